@@ -27,7 +27,8 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
   return (request: DeliveryRequest, keep: boolean): CollectedBody | Promise<CollectedBody> => {
     const { body, headers, signal } = request;
     if (ArrayBuffer.isView(body)) {
-      return body.byteLength > bodyLimitBytes ? failed("body_too_large") : { ok: true, bytes: copyOf(body) };
+      if (body.byteLength > bodyLimitBytes) return failed("body_too_large");
+      return { ok: true, bytes: keep ? copyOf(body) : new Uint8Array() };
     }
     if (signal?.aborted === true) return failed("client_gone");
     const stream = body instanceof Readable ? body : null;

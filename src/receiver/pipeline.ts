@@ -30,15 +30,15 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   inbox: RunningInbox;
   events: ReceiverEvents;
   telemetry: TelemetryHooks | null;
-  /** Why deliveries are refused now; null when they are accepted. */
+  /** Why this receiver takes nothing now: it is closing, or it has not started. A failing store is noticed only by `accept`. */
   unavailable: () => "closing" | "store_unavailable" | null;
-  /** Called for a refusal whose reason the user can remove; `cause` is null when no error caused it. */
+  /** Called for a refusal that the operator should look into; `cause` is null when no error caused it. */
   onTrouble: (code: RejectionCode, cause: unknown) => void;
 }
 
 /**
- * The path of one delivery, from top to bottom: `handle`, then `take`. Bytes are decoded only after the signature was checked, and
- * an event is acknowledged only once it is durable.
+ * The path of one delivery, from top to bottom: `handle`, then `verifyAndStore`. The body is decoded only after its signature was
+ * checked, and an event is acknowledged only once it is durable.
  */
 export function createPipeline(config: PipelineConfig) {
   const { inbox, events, telemetry, clock } = config;
@@ -46,7 +46,7 @@ export function createPipeline(config: PipelineConfig) {
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
 
-  /** Never rejects. @returns null when the client is gone and cannot be answered */
+  /** Never rejects: the hooks and listeners that it calls do not throw. @returns null when the client is gone */
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
     let observed: ObservedDelivery | null = null;
     try {
@@ -57,10 +57,12 @@ export function createPipeline(config: PipelineConfig) {
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed);
 
-      // 2. Read the body. Without a well-formed signature the answer is 401, so its bytes are not kept and no secret is looked up.
+      // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
+      // But its bytes are not kept, and no secret is looked up. A problem of the body is answered first, then 401.
       const signature = parseSignatureHeader(headerValue(headers, SIGNATURE));
       const collected = await collectBody(request, signature.ok);
-      // It has arrived. From here on the verifier counts it while it waits, then the inbox.
+      // The body does not arrive any more, so its memory is no longer counted here: the verifier counts it while it waits for a
+      // secret, and the inbox from `accept` on.
       bodies.release(request);
       if (!collected.ok) {
         if (collected.reason !== "client_gone") return refuse({ code: collected.reason }, observed);
@@ -69,21 +71,22 @@ export function createPipeline(config: PipelineConfig) {
       }
       if (!signature.ok) return refuse({ code: signature.reason }, observed);
 
-      // 3. `take` it, within the deadline. After a late answer it goes on and may store the event, so the sender's retry is a
-      // duplicate; a late refusal is dropped.
+      // 3. Verify and store it, within the deadline. After the deadline the sender gets `ack_timeout`, but the work goes on. If it
+      // stores the event, `accepted` follows `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
       const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers) };
       if (observed !== null && observed.traceParent !== null) received.traceParent = observed.traceParent;
-      const taken = take({ signature, body: collected.bytes, receivedAt: received.at }, received, observed);
-      const outcome = await withDeadline(taken, clock, config.ackTimeoutMs, LATE);
+      const delivery = { signature, body: collected.bytes, receivedAt: received.at };
+      const stored = verifyAndStore(delivery, received, observed);
+      const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
       return "code" in outcome ? refuse(outcome, observed) : outcome;
     } catch (cause) {
-      // The event might not be durable. The sender tries again after any other error too.
+      // Usually a failed commit: the event might not be durable. With 503 the sender tries again, also after any other error.
       bodies.release(request);
       return refuse({ code: "store_unavailable", cause }, observed);
     }
   }
 
-  async function take(
+  async function verifyAndStore(
     delivery: SignedDelivery,
     received: ReceivedDelivery,
     observed: ObservedDelivery | null,
@@ -93,7 +96,8 @@ export function createPipeline(config: PipelineConfig) {
     const refusal = verdict instanceof Promise ? await verdict : verdict;
     if (refusal !== null) return refusal;
 
-    // 5. Parse. Unusable bytes get their hash as id: under the id in them, a later valid event with it would count as a duplicate.
+    // 5. Parse. Unusable bytes get their hash as id. If they got the id that they contain, a later valid event with that id would
+    // count as a duplicate. The body is read only now: an eviction during the wait for a secret has replaced it.
     const { body } = delivery;
     const parsed = parseEvent(body);
     const isUnusable = parsed.kind === "unusable";
@@ -101,14 +105,15 @@ export function createPipeline(config: PipelineConfig) {
     const type = isUnusable ? "" : parsed.event.type;
     const reference = referenceTo(config.endpoint, { eventId, type });
 
-    // 6. Answer a challenge. Nothing is stored.
+    // 6. Answer a challenge, also while the receiver closes. Nothing is stored.
     if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
       observed?.end("verified", eventId);
       events.emit("verified", reference);
       return acknowledge({ challenge: parsed.event.data.challenge });
     }
 
-    // 7. Store the event. The receiver may have been closed, or its queue filled, while the secrets were looked up.
+    // 7. Store the event. The receiver may have been closed, or its queue filled, while the body arrived or the secrets were looked
+    // up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no `await` comes between it and `accept`.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
@@ -116,7 +121,7 @@ export function createPipeline(config: PipelineConfig) {
     const facts = isUnusable ? NO_FACTS : signalFacts(parsed.event);
     const acceptance = await inbox.accept({ eventId, type, disposition, facts, received, body });
 
-    // 8. It is durable, or a duplicate of an event that is. Acknowledge it.
+    // 8. It is durable, or its id was stored before, so that a retry would change nothing. The store has compared the bodies.
     if (acceptance.status === "duplicate") {
       const kind = acceptance.sameBody ? "duplicate" : "conflict";
       observed?.end(kind, eventId);
@@ -140,7 +145,8 @@ export function createPipeline(config: PipelineConfig) {
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     const length = Number(headerValue(headers, "content-length") ?? 0);
-    // A length over the limit counts as 0: `collectBody` refuses that body, with a code that stops the sender's retries.
+    // For a length over the limit the number of events alone is checked here. `collectBody` then refuses the body, with a code
+    // that stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
   }
 
@@ -159,14 +165,14 @@ export function createPipeline(config: PipelineConfig) {
   function refuse(refusal: Refusal, observed: ObservedDelivery | null): DeliveryResponse {
     const { code } = refusal;
     observed?.end(code);
-    // The user can remove the reason of these.
+    // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.
     if ("cause" in refusal || code === "body_unavailable") config.onTrouble(code, refusal.cause ?? null);
     const { requestId, ...response } = reject(code);
     events.emit("rejected", { code, status: response.status, requestId });
     return response;
   }
 
-  return { handle, endWaits: verifier.close };
+  return { handle, endWaits: verifier.endWaits };
 }
 
 function keptHeaders(headers: DeliveryRequest["headers"]): Record<string, string> {

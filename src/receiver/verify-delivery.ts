@@ -148,7 +148,7 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
       }
     },
     /** Ends the waits of deliveries for their secret. */
-    close(): void {
+    endWaits(): void {
       isClosed = true;
       for (const end of waits) end();
     },

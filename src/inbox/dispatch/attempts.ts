@@ -5,7 +5,7 @@ import type { ClaimedEvent } from "../batch.js";
 /** An event that this process has leased. */
 export interface LeasedEvent {
   event: ClaimedEvent;
-  /** When the lease was asked for, by `clock.elapsed()`: before it began in the store, so it ends here no later than there. */
+  /** When the lease was asked for, by `clock.elapsed()`: before it began in the store, so that a lease counted from here is not too long. */
   leasedAt: number;
   /** The event as parsed at its delivery; `undefined` when it was claimed from the store: then `handOff` parses it. */
   parsed: unknown;
@@ -18,11 +18,17 @@ export interface AttemptsConfig {
   handOff: (leased: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
 }
 
-/** How an attempt ended: its callback, its time-out or the end of a close's grace came first. */
+/** How an attempt ended: by its callback, by its time-out, or by `receiver.close` at the end of its `graceMs`. */
 export type AttemptEnd =
   | { how: "resolved" }
   | { how: "rejected" | "timed out"; error: unknown }
   | { how: "shutdown"; error: unknown; dueForMs: number };
+
+/** The pace is counted anew after this time. */
+const PACE_MS = 1000;
+
+/** One object for all, because most attempts end so. */
+const RESOLVED: AttemptEnd = { how: "resolved" };
 
 interface Attempt {
   leased: LeasedEvent;
@@ -32,17 +38,20 @@ interface Attempt {
 }
 
 /**
- * Runs attempts. One that timed out or was aborted has ended, although its callback may go on; what that does later is ignored.
+ * Runs attempts. One that timed out or was aborted has ended, although its callback may go on, also beside the event's next attempt. How
+ * that callback ends is ignored.
  *
- * @param ended called exactly once for each, perhaps before `run` returns. Must not throw.
+ * @param ended called exactly once for each attempt, perhaps before `run` returns. Must not throw.
  */
 export function createAttempts(
   { clock, timeoutMs, handOff }: AttemptsConfig,
   ended: (event: ClaimedEvent, attempt: number, end: AttemptEnd) => void,
 ) {
-  /** By object: an event that another process reclaimed and released can be leased here again beside its first attempt. */
+  /** Attempts, not a map by `seq`: after another process has reclaimed an event and released it, it can be leased here again. */
   const running = new Set<Attempt>();
   let endedCount = 0;
+  let countedSince = clock.elapsed();
+  let pace = 0;
 
   function run(leased: LeasedEvent): void {
     const attempt: Attempt = {
@@ -51,7 +60,7 @@ export function createAttempts(
       abort: new AbortHandle(),
       timeout: null,
     };
-    // Before the callback, which can throw or read `completeSql` at once.
+    // Before the callback is called, which can throw at once, or read `handoff.completeSql`, which asks `isRunning`.
     running.add(attempt);
     attempt.timeout = clock.setTimeout(() => {
       const error = namedError("TimeoutError", `the callback did not settle within ${timeoutMs} ms`);
@@ -82,11 +91,14 @@ export function createAttempts(
   return {
     run,
     count: () => running.size,
-    /** How many have ended since the last call. */
-    takeEnded(): number {
-      const taken = endedCount;
+    /** How many lately ended in a second. */
+    pace(): number {
+      const elapsed = clock.elapsed() - countedSince;
+      if (elapsed < PACE_MS) return pace;
+      pace = Math.ceil((endedCount * PACE_MS) / elapsed);
       endedCount = 0;
-      return taken;
+      countedSince += elapsed;
+      return pace;
     },
     /** Whether an attempt of this lease runs. Each lease has an object of its own. */
     isRunning: (event: ClaimedEvent) => [...running].some(({ leased }) => leased.event === event),
@@ -100,10 +112,7 @@ export function createAttempts(
   };
 }
 
-/** For how many milliseconds the event has been due. */
+/** For how many milliseconds the event has been due by now; `event.dueForMs` is that at the begin of its lease. */
 export function dueForMs({ event, leasedAt }: LeasedEvent, clock: Clock): number {
   return event.dueForMs + clock.elapsed() - leasedAt;
 }
-
-/** One object for all, because most attempts end so. */
-const RESOLVED: AttemptEnd = { how: "resolved" };

@@ -14,7 +14,7 @@ const LONGEST_PROBE_MS = 60_000;
  *                                   └── failure (delay ×2) ┘
  *
  * A probe is an ordinary attempt. One event that always fails opens nothing, and is not the probe twice in a row while another is
- * due.
+ * due. A probe that ends with `PermanentFailure` or `RetryLater` shows nothing, and the next one follows.
  */
 export function createBreaker(
   clock: Clock,
@@ -28,10 +28,12 @@ export function createBreaker(
   let lastProbe: number | null = null;
   let probeDelayMs = FIRST_PROBE_MS;
   let timer: ClockTimer | null = null;
+  let isEnded = false;
 
   function waitForProbe(): void {
     state = "open";
     timer?.cancel();
+    if (isEnded) return;
     timer = clock.setTimeout(() => {
       state = "probing";
       listener.onProbe();
@@ -65,7 +67,11 @@ export function createBreaker(
     probeUnused(): void {
       if (state === "probing") waitForProbe();
     },
-    close: () => timer?.cancel(),
+    /** Leaves no timer, also after results that come later. */
+    close(): void {
+      isEnded = true;
+      timer?.cancel();
+    },
   };
 }
 

@@ -15,24 +15,27 @@ export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
   concurrency: number;
   /** Whether other processes hand off the same events, and reclaim leases that have expired. */
   shared: boolean;
-  /** Leases that were asked for before this time, by `clock.elapsed()`, may have been reclaimed; `Infinity`: new ones too. */
+  /** Leases that were asked for before this time, by `clock.elapsed()`, may be lost to another process; `Infinity`: all may be. */
   leasedSince: () => number;
 }
 
 /**
- * Why no hand-off begins. `callback_failing`: the breaker is not closed; at most a probe runs. `leases_unsure`: the last heartbeats
- * failed, so other processes may have reclaimed our leases.
+ * Why hand-offs are paused. `not_running`: the receiver has not started, or closes. `callback_failing`: the breaker is not closed, and
+ * only a probe may run. `leases_unsure`: the last heartbeats failed, so other processes may have reclaimed our leases.
  */
 export type PauseReason = "not_running" | "callback_failing" | "leases_unsure";
 
-/** So many events are held beside those that run: an event that is born leased needs no claim, which would be a commit more. */
+/**
+ * This many events are held in addition to those that run; fewer if their bodies are large (see `slots.ts`). A new event that is stored
+ * as leased needs no claim, which would be another commit.
+ */
 const PREFETCH = 256;
 const CLAIM_LIMIT = 64;
-/** A probe is chosen from two events, so that it need not be the one that failed last. */
+/** Two events are claimed for a probe, so that the last failed probe is not chosen again while another event is due. */
 const PROBE_LIMIT = 2;
 /** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
 const TURN_MS = 10;
-/** A lease is longer than the callback's timeout by this, because the event waits for a slot and its settlement for a commit. */
+/** A lease is longer than the callback's timeout by this, because the event waits for its turn and its settlement for a commit. */
 const LEASE_MARGIN_MS = 30_000;
 /** A waiting event is released after this time, so that the rest of the margin is left for its settlement. */
 const MOST_WAIT_MS = 20_000;
@@ -40,15 +43,15 @@ const MOST_WAIT_MS = 20_000;
 /**
  * Leases due events and hands each to the callback, at most `concurrency` at the same time.
  *
- *                              a slot is free           resolved ──────▶ done
- *     take (born leased) ─┐          │                 ╱
+ *                          fewer than `concurrency` run   resolved ──────▶ done
+ *     take (new, leased) ─┐          │                   ╱
  *                         ├▶ waiting ──▶ running ──▶ ended ── rejected, timed out ──▶ ready again, or dead
- *     claim (from store) ─┘      │                     ╲
- *                                │                      closing ──▶ ready, possibly repeated
- *                                └─ released ──▶ ready, as if it was never claimed
+ *     claim (from store) ─┘      │                       ╲
+ *                                │                        aborted by a close ──▶ ready, possibly repeated
+ *                                └─ released ──▶ ready, as if it was never leased
  *
- * An event is held from its lease to the commit of its settlement. Waiting events are released when hand-offs pause, the receiver
- * closes, or too little of their lease is left to start them.
+ * An event takes a slot from its lease until a commit has tried its settlement. If a transaction of the callback still has the row,
+ * it is then `locked`. Waiting events are released when hand-offs pause, the receiver closes, or too little of their lease is left.
  */
 export function createDispatcher(config: DispatcherConfig) {
   const { batcher, clock, concurrency, shared, observe } = config;
@@ -59,17 +62,16 @@ export function createDispatcher(config: DispatcherConfig) {
   const locked = new Set<ClaimedEvent>();
   let mode: "idle" | "running" | "closing" = "idle";
   let lastLeases: "sure" | "unsure" = "sure";
-  /** How many attempts ended between the last two polls. */
-  let pace = 0;
-  let turnBeganAt = -Infinity;
+  /** When the last scheduled pump began. */
+  let pumpBeganAt = -Infinity;
 
-  /** At the end of the turn, so that all acknowledgements of a batch are sent before its first callback starts. */
+  /** Pumps at the end of the turn, so that the acknowledgements of a batch are sent before its first callback starts. */
   const schedulePump = oncePerTurn(() => {
-    turnBeganAt = clock.elapsed();
+    pumpBeganAt = clock.elapsed();
     pump();
   });
-  /** A callback that ends makes room for another in the same turn, in which more than `concurrency` events may have arrived. */
-  const continuePump = oncePerMicrotask(pump);
+  /** Pumps in this turn, after a callback has ended. Otherwise no turn would start more than `concurrency` callbacks. */
+  const pumpAgain = oncePerMicrotask(pump);
   const breaker = createBreaker(clock, {
     onOpen() {
       observe.breaker("open");
@@ -81,9 +83,7 @@ export function createDispatcher(config: DispatcherConfig) {
       schedulePump();
     },
   });
-  const outcomes = createOutcomes(config, breaker, settle, (delayMs) =>
-    delayMs <= 0 ? nudge() : claims.expectDueIn(delayMs),
-  );
+  const outcomes = createOutcomes(config, breaker, settle, retryIn);
   const attempts = createAttempts(config, outcomes.ended);
   const claims = createClaims({
     clock,
@@ -95,7 +95,6 @@ export function createDispatcher(config: DispatcherConfig) {
     began: () => drains.claimBegan(),
     ended: takeClaimed,
     onPoll() {
-      pace = attempts.takeEnded();
       const leases = areLeasesSure() ? "sure" : "unsure";
       if (leases !== lastLeases) observe.leases((lastLeases = leases));
       schedulePump();
@@ -105,18 +104,22 @@ export function createDispatcher(config: DispatcherConfig) {
     clock,
     held,
     nudge,
-    isPaused: () => pausedBy() !== null && breaker.state() !== "probing",
+    isPaused: () => pausedBy() !== null && !mayProbe(),
   });
 
   function areLeasesSure(): boolean {
     return config.leasedSince() !== Infinity;
   }
 
-  /** Why no hand-off begins now; null when hand-offs run. */
+  /** Why no new event is leased now; null when hand-offs run. */
   function pausedBy(): PauseReason | null {
     if (mode !== "running") return "not_running";
     if (breaker.state() !== "closed") return "callback_failing";
     return areLeasesSure() ? null : "leases_unsure";
+  }
+
+  function mayProbe(): boolean {
+    return mode === "running" && breaker.state() === "probing" && areLeasesSure();
   }
 
   /** To be called when events may have become due in the store. */
@@ -125,12 +128,20 @@ export function createDispatcher(config: DispatcherConfig) {
     schedulePump();
   }
 
-  /** Starts callbacks while slots are free, then starts a claim. No other function starts callbacks or claims. */
+  function retryIn(delayMs: number): void {
+    if (delayMs <= 0) nudge();
+    else claims.expectDueIn(delayMs);
+  }
+
+  /**
+   * Starts callbacks while fewer than `concurrency` run, then a claim. No other function starts callbacks or claims. While hand-offs
+   * pause, `waiting` is empty or has the probe alone, and `claimLimit` allows no other claim.
+   */
   function pump(): void {
     if (mode !== "running") return;
     releaseOld();
     while (waiting.length > 0 && attempts.count() < concurrency) {
-      if (clock.elapsed() - turnBeganAt > TURN_MS) return schedulePump();
+      if (clock.elapsed() - pumpBeganAt > TURN_MS) return schedulePump();
       attempts.run(waiting.shift() as LeasedEvent);
     }
     claims.begin();
@@ -143,18 +154,16 @@ export function createDispatcher(config: DispatcherConfig) {
   // --- leasing
 
   /**
-   * How many more events can be leased. In a shared store other processes could begin sooner what waits here, so only so many wait
-   * as callbacks have ended in the last second.
+   * How many more events can be leased. Of a shared store another process could start a waiting event sooner, so at most as many wait
+   * here as attempts lately ended in a second.
    */
   function room(): number {
-    const ahead = shared ? Math.min(PREFETCH, pace) : PREFETCH;
+    const ahead = shared ? Math.min(PREFETCH, attempts.pace()) : PREFETCH;
     return Math.min(slots.free(), concurrency + ahead - attempts.count() - waiting.length - slots.reserved());
   }
 
   function claimLimit(): number {
-    if (breaker.state() === "probing") {
-      return areLeasesSure() && attempts.count() === 0 && slots.isEmpty() ? PROBE_LIMIT : 0;
-    }
+    if (mayProbe()) return attempts.count() === 0 && slots.isEmpty() ? PROBE_LIMIT : 0;
     // Each claim is a commit, so it is made only when few events wait.
     if (pausedBy() !== null || waiting.length >= concurrency) return 0;
     return Math.max(0, Math.min(CLAIM_LIMIT, room()));
@@ -203,7 +212,7 @@ export function createDispatcher(config: DispatcherConfig) {
 
   /**
    * Releases waiting events whose lease could expire before their settlement: another process would then hand them off too and count
-   * a crash. Those that another process may have reclaimed are released too, because here they would begin without a flag.
+   * a crash. Those that another process may have reclaimed are released too: here they would begin without `possiblyRepeated`.
    */
   function releaseOld(): void {
     if (!shared) return;
@@ -215,41 +224,46 @@ export function createDispatcher(config: DispatcherConfig) {
     }
   }
 
-  /** For an event whose callback has run. */
-  function settle(event: ClaimedEvent, settlement: Settlement, ended: (result: SettleResult | null) => void): void {
+  /** For an event whose attempt has ended. */
+  function settle(event: ClaimedEvent, settlement: Settlement, onResult: (result: SettleResult | null) => void): void {
     endLease(event, settlement, (result) => {
-      ended(result);
+      onResult(result);
       if (result === false) observe.leaseLost(event);
       if (result === null) observe.notSettled(event);
     });
   }
 
-  /** @param ended called with each result, of which those before the last are `locked` */
-  function endLease(event: ClaimedEvent, settlement: Settlement, ended?: (result: SettleResult | null) => void): void {
-    let isHeld = true;
+  /** @param onResult called with each result, of which those before the last are `locked` */
+  function endLease(
+    event: ClaimedEvent,
+    settlement: Settlement,
+    onResult?: (result: SettleResult | null) => void,
+  ): void {
+    let hasSlot = true;
     batcher.settle(settlement, (result) => {
-      // A transaction that stays open for long must not stop the hand-off of other events.
-      if (isHeld) {
-        isHeld = false;
+      // Also after `locked`: a transaction that stays open for long must not stop the hand-off of other events.
+      if (hasSlot) {
+        hasSlot = false;
         slots.release(event);
         pumpIfNeeded();
       }
       if (result === "locked") locked.add(event);
       else locked.delete(event);
-      ended?.(result);
+      onResult?.(result);
       if (result !== "locked") drains.leaseEnded(event, settlement, result);
     });
-    if (waiting.length > 0) continuePump();
+    // The attempt has ended, so another can start before this commit.
+    if (waiting.length > 0) pumpAgain();
   }
 
   return {
-    /** Reserves a slot for a new event, to be freed with `take` or `unreserve`. @returns false if the event must be born `ready` */
+    /** Reserves a slot for a new event: `take` fills it, `unreserve` frees it. @returns false if it must be stored as `ready` */
     reserve: (): boolean => pausedBy() === null && !claims.isOverdue() && room() > 0 && slots.reserve(1),
     unreserve(): void {
       slots.unreserve(1);
       pumpIfNeeded();
     },
-    /** Hands off an event that was born leased in a reserved slot. */
+    /** Queues an event that was stored as leased in a reserved slot; releases it while hand-offs pause. */
     take(leased: LeasedEvent): void {
       slots.unreserve(1);
       slots.hold(leased.event);
@@ -257,7 +271,7 @@ export function createDispatcher(config: DispatcherConfig) {
       waiting.push(leased);
       schedulePump();
     },
-    /** Notes that the callback of a running attempt may end the lease in a transaction of its own. @returns false if it has ended */
+    /** The callback has read `completeSql`: its own transaction may end the lease. @returns false if the attempt has ended */
     expectCompletion(event: ClaimedEvent): boolean {
       const isRunning = attempts.isRunning(event);
       if (isRunning) outcomes.sqlRead(event);
@@ -275,12 +289,13 @@ export function createDispatcher(config: DispatcherConfig) {
     pausedBy,
     breakerState: () => breaker.state(),
     running: attempts.count,
-    /** For how many milliseconds the oldest event has been due that is leased and that no callback has yet; 0 when none waits. */
+    /** For how many milliseconds the oldest waiting event has been due; 0 when none waits. */
     oldestWaitingAgeMs: () => Math.max(0, ...waiting.map((leased) => dueForMs(leased, clock))),
     drain: drains.drain,
     /**
-     * Stops claiming, releases the waiting events, waits `graceMs` for running callbacks, then aborts them and releases their
-     * events too. No attempt is used up.
+     * Stops claiming and releases the waiting events. Waits at most `graceMs` until the running callbacks have ended and their
+     * settlements are committed. Then aborts the others and releases their events, which uses up no attempt. Settlements may still
+     * wait in the batcher, which is closed next.
      */
     async close(graceMs: number): Promise<void> {
       mode = "closing";

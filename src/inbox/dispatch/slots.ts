@@ -32,7 +32,7 @@ export function createSlots(capacity: number) {
       heldBytes -= body.byteLength;
       if (held.size === 0) onEmpty?.();
     },
-    /** The events that wait, run, or have a settlement that is not durable yet. */
+    /** The events that wait, run, or have a settlement that no commit has tried yet. */
     held: (): ClaimedEvent[] => [...held.values()],
     free,
     reserved: (): number => reserved,

@@ -52,6 +52,22 @@ test("events whose commit was in flight when it opened are not tried", async () 
   expect(rig.calls.length).toBe(11);
 });
 
+test("close leaves no timer of a probe whose claim is under way", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });
+  await rig.begin(10);
+  for (const call of rig.calls) call.reject();
+  await until(() => store.calls.length > 1);
+  await turns();
+  const release = store.hold();
+  await rig.clock.advance(1000);
+  const closed = rig.receiver.close({ graceMs: 0 });
+  await turns();
+  release();
+  await closed;
+  expect(rig.clock.pendingTimers()).toBe(0);
+});
+
 test("events whose claim was in flight when it opened are not tried", async () => {
   const inner = memoryStore();
   const store = faultyStore(inner);

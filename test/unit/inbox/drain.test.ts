@@ -215,6 +215,18 @@ test("it resolves with false for a receiver that is not started, that closes, an
   expect(await rig.receiver.drain()).toBe(false);
 });
 
+test("close ends it while a probe runs", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 100 } });
+  await rig.begin(10);
+  for (const call of rig.calls) call.reject();
+  await until(() => rig.receiver.health().breaker === "open");
+  await rig.clock.advance(1000);
+  expect([rig.receiver.health().breaker, rig.calls.length]).toEqual(["probing", 11]);
+  const drained = watched(rig.receiver.drain());
+  await rig.receiver.close({ graceMs: 0 });
+  expect([drained.result, rig.clock.pendingTimers()]).toEqual([false, 0]);
+});
+
 test("it waits for the next attempt of an event whose lease was lost", async () => {
   const store = memoryStore();
   const rig = await startRig({ store });
