@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { skipsReporter } from "./skips.js";
 
 const DIST = new URL("../dist/stores/sqlite/", import.meta.url);
 const THREAD = "./background-thread.js";
@@ -17,6 +18,7 @@ const testsOf = (...folders: string[]): string[] => folders.map((folder) => `tes
 export default defineConfig({
   plugins: [threadsFromDist],
   test: {
+    reporters: process.env["CI"] === undefined ? ["default"] : ["default", skipsReporter],
     root: new URL("..", import.meta.url).pathname,
     // Tests open SQLite files and child processes: a fork keeps a crash away from the other tests.
     pool: "forks",
