@@ -12,7 +12,7 @@ import { createDurations } from "../../time/durations.js";
  */
 export function createWalSync(inboxPath: string) {
   const walPath = `${inboxPath}-wal`;
-  const open = (): number[] => [openSync(walPath, "r+"), openSync(walPath, "r+")];
+  const open = (): number[] => openBoth(walPath);
   let descriptors = open();
   let idle = [...descriptors];
   const durations = createDurations();
@@ -91,6 +91,16 @@ export function createWalSync(inboxPath: string) {
   };
 }
 
+function openBoth(path: string): number[] {
+  const first = openSync(path, "r+");
+  try {
+    return [first, openSync(path, "r+")];
+  } catch (error) {
+    closeSync(first);
+    throw error;
+  }
+}
+
 /** Ends when both have ended, also if one fails: no descriptor in use is closed then. */
 async function bothOf(own: Promise<void>, before: Promise<void>): Promise<void> {
   try {
@@ -104,20 +114,28 @@ export type WalSync = ReturnType<typeof createWalSync>;
 
 /** So many syncs of each kind are measured. */
 const TRIALS = 16;
+/** After so many syncs they are measured anew, because the first ones may have met a busy machine. */
+const RENEWED_AFTER = 4096;
 /** A disk that makes one sync after the other needs up to twice the time for the second one. */
 const MOST_SLOWER = 1.5;
 
 /**
- * Tries with the first syncs whether the disk overlaps them. The first ones run alone. If those beside another one take much
- * longer, overlapping would only make the batches smaller (20 % fewer deliveries), so one runs at a time from then on.
+ * Tries whether the disk overlaps syncs: the first ones run alone, the next ones beside another one. If these take much longer,
+ * overlapping would only make the batches smaller (20 % fewer deliveries), so one runs at a time until the next trial.
  */
 function createTrial() {
-  const alone: number[] = [];
-  const beside: number[] = [];
+  let alone: number[] = [];
+  let beside: number[] = [];
   let result = 1;
+  let count = 0;
   return {
     result: () => result,
     add(durationMs: number, isAlone: boolean): void {
+      count += 1;
+      if (count % RENEWED_AFTER === 0) {
+        alone = [];
+        beside = [];
+      }
       const measured = isAlone ? alone : beside;
       if (measured.length === TRIALS) return;
       measured.push(durationMs);
