@@ -25,7 +25,7 @@ function once(work: () => void, schedule: (run: () => void) => void): () => void
   };
 }
 
-/** Resolves once the promises have been handled that resolved before the call. */
+/** Resolves in the next turn of the event loop: the promises that have resolved by now are handled before. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

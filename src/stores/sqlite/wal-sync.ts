@@ -12,8 +12,8 @@ import { createDurations } from "../../time/durations.js";
  */
 export function createWalSync(inboxPath: string) {
   const walPath = `${inboxPath}-wal`;
-  const open = (): number[] => openBoth(walPath);
-  let descriptors = open();
+  const open = (): number => openSync(walPath, "r+");
+  const descriptors = [open(), open()];
   let idle = [...descriptors];
   const durations = createDurations();
   const atOnce = createTrial();
@@ -71,13 +71,15 @@ export function createWalSync(inboxPath: string) {
      */
     async reopen(): Promise<void> {
       await Promise.allSettled(running);
-      // Opened before the old ones are closed, because the number of a closed descriptor can be reused for another file.
-      const old = descriptors;
-      descriptors = open();
+      // Each is opened before its old one is closed, because the number of a closed descriptor can be reused for another file.
+      for (const old of [...descriptors]) {
+        descriptors.push(open());
+        closeSync(old);
+        descriptors.shift();
+      }
       idle = [...descriptors];
       failure = null;
       newest = Promise.resolve();
-      old.forEach((descriptor) => closeSync(descriptor));
     },
     /** @returns false when these four bytes are zeros or missing: a frame begins with its page's number, a hole does not */
     hasBytesAt(position: number): boolean {
@@ -89,16 +91,6 @@ export function createWalSync(inboxPath: string) {
       descriptors.forEach((descriptor) => closeSync(descriptor));
     },
   };
-}
-
-function openBoth(path: string): number[] {
-  const first = openSync(path, "r+");
-  try {
-    return [first, openSync(path, "r+")];
-  } catch (error) {
-    closeSync(first);
-    throw error;
-  }
 }
 
 /** Ends when both have ended, also if one fails: no descriptor in use is closed then. */

@@ -39,6 +39,8 @@ test.each([
   ["memory", ":memory:"],
   ["memory by URI", "file::memory:?cache=shared"],
   ["memory as an option", { path: ":memory:" }],
+  ["the address of a database", "postgres://localhost/signals"],
+  ["a URI", "file:signals.db"],
   ["a number", 7],
   ["options without a path", {}],
 ])("%s is refused as the path of a file", (_what, options) => {
