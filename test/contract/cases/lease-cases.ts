@@ -93,9 +93,14 @@ export const LEASE_CASES: readonly StoreCase[] = [
     const ends = [
       { state: "ready", delayMs: 50_000 },
       { state: "ready", delayMs: 80_000 },
+      // Between them an ordinary one, from which each differs in one value alone.
+      {},
       { attempts: 2 },
+      {},
       { possiblyRepeated: true },
+      {},
       { lastError: "Error: no" },
+      {},
       { state: "dead" },
       {},
     ] as const;

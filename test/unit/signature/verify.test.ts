@@ -157,6 +157,8 @@ test("a blank secret matches nothing, even what was signed with it", () => {
       .update(BODY)
       .digest("hex");
     expect(verify({ header: `t=${T},v1=${digest}`, secrets: [blank] }), JSON.stringify(blank)).toEqual(MISMATCH);
+    // Nor does it keep a usable one behind it from being tried.
+    expect(verify({ secrets: [blank, SECRET] })).toEqual({ ok: true, timestamp: T, secretIndex: 1 });
   }
 });
 
