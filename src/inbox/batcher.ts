@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";
-import { oncePerTurn } from "../time/timers.js";
+import { nextTurn, oncePerTurn } from "../time/timers.js";
 import { signalboxCode } from "../errors.js";
 import { createDurations } from "../time/durations.js";
 import type {
@@ -84,7 +84,7 @@ export function createBatcher(config: BatcherConfig) {
   const begun: number[] = [];
   /** Resolves when the newest commit in flight is answered. */
   let answered: Promise<void> = Promise.resolve();
-  /** A commit has failed: no other begins until none is in flight. */
+  /** A commit has failed, or recovers first: no other begins until none is in flight. */
   let isDraining = false;
   /** The next batch has settlements alone: the last one failed with new events, and a full disk accepts settlements. */
   let settlementsAlone = false;
@@ -165,6 +165,7 @@ export function createBatcher(config: BatcherConfig) {
     counted = turns = 0;
     const mustRecover = failing || hasFailed;
     hasFailed = false;
+    if (mustRecover) isDraining = true;
     begun.push(clock.elapsed());
     const before = answered;
     const committed = commit(takeBatch(), mustRecover, before);
@@ -181,6 +182,7 @@ export function createBatcher(config: BatcherConfig) {
     if (!mayBegin()) return;
     if (settlementsAlone) run();
     else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
+    else if (settlements.length > 0) settleAgainLater();
   }
 
   /**
@@ -193,7 +195,11 @@ export function createBatcher(config: BatcherConfig) {
     let result: BatchResult;
     let ended: ((error: unknown) => void) | undefined;
     try {
-      if (mustRecover) await recover();
+      if (mustRecover) {
+        // Those that the last commit answered must first hold what it leased.
+        await nextTurn();
+        await recover();
+      }
       const batch = unwrap(endpoint, waiting);
       ended = onCommit?.(batch);
       const beganAt = clock.elapsed();
@@ -209,8 +215,10 @@ export function createBatcher(config: BatcherConfig) {
         refuse(waiting, error);
         return ignore;
       }
-      (await commit(halves[0], failing, before))();
-      return commit(halves[1], failing, before);
+      // Beside another commit none recovers; a later one does, since `failing` stays true.
+      const mayRecover = (): boolean => failing && begun.length === 1;
+      (await commit(halves[0], mayRecover(), before))();
+      return commit(halves[1], mayRecover(), before);
     }
     await before;
     const wasRed = failing || refusesClaims;

@@ -1,4 +1,5 @@
 import { isSignalboxError, SignalboxError } from "../errors.js";
+import { nextTurn } from "../time/timers.js";
 import type { ReplayOutcome } from "./stored-events.js";
 
 /** Most events in one transaction of `replay` or `discard`. */
@@ -15,7 +16,7 @@ export async function inPortions<Outcome extends ReplayOutcome>(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let from = 0; from < eventIds.length; from += AT_ONCE) {
-    if (from > 0) await new Promise((resume) => setImmediate(resume));
+    if (from > 0) await nextTurn();
     try {
       outcomes.push(...(await move(eventIds.slice(from, from + AT_ONCE))));
     } catch (error) {

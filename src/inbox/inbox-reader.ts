@@ -98,10 +98,7 @@ export function createInboxReader({ store, endpoint, dispatcher, vitals }: Inbox
     moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
   ): Promise<Outcome | "not_found" | (Outcome | "not_found")[]> {
     const all: unknown = typeof ids === "string" ? [ids] : ids;
-    if (!isTexts(all)) {
-      const help = `Pass the eventId of an entry of inbox.list(), or a list of such ids.`;
-      throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
-    }
+    assertIds(name, all);
     const moved = await inPortions(all.filter(canBeStored), async (eventIds) => {
       const outcomes = await moveAll(eventIds);
       dispatcher.nudge();
@@ -115,7 +112,10 @@ export function createInboxReader({ store, endpoint, dispatcher, vitals }: Inbox
     list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     search: async (query) => store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
     activity: async (query) => store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
-    get: async (eventId) => (canBeStored(eventId) ? store.get(endpoint, eventId) : undefined),
+    async get(eventId) {
+      assertIds("get", [eventId]);
+      return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;
+    },
     replay: ((ids: string | readonly string[]) =>
       move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds))) as Inbox["replay"],
     discard: ((ids: string | readonly string[]) =>
@@ -130,8 +130,10 @@ export function createInboxReader({ store, endpoint, dispatcher, vitals }: Inbox
   };
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string");
+function assertIds(name: string, ids: unknown): asserts ids is readonly string[] {
+  if (Array.isArray(ids) && ids.every((id) => typeof id === "string")) return;
+  const help = `Pass the eventId of an entry of inbox.list().`;
+  throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
 }
 
 /** No event has another id. A database refuses NUL in a text, and takes a lone surrogate for another character. */

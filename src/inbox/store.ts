@@ -121,15 +121,9 @@ export interface InboxStore {
    */
   commitsInFlight?(): number;
   /**
-   * With `shared: true`: whether the store knows which processes live. A lease then lasts for as long as its process lives and
-   * holds the event. Otherwise it lasts for `leaseMs`.
-   *
-   * @default false
-   */
-  readonly ownsLeases?: boolean;
-  /**
-   * With `ownsLeases: true`. Leases that were asked for before this time, by `clock.elapsed()`, may be lost: do not start their
-   * callbacks. `Infinity`: all may be.
+   * For a `shared` store that knows which processes live: a lease lasts for as long as its process lives and holds the event, not
+   * for `leaseMs`. Leases that were asked for before this time, by `clock.elapsed()`, may be lost: do not start their callbacks.
+   * `Infinity`: all may be.
    */
   leasedSince?(endpoint: string): number;
 
@@ -183,7 +177,7 @@ export interface InboxStore {
    *   | ------------------------ | -------------------------- | --------------------------- | ------------------------------------------ |
    *   | one process owns it      | all                        | all                         | none                                       |
    *   | `shared`                 | none                       | none                        | expired ones                               |
-   *   | `shared`, `ownsLeases`   | none                       | the caller's own            | expired own ones; all of a dead process    |
+   *   | `shared`, `leasedSince`  | none                       | the caller's own            | expired own ones; all of a dead process    |
    *
    *   A claim and `crashed: true` count a crash for each and mark it possibly repeated. After a crash an event is due as
    *   `CRASH_DELAYS_MS` says; after the fifth it is `dead` with the reason `crash_loop`.

@@ -56,7 +56,7 @@ export interface Receiver {
    * @returns null when the client has closed the connection
    */
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
-  /** The same for a body that arrives in pieces. */
+  /** The same for a body that arrives in chunks. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
   /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;

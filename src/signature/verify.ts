@@ -34,6 +34,8 @@ export interface VerifySignatureInput {
 
 /** The largest age of a signature in the service's document (Events, rule 3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
+/** In bytes; an HMAC of Node takes no more. */
+const LONGEST_BODY = 2 ** 31 - 1;
 
 /**
  * Checks a delivery's signature (service document, Events, rules 1 to 3). It never throws: a refusal is a value with its
@@ -58,7 +60,7 @@ export function verifyParsedSignature(
   input: Omit<VerifySignatureInput, "header">,
 ): Verification {
   // A caller without types may pass a parsed body, or one secret as a text, whose letters would be tried as secrets.
-  if (!ArrayBuffer.isView(input.body) || !Array.isArray(input.secrets)) {
+  if (!ArrayBuffer.isView(input.body) || input.body.byteLength > LONGEST_BODY || !Array.isArray(input.secrets)) {
     return { ok: false, reason: "signature_mismatch" };
   }
 

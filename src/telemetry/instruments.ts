@@ -6,8 +6,6 @@ import type { DeliveryOutcome } from "../receiver/telemetry.js";
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const ATTEMPTS = [1, 2, 3, 5, 8, 13, 20];
-/** So many values take the SDK less than 0.1 ms. */
-const BATCH = 64;
 const ACKNOWLEDGED: readonly DeliveryOutcome[] = ["accepted", "duplicate", "conflict", "quarantined", "verified"];
 const DELIVERY_OUTCOMES: readonly string[] = [...ACKNOWLEDGED, "client_gone", ...Object.keys(REJECTIONS)];
 const HANDOFF_OUTCOMES = ["done", "rejected", "timeout", "permanent", "later", "shutdown", "lease_lost"] as const;
@@ -18,7 +16,7 @@ export function createInstruments(meter: Meter, endpoint: string, health: () => 
   const here: Attributes = { "signalbox.endpoint": endpoint };
   const attributesOf = (name: string, value: string): Attributes => ({ ...here, [`signalbox.${name}`]: value });
 
-  /** Null when the receiver is closed: until the next collection the SDK keeps what `observe` refers to. */
+  /** Null once the receiver is closed. The SDK calls `observe` once more, and until then would keep the receiver in memory. */
   let source: (() => ReceiverHealth) | null = health;
 
   const counter = (name: string, unit: string, description: string) =>
@@ -58,41 +56,21 @@ export function createInstruments(meter: Meter, endpoint: string, health: () => 
   );
 
   const quantilesTold = new Set<string>();
-  const flushes: (() => void)[] = [];
 
-  /**
-   * Gives the SDK its values in batches: one at a time, between other work, each takes longer.
-   *
-   * @param total counts the values too. It is at 0 from the start, because Prometheus cannot see the increase of a series that
-   * begins at 1.
-   */
-  function inBatches(values: Histogram, attributes: Attributes, total?: Counter): (value: number) => void {
-    let waiting: number[] = [];
-    function flush(): void {
-      const batch = waiting;
-      waiting = [];
-      if (batch.length > 0) total?.add(batch.length, attributes);
-      for (const value of batch) values.record(value, attributes);
-    }
-    flushes.push(flush);
-    total?.add(0, attributes);
-    return (value) => {
-      waiting.push(value);
-      if (waiting.length === BATCH || source === null) flush();
+  /** @param total counts the values too. It is at 0 from the start: Prometheus sees no increase of a series that begins at 1 */
+  function byOutcome<Outcome extends string>(outcomes: readonly Outcome[], values: Histogram, total?: Counter) {
+    const series = new Map(outcomes.map((outcome) => [outcome, attributesOf("outcome", outcome)]));
+    for (const attributes of series.values()) total?.add(0, attributes);
+    return (outcome: Outcome, ms: number): void => {
+      const attributes = series.get(outcome);
+      total?.add(1, attributes);
+      values.record(ms / 1000, attributes);
     };
   }
 
-  function byOutcome<Outcome extends string>(outcomes: readonly Outcome[], values: Histogram, total?: Counter) {
-    const series = new Map(
-      outcomes.map((outcome) => [outcome, inBatches(values, attributesOf("outcome", outcome), total)]),
-    );
-    return (outcome: Outcome, ms: number): void => series.get(outcome)?.(ms / 1000);
-  }
-
-  /** Called at each collection, before the SDK reads the counters. */
+  /** Called at each collection. */
   function observe(result: BatchObservableResult): void {
     if (source === null) return observeClosed(result);
-    for (const flush of flushes) flush();
     const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, medium } = source();
     result.observe(up, ok ? 1 : 0, here);
     result.observe(queuedEvents, queued.events, here);
@@ -126,13 +104,12 @@ export function createInstruments(meter: Meter, endpoint: string, health: () => 
 
   return {
     close(): void {
-      for (const flush of flushes) flush();
       source = null;
     },
     delivered: byOutcome(DELIVERY_OUTCOMES, deliverySeconds, deliveries),
     committed: byOutcome(["done", "failed"], commitSeconds),
     handedOff: byOutcome(HANDOFF_OUTCOMES, handoffSeconds, handoffs),
-    finished: inBatches(attempts, here),
+    finished: (count: number) => attempts.record(count, here),
     dead: (reason: string) => deadEvents.add(1, attributesOf("reason", reason)),
   };
 }

@@ -25,6 +25,11 @@ function once(work: () => void, schedule: (run: () => void) => void): () => void
   };
 }
 
+/** Resolves in the next turn of the event loop: the promises that have resolved by now are handled before. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Resolves with the result of `work`, or with `late` after `timeoutMs`. The work then continues, and its result is dropped. */
 export function withDeadline<Result, Late>(
   work: Promise<Result>,

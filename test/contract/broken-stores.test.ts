@@ -3,8 +3,8 @@ import { BROKEN_STORES } from "./broken-stores.js";
 import { brokenMedium, failing, failingOfItsGuarantee, plainMedium } from "./plain-medium.js";
 import { sqliteMedium } from "./sqlite-medium.js";
 
-for (const { mistake, caught, ownsLeases = false, ...broken } of BROKEN_STORES) {
-  if (ownsLeases) continue;
+for (const { mistake, caught, knowsProcesses = false, ...broken } of BROKEN_STORES) {
+  if (knowsProcesses) continue;
   test(`a store that ${mistake} fails the one case made for it`, async () => {
     expect(await failing(() => plainMedium(broken))).toEqual([caught]);
   });

@@ -8,8 +8,8 @@ import type { Break } from "./plain-medium.js";
 export interface BrokenStore extends Break {
   mistake: string;
   caught: string;
-  /** Whether only a store with `ownsLeases` can make it. */
-  ownsLeases?: boolean;
+  /** Whether only a store that knows which processes live can make it. */
+  knowsProcesses?: boolean;
   /** Whether only a store that measures with the clock that it is given can make it. */
   usesGivenClock?: boolean;
 }
@@ -132,7 +132,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     mistake: "hands off only events that it leased before, or that nobody did",
     caught: "the leases of a dead process are taken over, and those of a living one are not",
     bend: leaveToTheDead,
-    ownsLeases: true,
+    knowsProcesses: true,
   },
   {
     mistake: "takes the beginning of an id for a pattern",

@@ -31,8 +31,8 @@ export type PauseReason = "not_running" | "callback_failing" | "leases_unsure";
  */
 const PREFETCH = 256;
 const CLAIM_LIMIT = 64;
-/** Two events are claimed for a probe, so that the last failed probe is not chosen again while another event is due. */
-const PROBE_LIMIT = 2;
+/** From so many events a probe is chosen: the one with the fewest attempts, so that events which always fail cannot fill all probes. */
+const PROBE_LIMIT = 16;
 /** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
 const TURN_MS = 10;
 /** A lease is longer than the callback's timeout by this, because the event waits for its turn and its settlement for a commit. */
@@ -91,7 +91,7 @@ export function createDispatcher(config: DispatcherConfig) {
     slots,
     leaseMs,
     limit: claimLimit,
-    held: heldSeqs,
+    held: () => (shared ? heldSeqs() : []),
     began: () => drains.claimBegan(),
     ended: takeClaimed,
     onPoll() {
@@ -173,7 +173,7 @@ export function createDispatcher(config: DispatcherConfig) {
     const { events, dead } = result ?? { events: [], dead: [] };
     reportCrashed(dead);
     const isProbe = breaker.state() === "probing";
-    const probe = isProbe ? (events.find(({ seq }) => seq !== breaker.lastProbe()) ?? events[0]) : undefined;
+    const probe = isProbe ? chooseProbe(events, breaker.lastProbe()) : undefined;
     if (isProbe && probe === undefined) breaker.probeUnused();
     for (const event of events) {
       slots.hold(event);
@@ -267,7 +267,7 @@ export function createDispatcher(config: DispatcherConfig) {
     take(leased: LeasedEvent): void {
       slots.unreserve(1);
       slots.hold(leased.event);
-      if (mode !== "running" || breaker.state() !== "closed") return release(leased);
+      if (pausedBy() !== null) return release(leased);
       waiting.push(leased);
       schedulePump();
     },
@@ -311,3 +311,9 @@ export function createDispatcher(config: DispatcherConfig) {
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
+
+/** Not the event of the last failed probe, while another is due. */
+function chooseProbe(events: readonly ClaimedEvent[], last: number | null): ClaimedEvent | undefined {
+  const [first, second] = events.toSorted((a, b) => a.attempts - b.attempts);
+  return first?.seq === last ? (second ?? first) : first;
+}

@@ -135,19 +135,19 @@ function claimedEvent({ summary: _summary, receivedAt, received, ...event }: Cla
 }
 
 function acceptResult(
-  { seqs, fates }: Summary,
+  { seqs, fates: dispositions }: Summary,
   events: readonly NewEvent[],
   at: number,
   firstToken: number,
 ): AcceptResult {
   const event = events[at] as NewEvent;
   const seq = seqs?.[at] as number;
-  const fate = fates?.[at] ?? "new";
+  const disposition = dispositions?.[at] ?? "new";
   // Of several events with one id, which stand side by side, the first is the new one.
   let first = at;
   while (events[first - 1]?.eventId === event.eventId) first -= 1;
-  if (fate === "new" && first === at)
+  if (disposition === "new" && first === at)
     return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
   const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
-  return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
+  return { status: "duplicate", seq, sameBody: disposition === "new" ? isLikeFirst : disposition === "same" };
 }

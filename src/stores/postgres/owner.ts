@@ -1,6 +1,7 @@
 import type { Clock } from "../../time/clock.js";
 import { OWNER_GONE } from "./commit-functions.js";
 import { ignore } from "../../time/ignore.js";
+import { MINUTE_MS } from "../../time/units.js";
 import type { KeptRun, Run } from "./connection.js";
 import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
 import { codeOf } from "./store-error.js";
@@ -9,8 +10,9 @@ import { codeOf } from "./store-error.js";
 const BEAT_EVERY_MS = 1000;
 /** So one heartbeat without an answer, as of a connection that is half open, does not end the leases: the next one is in time. */
 const BEAT_TIMEOUT_MS = DEAD_AFTER_MS / 2;
-/** If the database does not answer, others take the owner for dead after a while. */
+/** If the database does not answer, others count the owner as dead after a while. */
 const UNREGISTER_TIMEOUT_MS = 2000;
+const ORPHANS_EVERY_MS = 5 * MINUTE_MS;
 
 /** What `health().medium` is with `postgresStore`, as of the last heartbeat. */
 export type PostgresDiagnostics = {
@@ -86,7 +88,7 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
       ([row]) => row?.beat ?? null,
       () => null,
     );
-    // A standby keeps no heartbeat: its primary may take this process for dead.
+    // A standby keeps no heartbeat: its primary may count this process as dead.
     if (lastBeat?.isKnown === true && !lastBeat.medium.inRecovery) {
       if (!isAlive()) aliveSince = clock.elapsed();
       aliveUntil = until;
@@ -94,7 +96,7 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
     if (lastBeat?.isKnown === false && !isClosed) await registerAgain(beatenId);
   }
 
-  /** There should be none. If rows of owners were deleted by hand, their events would stay leased for good. */
+  /** There should be none. If rows of owners are deleted by hand, their events would stay leased for good. */
   async function freeOrphans(): Promise<void> {
     const [row] = await slowRun<{ first: number; last: number }>(
       `SELECT coalesce(min(seq), 0) AS first, coalesce(max(seq), -1) AS last FROM ${name}.inbox`,
@@ -107,7 +109,10 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
   }
 
   await beat();
-  void freeOrphans().catch(ignore);
+  let searching = freeOrphans().catch(ignore);
+  const search = setInterval(() => {
+    searching = searching.then(freeOrphans).catch(ignore);
+  }, ORPHANS_EVERY_MS).unref();
   // What fails here is tried again soon, and commits report that the database fails.
   const heartbeat = setInterval(() => {
     beating ??= beat()
@@ -117,7 +122,7 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
 
   return {
     /**
-     * Calls back with the owner's id. If another process took this one for dead, for example because its machine slept, the
+     * Calls back with the owner's id. If another process counted this one as dead, for example because its machine slept, the
      * owner is gone with its leases: then it is registered again under a new id.
      */
     async with<Result>(work: (id: number) => Promise<Result>): Promise<Result> {
@@ -137,6 +142,7 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
     async close(): Promise<void> {
       isClosed = true;
       clearInterval(heartbeat);
+      clearInterval(search);
       await run(`SELECT ${name}.unregister_owner($1)`, [id], UNREGISTER_TIMEOUT_MS).catch(ignore);
       kept.release();
     },

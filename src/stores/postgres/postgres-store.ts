@@ -146,7 +146,6 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     name: "postgres",
     durable: true,
     shared: true,
-    ownsLeases: true,
     async open({ endpoint, clock }) {
       if (owners.has(endpoint)) throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
       owners.set(endpoint, null);
@@ -201,7 +200,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     async reclaim({ endpoint, held, crashed }) {
       const owner = ownerOf(endpoint);
       // A claim takes over the leases of dead owners: this process has not lived long enough yet to know which are dead.
-      if (crashed) return { freed: 0, dead: [] };
+      if (crashed) return owner.with(async () => ({ freed: 0, dead: [] }));
       const freed = await call(({ run }) =>
         owner.with(async (id) => {
           const [row] = await run<{ freed: number }>(`SELECT ${name}.free_own($1, $2) AS freed`, [id, held]);
@@ -253,7 +252,9 @@ const optionsSchema = z
 
 function isPool(pool: unknown): boolean {
   const methods = pool as Record<string, unknown> | null;
-  return ["connect", "on", "removeListener"].every((method) => typeof methods?.[method] === "function");
+  // A Client has these methods too, and would throw when it connects.
+  const isClient = methods?.["connectionParameters"] !== undefined;
+  return !isClient && ["connect", "on", "removeListener"].every((method) => typeof methods?.[method] === "function");
 }
 
 interface Connection {

@@ -21,7 +21,7 @@ export function createCheckpointer(background: Background) {
   let frames = 0;
   let running: Promise<void> | null = null;
   let mustCommitsWait = false;
-  /** True when copied pages are not synced yet: SQLite syncs the file once, after the last page. */
+  /** Pages were copied but not synced yet: if a sync fails now, only the WAL has them. SQLite syncs the file once, after the last page. */
   let isPartial = false;
   let isStopped = false;
 

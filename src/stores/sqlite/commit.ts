@@ -127,7 +127,7 @@ export function createCommitter(db: Database, shared: boolean) {
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
       const areAllApplied = settleAlike(first, length, now) === length;
       for (let seq = first.seq; seq < first.seq + length; seq += 1) {
-        // No event is leased under this token now. Where it still is the event's last, a settlement has ended that lease.
+        // No event is leased under this token now. If it is still the token of the event, a settlement has ended that lease.
         applied.push(areAllApplied || findToken.get(seq) === first.token);
       }
     }

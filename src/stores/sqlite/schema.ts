@@ -95,7 +95,7 @@ const NO_SUSPECTS = `
 `;
 
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING, NO_SUSPECTS];
+export const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING, NO_SUSPECTS];
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;

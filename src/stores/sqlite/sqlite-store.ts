@@ -52,7 +52,11 @@ interface Connection extends PreparedInbox {
 const optionsSchema = z.strictObject({
   path: z
     .string()
-    .regex(/^(?!.*(:memory:|\0))[^]*\S/, "expected the path of a file; memoryStore() is an inbox in memory"),
+    .regex(/^(?!.*(:memory:|\0))[^]*\S/, "expected the path of a file; memoryStore() is an inbox in memory")
+    .regex(
+      /^(?!postgres(ql)?:|file:)/i,
+      "expected the path of a file; postgresStore() takes the address of a database",
+    ),
   shared: z.boolean().default(false),
   operator: z.boolean().default(false),
 });

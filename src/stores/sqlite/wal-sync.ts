@@ -12,8 +12,8 @@ import { createDurations } from "../../time/durations.js";
  */
 export function createWalSync(inboxPath: string) {
   const walPath = `${inboxPath}-wal`;
-  const open = (): number[] => [openSync(walPath, "r+"), openSync(walPath, "r+")];
-  let descriptors = open();
+  const open = (): number => openSync(walPath, "r+");
+  const descriptors = [open(), open()];
   let idle = [...descriptors];
   const durations = createDurations();
   const atOnce = createTrial();
@@ -71,13 +71,15 @@ export function createWalSync(inboxPath: string) {
      */
     async reopen(): Promise<void> {
       await Promise.allSettled(running);
-      // Opened before the old ones are closed, because the number of a closed descriptor can be reused for another file.
-      const old = descriptors;
-      descriptors = open();
+      // Each is opened before its old one is closed, because the number of a closed descriptor can be reused for another file.
+      for (const old of [...descriptors]) {
+        descriptors.push(open());
+        closeSync(old);
+        descriptors.shift();
+      }
       idle = [...descriptors];
       failure = null;
       newest = Promise.resolve();
-      old.forEach((descriptor) => closeSync(descriptor));
     },
     /** @returns false when these four bytes are zeros or missing: a frame begins with its page's number, a hole does not */
     hasBytesAt(position: number): boolean {
@@ -104,20 +106,28 @@ export type WalSync = ReturnType<typeof createWalSync>;
 
 /** So many syncs of each kind are measured. */
 const TRIALS = 16;
+/** After so many syncs they are measured anew, because the first ones may have met a busy machine. */
+const RENEWED_AFTER = 4096;
 /** A disk that makes one sync after the other needs up to twice the time for the second one. */
 const MOST_SLOWER = 1.5;
 
 /**
- * Tries with the first syncs whether the disk overlaps them. The first ones run alone. If those beside another one take much
- * longer, overlapping would only make the batches smaller (20 % fewer deliveries), so one runs at a time from then on.
+ * Tries whether the disk overlaps syncs: the first ones run alone, the next ones beside another one. If these take much longer,
+ * overlapping would only make the batches smaller (20 % fewer deliveries), so one runs at a time until the next trial.
  */
 function createTrial() {
-  const alone: number[] = [];
-  const beside: number[] = [];
+  let alone: number[] = [];
+  let beside: number[] = [];
   let result = 1;
+  let count = 0;
   return {
     result: () => result,
     add(durationMs: number, isAlone: boolean): void {
+      count += 1;
+      if (count % RENEWED_AFTER === 0) {
+        alone = [];
+        beside = [];
+      }
       const measured = isAlone ? alone : beside;
       if (measured.length === TRIALS) return;
       measured.push(durationMs);

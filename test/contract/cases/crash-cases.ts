@@ -46,7 +46,7 @@ export const CRASH_CASES: readonly StoreCase[] = [
   storeCase("G8", "a lease whose hand-off never began is freed without a crash", async ({ store }) => {
     const lease = await acceptAs(store, "evt_1", "leased");
     const { freed } = await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
-    if (store.shared && store.ownsLeases !== true) {
+    if (store.shared && store.leasedSince === undefined) {
       strictEqual(freed, 0, "a living process's lease was freed");
       return;
     }
@@ -64,13 +64,13 @@ export const CRASH_CASES: readonly StoreCase[] = [
     const { events } = await claim(store, { held: [seq] });
     deepStrictEqual(idsOf(events), ["evt_2"], "a held event was claimed");
     strictEqual(await stateOf(store, "evt_1"), "leased", "a held lease was taken over");
-    if (!store.shared || store.ownsLeases === true) return;
+    if (!store.shared || store.leasedSince !== undefined) return;
     const others = await claim(sibling, { limit: 1, held: [events[0]?.seq ?? -1] });
     deepStrictEqual(idsOf(others.events), ["evt_1"], "another process did not take over the expired lease");
   }),
   storeCase("G8", "the leases of a dead process are taken over, and those of a living one are not", async (context) => {
     const { store, sibling, medium, advance } = context;
-    if (store.ownsLeases !== true) return;
+    if (store.leasedSince === undefined) return;
     ok(medium.createSibling !== undefined && medium.kill !== undefined, "the medium has no createSibling or no kill");
     // Older than the leases since birth, so that a store that looks only from these on misses it.
     await accept(store, "evt_3");

@@ -32,7 +32,7 @@ export interface ContractMedium {
    */
   advance?(ms: number): void | Promise<void>;
   /**
-   * Does to a store what SIGKILL would do to its process: it never reaches the medium again. For stores with `ownsLeases`, which
+   * Does to a store what SIGKILL would do to its process: it never reaches the medium again. For stores with `leasedSince`, which
    * also need `createSibling` and `advance`. `close` is still called.
    */
   kill?(store: InboxStore): void | Promise<void>;

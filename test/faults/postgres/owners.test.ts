@@ -10,6 +10,7 @@ import {
   newEvent,
   settle,
   settlement,
+  stateOf,
   type Lease,
 } from "../../contract/cases/store-case.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
@@ -207,6 +208,8 @@ testOnPostgres("after an outage, a process that recovers a failed commit judges 
   );
   await first.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
   expect(await claim(first)).toMatchObject({ events: [] });
+  // What a claim frees, it may itself be too early to lease.
+  expect(await stateOf(first, "evt_1")).toBe("leased");
 });
 
 testOnPostgres("a commit that waited for a lock judges other processes by the time after it", async () => {
@@ -236,6 +239,7 @@ testOnPostgres("a commit that waited for a lock judges other processes by the ti
   await blocker.query("ROLLBACK");
   blocker.release();
   expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
+  expect(await stateOf(waiting, "evt_2")).toBe("leased");
 });
 
 testOnPostgres("when the database's clock is set back, nobody is taken for dead", async () => {
@@ -250,3 +254,18 @@ testOnPostgres("when the database's clock is set back, nobody is taken for dead"
   expect(await claim(first)).toMatchObject({ events: [] });
   expect(await settle(other, lease)).toBe(true);
 });
+
+testOnPostgres(
+  "a process that ends with an event in hand stays an owner until another has taken that over",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const living = await openStore(schema);
+    const ending = postgresStore({ pool: poolOfTest(), schema });
+    await ending.open({ endpoint: ENDPOINT, clock: systemClock });
+    await accept(ending, "evt_1", { state: "leased" });
+    await ending.close(ENDPOINT);
+    const [, left] = await ownersIn(admin, name);
+    expect(left).toBeDefined();
+    await eventually("the take-over", async () => (await sweep(living, admin, name, left?.id)).includes("evt_1"));
+  },
+);

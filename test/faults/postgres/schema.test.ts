@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Pool } from "pg";
+import { Client, Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { createReceiver } from "../../../src/index.js";
 import { postgresStore, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
 import { MIGRATIONS } from "../../../src/stores/postgres/schema.js";
 import { accept, stateOf } from "../../contract/cases/store-case.js";
@@ -78,6 +79,18 @@ testOnPostgres(
     expect(own.shortage?.(1000)).toBe(null);
   },
 );
+
+test("a client in place of a pool is refused, which would end the process when it connects", () => {
+  expect(() => postgresStore({ pool: new Client() as never })).toThrow(/expected a Pool of the package pg/);
+});
+
+testOnPostgres("a store for a tool starts no receiver", async () => {
+  const { schema } = newSchema();
+  await openStore(schema);
+  const store = postgresStore({ connectionString: POSTGRES_URL, schema, operator: true });
+  const receiver = createReceiver({ secrets: "s", store, onSignal: () => {}, logger: false });
+  await expect(receiver.start()).rejects.toMatchObject({ code: "store_unsupported" });
+});
 
 testOnPostgres("the end of a pool does not wait for the close of the store", async () => {
   const { schema } = newSchema();

@@ -35,8 +35,8 @@ testWith(POSTGRES_BINARIES !== undefined)(
   async () => {
     const server = await makeOwnPostgres();
     onTestFinished(() => server.remove());
-    // A role may be set so that it gets no warnings.
-    const options = "-c client_min_messages=error";
+    // A role may be set so that it gets no warnings, and that its commits wait for no standby.
+    const options = "-c client_min_messages=error -c synchronous_commit=local";
     const pool = new Pool({ host: "127.0.0.1", port: server.port, user: "postgres", max: 8, options });
     pool.on("error", () => {});
     onTestFinished(() => pool.end());

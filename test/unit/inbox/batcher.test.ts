@@ -381,6 +381,8 @@ test.each([
     commits[2]!.end();
     await turns();
     // Once more before the commit after it, which runs alone as well.
+    void accept();
+    await turns();
     expect([commits.length, recoveries]).toEqual([4, [0, 0]]);
   },
 );
@@ -408,6 +410,42 @@ test("a batch that is halved between two good ones refuses its bad event alone",
   await turns();
   expect(answers).toEqual(["accepted", "store_row_refused", "accepted", "accepted"]);
   expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
+});
+
+test("a half that follows a failure of the medium does not recover beside the commit in flight", async () => {
+  const { commits, recoveries, answers, accept } = await overlappingRig();
+  void accept();
+  void accept();
+  await turns();
+  void accept();
+  await turns();
+  commits[0]!.end(rowError());
+  await turns();
+  commits[2]!.end(mediumError());
+  await turns();
+  commits[3]!.end();
+  await turns();
+  expect([answers, recoveries]).toEqual([["store_failed", "accepted"], []]);
+  commits[1]!.end();
+  await turns();
+  void accept();
+  await turns();
+  expect([answers.length, recoveries]).toEqual([3, [0]]);
+});
+
+test("a settlement that comes beside a claim is written although the store counts as failing", async () => {
+  const { batcher, store, clock } = await rig();
+  store.fail(mediumError());
+  await rejectionOf(batcher.accept(newEvent()));
+  store.fail(null);
+  const release = store.hold();
+  const claimed = batcher.claim(claim);
+  await turns();
+  const settled = settle(batcher, done(9));
+  release();
+  await claimed;
+  await clock.advance(1000);
+  expect(await settled).toBe(false);
 });
 
 test("closing waits for both commits in flight", async () => {

@@ -52,6 +52,31 @@ test("events whose commit was in flight when it opened are not tried", async () 
   expect(rig.calls.length).toBe(11);
 });
 
+test("the event of a failed probe is not the next probe while another is due", async () => {
+  let failures = 0;
+  const rig = await startRig({ handoff: { backoff: () => ((failures += 1) <= 10 ? 2500 : 50) } });
+  await rig.begin(10);
+  for (const call of rig.calls) call.reject();
+  const [poison] = await rig.deliverMany(1);
+  await rig.clock.advance(1000);
+  expect(rig.calls[10]?.signal.id).toBe(poison!.id);
+  rig.calls[10]!.reject();
+  // Both have one failed attempt now, and the poison is due earlier.
+  await rig.clock.advance(2500);
+  expect(rig.calls.length).toBe(12);
+  expect(rig.calls[11]?.signal.id).not.toBe(poison!.id);
+});
+
+test("events that always fail do not keep a new one from the probes", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 10 } });
+  await rig.begin(12);
+  for (const call of rig.calls) call.reject();
+  await turns();
+  const [good] = await rig.deliverMany(1);
+  await rig.clock.advance(1000);
+  expect(rig.calls[12]?.signal.id).toBe(good!.id);
+});
+
 test("close leaves no timer of a probe whose claim is under way", async () => {
   const store = faultyStore();
   const rig = await startRig({ store, handoff: { backoff: () => HOUR_MS } });

@@ -172,3 +172,12 @@ test.each([
   expect(inner.commits.at(-1)?.settlements).toMatchObject(settlements);
   expect(rig.clock.pendingTimers()).toBe(0);
 });
+
+test("it is not read by an attempt that has failed while the next one of the same event runs", async () => {
+  const rig = await startRig({ store: withTransactions(), handoff: { backoff: () => 0 } });
+  await rig.begin(1);
+  rig.calls[0]!.reject();
+  await until(() => rig.calls.length === 2);
+  expect(() => rig.calls[0]!.handoff.completeSql).toThrow(expect.objectContaining({ code: "handoff_ended" }));
+  expect(rig.calls[1]!.handoff.completeSql).toBeDefined();
+});

@@ -214,3 +214,13 @@ test("a store that takes no new events is not called while nothing is to be done
   await clock.advance(3000);
   expect(faulty.calls.length - before).toBeLessThanOrEqual(9);
 });
+
+test("events that the store refused leave the room for events in hand free", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store, handoff: { concurrency: 1 } });
+  const refused = Array.from({ length: 300 }, () => signalEvent());
+  store.refuse(refused.map(({ id }) => id));
+  for (const event of refused) expect((await rig.deliver(event)).status).toBe(503);
+  const [later] = await rig.deliverMany(1);
+  expect((await rig.entry(later.id))?.state).toBe("leased");
+});

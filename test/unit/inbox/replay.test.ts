@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { PermanentFailure } from "../../../src/index.js";
+import { PermanentFailure, type InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
@@ -228,4 +228,21 @@ test("retention works through a large number of old events 500 at a time", async
     expect(await rig.receiver.inbox.stats()).toMatchObject({ total });
   }
   expect(Math.max(...limits)).toBe(500);
+});
+
+test("retention goes on a minute after an error of the store", async () => {
+  const store = await opened(memoryStore());
+  const event = newEvent({ state: "done" });
+  await store.commit(batchOf({ accepts: [event] }));
+  let prunes = 0;
+  const prune: InboxStore["prune"] = async (request) => {
+    if ((prunes += 1) === 1) throw new Error("busy");
+    return store.prune(request);
+  };
+  const rig = await startRig({ store: { ...store, prune } });
+  rig.clock.setNow(T0 + 8 * DAY_MS);
+  await rig.clock.advance(60_000);
+  expect((await store.get("default", event.eventId))?.rawBody).not.toBeNull();
+  await rig.clock.advance(60_000);
+  expect((await store.get("default", event.eventId))?.rawBody).toBeNull();
 });

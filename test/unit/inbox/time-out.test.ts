@@ -137,3 +137,32 @@ test("while others may take this process for dead, it leases nothing, and logs i
   expect(lines()).toEqual([{ leases: "unsure" }, { leases: "sure" }]);
   expect(rig.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
 });
+
+test("an event that waits when its lease may have been lost is released, and its callback not begun under that lease", async () => {
+  let leasedSince = -Infinity;
+  const store = { ...memoryStore(), shared: true, leasedSince: () => leasedSince };
+  const rig = await startRig({ store, handoff: { concurrency: 1 } });
+  for (const quick of [0, 1]) {
+    await rig.begin(1);
+    rig.calls[quick]!.resolve();
+    await turns();
+  }
+  await rig.clock.advance(1000);
+  const [, waits] = await rig.deliverMany(2);
+  await until(() => rig.calls.length === 3);
+  expect((await rig.entry(waits!.id))?.state).toBe("leased");
+  // Heartbeats failed for a moment: what was leased before may be another process's now.
+  await rig.clock.advance(10);
+  leasedSince = rig.clock.elapsed();
+  const leasedAgain: number[] = [];
+  const { commit } = store;
+  store.commit = async (batch) => {
+    const result = await commit(batch);
+    leasedAgain.push(...(result.claim?.events ?? []).map(({ seq }) => seq));
+    return result;
+  };
+  rig.calls[2]!.resolve();
+  await until(() => rig.calls.length === 4);
+  expect(rig.calls[3]!.signal.id).toBe(waits!.id);
+  expect(leasedAgain).toEqual([(await rig.entry(waits!.id))!.seq]);
+});

@@ -32,6 +32,7 @@ const INVALID: readonly (readonly [call: () => unknown, says: string])[] = [
   [() => receiver.on("accepted", given(undefined)), "function"],
   [() => inbox.list({ limit: 1.5 }), "limit"],
   [() => inbox.list(given({ state: "deed" })), "state"],
+  [() => inbox.get(given(undefined)), "inbox.get"],
   [() => inbox.replay(given(undefined)), "inbox.replay"],
   [() => inbox.replay(given({ eventId: "evt_1" })), "inbox.replay"],
   [() => inbox.discard(given(["evt_1", 2])), "inbox.discard"],

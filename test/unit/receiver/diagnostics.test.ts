@@ -73,6 +73,25 @@ test("what is shed is counted", async () => {
   expect(receiver.health().deliveries).toMatchObject({ rejected: 1, shed: 1 });
 });
 
+test("an event of an unknown type counts and is told as quarantined alone", async () => {
+  const { receiver, deliver, namesSeen } = await startRig();
+  await deliver({ ...signalEvent(), type: "signal.later" });
+  expect(receiver.health().deliveries).toMatchObject({ accepted: 0, quarantined: 1 });
+  expect(namesSeen()).toEqual(["quarantined"]);
+});
+
+test("a store that lacks connections for the callbacks is told of at the start and in the health", async () => {
+  const logged: unknown[][] = [];
+  const ignored = (): undefined => undefined;
+  const warn = (...line: unknown[]): unknown => logged.push(line);
+  const logger = { debug: ignored, info: ignored, error: ignored, warn, child: ignored };
+  const shortage = (callbacks: number): string => `a pool for ${callbacks} callbacks`;
+  const store: InboxStore = { ...memoryStore(), durable: true, shortage };
+  const { receiver } = await startRig({ store, logger: logger as never });
+  expect(logged).toEqual([[{ store: "memory" }, "a pool for 16 callbacks"]]);
+  expect(receiver.health().shortage).toBe("a pool for 16 callbacks");
+});
+
 test("a store without a medium, or one that fails to tell of it, does not take health down", async () => {
   const fail = () => {
     throw new Error("the disk is gone");

@@ -102,6 +102,11 @@ test("the last millisecond of the 300th second still counts, the one before the 
   expect(verify({ now: (T - 300) * 1000 - 1 }).ok).toBe(false);
 });
 
+test("a body of more than 2 GiB is a mismatch, since no HMAC of Node takes it", () => {
+  const body = Object.defineProperty(Buffer.from(""), "byteLength", { value: 2 ** 31 });
+  expect(verify({ body })).toEqual({ ok: false, reason: "signature_mismatch" });
+});
+
 test("the tolerance is the caller's, and 300 s without one [receiving/constant-time-and-age]", () => {
   expect(verify({ now: (T + 10) * 1000, toleranceSeconds: 10 }).ok).toBe(true);
   expect(verify({ now: (T + 11) * 1000, toleranceSeconds: 10 }).ok).toBe(false);
@@ -152,6 +157,8 @@ test("a blank secret matches nothing, even what was signed with it", () => {
       .update(BODY)
       .digest("hex");
     expect(verify({ header: `t=${T},v1=${digest}`, secrets: [blank] }), JSON.stringify(blank)).toEqual(MISMATCH);
+    // Nor does it keep a usable one behind it from being tried.
+    expect(verify({ secrets: [blank, SECRET] })).toEqual({ ok: true, timestamp: T, secretIndex: 1 });
   }
 });
 

@@ -83,3 +83,13 @@ test("a refused opening leaves no lock behind", async () => {
   await owner.close("default");
   await openStore({ path, shared: true });
 });
+
+test("a duplicate is answered after a sync, since another process may not have synced its original yet", async () => {
+  const path = inboxPath();
+  const [first, second] = [await openStore({ path, shared: true }), await openStore({ path, shared: true })];
+  const event = newEvent();
+  await accept(first, event);
+  const syncs = second.diagnostics()?.sync.count ?? NaN;
+  expect((await accept(second, event)).accepts).toMatchObject([{ status: "duplicate" }]);
+  expect(second.diagnostics()?.sync.count).toBe(syncs + 1);
+});

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { EventState, SearchQuery, StoredEvent } from "../../../../src/index.js";
 import { search, type SearchSteps } from "../../../../src/stores/sqlite/search.js";
 import type { SqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
@@ -85,6 +85,9 @@ test("a store that is closed during a search rejects it, as a closed store", asy
 function endless(): { looks: number[]; turns: () => number; steps: SearchSteps } {
   const looks: number[] = [];
   let turns = 0;
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => clock.mockRestore());
   const turn = (): void => {
     turns += 1;
     immediate = setImmediate(turn);
@@ -99,8 +102,7 @@ function endless(): { looks: number[]; turns: () => number; steps: SearchSteps }
       lookAtFew: () => [],
       lookBack(_endpoint, _query, beforeSeq, rows) {
         looks.push(rows);
-        const until = performance.now() + rows / 100;
-        while (performance.now() < until);
+        now += rows / 100;
         return { entries: [], nextBeforeSeq: beforeSeq - rows };
       },
     },

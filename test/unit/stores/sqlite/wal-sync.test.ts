@@ -152,3 +152,11 @@ test("the trial still ends when two endpoints make their first syncs beside each
   expect(wal.atOnce()).toBe(2);
   clock.mockRestore();
 });
+
+test("each of two syncs has a descriptor of its own after they were opened anew, too", async () => {
+  const wal = openWal();
+  await wal.reopen();
+  void wal.sync();
+  void wal.sync();
+  expect(new Set(syncs.map(({ descriptor }) => descriptor)).size).toBe(2);
+});

@@ -4,8 +4,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { POSTGRES_PORT } from "../../contract/postgres-medium.js";
-import { freePort } from "../../own-postgres.js";
+import { POSTGRES_PORT } from "../../../contract/postgres-medium.js";
+import { freePort } from "../../../own-postgres.js";
 
 const PROGRAM = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(":")]
   .map((folder) => join(folder, "pgbouncer"))

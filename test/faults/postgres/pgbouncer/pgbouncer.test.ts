@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
-import { storeContract } from "../../contract/store-contract.js";
-import { systemClock } from "../../../src/time/clock.js";
-import { postgresMedium } from "../../contract/postgres-medium.js";
-import { areHandedOff, idsOf, startReceiver } from "../child-process.js";
-import { eventually } from "../eventually.js";
-import { inboxFiles } from "../inbox-file.js";
-import { eventThat, isAcknowledged, send } from "../sender.js";
-import { newSchema } from "./open-stores.js";
+import { postgresStore } from "../../../../src/stores/postgres/postgres-store.js";
+import { storeContract } from "../../../contract/store-contract.js";
+import { systemClock } from "../../../../src/time/clock.js";
+import { postgresMedium } from "../../../contract/postgres-medium.js";
+import { areHandedOff, idsOf, startReceiver } from "../../child-process.js";
+import { eventually } from "../../eventually.js";
+import { inboxFiles } from "../../inbox-file.js";
+import { eventThat, isAcknowledged, send } from "../../sender.js";
+import { newSchema } from "../open-stores.js";
 import { hasPgbouncer, startPgbouncer, type Pgbouncer } from "./pgbouncer.js";
 
 const testThrough = test.skipIf(!hasPgbouncer);
