@@ -205,7 +205,11 @@ test("a report's timeline, sources and counters agree with the data and with one
       { month: "2026-10", kind: "api_added", title: "larkvoice launched a public API", visits: 300, traffic_change: 0 },
     ],
     summary: { actionEvidenceCount: 2, channelCount: 4, contextLeadCount: 1, sourceCount: 3, unresolvedActionCount: 1 },
-    sources: ["traffic", "site", "searches"].map((kind, index) => ({ id: `source_${index + 1}`, kind })),
+    sources: [
+      { id: "source_1", kind: "traffic", url: "https://traffic-panel.example/larkvoice.example" },
+      { id: "source_2", kind: "site", url: "https://larkvoice.example" },
+      { id: "source_3", kind: "searches", url: "https://search-sample.example/larkvoice.example" },
+    ],
     context_leads: [{ keyword: "clone a voice", traffic: 60, citations: ["source_3"] }],
     reliability: { actorAttribution: "observed", coverageLevel: "partial" },
     omitted_action_count: 0,
