@@ -44,7 +44,6 @@ export function generateMarket(
       writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth, observedOnDay));
       generator.advance(writer);
     }
-    writer.finish();
   });
   fill();
   return generator;
@@ -75,7 +74,6 @@ export function growMonth(
     const writer = createMarketWriter(database);
     writer.rows.observed_month.add(month, observedAt(month, observedOnDay));
     grown.advance(writer);
-    writer.finish();
     return grown;
   });
   return grow();
