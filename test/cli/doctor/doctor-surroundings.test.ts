@@ -2,7 +2,6 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
-  copyFileSync,
   renameSync,
   existsSync,
   mkdirSync,
@@ -20,14 +19,12 @@ import { expect, onTestFinished, test } from "vitest";
 import { examineConnection } from "../../../src/cli/commands/doctor/examine-answer.js";
 import type { Subject } from "../../../src/cli/commands/doctor/examination.js";
 import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
-import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { examine, examineHere } from "./examine.js";
 import { fillInbox } from "../fill-inbox.js";
 import { serveReceiver } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";
-import { testWith } from "../../prerequisites.js";
 
 test.each([() => false, (path: string) => path.endsWith(".db")])(
   "a file or a folder that this user may not write to: writable is %s",
