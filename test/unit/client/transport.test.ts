@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { openAbortScope } from "../../../src/client/transport/abort.js";
 import { profile, rankingItem, rankingsPage, registration } from "./answers.js";
 import { clientOn, failureOf } from "./client-on.js";
 import { serve, serveAnswers, type Answer } from "./serve-answers.js";
-import { TIMEOUT_MS } from "./watched-clock.js";
+import { settleOn, TIMEOUT_MS } from "./watched-clock.js";
 
 const HTML = { "Content-Type": "text/html; charset=utf-8" };
 const once1 = { retry: { maxAttempts: 1 } };
@@ -216,22 +217,31 @@ test("an abort is an abort also where nothing would be sent again, and when it c
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test("a signal that many calls share keeps no listener of a call that is over", async () => {
-  const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false) });
+test("one signal for many parallel calls, and for the pauses of their retries, makes Node print no warning", async () => {
+  const { baseUrl } = await serveAnswers(...repeated(24, { status: 503, body: "" }), { json: rankingsPage(1, false) });
+  const { client, clock } = clientOn(baseUrl);
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on("warning", onWarning);
   const { signal } = new AbortController();
-  let listeners = 0;
-  const counted = new Proxy(signal, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== "function") return value;
-      if (name === "addEventListener") listeners += 1;
-      if (name === "removeEventListener") listeners -= 1;
-      return value.bind(target);
-    },
-  });
-  const { client } = clientOn(baseUrl);
-  const calls = client.rankings({}, { signal: counted });
-  expect(listeners).toBe(1);
+  const calls = Promise.all(Array.from({ length: 24 }, () => client.rankings({}, { signal })));
+  await settleOn(clock, calls);
   await calls;
-  expect(listeners).toBe(0);
+  // A warning is emitted in a later turn.
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
 });
+
+test("a call that is over does not hear of an abort, so a signal of long life keeps nothing of it", () => {
+  const given = new AbortController();
+  const [open, over] = [openAbortScope(given.signal), openAbortScope(given.signal)];
+  over.close();
+  given.abort(new Error("enough"));
+  expect([open.signal.aborted, over.signal.aborted]).toEqual([true, false]);
+  expect(open.signal.reason).toBe(given.signal.reason);
+});
+
+function repeated(times: number, answer: Answer): [Answer, ...Answer[]] {
+  return [answer, ...Array.from({ length: times - 1 }, () => answer)];
+}
