@@ -72,7 +72,7 @@ test.each([
   ["min_growth", { min_growth: Number.NaN }],
 ])("an invalid %s is not sent, and the message names it", async (name, query) => {
   const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });
-  const error = await failureOf(clientOn(baseUrl).client.rankings(query as never));
+  const error = await failureOf(clientOn(baseUrl).client.rankings(query));
   expect([error.kind, error.status, error.attempts]).toEqual(["invalid_request", null, 0]);
   expect(error.message).toContain(`"${name}"`);
   expect(seen).toHaveLength(0);
