@@ -36,8 +36,8 @@ const TYPED_BY: Readonly<Record<string, string>> = {
   "npx signalbox replay --url http://localhost:3000/webhooks/signals \\": REPLAY,
   "npx signalbox replay --url http://localhost:3000/webhooks/signals --skip too-many": REPLAY,
   "npx signalbox check http://localhost:3000/webhooks/signals": COMMANDS,
-  "npx signalbox check http://localhost:3000/webhooks/signals --strict --junit check.xml \\":
-    "needs Docker; test/cli/check restarts a receiver and counts what it accepted",
+  "npx signalbox check http://localhost:3000/webhooks/signals --strict --restart-command 'docker restart receiver'":
+    "needs Docker; test/cli/check restarts a receiver",
   "npx signalbox doctor --url http://localhost:3000/webhooks/signals --db signals.db": COMMANDS,
   "npx signalbox dev -- node app.mjs": "runs until it is stopped; test/cli/dev.test.ts does the same in a process",
   "npx signalbox emulator --allow-loopback-http": "runs until it is stopped, on a port that may be taken",

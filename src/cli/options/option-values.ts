@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
 /**
- * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. This function
- * refuses such a value unless it is typed as `--junit=--json`. The message does not quote the value, which may be a secret.
+ * Commander takes the next word as the value of an option, so `--secret-file --json` would read a file `--json`. This function
+ * refuses such a value unless it is typed as `--secret-file=--json`. The message does not quote the value, which may be a secret.
  *
  * @throws CliError: `command.error` throws Commander's error, and `program.ts` converts it
  */
