@@ -16,7 +16,6 @@ import { ServiceError } from "../operations/service-error.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
-import { HOME_PAGE } from "./home-page.js";
 import { createRouter, type Found } from "./router.js";
 
 export interface AppParts {
@@ -170,6 +169,19 @@ const redirect = (to: string): Answer => ({
   headers: { ...PAGE_HEADERS, Location: to, "Content-Type": "text/plain; charset=utf-8" },
   body: Buffer.from(`${to}\n`),
 });
+
+/** Tells what runs here. A browser gets the dashboard instead. */
+const HOME_PAGE = {
+  about: "The Product Intelligence service, emulated on this machine by signalbox.",
+  parts: [
+    { name: "REST API", path: API_PREFIX, about: "needs an API key; the emulator printed some when it started" },
+    { name: "Remote MCP", path: MCP_PATH, about: "the same research as tools for models; needs an API key" },
+    { name: "OpenAPI", path: "/openapi.json", about: "describes the REST API" },
+    { name: "Control API", path: CONTROL_PREFIX, about: "makes keys, publishes signals and advances the clock" },
+    { name: "Dashboard", path: `${DASHBOARD_PATH}/`, about: "does the same in a browser" },
+  ],
+  docs: "docs/emulator.md of the package's repository explains all of this",
+} as const;
 
 /** Sends a browser to the dashboard, and tells all other clients what runs here. */
 const home: Route = {

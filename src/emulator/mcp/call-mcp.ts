@@ -30,7 +30,7 @@ export async function callMcp(request: IncomingMessage, requestId: string, servi
   const answer = await answerMessage(request, requestId, caller, services).catch((error: unknown) =>
     errorAnswer(error, requestId, report),
   );
-  return { ...answer, headers: { ...quotaHeaders(caller.account, null, services), ...answer.headers } };
+  return { ...answer, headers: { ...quotaHeaders(caller.account, services), ...answer.headers } };
 }
 
 async function answerMessage(
