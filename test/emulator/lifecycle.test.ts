@@ -53,8 +53,8 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ db: "" }, "option_invalid", '"db"'],
   [{ clock: {} }, "option_invalid", "expected a clock"],
   [{ assumptions: null }, "option_invalid", "expected an object"],
-  [{ assumptions: { unknwnNames: "empty" } }, "option_unknown", 'Did you mean "unknownNames"?'],
-  [{ assumptions: { unknownNames: "none" } }, "option_invalid", "one of not_found, empty"],
+  [{ assumptions: { signatureClok: "machine" } }, "option_unknown", 'Did you mean "signatureClock"?'],
+  [{ assumptions: { signatureClock: "none" } }, "option_invalid", "one of service, machine"],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
   [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have the same key"],
 ];

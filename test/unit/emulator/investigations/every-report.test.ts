@@ -5,7 +5,6 @@ import { trafficPhases } from "../../../../src/emulator/investigations/traffic-s
 import { deriveSignals } from "../../../../src/emulator/market/signals/derive-signals.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { LAST, madeMarket, rowsOf } from "../market/made-market.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
 
 const LOCALES = ["en", "zh-CN"] as const;
 /** Of the products, one in so many. */
@@ -72,9 +71,7 @@ test("a category report adds up what the rankings of the category have", () => {
   const categories = rowsOf<{ slug: string }>(market, "SELECT slug FROM sector").map(({ slug }) => slug);
   for (const category of categories) {
     const pages = [1, 2, 3].map((page) => ({ ...query, category, page }));
-    const ranked = pages.flatMap(
-      (page) => readRankings(market, page, { isLimited: false }, defaultAssumptions()).items,
-    );
+    const ranked = pages.flatMap((page) => readRankings(market, page, { isLimited: false }).items);
     const visits = ranked.reduce((sum, { latest_visits }) => sum + latest_visits, 0).toLocaleString("en");
     const found = reports.find(({ slug }) => slug === category);
     for (const report of [found?.report, found?.chinese]) {
