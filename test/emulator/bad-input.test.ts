@@ -32,52 +32,29 @@ async function state(): Promise<Record<string, number>> {
   return Object.fromEntries(counts) as Record<string, number>;
 }
 
-/** Bytes that are no body of any operation. */
-const NO_BODIES: readonly (string | Uint8Array)[] = [
-  "",
-  " ",
-  "null",
-  "1",
-  '"x"',
-  "[]",
-  "[{}]",
-  "{",
-  "{}}",
-  "{'slug':'acme'}",
-  '{"slug":"acme",}',
-  `\uFEFF${JSON.stringify(right)}`,
-  JSON.stringify(right).replace("}", ',"__proto__":{"confirm_usage":true}}'),
-  `${'{"a":'.repeat(100)}1${"}".repeat(100)}`,
-  "[".repeat(60_000),
-  `{"slug":"${"x".repeat(70_000)}"}`,
-  Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
-  Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0),
-  Uint8Array.of(0),
-  "slug=acme&confirm_usage=true",
-  '{"slug":"acme"}\u0000',
-];
-
-const QUERIES = ["limit=", "limit=1e1", "page=1&page=2", "__proto__=1", "constructor=1", "a[b]=1", "limit=1;page=1"];
-
 // What the schemas refuse is in test/unit/api and, at random, in test/properties. Here are bytes, types and queries that no
 // schema sees.
 const CASES: readonly (readonly [path: string, how: Asked])[] = [
-  ...NO_BODIES.flatMap((body) => [START, WEBHOOKS].map((path) => [path, { body }] as const)),
-  ...["view", "constructor", "toString", ""].map((name) => [START, { body: { ...right, [name]: 1 } }] as const),
-  [WEBHOOKS, { body: { ...hook, secret: "x" } }],
-  ...QUERIES.flatMap((query) =>
-    ["/research/rankings", "/research/search-demand"].map((path) => [`${path}?${query}`, {}] as const),
-  ),
   ...[
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "application/jsonp",
-    "application/json; charset=utf-16",
     "",
-  ].map((type) => [START, { body: right, headers: { "Content-Type": type } }] as const),
+    "null",
+    "[{}]",
+    '{"slug":"acme",}',
+    `\uFEFF${JSON.stringify(right)}`,
+    JSON.stringify(right).replace("}", ',"__proto__":{"confirm_usage":true}}'),
+    "[".repeat(60_000),
+    `{"slug":"${"x".repeat(70_000)}"}`,
+    Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+  ].map((body) => [START, { body }] as const),
+  [START, { body: { ...right, view: 1 } }],
+  [WEBHOOKS, { body: { ...hook, secret: "x" } }],
+  ...["page=1&page=2", "__proto__=1", "a[b]=1"].map((query) => [`/research/rankings?${query}`, {}] as const),
+  ...["text/plain", "application/json; charset=utf-16", ""].map(
+    (type) => [START, { body: right, headers: { "Content-Type": type } }] as const,
+  ),
   [START, { body: right, headers: { "Content-Encoding": "gzip" } }],
   [`${START}?slug=acme`, { body: right }],
-  ["/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000?x=1", {}],
+  [`${START}/task_00000000-0000-4000-8000-000000000000?x=1`, {}],
 ];
 
 test("input that is not well-formed gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
@@ -112,32 +89,20 @@ test("a refused body names the parameters and repeats no value of them", async (
   expect(told.text.toLowerCase()).not.toContain("s3cret");
 });
 
-test.each([
-  ["/", 404],
-  ["/nothing", 404],
-  ["/research", 404],
-  ["/research/rankings/", 404],
-  ["/Research/rankings", 404],
-  ["//research/rankings", 404],
-  ["/tools/%zz", 404],
-  ["/tools/%ff", 404],
-  ["/tools/a%2fb", 404],
-  ["/research/promotion-investigations/%00", 404],
-  ["/research/promotion-investigations/__proto__", 404],
-] as const)("%s is not there: %i [error-statuses/404]", async (path, status) => {
-  const told = await running.ask(path, { key });
-  expect([told.status, errorEnvelopeSchema.safeParse(told.body).success]).toEqual([status, true]);
-});
-
-test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])(
-  "a wrong method gets 404 as the document has no other error: %s",
-  async (method) => {
-    expect(refusal(await running.ask("/research/rankings", { method, key }))).toEqual({
-      status: 404,
-      code: "RESOURCE_NOT_FOUND",
-    });
+test.each(["/nothing", "/research/rankings/", "/Research/rankings", "/tools/%zz", "/tools/a%2fb"])(
+  "%s is not there [error-statuses/404]",
+  async (path) => {
+    const told = await running.ask(path, { key });
+    expect([told.status, errorEnvelopeSchema.safeParse(told.body).success]).toEqual([404, true]);
   },
 );
+
+test("a wrong method gets 404, as the document has no other error", async () => {
+  expect(refusal(await running.ask("/research/rankings", { method: "POST", key }))).toEqual({
+    status: 404,
+    code: "RESOURCE_NOT_FOUND",
+  });
+});
 
 test("HEAD is no operation of the document: refused without a body, and no call of the quota", async () => {
   const { key: limited } = await running.account("developer");
