@@ -12,12 +12,12 @@ const RANKINGS = "/research/rankings";
 const TASKS = "/research/promotion-investigations";
 const NO_TASK = "task_00000000-0000-4000-8000-000000000000";
 
-const failures: string[] = [];
+const failures: object[] = [];
 let running: RunningEmulator;
 let developer: number;
 let slug: string;
 beforeAll(async () => {
-  running = await openEmulator({ onEvent: (event) => void (event.event === "failed" && failures.push(event.message)) });
+  running = await openEmulator({ onEvent: (event) => void (event.event === "failed" && failures.push(event)) });
   developer = (await running.account("developer")).accountId;
   const { key } = await running.account("pro");
   const { body } = await running.ask(`${RANKINGS}?limit=1`, { key });

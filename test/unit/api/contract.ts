@@ -37,7 +37,7 @@ interface Schema {
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
-  default?: unknown;
+  default?: string | number;
 }
 
 /** What a JSON Schema says, in a line: `text | null`, `integer 1..50 = 25`, `[{ month: text, share: optional number }]`. */

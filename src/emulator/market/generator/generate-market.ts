@@ -36,7 +36,6 @@ export function generateMarket(database: Database, { seed, months = 24, lastMont
       writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth));
       generator.advance(writer);
     }
-    writer.finish();
   });
   fill();
   return generator;
@@ -67,7 +66,6 @@ export function growMonth(
     const writer = createMarketWriter(database);
     writer.rows.observed_month.add(month, observedAt(month));
     grown.advance(writer);
-    writer.finish();
     return grown;
   });
   return grow();

@@ -127,8 +127,14 @@ test("a category has the products whose second sector it is, and a country its o
 
 test("pages follow one another, and a limited account sees the first alone", () => {
   expect(rank({ limit: 2 }).pagination).toEqual({
-    ...{ page: 1, limit: 2, total: 3, total_pages: 2 },
-    ...{ has_more: true, has_previous: false, next_page: 2, previous_page: null },
+    page: 1,
+    limit: 2,
+    total: 3,
+    total_pages: 2,
+    has_more: true,
+    has_previous: false,
+    next_page: 2,
+    previous_page: null,
   });
   const second = rank({ limit: 2, page: 2 });
   expect(second.items).toMatchObject([{ rank: 3, slug: "mute" }]);

@@ -67,12 +67,25 @@ const rowOf = (keyword_id: number) => read({ keyword_id }).keyword;
 test("a row adds up the visits of the products, and compares them with the month before [services/search-demand]", () => {
   const shares = [600, 200, 100, 50, 40].map((observed_traffic) => ({ observed_traffic, share: observed_traffic / 1000 })); // prettier-ignore
   expect(rowOf(1)).toMatchObject({
-    ...{ keyword: "clone a voice", cluster_name: "Voice: core", market_name: "Voice", market_slug: "voice" },
-    ...{ observed_traffic: 1000, observed_products: 6, observed_markets: 2, search_volume: 900 },
-    ...{ product_change1m: 3, traffic_change1m: 300, comparison_status: "comparable" },
+    keyword: "clone a voice",
+    cluster_name: "Voice: core",
+    market_name: "Voice",
+    market_slug: "voice",
+    observed_traffic: 1000,
+    observed_products: 6,
+    observed_markets: 2,
+    search_volume: 900,
+    product_change1m: 3,
+    traffic_change1m: 300,
+    comparison_status: "comparable",
     traffic_distribution: {
-      ...{ total_traffic: 1000, product_count: 6, other_traffic: 10, other_products: 1, cr3: 0.9 },
-      ...{ concentration: "concentrated", products: shares },
+      total_traffic: 1000,
+      product_count: 6,
+      other_traffic: 10,
+      other_products: 1,
+      cr3: 0.9,
+      concentration: "concentrated",
+      products: shares,
     },
   });
 });
@@ -120,9 +133,9 @@ test("the detail of a keyword has a year, the sectors and products, and the keyw
     { market_id: 3, market_name: "Voice", observed_products: 2, observed_traffic: 800, share: 0.8 },
     { market_id: 4, market_name: "Video", observed_products: 4, observed_traffic: 200, share: 0.2 },
   ]);
-  expect(keyword?.products.map(({ tool_id, observed_traffic }) => [tool_id, observed_traffic])).toEqual([
-    ...[[1, 600], [2, 200], [4, 100], [5, 50], [6, 40], [7, 10]],
-  ]); // prettier-ignore
+  expect(keyword?.products.map(({ tool_id, observed_traffic }) => [tool_id, observed_traffic])).toEqual(
+    [[1, 600], [2, 200], [4, 100], [5, 50], [6, 40], [7, 10]]
+  ); // prettier-ignore
   const related = keyword?.related_observed.map(({ keyword_id, shared_products }) => [keyword_id, shared_products]);
   expect(related).toEqual([[3, 3], [2, 2], [5, 2], [7, 2], [4, 1]]); // prettier-ignore
 });
@@ -130,8 +143,17 @@ test("the detail of a keyword has a year, the sectors and products, and the keyw
 test("the summary counts the terms, products and sectors with traffic, and the filters say what was asked for", () => {
   expect(read({}).summary).toMatchObject({ latest_month: "2026-10", markets: 2, observed_products: 7, observed_terms: 6 }); // prettier-ignore
   expect(read({ type: undefined }).filters).toEqual({
-    ...{ demand_type: "non_brand", market_id: null, market: "", min_products: 1, min_traffic: 0, min_volume: 0 },
-    ...{ page: 1, page_size: 25, query: "", selected_keyword_id: null, sort: "traffic" },
+    demand_type: "non_brand",
+    market_id: null,
+    market: "",
+    min_products: 1,
+    min_traffic: 0,
+    min_volume: 0,
+    page: 1,
+    page_size: 25,
+    query: "",
+    selected_keyword_id: null,
+    sort: "traffic",
   });
   const asked = { market: "video", q: "voice", keyword_id: 0, page: 3, limit: 7 };
   const said = { market_id: 4, market: "video", page: 3, page_size: 7, query: "voice", selected_keyword_id: null };
