@@ -30,6 +30,7 @@ test.each(["in memory", "with a file"])(
     const bytes = await snapshot();
     expect(await left()).toBe("48");
     await advance({ months: 1 });
+    await own.clock.advance(HOUR_MS);
     const { key: later } = await own.account("pro");
     expect(await loadSnapshot({ bytes })).toEqual({ now: iso(BEGINNING) });
     await own.clock.advance(1000);
@@ -104,7 +105,8 @@ test("without a beginning, a reset begins at the present", async () => {
 
 test("resets at once run in turn, and calls meanwhile get 200 or 503", async () => {
   const key = "sbk_a_key_that_is_always_the_same";
-  const own = await startEmulator({ accounts: [{ name: "First", tier: "pro", key }] });
+  const db = join(tempFolder(), "emulator.db");
+  const own = await startEmulator({ db, accounts: [{ name: "First", tier: "pro", key }] });
   const calls = Array.from({ length: 40 }, () => statusWith(own, key));
   const { reset } = own.emulator.control;
   const resets = [reset(), reset()];
