@@ -174,10 +174,13 @@ test.each([
   ["2026-03-04", "2026-03-04T00:00"],
   ["2026-11-01T01:30:00.5+02:00", "2026-10-31T23:30"],
 ])("its clock starts at --now %s, and assumptions are applied", async (time, now) => {
-  const { started } = await start("--now", time, "--assume", "unknownNames=empty");
+  const { started } = await start("--now", time, "--assume", "firstSignalId=7");
   expect(started.now.slice(0, 16)).toBe(now);
-  const key = started.accounts[0]?.key ?? "";
-  expect((await ask(`${started.baseUrl}/research/rankings?category=none`, key)).status).toBe(200);
+  const ranked = await ask(`${started.baseUrl}/research/rankings?limit=1`, started.accounts[0]?.key ?? "");
+  const { items } = (await ranked.json()) as { items: { slug: string }[] };
+  const signal = `slug=${items[0]?.slug ?? ""}&signal_type=new_model`;
+  const published = await fetch(`${started.url}/_emulator/signals?${signal}`, { method: "POST" });
+  expect(await published.json()).toMatchObject({ signal_id: 7 });
 });
 
 const post = async (url: string, body?: object, key?: string): Promise<Record<string, unknown>> => {
@@ -307,10 +310,13 @@ test.each([
   ["--port=x", "port"],
   ["--now=tomorrow", "--now: expected a day or a time, such as 2026-11-01 or "],
   ["--now=2026-02-30", "--now"],
-  ["--assume=unknownNames", "name=value"],
-  ["--assume=unknwnNames=empty", 'Did you mean "unknownNames"?'],
-  ["--assume=constructor=1", '--assume has no assumption "constructor". Known are deliveryTimeoutMs, unknownNames, '],
-  ["--assume=unknownNames=emty", '--assume unknownNames: expected one of not_found, empty. Did you mean "empty"?'],
+  ["--assume=signatureClock", "name=value"],
+  ["--assume=signatureClok=machine", 'Did you mean "signatureClock"?'],
+  [
+    "--assume=constructor=1",
+    '--assume has no assumption "constructor". Known are deliveryTimeoutMs, investigationSeconds, ',
+  ],
+  ["--assume=signatureClock=none", "--assume signatureClock: expected one of service, machine."],
   [
     "--assume=retrySeconds=10;60",
     "--assume retrySeconds: expected numbers of seconds from 0 to 86400, separated by commas",

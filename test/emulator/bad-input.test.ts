@@ -87,15 +87,15 @@ test("a refused body names the parameters and repeats no value of them", async (
 });
 
 test.each([
-  "/nothing",
-  "/research/rankings/",
-  "/Research/rankings",
-  "//research/rankings",
-  "/tools/%zz",
-  "/tools/a%2fb",
-])("%s is not there [error-statuses/404]", async (path) => {
+  ["/nothing", "RESOURCE_NOT_FOUND"],
+  ["/research/rankings/", "RESOURCE_NOT_FOUND"],
+  ["/Research/rankings", "RESOURCE_NOT_FOUND"],
+  ["//research/rankings", "RESOURCE_NOT_FOUND"],
+  ["/tools/%zz", "RESOURCE_NOT_FOUND"],
+  ["/tools/a%2fb", "PRODUCT_NOT_FOUND"],
+])("%s is not there: %s [error-statuses/404]", async (path, code) => {
   const told = await running.ask(path, { key });
-  expect([told.status, errorEnvelopeSchema.safeParse(told.body).success]).toEqual([404, true]);
+  expect([refusal(told), errorEnvelopeSchema.safeParse(told.body).success]).toEqual([{ status: 404, code }, true]);
 });
 
 test("a wrong method gets 404, as the document has no other error", async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
+import { isLoopbackRequest } from "../../addresses/loopback-request.js";
 import { SignalboxError } from "../../errors.js";
 import type { Clock } from "../../time/clock.js";
 import { withDeadline } from "../../time/timers.js";
@@ -60,24 +60,10 @@ export function createGuard({ authorize, clock, report }: GuardConfig): (request
   };
 }
 
-/** A proxy on this machine would make everyone local, so a request with one of these headers is refused. */
-const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|x-forwarded(?:-.*)?)$/;
-
-/**
- * The `Host` is checked too, because a foreign name can be made to point to this machine (DNS rebinding). No browser sends
- * HTTP/1.0, but nginx does by default, without a header that tells of it.
- */
-function assertLoopback({ socket, headers, httpVersion }: IncomingMessage): void {
-  const isLocal =
-    addressKind(socket.remoteAddress ?? "") === "loopback" && isLoopbackHost(hostName(headers.host ?? ""));
-  if (isLocal && httpVersion !== "1.0" && !Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return;
+function assertLoopback(request: IncomingMessage): void {
+  if (isLoopbackRequest(request)) return;
   const message = "Only a browser on the same machine can open this page, as http://localhost or http://127.0.0.1.";
   throw new Refusal(403, "forbidden", message);
-}
-
-/** @returns the host without its port */
-function hostName(host: string): string {
-  return /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host)?.[1] ?? "";
 }
 
 /**

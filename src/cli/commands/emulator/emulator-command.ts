@@ -4,7 +4,7 @@ import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
+import { EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli, Outcome } from "../../console/cli.js";
 import { isTermination } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
@@ -132,7 +132,7 @@ export async function readAssumptions(
   const { parseAssumption } = await import("../../../emulator/instance/assumption-options.js");
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usageError("--assume needs name=value, such as --assume unknownNames=empty");
+    if (equals === -1) throw usageError("--assume needs name=value, such as --assume pauseAfterFailures=3");
     const name = text.slice(0, equals);
     return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
@@ -152,7 +152,7 @@ async function startTime(typed: string): Promise<string> {
   throw usageError("--now: expected a day or a time, such as 2026-11-01 or 2026-11-01T09:00:00Z");
 }
 
-/** @throws CliError when Express is missing or one of these flags is wrong; other errors are not changed */
+/** @throws CliError when one of these flags is wrong; other errors are not changed */
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   try {
     const { createEmulator } = await import("../../../emulator/instance/create-emulator.js");
@@ -160,8 +160,6 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
     await emulator.start();
     return emulator;
   } catch (error) {
-    if (String(error).includes("'express'"))
-      throw environmentError("the emulator needs Express: run `npm install express`");
     throw toUsageError(error, { seed: "--seed", controlToken: "--control-token" });
   }
 }

@@ -4,7 +4,6 @@ import { buildReport } from "../../../../src/emulator/investigations/build-repor
 import { deriveSignals } from "../../../../src/emulator/market/signals/derive-signals.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { LAST, madeMarket, rowsOf } from "../market/made-market.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
 
 /** Of the products, one in so many. */
 const EACH = 15;
@@ -58,9 +57,7 @@ test("a category report adds up what the rankings of the category have", () => {
   const query = { locale: "en", sort: "traffic", order: "desc", min_traffic: 0, min_growth: 0, min_dr: 0, min_dr_gain: 0, max_domain_age_months: 0, limit: 50 } as const; // prettier-ignore
   for (const { slug: category } of rowsOf<{ slug: string }>(market, "SELECT slug FROM sector")) {
     const pages = [1, 2, 3].map((page) => ({ ...query, category, page }));
-    const ranked = pages.flatMap(
-      (page) => readRankings(market, page, { isLimited: false }, defaultAssumptions()).items,
-    );
+    const ranked = pages.flatMap((page) => readRankings(market, page, { isLimited: false }).items);
     const visits = ranked.reduce((sum, { latest_visits }) => sum + latest_visits, 0).toLocaleString("en");
     const found = reports.find(({ slug }) => slug === category);
     for (const report of [found?.report, found?.chinese]) {

@@ -21,7 +21,7 @@ test("growing month by month, in one process or a new one each time, equals gene
   const grown = madeMarket(SEED, LAST - 3, FEW - 3);
   growMonth(grown, SEED, LAST - 2);
   const generator = growMonth(grown, SEED, LAST - 1);
-  growMonth(grown, SEED, LAST, { generator });
+  growMonth(grown, SEED, LAST, generator);
   expect(digestsOf(grown)).toEqual(smallDigests);
 });
 

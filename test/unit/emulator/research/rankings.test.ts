@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
 import { ftsText } from "../../../../src/emulator/market/full-text.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
-import { defaultAssumptions } from "./default-assumptions.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "./hand-made-market.js";
 
 const PRODUCTS = [
@@ -46,7 +45,7 @@ const market = handMadeMarket({
 
 function rank(query: object, isLimited = false, database = market) {
   const parameters = rankingsQuerySchema.parse({ min_traffic: 0, ...query });
-  return readRankings(database, parameters, { isLimited }, defaultAssumptions());
+  return readRankings(database, parameters, { isLimited });
 }
 const slugs = (query: object): string => rank(query).items.map(({ slug }) => slug).join(" "); // prettier-ignore
 

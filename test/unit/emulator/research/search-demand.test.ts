@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
 import { ftsText } from "../../../../src/emulator/market/full-text.js";
 import { readSearchDemand } from "../../../../src/emulator/research/read-search-demand.js";
-import { defaultAssumptions } from "./default-assumptions.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR } from "./hand-made-market.js";
 
 /** Each keyword: its brand type, its searches, and the visits that it brings to the products 1, 2, … in a month. */
@@ -59,7 +58,7 @@ const market = handMadeMarket({
 
 function read(query: object, isLimited = false) {
   const parameters = searchDemandQuerySchema.parse({ type: "all", ...query });
-  return readSearchDemand(market, parameters, { isLimited }, defaultAssumptions());
+  return readSearchDemand(market, parameters, { isLimited });
 }
 const idsOf = (query: object): number[] => read(query).items.map(({ keyword_id }) => keyword_id);
 /** The row of a keyword as its detail has it. Lists leave out keywords without a product. */
