@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { PermanentFailure, type InboxStore } from "../../src/index.js";
-import { inboxPage, type Authorize } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage, type Authorize } from "../../src/inbox-page/inbox-page.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { errorOf } from "../unit/signalbox-error-of.js";

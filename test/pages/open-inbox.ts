@@ -3,7 +3,7 @@ import express from "express";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage } from "../../src/inbox-page/inbox-page.js";
 import { delivery, listen, startReceiver } from "../http/serve.js";
 import { PAGE_MOUNT } from "./serve-page.js";
 import { openContext } from "./start-browser.js";

@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { expect } from "vitest";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { inboxPage, type InboxPageOptions } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage, type InboxPageOptions } from "../../src/inbox-page/inbox-page.js";
 import { delivery, EXPRESSES, listen, nextEvent, startReceiver } from "../http/serve.js";
 import { exchange, type Answer, type RawRequest } from "../http/wire.js";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import { PAGE_HEADERS, pageFile } from "../../pages/page-files.js";
+import { PAGE_HEADERS, pageFile } from "../../browser-parts/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import {
