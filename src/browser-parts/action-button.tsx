@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { notify, type Said } from "./notice.js";
+import { type Said, useRoot } from "./page-root.js";
 import { Problem } from "./panel.js";
 import { useAction } from "./use-action.js";
 
@@ -20,6 +20,7 @@ interface ActionButtonProps {
 
 /** A button that does one thing, and says what came of it. */
 export function ActionButton({ label, of, tone, confirm, isAllowed = true, run }: ActionButtonProps) {
+  const { notify } = useRoot();
   const [isAsking, setAsking] = useState(false);
   const { isBusy, start } = useAction(run, (problem) => notify({ text: problem, tone: "bad" }));
   const press = (): void => (confirm === undefined ? void start() : setAsking(true));

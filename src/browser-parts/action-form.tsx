@@ -79,13 +79,14 @@ export function FilterForm({ label, fields, path, values }: FilterFormProps) {
     event.preventDefault();
     if (form.current !== null) go(path, valuesOf(form.current), "replace");
   };
+  const shown = String(new URLSearchParams(values));
   // Only another address changes what the reader has put into the fields.
   useLayoutEffect(() => {
-    for (const { name } of fields) {
-      const control = form.current?.elements.namedItem(name) as HTMLInputElement | HTMLSelectElement;
-      control.value = values[name] ?? "";
+    for (const [name, value] of new URLSearchParams(shown)) {
+      const control = form.current?.elements.namedItem(name);
+      if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;
     }
-  }, [JSON.stringify(values)]);
+  }, [shown]);
   return (
     <form ref={form} class="toolbar fields" role="search" aria-label={label} onChange={show} onSubmit={show}>
       <Fields fields={fields.map((field) => ({ ...field, value: values[field.name] ?? "" }))} />
@@ -126,7 +127,7 @@ function Fields({ fields }: { fields: readonly Field[] }) {
             {suggestions !== undefined && (
               <datalist id={`${id}-${name}`}>
                 {suggestions.map((each) => (
-                  <option key={each} value={each} />
+                  <option key={each}>{each}</option>
                 ))}
               </datalist>
             )}

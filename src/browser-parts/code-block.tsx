@@ -1,4 +1,4 @@
-import { notify } from "./notice.js";
+import { useRoot } from "./page-root.js";
 import { visibleLines } from "./visible-text.js";
 
 interface CodeBlockProps {
@@ -11,6 +11,8 @@ interface CodeBlockProps {
 
 /** A text of fixed width with a button that copies it as it is. */
 export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
+  const { notify } = useRoot();
+
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);

@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useLayoutEffect, useRef } from "preact/hooks";
-import { Notices } from "./notice.js";
+import { useRoot } from "./page-root.js";
 
 /** What every part of a page knows. */
 export interface PageFacts {
@@ -21,8 +21,8 @@ interface PageFrameProps extends PageFacts {
   children: ComponentChildren;
 }
 
-/** What is around every view: the head with its navigation, the place of the view, and the notices. */
-export function PageFrame({ brand, now, nav = [], aside, children }: PageFrameProps) {
+/** What is around every view: the head with its navigation, and the place of the view. */
+export function PageFrame({ brand, now, nav, aside, children }: PageFrameProps) {
   const main = useRef<HTMLElement>(null);
   // Its address would be taken for a view, so it is not followed.
   const skip = (event: Event): void => {
@@ -36,7 +36,7 @@ export function PageFrame({ brand, now, nav = [], aside, children }: PageFramePr
           Skip to the content
         </a>
         <strong>{brand}</strong>
-        {nav.length > 0 && (
+        {nav !== undefined && (
           <nav class="tabs" aria-label="Views">
             {nav.map(({ label, href, isCurrent }) => (
               <a key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
@@ -50,7 +50,6 @@ export function PageFrame({ brand, now, nav = [], aside, children }: PageFramePr
       <main ref={main} tabIndex={-1}>
         {children}
       </main>
-      <Notices />
     </Page.Provider>
   );
 }
@@ -69,19 +68,18 @@ interface ViewProps {
   children: ComponentChildren;
 }
 
-let isFirstView = true;
-
 /** A view with its heading, which takes the focus when the view appears, except the first of the page. */
 export function View({ title, heading = title, above, actions, isHidden = false, children }: ViewProps) {
   const { brand } = usePage();
+  const { isFirstView } = useRoot();
   const first = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
     if (!isHidden) document.title = `${title} · ${brand}`;
   });
   useLayoutEffect(() => {
-    if (!isFirstView) first.current?.focus();
-    isFirstView = false;
-  }, []);
+    if (!isFirstView.current) first.current?.focus();
+    isFirstView.current = false;
+  }, [isFirstView]);
   return (
     <div class="view" hidden={isHidden}>
       {above}

@@ -5,13 +5,6 @@ import { usePage } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
 
-export type Tone = "good" | "bad" | "warn" | "idle" | "busy";
-
-/** A state in a word or two. The word says it; the colour repeats it. */
-export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
-  <span class={`badge ${tone}`}>{children}</span>
-);
-
 interface PanelProps {
   title: string;
   /** Beside the title. */

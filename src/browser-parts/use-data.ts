@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Data<T> {
   /** The newest answer. It stays while another one is loaded, and when that fails, so that nothing flickers. */
@@ -11,15 +11,17 @@ export interface Data<T> {
 }
 
 /**
- * Loads when the component appears, and when one of `deps` changes. An answer that comes after a newer load began is dropped. For a
- * view that must not show the previous data at all, give the component another `key`.
+ * Loads when the component appears, and when `what` changes, which names what is loaded. An answer that comes after a newer load
+ * began is dropped. For a view that must not show the previous data at all, give the component another `key`.
  */
-export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): Data<T> {
+export function useData<T>(what: string | number, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const [settled, setSettled] = useState<Pick<Data<T>, "data" | "problem">>({ data: undefined, problem: undefined });
   const [isLoading, setLoading] = useState(true);
   const [round, setRound] = useState(0);
   const newest = useRef(load);
-  newest.current = load;
+  useLayoutEffect(() => {
+    newest.current = load;
+  });
   useEffect(() => {
     const abort = new AbortController();
     setLoading(true);
@@ -36,7 +38,7 @@ export function useData<T>(load: (signal: AbortSignal) => Promise<T>, deps: read
       })
       .catch(reportError);
     return () => abort.abort();
-  }, [...deps, round]);
+  }, [what, round]);
   const reload = useCallback(() => setRound((previous) => previous + 1), []);
   return { ...settled, isLoading, reload };
 }

@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext, useEffect } from "preact/hooks";
 import type { EmulatorControl } from "../instance/create-emulator.js";
-import { type Query, request, type RequestOptions } from "../../browser-parts/request.js";
+import { address, type Query, request, type RequestOptions } from "../../browser-parts/request.js";
 import { type Data, useData } from "../../browser-parts/use-data.js";
 
 /** What an operation of the control API answers, by the name of its method. */
@@ -11,6 +11,11 @@ export type Account = Answer<"listAccounts">["items"][number];
 export type Registration = Answer<"readRegistration">;
 export type Delivery = Answer<"readDelivery">;
 
+interface NewSecret {
+  registrationId: string;
+  secret: string;
+}
+
 /** What all views share. */
 export interface Desk {
   /** The chosen account. */
@@ -19,6 +24,9 @@ export interface Desk {
   /** The key of the chosen account that was made in this page or pasted into it; otherwise empty. Only this page has it, in memory. */
   apiKey: string;
   setApiKey: (key: string) => void;
+  /** A signing secret that its webhook's view shows once. */
+  newSecret: NewSecret | null;
+  setNewSecret: (made: NewSecret | null) => void;
   /** Loads the accounts and the time now, after something has changed them. */
   reload: () => void;
 }
@@ -59,31 +67,16 @@ export function control<T>(
   return ask<T>(method, path, method === "GET" ? { query: input as Query } : { body: input });
 }
 
-/**
- * Calls the REST API, as a client does.
- *
- * @param path below `/v1`, such as `/research/rankings`
- * @param token an API key, or a session token
- * @throws RequestProblem
- */
-export function rest<T>(
-  method: "GET" | "POST",
-  path: string,
-  { token, ...options }: { token: string } & Pick<RequestOptions, "query" | "body">,
-): Promise<T> {
-  return request<T>(method, `../../v1${path}`, { ...options, headers: { Authorization: `Bearer ${token}` } });
-}
-
 /** What a GET of the control API answers, now and from then on. */
 export function useAnswer<Name extends keyof EmulatorControl>(path: string, query: Query = {}): Data<Answer<Name>> {
-  return useLive(() => control<Answer<Name>>("GET", path, query), [path, JSON.stringify(query)]);
+  return useLive(address(path, query), () => control<Answer<Name>>("GET", path, query));
 }
 
 const REST_MS = 1500;
 
 /** As `useData`, and loads again and again while the page can be seen. */
-export function useLive<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): Data<T> {
-  const live = useData(load, deps);
+export function useLive<T>(what: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
+  const live = useData(what, load);
   const { isLoading, reload } = live;
   useEffect(() => {
     if (isLoading) return undefined;

@@ -5,7 +5,8 @@ import { CodeBlock } from "../../browser-parts/code-block.js";
 import { List } from "../../browser-parts/data-table.js";
 import { formatCount } from "../../browser-parts/format.js";
 import { View } from "../../browser-parts/page-frame.js";
-import { Badge, Facts, Loaded, Moment, Panel, type Tone } from "../../browser-parts/panel.js";
+import { Badge, type Tone } from "../../browser-parts/badge.js";
+import { Facts, Loaded, Moment, Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../browser-parts/visible-text.js";
@@ -27,8 +28,10 @@ function DeliveryHistory() {
   const { before } = useQuery({ before: "" });
   const filter = useQuery({ registration_id: "", state: "", event_type: "", event_id: "" });
   const registrations = useAnswer<"listRegistrations">("/registrations", { account_id }).data?.items ?? [];
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id, ...filter, before, limit: PAGE });
-  const { items = [] } = deliveries.data ?? {};
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id, ...filter, before, limit: PAGE + 1 });
+  // The one too many tells that there is an older page.
+  const found = deliveries.data?.items ?? [];
+  const items = found.slice(0, PAGE);
   const webhooks = registrations.map(({ id, url }) => [id, url] as const);
   return (
     <View title="Deliveries">
@@ -44,10 +47,10 @@ function DeliveryHistory() {
         ]}
       />
       <section class="panel" aria-label="Deliveries">
-        <DeliveryTable from={deliveries} />
+        <DeliveryTable from={{ ...deliveries, data: deliveries.data && { items } }} />
         <nav class="toolbar" aria-label="Pages">
           {before !== "" && <a href={href(["deliveries"], filter)}>Newest</a>}
-          {items.length === PAGE && (
+          {found.length > PAGE && (
             <a href={href(["deliveries"], { ...filter, before: items.at(-1)?.delivery_id })}>Older</a>
           )}
         </nav>
@@ -84,9 +87,12 @@ function Details({ delivery }: { delivery: Delivery }) {
           rows={[
             ["State", <DeliveryState key="state" delivery={delivery} />],
             ["Type", event_type],
-            ["Event", link(["events", event_id])],
-            ["Webhook", link(["webhooks", registration_id])],
-            redelivery_of !== null && ["Repeats", link(["deliveries", String(redelivery_of)])],
+            ["Event", <Linked key="event" path={["events", event_id]} />],
+            ["Webhook", <Linked key="webhook" path={["webhooks", registration_id]} />],
+            redelivery_of !== null && [
+              "Repeats",
+              <Linked key="repeats" path={["deliveries", String(redelivery_of)]} />,
+            ],
             ["Made", <Moment key="made" at={created_at} full />],
             ["Can be sent until", <Moment key="end" at={expires_at} full />],
           ]}
@@ -100,7 +106,8 @@ function Details({ delivery }: { delivery: Delivery }) {
   );
 }
 
-const link = (path: readonly [string, string], look?: string) => (
+/** A link to what has this id. */
+const Linked = ({ path, look }: { path: readonly [string, string]; look?: string }) => (
   <a class={look} href={href(path)}>
     {visible(path[1])}
   </a>
@@ -144,7 +151,15 @@ export function DeliveryTable({ from }: { from: Data<{ items: readonly Delivery[
           label: "Delivery",
           cell: ({ delivery_id }) => <a href={href(["deliveries", String(delivery_id)])}>{`#${delivery_id}`}</a>,
         },
-        { label: "Event", grows: true, cell: (row) => [row.event_type, " ", link(["events", row.event_id], "mono")] },
+        {
+          label: "Event",
+          grows: true,
+          cell: ({ event_type, event_id }) => (
+            <>
+              {event_type} <Linked path={["events", event_id]} look="mono" />
+            </>
+          ),
+        },
         { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { label: "Attempts", align: "end", cell: ({ attempts }) => formatCount(attempts.length) },
         { label: "Last answer", cell: ({ attempts }) => answerText(attempts.at(-1)) },

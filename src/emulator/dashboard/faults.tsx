@@ -105,10 +105,6 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
     return `The faults of ${of} are cleared.`;
   }
 
-  const clearButton = (of: string) => (
-    <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />
-  );
-
   return (
     <Panel title={title}>
       <p class="hint">{hint}</p>
@@ -122,7 +118,13 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
           { label: "Of", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
           { label: "Fault", cell: (fault) => faultOf(fault)[1] },
           { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
-          { label: "Action", cell: (fault) => clearButton(faultOf(fault)[0]) },
+          {
+            label: "Action",
+            cell: (fault) => {
+              const [of] = faultOf(fault);
+              return <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />;
+            },
+          },
         ]}
       />
     </Panel>

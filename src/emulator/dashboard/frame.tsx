@@ -8,20 +8,37 @@ import { RequestProblem } from "../../browser-parts/request.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../browser-parts/visible-text.js";
 import { Clock } from "./clock.js";
-import { type Account, type Answer, control, DeskContext, keepControlToken, useDesk, useLive } from "./control.js";
+import {
+  type Account,
+  type Answer,
+  control,
+  type Desk,
+  DeskContext,
+  keepControlToken,
+  useDesk,
+  useLive,
+} from "./control.js";
 import { Deliveries } from "./deliveries.js";
 import { EventView } from "./event-view.js";
 import { Faults } from "./faults.js";
-import { Investigations } from "./investigations.js";
 import { Keys, NewAccount } from "./keys.js";
 import { Overview } from "./overview.js";
-import { Research } from "./research.js";
 import { Signals } from "./signals.js";
 import { Webhooks } from "./webhooks.js";
 
-/** The views, by the first part of their path. The first one is shown for a path that is not known. `isBelow`: no link of its own. */
-const VIEWS: readonly { path: string; label: string; Shown: ComponentType; isBelow?: string }[] = [
-  { path: "", label: "Overview", Shown: Overview },
+interface ViewEntry {
+  /** The first part of its path. */
+  path: string;
+  label: string;
+  Shown: ComponentType;
+  /** It has no link of its own. */
+  isBelow?: string;
+}
+
+/** Shown for a path that is not known, too. */
+const FIRST_VIEW: ViewEntry = { path: "", label: "Overview", Shown: Overview };
+const VIEWS: readonly ViewEntry[] = [
+  FIRST_VIEW,
   { path: "keys", label: "Keys", Shown: Keys },
   { path: "webhooks", label: "Webhooks", Shown: Webhooks },
   { path: "deliveries", label: "Deliveries", Shown: Deliveries },
@@ -29,8 +46,6 @@ const VIEWS: readonly { path: string; label: string; Shown: ComponentType; isBel
   { path: "signals", label: "Signals", Shown: Signals },
   { path: "clock", label: "Clock", Shown: Clock },
   { path: "faults", label: "Faults", Shown: Faults },
-  { path: "investigations", label: "Investigations", Shown: Investigations },
-  { path: "research", label: "Research", Shown: Research },
 ];
 
 const BRAND = "signalbox emulator";
@@ -41,7 +56,8 @@ export function Frame() {
   const [first = "", ...rest] = useRoute().path;
   const [chosen, setChosen] = useState(Number(sessionStorage.getItem(ACCOUNT)));
   const [keys, setKeys] = useState<Readonly<Record<number, string>>>({});
-  const { data, problem, reload } = useLive(loadFrame, []);
+  const [newSecret, setNewSecret] = useState<Desk["newSecret"]>(null);
+  const { data, problem, reload } = useLive("frame", loadFrame);
 
   function choose(accountId: number): void {
     sessionStorage.setItem(ACCOUNT, String(accountId));
@@ -63,7 +79,7 @@ export function Frame() {
       </PageFrame>
     );
   }
-  const { path, Shown, isBelow } = VIEWS.find((view) => view.path === first) ?? VIEWS[0]!;
+  const { path, Shown, isBelow } = VIEWS.find((view) => view.path === first) ?? FIRST_VIEW;
   const nav = VIEWS.filter((view) => view.isBelow === undefined).map((view) => ({
     label: view.label,
     href: href(view.path === "" ? [] : [view.path]),
@@ -74,7 +90,7 @@ export function Frame() {
   const setApiKey = (key: string): void => setKeys((previous) => ({ ...previous, [account_id]: key }));
   const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
-    <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, reload }}>
+    <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}>
       <PageFrame brand={BRAND} now={data.now} nav={nav} aside={aside}>
         <Shown key={[path, ...rest, account_id].join("/")} />
       </PageFrame>

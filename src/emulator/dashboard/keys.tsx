@@ -4,7 +4,8 @@ import { ActionButton } from "../../browser-parts/action-button.js";
 import { ActionForm, type Values } from "../../browser-parts/action-form.js";
 import { List } from "../../browser-parts/data-table.js";
 import { View } from "../../browser-parts/page-frame.js";
-import { Badge, Moment, Panel } from "../../browser-parts/panel.js";
+import { Badge } from "../../browser-parts/badge.js";
+import { Moment, Panel } from "../../browser-parts/panel.js";
 import { visible } from "../../browser-parts/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 import { ShownOnce } from "./shown-once.js";
@@ -37,19 +38,6 @@ export function Keys() {
     return `The key ${visible(hint)}… is revoked.`;
   }
 
-  const revokeButton = (id: string, hint: string) => (
-    <ActionButton
-      label="Revoke"
-      of={visible(hint)}
-      tone="danger"
-      confirm={{
-        title: `Revoke the key ${visible(hint)}…?`,
-        text: "Calls with this key get 401 from now on. This cannot be undone.",
-      }}
-      run={() => revoke(id, hint)}
-    />
-  );
-
   return (
     <View title="Keys">
       <Panel title={`API keys of ${visible(account.name)}`}>
@@ -70,7 +58,19 @@ export function Keys() {
             {
               label: "Action",
               align: "end",
-              cell: ({ key_id, hint, revoked_at }) => revoked_at === null && revokeButton(key_id, hint),
+              cell: ({ key_id, hint, revoked_at }) =>
+                revoked_at === null && (
+                  <ActionButton
+                    label="Revoke"
+                    of={visible(hint)}
+                    tone="danger"
+                    confirm={{
+                      title: `Revoke the key ${visible(hint)}…?`,
+                      text: "Calls with this key get 401 from now on. This cannot be undone.",
+                    }}
+                    run={() => revoke(key_id, hint)}
+                  />
+                ),
             },
           ]}
         />
@@ -88,9 +88,7 @@ export function Keys() {
             {Object.entries(SCOPES).map(([scope, text]) => (
               <label key={scope} class="check">
                 <input type="checkbox" name="scope" value={scope} defaultChecked />
-                <span>
-                  <code>{scope}</code> <span class="muted">{text}</span>
-                </span>
+                <code>{scope}</code> <span class="muted">{text}</span>
               </label>
             ))}
           </fieldset>

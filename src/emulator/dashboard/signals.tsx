@@ -9,7 +9,6 @@ import { Moment, Panel } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../browser-parts/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
-import { SLUG } from "./fields.js";
 
 export function Signals() {
   const { account } = useDesk();
@@ -33,8 +32,8 @@ export function Signals() {
       <Publish slugs={follows.data?.items.map(({ slug }) => slug) ?? []} />
       <Panel title={`Products that ${visible(account.name)} follows`}>
         <p class="hint">
-          The account gets signals about these products alone, as they happen and as you publish them. The{" "}
-          <a href={href(["research"])}>rankings</a> have the slugs.
+          The account gets signals about these products alone, as they happen and as you publish them. The operation{" "}
+          <code>GET /v1/research/rankings</code> has the slugs.
         </p>
         <ActionForm fields={[{ name: "slug", label: "Slug", isRequired: true }]} action="Follow" run={follow} />
         <List
@@ -74,7 +73,14 @@ function Publish({ slugs }: { slugs: readonly string[] }) {
       <ActionForm
         fields={[
           { name: "type", label: "Signal type", choices: SIGNAL_TYPES, width: "grows" },
-          { ...SLUG, label: "Product", suggestions: slugs },
+          {
+            name: "slug",
+            label: "Product",
+            placeholder: "A slug",
+            suggestions: slugs,
+            isRequired: true,
+            width: "grows",
+          },
         ]}
         action="Publish"
         run={publish}

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { NewRegistration } from "../../api/webhook-registration.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
@@ -6,12 +6,13 @@ import { ActionForm, type Values } from "../../browser-parts/action-form.js";
 import { List } from "../../browser-parts/data-table.js";
 import { formatCount } from "../../browser-parts/format.js";
 import { View } from "../../browser-parts/page-frame.js";
-import { Badge, Facts, Moment, Panel, Problem, type Tone } from "../../browser-parts/panel.js";
+import { Badge, type Tone } from "../../browser-parts/badge.js";
+import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
+import { request } from "../../browser-parts/request.js";
 import { go, href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../browser-parts/visible-text.js";
-import { type Answer, control, type Registration, rest, useAnswer, useDesk } from "./control.js";
+import { type Answer, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
-import { API_KEY, LOCALE } from "./fields.js";
 import { ShownOnce } from "./shown-once.js";
 
 /** `#/webhooks`, `#/webhooks/new` and `#/webhooks/ID`. */
@@ -69,7 +70,9 @@ function RegistrationView({ id }: { id: string }) {
   const path = `/registrations/${encodeURIComponent(id)}`;
   const { data, problem, reload } = useAnswer<"readRegistration">(path);
   const deliveries = useAnswer<"listDeliveries">("/deliveries", { registration_id: id, limit: 10 });
-  const [secret, setSecret] = useState(() => takeNewSecret(id));
+  const { newSecret, setNewSecret } = useDesk();
+  // A reader who leaves this view has seen it.
+  useEffect(() => () => setNewSecret(null), [setNewSecret]);
   if (data === undefined) {
     return (
       <View title="Webhook">
@@ -87,7 +90,7 @@ function RegistrationView({ id }: { id: string }) {
 
   async function rotate(): Promise<string> {
     const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
-    setSecret(signing_secret);
+    setNewSecret({ registrationId: id, secret: signing_secret });
     return "The secret is rotated. The previous one signs nothing from now on.";
   }
 
@@ -127,12 +130,12 @@ function RegistrationView({ id }: { id: string }) {
   return (
     <View title={visible(url)} actions={actions}>
       <Problem of={problem} />
-      {secret !== "" && (
+      {newSecret?.registrationId === id && (
         <ShownOnce
           label="The signing secret"
-          secret={secret}
+          secret={newSecret.secret}
           text="Your receiver verifies its deliveries with it, the first verification too."
-          onClose={() => setSecret("")}
+          onClose={() => setNewSecret(null)}
         />
       )}
       <Panel title="Webhook">
@@ -166,26 +169,22 @@ function RegistrationView({ id }: { id: string }) {
   );
 }
 
-/** The secrets of registrations that are made but not yet shown. */
-const newSecrets = new Map<string, string>();
-
-/** @returns empty when there is none, or it was taken before */
-function takeNewSecret(registrationId: string): string {
-  const secret = newSecrets.get(registrationId) ?? "";
-  newSecrets.delete(registrationId);
-  return secret;
-}
+const LANGUAGES = [
+  ["en", "English"],
+  ["zh-CN", "Chinese"],
+] as const;
 
 /** Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook, with its secret. */
 function Register() {
-  const { apiKey, setApiKey } = useDesk();
+  const { apiKey, setApiKey, setNewSecret } = useDesk();
 
   async function register({ url, locale, key = "" }: Values, data: FormData): Promise<string> {
     const body = { url, locale, signal_types: data.getAll("type") };
-    const { id, signing_secret } = await rest<NewRegistration>("POST", "/alerts/webhooks", { token: key, body });
+    const headers = { Authorization: `Bearer ${key}` };
+    const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", { body, headers });
     setApiKey(key);
-    newSecrets.set(id, signing_secret);
-    go(["webhooks", id]);
+    setNewSecret({ registrationId: made.id, secret: made.signing_secret });
+    go(["webhooks", made.id]);
     return "The webhook is registered. The service verifies its endpoint.";
   }
 
@@ -195,8 +194,8 @@ function Register() {
         <ActionForm
           fields={[
             { name: "url", label: "Endpoint", type: "url", placeholder: "https://…", isRequired: true, width: "grows" },
-            { ...API_KEY, value: apiKey },
-            LOCALE,
+            { name: "key", label: "API key", type: "password", value: apiKey, isRequired: true, width: "grows" },
+            { name: "locale", label: "Language", choices: LANGUAGES },
           ]}
           action="Register"
           run={register}

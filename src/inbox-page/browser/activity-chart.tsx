@@ -12,12 +12,10 @@ const SERIES = [
   { of: "failed", label: "Failed attempts", tone: "bad" },
 ] as const;
 
-/** Each of the three has bars of its own, above each other on one axis of time: no colour has to be known. */
+type Range = (typeof RANGES)[number];
+
 export function ActivityChart({ version }: { version: number }) {
-  const [range, setRange] = useState<(typeof RANGES)[number]>("day");
-  const load = (signal: AbortSignal): Promise<ActivityAnswer> =>
-    request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal });
-  const { data, problem, reload } = useData(load, [range, version]);
+  const [range, setRange] = useState<Range>("day");
   const ranges = RANGES.map((each) => (
     <button key={each} type="button" aria-pressed={each === range} onClick={() => setRange(each)}>
       {each.charAt(0).toUpperCase() + each.slice(1)}
@@ -25,13 +23,26 @@ export function ActivityChart({ version }: { version: number }) {
   ));
   return (
     <Panel title={`Activity in the last ${range}`} actions={ranges}>
+      {/* The answer for one range says nothing about another one. */}
+      <Chart key={range} range={range} version={version} />
+    </Panel>
+  );
+}
+
+/** The bars of each series stand in a row of their own, on the same axis of time, so that no colour has to be known. */
+function Chart({ range, version }: { range: Range; version: number }) {
+  const { data, problem, reload } = useData(version, (signal) =>
+    request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal }),
+  );
+  return (
+    <>
       <Problem of={problem} onRetry={reload} />
       <div class="chart">
         {SERIES.map((series) => (
           <Bars key={series.of} {...series} range={range} answer={data} />
         ))}
       </div>
-    </Panel>
+    </>
   );
 }
 

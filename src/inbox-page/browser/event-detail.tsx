@@ -3,7 +3,8 @@ import type { EventAnswer } from "../inbox-api.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { formatBytes, formatCount } from "../../browser-parts/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
-import { Badge, Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
+import { Badge } from "../../browser-parts/badge.js";
+import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
 import { address, request } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
 import { visible, visibleLines } from "../../browser-parts/visible-text.js";
@@ -19,9 +20,8 @@ interface EventDetailProps {
 }
 
 export function EventDetail({ eventId, live: { version }, back }: EventDetailProps) {
-  const { data, problem, reload } = useData(
-    (signal) => request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
-    [version],
+  const { data, problem, reload } = useData(version, (signal) =>
+    request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
   );
   const move = { eventIds: [eventId] };
   return (

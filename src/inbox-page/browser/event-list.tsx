@@ -3,7 +3,7 @@ import type { PauseReason } from "../../inbox/dispatch/dispatcher.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { formatCount } from "../../browser-parts/format.js";
-import type { Said } from "../../browser-parts/notice.js";
+import type { Said } from "../../browser-parts/page-root.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Problem } from "../../browser-parts/panel.js";
 import { address, RequestProblem } from "../../browser-parts/request.js";
@@ -43,14 +43,11 @@ const MOST_LIVE_REQUESTS = 3;
 export function EventList({ search, before, live: { overview, version }, isHidden }: EventListProps) {
   const [slowAt, setSlowAt] = useState<number>();
   const selection = useSelection(search);
-  const { data, problem, isLoading, reload } = useData(
-    async (signal) => {
-      const found = await findEvents({ search, before }, PAGE, signal);
-      setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
-      return found;
-    },
-    [search, before, slowAt ?? version],
-  );
+  const { data, problem, isLoading, reload } = useData(`${search}\n${before}\n${slowAt ?? version}`, async (signal) => {
+    const found = await findEvents({ search, before }, PAGE, signal);
+    setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
+    return found;
+  });
   const isRefused = problem instanceof RequestProblem && problem.status === 400;
   // After a failed search the events of the search before it must not be selected.
   const events = problem === undefined ? (data?.events ?? []) : [];

@@ -1,7 +1,7 @@
 import type { EventState, InboxEntry } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { formatAge, formatCount } from "../../browser-parts/format.js";
-import type { Tone } from "../../browser-parts/panel.js";
+import type { Tone } from "../../browser-parts/badge.js";
 import { visible } from "../../browser-parts/visible-text.js";
 
 /** In the order of an event's life. */

@@ -1,21 +1,18 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { PageFrame } from "../../browser-parts/page-frame.js";
-import { Badge } from "../../browser-parts/panel.js";
+import { Badge } from "../../browser-parts/badge.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../browser-parts/visible-text.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
 import { useLiveInbox } from "./use-live-inbox.js";
 
-// This page puts the scroll back itself, because the list appears later than the browser expects.
-history.scrollRestoration = "manual";
-
 /** `#/?q=SEARCH&before=SEQ` is the list, `#/events/ID?q=…` an event of it. */
 export function InboxPage() {
   const { path, query } = useRoute();
   const live = useLiveInbox();
   const eventId = path[0] === "events" ? path[1] : undefined;
-  const list = useListBehind(eventId !== undefined);
+  const wasListShown = useListBehind(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoint = "default" } = live.overview ?? {};
@@ -34,7 +31,7 @@ export function InboxPage() {
         </span>
       }
     >
-      {list.wasShown && <EventList search={search} before={before} live={live} isHidden={eventId !== undefined} />}
+      {wasListShown && <EventList search={search} before={before} live={live} isHidden={eventId !== undefined} />}
       {eventId !== undefined && (
         <EventDetail key={eventId} eventId={eventId} live={live} back={href([], { q: search, before })} />
       )}
@@ -42,14 +39,26 @@ export function InboxPage() {
   );
 }
 
-/** The list stays behind an event, so that its selection, its scroll and its focus are there on the way back. */
-function useListBehind(isBehind: boolean): { wasShown: boolean } {
-  const wasShown = useRef(false);
+/**
+ * The list stays behind an event, so that its selection, its scroll and its focus are there on the way back.
+ *
+ * @returns whether there is a list: an event that is opened first has none behind it
+ */
+function useListBehind(isBehind: boolean): boolean {
+  const [wasShown, setWasShown] = useState(!isBehind);
+  if (!isBehind && !wasShown) setWasShown(true);
   const wasBehind = useRef(isBehind);
   const left = useRef<{ scroll: number; focused: Element | null }>({ scroll: 0, focused: null });
-  if (!isBehind) wasShown.current = true;
-  // Now, because the browser changes both as soon as the list is hidden.
-  if (isBehind && !wasBehind.current) left.current = { scroll: scrollY, focused: document.activeElement };
+  useLayoutEffect(() => {
+    // The list appears later than the browser expects.
+    history.scrollRestoration = "manual";
+    // The view changes after this event. Then the browser has lost both, because the list is hidden.
+    const keep = (): void => {
+      if (!wasBehind.current) left.current = { scroll: scrollY, focused: document.activeElement };
+    };
+    addEventListener("hashchange", keep);
+    return () => removeEventListener("hashchange", keep);
+  }, []);
   useLayoutEffect(() => {
     if (isBehind === wasBehind.current) return;
     wasBehind.current = isBehind;
@@ -57,5 +66,5 @@ function useListBehind(isBehind: boolean): { wasShown: boolean } {
     const { focused } = left.current;
     if (!isBehind && focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
   }, [isBehind]);
-  return { wasShown: wasShown.current };
+  return wasShown || !isBehind;
 }

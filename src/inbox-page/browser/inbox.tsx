@@ -1,4 +1,10 @@
 import { render } from "preact";
+import { PageRoot } from "../../browser-parts/page-root.js";
 import { InboxPage } from "./inbox-page.js";
 
-render(<InboxPage />, document.body);
+render(
+  <PageRoot>
+    <InboxPage />
+  </PageRoot>,
+  document.body,
+);

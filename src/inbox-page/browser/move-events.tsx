@@ -2,7 +2,7 @@ import type { ReplayOutcome } from "../../inbox/stored-events.js";
 import type { MoveAnswer } from "../inbox-api.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { formatCount } from "../../browser-parts/format.js";
-import type { Said } from "../../browser-parts/notice.js";
+import type { Said } from "../../browser-parts/page-root.js";
 import { request } from "../../browser-parts/request.js";
 
 type Kind = "replay" | "discard";

@@ -21,24 +21,27 @@ const TICK_MS = 5000;
 export function useLiveInbox(): Live {
   const [overview, setOverview] = useState<Overview>();
   const [isConnected, setConnected] = useState(true);
-  const [skew, setSkew] = useState(0);
-  const [, setTick] = useState(0);
+  const [now, setNow] = useState(() => Date.now());
 
   useEffect(() => {
+    let skew = 0;
+    const tick = (): void => setNow(Date.now() + skew);
     const show = (next: Overview): void => {
       setOverview(next);
-      setSkew(next.now - Date.now());
+      skew = next.now - Date.now();
+      tick();
     };
     // Behind a proxy that holds back the live messages, this is all that the page gets.
     request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
-    return followOverview(show, setConnected);
-  }, []);
-  useEffect(() => {
-    const timer = setInterval(() => setTick((previous) => previous + 1), TICK_MS);
-    return () => clearInterval(timer);
+    const stopFollowing = followOverview(show, setConnected);
+    const timer = setInterval(tick, TICK_MS);
+    return () => {
+      clearInterval(timer);
+      stopFollowing();
+    };
   }, []);
 
-  return { overview, isConnected, version: overview?.revision ?? 0, now: Date.now() + skew };
+  return { overview, isConnected, version: overview?.revision ?? 0, now };
 }
 
 /** @returns a function that ends it */
