@@ -96,7 +96,7 @@ function Confirm({ title, text, action, isDanger, run, onClose }: ConfirmProps) 
         <h2 id={`${id}-title`}>{title}</h2>
         <p id={`${id}-text`}>{text}</p>
         <Problem of={problem} />
-        <div class="toolbar end">
+        <div class="toolbar">
           <button type="button" onClick={onClose}>
             Cancel
           </button>

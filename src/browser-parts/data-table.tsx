@@ -11,8 +11,6 @@ export interface Column<Row> {
   grows?: boolean;
   /** Its words are short, so that no line ends within them. */
   whole?: boolean;
-  /** Its share of the width. If any column has one, the others share what is left. */
-  width?: string;
   /** Where the page is narrow, it stands in the first line of its row, without its label. */
   leads?: boolean;
 }
@@ -32,20 +30,13 @@ interface DataTableProps<Row> {
 /** A table that becomes a stack of labelled lines where the page is narrow. */
 export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected }: DataTableProps<Row>) {
   if (rows.length === 0) return <p class="muted">{empty}</p>;
-  const hasWidths = columns.some(({ width }) => width !== undefined);
   // Roles by name, because a table that is not displayed as one loses its own.
   return (
-    <table class={hasWidths ? "data fixed" : "data"} role="table" aria-label={label}>
+    <table class="data" role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
-            <th
-              key={column.label}
-              role="columnheader"
-              scope="col"
-              class={classOf(column)}
-              style={{ width: column.width }}
-            >
+            <th key={column.label} role="columnheader" scope="col" class={classOf(column)}>
               {column.label}
             </th>
           ))}

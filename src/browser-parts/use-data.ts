@@ -25,18 +25,15 @@ export function useData<T>(what: string | number, load: (signal: AbortSignal) =>
   useEffect(() => {
     const abort = new AbortController();
     setLoading(true);
-    newest
-      .current(abort.signal)
-      .then(
-        (data) => ({ data, problem: undefined }),
-        (problem: unknown) => ({ problem }),
-      )
-      .then((next) => {
-        if (abort.signal.aborted) return;
-        setSettled((previous) => ({ ...previous, ...next }));
-        setLoading(false);
-      })
-      .catch(reportError);
+    const settle = (next: Partial<typeof settled>): void => {
+      if (abort.signal.aborted) return;
+      setSettled((previous) => ({ ...previous, ...next }));
+      setLoading(false);
+    };
+    newest.current(abort.signal).then(
+      (data) => settle({ data, problem: undefined }),
+      (problem: unknown) => settle({ problem }),
+    );
     return () => abort.abort();
   }, [what, round]);
   const reload = useCallback(() => setRound((previous) => previous + 1), []);

@@ -205,7 +205,7 @@ function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; numbe
           {faults.length > 0 && `, with the fault ${faults.map(({ kind }) => kind).join(", ")}`}
         </span>
       </summary>
-      <div class="halves sides">
+      <div class="halves">
         <CodeBlock label={`Request headers of attempt ${number}`} text={headersText(request.headers)} wrap />
         {answer === null ? (
           <p class="problem">No answer: {answerText(attempt)}.</p>

@@ -138,7 +138,7 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
   const { now } = usePage();
   return (
     <>
-      <label>
+      <label class="check">
         <span class="muted">Account</span>{" "}
         <select value={account.account_id} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
           {accounts.map(({ account_id, name, tier }) => (

@@ -88,7 +88,9 @@ export function Keys() {
             {Object.entries(SCOPES).map(([scope, text]) => (
               <label key={scope} class="check">
                 <input type="checkbox" name="scope" value={scope} defaultChecked />
-                <code>{scope}</code> <span class="muted">{text}</span>
+                <span class="muted">
+                  <code>{scope}</code> {text}
+                </span>
               </label>
             ))}
           </fieldset>

@@ -1,10 +1,11 @@
+import { CodeBlock } from "../../browser-parts/code-block.js";
 import { gapBefore } from "../../timeline/gap-before.js";
 import type { TimelineStep } from "../../timeline/timeline-step.js";
 import { formatAge, formatTime } from "../../browser-parts/format.js";
-import { visible, visibleLines } from "../../browser-parts/visible-text.js";
+import { visible } from "../../browser-parts/visible-text.js";
 
 interface TimelineProps {
-  /** The earliest first. If all are of one lane, that lane has the whole width. */
+  /** The earliest first. */
   steps: readonly TimelineStep[];
   /** The present, on the axis of the steps. */
   now: number;
@@ -12,29 +13,20 @@ interface TimelineProps {
 
 const LANES = { sender: "Sender", inbox: "Inbox" } as const;
 
-/** The steps of an event: a column for each lane, and the time between them. Where the page is narrow it is one column. */
+/** The steps of both sides of an event on one axis, and the time between them. */
 export function TimelineSteps({ steps, now }: TimelineProps) {
-  const lanes = (["sender", "inbox"] as const).filter((lane) => steps.some((step) => step.lane === lane));
   return (
-    <div class={lanes.length > 1 ? "timeline two" : "timeline"}>
-      {lanes.length > 1 && (
-        <p class="lanes muted" aria-hidden="true">
-          <span>{LANES.sender}</span>
-          <span>{LANES.inbox}</span>
-        </p>
-      )}
-      <ol class="plain">
-        {steps.map((step, index) => (
-          <Step
-            key={`${step.lane} ${index}`}
-            step={step}
-            previous={steps[index - 1]}
-            isNewDelivery={step.delivery !== steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery}
-            now={now}
-          />
-        ))}
-      </ol>
-    </div>
+    <ol class="plain timeline">
+      {steps.map((step, index) => (
+        <Step
+          key={`${step.lane} ${index}`}
+          step={step}
+          previous={steps[index - 1]}
+          isNewDelivery={step.delivery !== steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery}
+          now={now}
+        />
+      ))}
+    </ol>
   );
 }
 
@@ -52,13 +44,13 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
   return (
     <li class={`${lane} ${distanceClass(step, previous)}`}>
       {gap !== "" && <p class="gap muted">{gap}</p>}
-      <time dateTime={new Date(at).toISOString()} class="mono">
+      <time dateTime={new Date(at).toISOString()} class="mono muted">
         {timeOfDay(at)}
       </time>
       <span class={`mark ${tone}`} aria-hidden="true" />
       <div class="what">
         <p>
-          <span class="lane unseen muted">{LANES[lane]}</span>{" "}
+          <span class="muted">{LANES[lane]}</span>{" "}
           <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
         </p>
         {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}
@@ -67,9 +59,7 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
         {more.length > 0 && (
           <details>
             <summary class="hint">{visible(first)}</summary>
-            <pre tabIndex={0} role="region" aria-label={`${text}: all of it`}>
-              {visibleLines(detail)}
-            </pre>
+            <CodeBlock label={`${text}: all of it`} text={detail} wrap />
           </details>
         )}
       </div>

@@ -28,7 +28,6 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
   const columns: Column<InboxEntry>[] = [
     {
       label: "Select",
-      width: "3.6rem",
       leads: true,
       cell: ({ eventId }) => (
         <input
@@ -42,12 +41,10 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
     {
       label: "State",
       cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>,
-      width: "7.25rem",
       leads: true,
     },
     {
       label: "Event",
-      width: "clamp(13.5rem, 20vw, 22rem)",
       cell: ({ eventId }) => (
         <a class="mono clamped" href={href(["events", eventId], query)}>
           {visible(eventId)}
@@ -62,15 +59,14 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
           {product !== null && <div class="muted">{visible(product)}</div>}
         </>
       ),
-      width: "13rem",
     },
     {
       label: "Received",
       cell: ({ receivedAt }) => <Moment at={receivedAt} />,
-      width: "7rem",
+      whole: true,
       leads: true,
     },
-    { label: "Attempts", cell: ({ attempts }) => formatCount(attempts), width: "5.5rem", align: "end" },
+    { label: "Attempts", cell: ({ attempts }) => formatCount(attempts), align: "end" },
     {
       label: "Error",
       cell: ({ lastError }) => (lastError === null ? "" : <span class="clamped">{visible(firstLine(lastError))}</span>),

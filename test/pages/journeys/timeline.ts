@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { startEmulator } from "../emulator/start-emulator.js";
-import { traceAnEvent } from "../emulator/traced-event.js";
-import { overflowOf, violationsOf } from "./page-checks.js";
-import { openContext } from "./start-browser.js";
+import { startEmulator } from "../../emulator/start-emulator.js";
+import { traceAnEvent } from "../../emulator/traced-event.js";
+import { overflowOf, violationsOf } from "../page-checks.js";
+import { openContext } from "../start-browser.js";
 
 /** The steps as they are read out: lane and words, without what differs from run to run. */
 const stepsOf = (page: Page): Promise<string[]> =>
