@@ -57,6 +57,11 @@ test.each([
   location.hash = "#/deliveries";
   const page = await showPart(h(DeskContext.Provider, { value: desk }, h(Deliveries, null)));
   expect(page.querySelectorAll("tbody tr").length).toBe(shown);
+  // What a narrow page shows before each cell.
+  expect([...page.querySelectorAll("td")].slice(0, 2).map((cell) => cell.dataset["label"])).toEqual([
+    "Delivery",
+    "Event",
+  ]);
   const link = [...page.querySelectorAll("a")].find(({ textContent }) => textContent === "Older");
   expect(link?.getAttribute("href") ?? null).toBe(older);
 });
