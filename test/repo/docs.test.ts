@@ -6,7 +6,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../../src/time/clock.js";
 import { createReceiver, parseEvent, type Handoff, type ReceiverOptions } from "../../src/index.js";
 import { EVENT_STATES } from "../../src/inbox/stored-events.js";
-import { parseSearch } from "../../src/pages/inbox-page/parse-search.js";
+import { parseSearch } from "../../src/inbox-page/parse-search.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
 import { memoryStore } from "../../src/stores/memory.js";

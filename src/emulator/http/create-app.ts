@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import { PAGE_HEADERS, pageFile } from "../../pages/page-files.js";
+import { PAGE_HEADERS, pageFile } from "../../browser-parts/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import {

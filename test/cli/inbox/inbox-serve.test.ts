@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createReceiver, PermanentFailure } from "../../../src/index.js";
-import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/pages/inbox-page/inbox-api.js";
+import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/inbox-page/inbox-api.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { outcomeOf, runCli, startCli, type CliRun } from "../run-cli.js";

@@ -1,6 +1,6 @@
 import { isSignalboxError } from "../../../errors.js";
 import { inPortions } from "../../../inbox/in-portions.js";
-import type { createPageHandler } from "../../../pages/inbox-page/page-handler.js";
+import type { createPageHandler } from "../../../inbox-page/page-handler.js";
 import { systemClock } from "../../../time/clock.js";
 import { errorCode } from "../../options/exit.js";
 import type { OpenInbox } from "./open-inbox.js";
@@ -11,7 +11,7 @@ export async function pageOfInbox(
   { closing, note }: { closing: AbortSignal; note: (line: string) => void },
 ): Promise<ReturnType<typeof createPageHandler>> {
   // Imported here, so that other commands start faster.
-  const { createPageHandler: create } = await import("../../../pages/inbox-page/page-handler.js");
+  const { createPageHandler: create } = await import("../../../inbox-page/page-handler.js");
   return create({
     inbox: {
       endpoint,

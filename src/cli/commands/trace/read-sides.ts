@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { TimelineSides } from "../../../pages/timeline/build-timeline.js";
-import type { TracedEvent } from "../../../pages/timeline/inbox-steps.js";
+import type { TimelineSides } from "../../../timeline/build-timeline.js";
+import type { TracedEvent } from "../../../timeline/inbox-steps.js";
 import type { Cli } from "../../console/cli.js";
 import { CliError } from "../../options/exit.js";
 import { DEFAULT_INBOX } from "../dev/dev-command.js";

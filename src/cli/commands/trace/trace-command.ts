@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { buildTimeline } from "../../../pages/timeline/build-timeline.js";
+import { buildTimeline } from "../../../timeline/build-timeline.js";
 import { echoed } from "../../console/printable.js";
 import { schemaOption } from "../../options/database.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
