@@ -24,7 +24,10 @@ Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or se
 /** Longer lines of help are hard to read. */
 const HELP_COLUMNS = 100;
 
-/** The commands in the order of the help. Only the typed command is loaded, because loading all takes long. */
+/**
+ * The commands in the order of the help. Only the typed command is loaded, because loading all takes long. For the same reason a
+ * command's action itself imports what is large (`await import`), so that the help of all commands does not wait for it.
+ */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["dev", async () => (await import("./commands/dev/dev-command.js")).addDevCommand],

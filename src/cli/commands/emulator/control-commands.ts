@@ -6,10 +6,10 @@ import { EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { printable } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { readSignalTypes } from "../register/signal-type-list.js";
-import { counted, textOfMove } from "./event-line.js";
-import { followMostVisited } from "./follow-most-visited.js";
-import { connectControl } from "./remote-control.js";
+import { readSignalTypes } from "../../registration/signal-type-list.js";
+import { counted, textOfMove } from "../../emulator/event-line.js";
+import { followMostVisited } from "../../emulator/follow-most-visited.js";
+import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
 
 type Delivery = Awaited<ReturnType<EmulatorControl["readDelivery"]>>;
 
@@ -46,9 +46,6 @@ interface ControlCommand {
   addOptions?: (command: Command) => Command;
   run: (given: Given) => Promise<Answer>;
 }
-
-/** Where an emulator listens, and where these commands look for one. */
-export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
 
 const LISTED_DELIVERIES = 20;
 
@@ -192,22 +189,6 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
       return EXIT.ok;
     });
   }
-}
-
-/** The emulator of `SIGNALS_BASE_URL`. @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
-export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
-  let url: URL;
-  try {
-    url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
-  } catch {
-    throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
-  }
-  // Imported here, so that other commands start faster.
-  const { isLoopbackHost } = await import("../../../addresses/address-kind.js");
-  if (isLoopbackHost(url.hostname)) return url;
-  throw usageError(
-    `SIGNALS_BASE_URL is not an address of this machine: give --base-url for an emulator on ${url.host}`,
-  );
 }
 
 async function anyFollowed(control: EmulatorControl, account: number): Promise<string> {

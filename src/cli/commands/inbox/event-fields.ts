@@ -5,7 +5,7 @@ import { formatAge, formatMoment } from "../../console/age.js";
 import type { Paint } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
-import { shortId } from "./event-ids.js";
+import { shortId } from "../../inbox/event-ids.js";
 
 type Colour = (text: string) => string;
 

@@ -6,10 +6,10 @@ import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js"
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
-import { assertPlace, isDatabase, withDatabase } from "../../options/database.js";
+import { assertPlace, isDatabase, withDatabase } from "../../inbox/inbox-place.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
-import { withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
 export interface ImportOptions extends InboxOptions {
   create?: true;

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface ListOptions extends InboxOptions {
   state?: EventState;

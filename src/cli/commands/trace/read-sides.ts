@@ -3,11 +3,10 @@ import type { TimelineSides } from "../../../pages/timeline/build-timeline.js";
 import type { TracedEvent } from "../../../pages/timeline/inbox-steps.js";
 import type { Cli } from "../../console/cli.js";
 import { CliError } from "../../options/exit.js";
-import { DEFAULT_INBOX } from "../dev/dev-command.js";
-import { serviceUrl } from "../emulator/control-commands.js";
-import { connectControl } from "../emulator/remote-control.js";
-import { fullId } from "../inbox/event-ids.js";
-import { noteOtherEndpoint, withInbox } from "../inbox/open-inbox.js";
+import { DEFAULT_INBOX } from "../../inbox/inbox-place.js";
+import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
+import { fullId } from "../../inbox/event-ids.js";
+import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 
 /** The control API's largest page: nobody looks at more. */
 const MOST_DELIVERIES = 500;

@@ -1,11 +1,10 @@
 import type { Command } from "commander";
 import { buildTimeline } from "../../../pages/timeline/build-timeline.js";
 import { echoed } from "../../console/printable.js";
-import { schemaOption } from "../../options/database.js";
+import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
-import { DEFAULT_INBOX } from "../dev/dev-command.js";
 import { readInbox, readSender, type InboxOfTrace } from "./read-sides.js";
 import { traceLines } from "./trace-lines.js";
 

@@ -3,7 +3,7 @@ import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-
 import type { ClockMove } from "../../../emulator/control/clock-move.js";
 import { ActionButton } from "../parts/action-button.js";
 import { ActionForm } from "../parts/action-form.js";
-import { formatCount, formatUtc } from "../parts/format.js";
+import { formatCount, formatUtc } from "../../../text/format.js";
 import { usePage, View } from "../parts/page-frame.js";
 import { Facts, Panel } from "../parts/panel.js";
 import { control, useDesk } from "./control.js";

@@ -3,12 +3,12 @@ import { ActionButton } from "../parts/action-button.js";
 import { FilterForm } from "../parts/action-form.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { List } from "../parts/data-table.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import { View } from "../parts/page-frame.js";
 import { Badge, Facts, Loaded, Moment, Panel, type Tone } from "../parts/panel.js";
 import type { Data } from "../parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, type Delivery, useAnswer, useDesk } from "./control.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */

@@ -6,7 +6,7 @@ import { Loaded } from "../parts/panel.js";
 import { RequestProblem } from "../parts/request.js";
 import { TimelineSteps } from "../parts/timeline.js";
 import { href, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, ask, control, useLive } from "./control.js";
 
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */

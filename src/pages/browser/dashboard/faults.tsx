@@ -4,7 +4,7 @@ import { List } from "../parts/data-table.js";
 import { View } from "../parts/page-frame.js";
 import { Panel } from "../parts/panel.js";
 import type { Data } from "../parts/use-data.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];

@@ -1,12 +1,12 @@
 import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
 import { ActionForm, type Values } from "../parts/action-form.js";
-import { formatUtc } from "../parts/format.js";
+import { formatUtc } from "../../../text/format.js";
 import { PageFrame, usePage, View } from "../parts/page-frame.js";
 import { Problem } from "../parts/panel.js";
 import { RequestProblem } from "../parts/request.js";
 import { href, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { Clock } from "./clock.js";
 import { type Account, type Answer, control, DeskContext, keepControlToken, useDesk, useLive } from "./control.js";
 import { Deliveries } from "./deliveries.js";

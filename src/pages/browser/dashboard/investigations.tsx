@@ -7,7 +7,7 @@ import { View } from "../parts/page-frame.js";
 import { Badge, Facts, Loaded, Moment, Panel, type Tone } from "../parts/panel.js";
 import type { Data } from "../parts/use-data.js";
 import { href, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, rest, useAnswer, useDesk } from "./control.js";
 import { API_KEY, LOCALE, SLUG } from "./fields.js";
 

@@ -5,7 +5,7 @@ import { ActionForm, type Values } from "../parts/action-form.js";
 import { List } from "../parts/data-table.js";
 import { View } from "../parts/page-frame.js";
 import { Badge, Moment, Panel } from "../parts/panel.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 import { ShownOnce } from "./shown-once.js";
 

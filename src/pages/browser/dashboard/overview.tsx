@@ -1,9 +1,9 @@
 import { LIMITS } from "../../../api/limits.js";
-import { formatUtc } from "../parts/format.js";
+import { formatUtc } from "../../../text/format.js";
 import { usePage, View } from "../parts/page-frame.js";
 import { Facts, Panel } from "../parts/panel.js";
 import { href } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Account, useAnswer, useDesk } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 

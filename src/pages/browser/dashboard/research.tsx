@@ -3,12 +3,12 @@ import type { RankingSort, RankingsResponse } from "../../../api/rankings.js";
 import type { KeywordDetail, SearchDemandResponse } from "../../../api/search-demand.js";
 import { FilterForm, type Values } from "../parts/action-form.js";
 import { DataTable, List } from "../parts/data-table.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import { View } from "../parts/page-frame.js";
 import { Facts, Panel } from "../parts/panel.js";
 import { type Data, useData } from "../parts/use-data.js";
 import { href, useQuery, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, rest, useDesk } from "./control.js";
 
 /** A look at the data, through the REST API with a session of the account: `#/research` and `#/research/demand`. */

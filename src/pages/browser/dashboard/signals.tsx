@@ -3,11 +3,11 @@ import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { ActionButton } from "../parts/action-button.js";
 import { ActionForm, type Values } from "../parts/action-form.js";
 import { List } from "../parts/data-table.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import { View } from "../parts/page-frame.js";
 import { Moment, Panel } from "../parts/panel.js";
 import { href } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 import { SLUG } from "./fields.js";
 

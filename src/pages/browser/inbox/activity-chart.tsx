@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ActivityAnswer } from "../../inbox-page/inbox-api.js";
-import { formatCount, formatTime } from "../parts/format.js";
+import { formatCount, formatTime } from "../../../text/format.js";
 import { Panel, Problem } from "../parts/panel.js";
 import { request } from "../parts/request.js";
 import { useData } from "../parts/use-data.js";

@@ -1,12 +1,12 @@
 import type { PastStep } from "../../../inbox/stored-events.js";
 import type { EventAnswer } from "../../inbox-page/inbox-api.js";
 import { CodeBlock } from "../parts/code-block.js";
-import { formatBytes, formatCount } from "../parts/format.js";
+import { formatBytes, formatCount } from "../../../text/format.js";
 import { usePage, View } from "../parts/page-frame.js";
 import { Badge, Facts, Moment, Panel, Problem } from "../parts/panel.js";
 import { address, request } from "../parts/request.js";
 import { useData } from "../parts/use-data.js";
-import { visible, visibleLines } from "../parts/visible-text.js";
+import { visible, visibleLines } from "../../../text/visible-text.js";
 import { canDiscard, canReplay, firstLine, nextStep, toneOf } from "./event-state.js";
 import { MoveButton } from "./move-events.js";
 import type { Live } from "./use-live-inbox.js";

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { PauseReason } from "../../../inbox/dispatch/dispatcher.js";
 import { ActionButton } from "../parts/action-button.js";
 import { CodeBlock } from "../parts/code-block.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import type { Said } from "../parts/notice.js";
 import { View } from "../parts/page-frame.js";
 import { Problem } from "../parts/panel.js";

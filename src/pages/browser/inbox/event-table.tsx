@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import type { InboxEntry } from "../../../inbox/stored-events.js";
 import { type Column, DataTable } from "../parts/data-table.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import { Badge, Moment } from "../parts/panel.js";
 import type { Query } from "../parts/request.js";
 import { href } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { firstLine, toneOf } from "./event-state.js";
 
 interface EventTableProps {

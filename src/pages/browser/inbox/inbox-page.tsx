@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { PageFrame } from "../parts/page-frame.js";
 import { Badge } from "../parts/panel.js";
 import { href, useRoute } from "../parts/use-route.js";
-import { visible } from "../parts/visible-text.js";
+import { visible } from "../../../text/visible-text.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
 import { useLiveInbox } from "./use-live-inbox.js";

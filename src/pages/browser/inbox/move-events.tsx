@@ -1,7 +1,7 @@
 import type { ReplayOutcome } from "../../../inbox/stored-events.js";
 import type { MoveAnswer } from "../../inbox-page/inbox-api.js";
 import { ActionButton } from "../parts/action-button.js";
-import { formatCount } from "../parts/format.js";
+import { formatCount } from "../../../text/format.js";
 import type { Said } from "../parts/notice.js";
 import { request } from "../parts/request.js";
 

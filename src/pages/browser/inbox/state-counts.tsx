@@ -1,5 +1,5 @@
 import type { Overview } from "../../inbox-page/inbox-api.js";
-import { formatAge, formatCount } from "../parts/format.js";
+import { formatAge, formatCount } from "../../../text/format.js";
 import { href } from "../parts/use-route.js";
 import { STATES } from "./event-state.js";
 

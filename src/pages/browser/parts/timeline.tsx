@@ -1,7 +1,7 @@
 import { gapBefore } from "../../timeline/gap-before.js";
 import type { TimelineStep } from "../../timeline/timeline-step.js";
-import { formatAge, formatTime } from "./format.js";
-import { visible, visibleLines } from "./visible-text.js";
+import { formatAge, formatTime } from "../../../text/format.js";
+import { visible, visibleLines } from "../../../text/visible-text.js";
 
 interface TimelineProps {
   /** The earliest first. If all are of one lane, that lane has the whole width. */

@@ -1,6 +1,6 @@
-import type { EmulatorEvent } from "../../../emulator/instance/events.js";
-import { formatMoment } from "../../console/age.js";
-import type { Paint } from "../../console/terminal.js";
+import type { EmulatorEvent } from "../../emulator/instance/events.js";
+import { formatMoment } from "../console/age.js";
+import type { Paint } from "../console/terminal.js";
 
 /** An event with this name. */
 export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;

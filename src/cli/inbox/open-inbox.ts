@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import type { InboxStore } from "../../../inbox/store.js";
-import type { EventState, InboxEntry } from "../../../inbox/stored-events.js";
-import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
-import { systemClock } from "../../../time/clock.js";
-import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
-import { environmentError } from "../../options/exit.js";
-import { notEmpty } from "../../options/parse-option.js";
-import { echoed } from "../../console/printable.js";
-import type { Terminal } from "../../console/terminal.js";
+import type { InboxStore } from "../../inbox/store.js";
+import type { EventState, InboxEntry } from "../../inbox/stored-events.js";
+import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
+import { systemClock } from "../../time/clock.js";
+import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "./inbox-place.js";
+import { environmentError } from "../options/exit.js";
+import { notEmpty } from "../options/parse-option.js";
+import { echoed } from "../console/printable.js";
+import type { Terminal } from "../console/terminal.js";
 
 export interface InboxOptions extends InboxPlace {
   endpoint: string;
@@ -60,11 +60,10 @@ export async function withInbox<Result>(
   }
 }
 
-/** The stores are loaded here, so that a help text does not wait for them. */
 async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
-  const { postgresStore } = await import("../../../stores/postgres/postgres-store.js");
-  const { sqliteStore } = await import("../../../stores/sqlite/sqlite-store.js");
+  const { postgresStore } = await import("../../stores/postgres/postgres-store.js");
+  const { sqliteStore } = await import("../../stores/sqlite/sqlite-store.js");
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
   const found = statSync(db, { throwIfNoEntry: false });
   if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
