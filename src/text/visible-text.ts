@@ -1,22 +1,29 @@
-/** Controls, formats (bidi marks, joiners, soft hyphens), lone surrogates, separators, and letters that have no shape. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u115F\u1160\u3164\uFFA0]/gu;
-const NAMES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+/**
+ * Characters that a reader cannot see, or that change the order of other characters: controls, formats (marks of direction,
+ * joiners, soft hyphens), lone surrogates, private use, separators of lines, and those that a font may leave out.
+ */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * Makes a text safe to look at: what a reader could not see, or what changes the order of other letters, becomes an escape.
- * Every text of a sender or a callback goes through here.
+ * Makes a text of a sender or of a callback safe to print and to look at: it can neither control a terminal nor look like another
+ * text. Each character that cannot be seen is escaped as in `\u001b`, which is also valid inside JSON.
  */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (unseen) => NAMES[unseen] ?? escapeOf(unseen));
+  return text.replaceAll(UNSEEN, escaped);
 }
 
 /** As {@link visible}, for a text of several lines: line ends and tabs stay. */
 export function visibleLines(text: string): string {
-  return text.replace(UNSEEN, (unseen) => (unseen === "\n" || unseen === "\t" ? unseen : visible(unseen)));
+  return text.replaceAll(UNSEEN, (unseen) => (unseen === "\n" || unseen === "\t" ? unseen : escaped(unseen)));
 }
 
-function escapeOf(unseen: string): string {
-  const hex = (unseen.codePointAt(0) ?? 0).toString(16).toUpperCase();
-  if (hex.length <= 2) return `\\x${hex.padStart(2, "0")}`;
-  return hex.length <= 4 ? `\\u${hex.padStart(4, "0")}` : `\\u{${hex}}`;
+const NAMES = new Map([
+  ["\n", "\\n"],
+  ["\r", "\\r"],
+  ["\t", "\\t"],
+]);
+
+function escaped(unseen: string): string {
+  const units = unseen.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return NAMES.get(unseen) ?? units.map((unit) => `\\u${unit}`).join("");
 }

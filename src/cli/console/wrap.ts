@@ -60,6 +60,7 @@ function fill(pieces: readonly string[], indent: number, columns: number, lineEn
 /** Characters that are two columns wide, such as Chinese ones. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[\u{1f300}-\u{3fffd}]/gu;
 
-function widthOf(text: string): number {
+/** How many columns of a terminal the text needs. Colours need none. */
+export function widthOf(text: string): number {
   return stripVTControlCharacters(text).replaceAll(WIDE, "xx").length;
 }

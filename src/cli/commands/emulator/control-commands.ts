@@ -5,9 +5,10 @@ import { runs, withExamples, type CommandContext, type Example } from "../../opt
 import { EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { printable } from "../../console/printable.js";
+import { formatCount } from "../../../text/format.js";
 import { formatTable } from "../../console/table.js";
 import { readSignalTypes } from "../../registration/signal-type-list.js";
-import { counted, textOfMove } from "../../emulator/event-line.js";
+import { textOfMove } from "../../emulator/event-line.js";
 import { followMostVisited } from "../../emulator/follow-most-visited.js";
 import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
 
@@ -72,7 +73,7 @@ const COMMANDS: readonly ControlCommand[] = [
       }
       const rows = values.map(({ signal_type, event_id, hint, registrations }) => [
         event_id,
-        `${signal_type} ${slug}: ${hint ?? `sent to ${counted(registrations, "registration")}`}`,
+        `${signal_type} ${slug}: ${hint ?? `sent to ${formatCount(registrations, "registration")}`}`,
       ]);
       return { values, rows };
     },

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
-import { formatAge } from "../../console/age.js";
+import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { formatTable, type Cell } from "../../console/table.js";
