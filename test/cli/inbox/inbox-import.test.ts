@@ -196,6 +196,7 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
       [JSON.stringify({ ...good, state: "tell-nobody" }), "(see its state)"],
       [JSON.stringify({ ...good, bodyBase64: "tell-nobody!" }), "(see its bodyBase64)"],
       [JSON.stringify({ ...good, headers: { "tell-nobody": 1 } }), "(see its headers)"],
+      [JSON.stringify({ ...good, bodyBase64: "AAAA" }), "its bodyBase64 does not have the hash that is its bodyHash"],
       [JSON.stringify({ ...good, endpoint: "orders" }), 'line 3 is an event of endpoint "orders": give --endpoint'],
     ] as const) {
       const run = await imported(place, `${textOf([good, good])}${bad}\n`);

@@ -134,7 +134,7 @@ test("a busy port and a missing file are troubles of the environment, in words",
   const folder = tempFiles();
   const missing = await runCli(["inbox", "serve", "--db", join(folder, "none.db")]);
   expect(missing).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(missing.stderr).toContain("there is no file");
+  expect(missing.stderr).toContain("there is no such file");
   const db = join(folder, "signals.db");
   const receiver = createReceiver({
     secrets: SECRET,

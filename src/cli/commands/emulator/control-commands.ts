@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
+import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
 import { EXIT, usageError } from "../../options/exit.js";
@@ -118,10 +119,10 @@ const COMMANDS: readonly ControlCommand[] = [
     async run({ control, words: [id] }) {
       if (id !== undefined) {
         if (!/^[1-9]\d*$/.test(id)) throw usageError("the id of a delivery is a number");
-        const delivery = await control.readDelivery({ delivery_id: Number(id) });
+        const delivery = unsigned(await control.readDelivery({ delivery_id: Number(id) }));
         return { values: [delivery], rows: fieldsOf(delivery), body: delivery.attempts.at(-1)?.request.body };
       }
-      const { items } = await control.listDeliveries({ limit: LISTED_DELIVERIES });
+      const items = (await control.listDeliveries({ limit: LISTED_DELIVERIES })).items.map(unsigned);
       const rows = items.map((delivery) => {
         const { delivery_id, state, attempts } = delivery;
         return [String(delivery_id), state, answerOf(attempts.at(-1)), subjectOf(delivery)];
@@ -217,9 +218,17 @@ function answerOf(attempt: Delivery["attempts"][number] | undefined): string {
   return answer === null ? (failure ?? "").replaceAll("_", " ") : `${answer.status} in ${Math.round(duration_ms)} ms`;
 }
 
+/** The delivery without its signatures, which no command tells. */
+function unsigned(delivery: Delivery): Delivery {
+  const attempts = delivery.attempts.map((attempt) => {
+    const headers = withoutSignature(attempt.request.headers);
+    return { ...attempt, request: { ...attempt.request, headers } };
+  });
+  return { ...delivery, attempts };
+}
+
 function fieldsOf(delivery: Delivery): string[][] {
   const { delivery_id, event_id, state, registration_id, next_attempt_at, attempts } = delivery;
-  const request = attempts.at(-1)?.request;
   return [
     ["delivery", String(delivery_id)],
     ["event", event_id],
@@ -231,6 +240,5 @@ function fieldsOf(delivery: Delivery): string[][] {
       `${attempt.started_at.slice(0, 19)}Z`,
       `${answerOf(attempt)} ${attempt.answer?.body ?? ""}`,
     ]),
-    ...Object.entries(request?.headers ?? {}).filter(([name]) => /signature/i.test(name)),
   ];
 }

@@ -100,12 +100,12 @@ function moment(at: number, now: number): string {
   return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
 }
 
-/** What is unusual about the event: another type than a signal's, several attempts, a later hand-off, an error. */
-function remarkOn({ type, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
-  const other = type === "signal.published" ? [] : [shortened(type, 24)];
+/** The signal's type, or that of another event, and what is unusual: several attempts, a later hand-off, an error. */
+function remarkOn({ type, signalType, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
+  const shownType = shortened(type === "signal.published" ? (signalType ?? "") : type, 24);
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
-  return [...other, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
+  return [shownType, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
 }

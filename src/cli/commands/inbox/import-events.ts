@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
@@ -105,12 +106,17 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": give --endpoint`;
     throw new CliError(EXIT.failed, message);
   }
+  const rawBody = bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64");
+  if (rawBody !== null && createHash("sha256").update(rawBody).digest("hex") !== bodyHash) {
+    const problem = "its bodyBase64 does not have the hash that is its bodyHash";
+    throw new CliError(EXIT.failed, `line ${number} was changed or damaged: ${problem}`);
+  }
   const others = Object.entries(value as object).filter(([name]) => !Object.hasOwn(LINE.shape, name));
   return {
     ...entry,
     received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },
     bodyHash: Buffer.from(bodyHash, "hex"),
-    rawBody: bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64"),
+    rawBody,
   };
 }
 
