@@ -106,7 +106,13 @@ test.each([
   ["that its group may read", "whsec_old\n", 0o640, "whsec_old\nwhsec_shown_once_1\n", 0o640],
   ["that others could read", "whsec_old\n", 0o644, "whsec_old\nwhsec_shown_once_1\n", 0o600],
   ["that holds the secret", "whsec_shown_once_1\nwhsec_old", 0o600, "whsec_shown_once_1\nwhsec_old", 0o600],
-  ["whose secrets look like settings", "WHSEC==\nwhsec_a=b\n", 0o600, "WHSEC==\nwhsec_a=b\nwhsec_shown_once_1\n", 0o600],
+  [
+    "whose secrets look like settings",
+    "WHSEC==\nwhsec_a=b\n",
+    0o600,
+    "WHSEC==\nwhsec_a=b\nwhsec_shown_once_1\n",
+    0o600,
+  ],
 ])("what a file holds stays: one %s", async (_what, text, mode, secrets, newMode) => {
   const run = await register(ONE, await serveService(), { text, mode });
   expect(run).toMatchObject({ exitCode: 0, secrets });

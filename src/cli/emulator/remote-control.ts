@@ -5,7 +5,11 @@ import { httpUrl } from "../options/parse-option.js";
 /** Where an emulator listens, and where these commands look for one. */
 export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
 
-/** The emulator of `SIGNALS_BASE_URL`. @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
+/**
+ * The emulator of `SIGNALS_BASE_URL`.
+ *
+ * @throws CliError for an address of another machine: it may be the real service, which must not get the control token
+ */
 export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
@@ -74,7 +78,7 @@ export async function connectControl(
     };
     return [name, run];
   });
-  // The emulator describes its own operations, whose types these are.
+  // The emulator has named its operations itself, and those of this version have these types.
   return Object.fromEntries(methods) as EmulatorControl;
 }
 

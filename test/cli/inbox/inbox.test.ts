@@ -106,27 +106,27 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(payload.data.evidence_summary.length).toBeGreaterThan(60);
     expect((await inbox(db, "show", "default/evt_dead")).stdout).toBe(stdout);
     expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
+    const unknown = await inbox(db, "show", "evt_no");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("no event evt_no of endpoint")]);
   });
 
-  testHere("show prints an error with its stack on several lines, and ls its first line", async () => {
-    const reason =
-      "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
-    const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
-    const { stdout } = await inbox(db, "show", "evt_dead");
-    expect(stdout).toMatch(
-      /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
-    );
-    expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
-  });
-
-  testHere("show prints each earlier step of an event on a line", async () => {
-    const db = await filled([{ eventId: "evt_dead", state: "dead", reason: "Error: no \u001b tenant\n    at x" }]);
-    await inbox(db, "retry", "evt_dead");
-    const { stdout } = await inbox(db, "show", "evt_dead");
-    expect(stdout).toMatch(
-      /^history +2\S+Z \(.*\) attempt 20 failed: Error: no \\u001b tenant\n +2\S+Z \(.*\) replayed$/m,
-    );
-  });
+  testHere(
+    "show prints an error with its stack and each earlier step on lines of their own, and ls the first line",
+    async () => {
+      const reason =
+        "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
+      const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
+      const { stdout } = await inbox(db, "show", "evt_dead");
+      expect(stdout).toMatch(
+        /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
+      );
+      expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
+      await inbox(db, "retry", "evt_dead");
+      expect((await inbox(db, "show", "evt_dead")).stdout).toMatch(
+        /^history +2\S+Z \(.*\) attempt 20 failed: TypeError: no \\u001b tenant\n +2\S+Z \(.*\) replayed$/m,
+      );
+    },
+  );
 
   testHere("show --raw writes the exact bytes", async () => {
     const db = await mixedInbox();
@@ -136,14 +136,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     await new Promise((resolve) => child.once("close", resolve));
     expect(Buffer.concat(chunks)).toEqual(LATIN_1);
     expect((await inbox(db, "show", HASH, "--payload")).stdout).toContain(LATIN_1.toString("hex"));
-  });
-
-  testHere("an id that is not there is exit 1 with one line", async () => {
-    expect(await inbox(await mixedInbox(), "show", "evt_no")).toMatchObject({
-      exitCode: 1,
-      stdout: "",
-      stderr: 'signalbox inbox show: no event evt_no of endpoint "default"\n',
-    });
   });
 
   testHere("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
@@ -237,15 +229,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     ]);
   });
 
-  testHere("prune goes on while only payloads are left, and while only ids are", async () => {
-    const db = await filled([
-      ...Array.from({ length: 501 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 })),
-      { eventId: "evt_new" },
-    ]);
-    expect((await inbox(db, "prune", "--key-days", "60")).stdout).toBe("deleted 501 payloads and 0 ids\n");
-    expect((await inbox(db, "prune")).stdout).toBe("deleted 0 payloads and 501 ids\n");
-  });
-
   testHere("stats counts the states and says how long the oldest has waited", async () => {
     const db = await mixedInbox();
     const run = await inbox(db, "stats");
@@ -314,7 +297,8 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
   });
 });
 
-test.each([8000, 200_000])("a payload that is nested %i deep is shown as it came", async (depth) => {
+test("a payload that is nested too deep for JSON.stringify is shown as it came", async () => {
+  const depth = 200_000;
   const body = "[".repeat(depth) + "]".repeat(depth);
   const db = await fillInbox([{ eventId: "evt_deep", body }]);
   const run = await inbox(["--db", db], "show", "evt_deep", "--payload");
@@ -331,7 +315,7 @@ test("a reader that goes away (| head) ends an export without a word", async () 
   expect(await outcome).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is exit 3 with one line", async (name) => {
+test("a file that is no inbox is exit 3 with one line", async () => {
   const folder = tempFiles({ "text.db": "no database", "empty.db": "" });
   symlinkSync("loop.db", join(folder, "loop.db"));
   for (const [file, words] of [
@@ -341,7 +325,7 @@ test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is 
     ["empty.db", "is not an SQLite file"],
     [".", "is not an SQLite file"],
   ] as const) {
-    const run = await inbox(["--db", join(folder, file)], name);
+    const run = await inbox(["--db", join(folder, file)], "ls");
     expect(run).toMatchObject({ exitCode: 3, stdout: "" });
     expect(run.stderr).toContain(words);
     expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);

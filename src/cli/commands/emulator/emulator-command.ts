@@ -129,7 +129,7 @@ export async function readAssumptions(
   const { parseAssumption } = await import("../../../emulator/instance/assumption-options.js");
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usageError("--assume needs name=value, such as --assume unknownNames=empty");
+    if (equals === -1) throw usageError("--assume needs name=value, such as --assume pauseAfterFailures=3");
     const name = text.slice(0, equals);
     return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
