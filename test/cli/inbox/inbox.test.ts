@@ -199,6 +199,10 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(Buffer.from(rows.at(-1)?.["bodyBase64"] as string, "base64")).toEqual(LATIN_1);
     expect(rows[0]).toMatchObject({ headers: { "content-type": "application/json" }, state: "done" });
     expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
+    // As many as one read of `ls` gives: the note needs another one.
+    expect((await inbox(db, "ls", "--limit", "500")).stderr).toMatch(
+      /more events; for the next page add --after \d+\n$/,
+    );
   });
 
   testHere("no command tells a signature", async () => {
