@@ -1,5 +1,5 @@
 import { useRoot } from "./page-root.js";
-import { visibleLines } from "./visible-text.js";
+import { visibleLines } from "../text/visible-text.js";
 
 interface CodeBlockProps {
   text: string;

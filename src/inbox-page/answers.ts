@@ -3,7 +3,7 @@ import type { MoveOutcome, ReplayOutcome } from "../inbox/store.js";
 import type { InboxVitals } from "../inbox/inbox-reader.js";
 import type { Activity, ActivityQuery, InboxEntry, StoredEvent, StoreStats } from "../inbox/stored-events.js";
 import type { SearchPage, SearchQuery } from "../inbox/stored-events.js";
-import { SIGNATURE_HEADER } from "../signature/header.js";
+import { withoutSignature } from "../inbox/exported-event.js";
 import { indentJson } from "./indent-json.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import { parseSearch } from "./parse-search.js";
@@ -105,12 +105,6 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
     hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
-}
-
-/** The signature is a proof of the secret, so no page gets it. */
-export function withoutSignature(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const signature = SIGNATURE_HEADER.toLowerCase();
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== signature));
 }
 
 function payloadOf(body: Uint8Array): string | null {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { fullJitter } from "../../src/inbox/dispatch/backoff.js";
 import { createBreaker } from "../../src/inbox/dispatch/breaker.js";
 import { CRASH_LOOP, MAX_CRASHES } from "../../src/inbox/crashes.js";
-import { MOST_SIGNAL_TYPES } from "../../src/cli/commands/register/signal-type-list.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/registration/signal-type-list.js";
 import { RetryLater, SIGNAL_TYPES } from "../../src/index.js";
 import { resolveOptions } from "../../src/receiver/options.js";
 import { memoryStore } from "../../src/stores/memory.js";

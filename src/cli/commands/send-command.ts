@@ -76,7 +76,6 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
-  // Imported here, so that other commands and --help start faster.
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;

@@ -9,17 +9,10 @@ export interface CommandContext {
 
 export type Example = readonly [line: string, effect: string];
 
-const firstExamples = new WeakMap<Command, string>();
-
-/** Adds the examples to the help. A usage error of this command suggests the first example. */
+/** Adds the examples to the help. */
 export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
-  firstExamples.set(command, byNpx(examples[0][0]));
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
-}
-
-export function firstExampleOf(command: Command): string {
-  return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
 /**

@@ -3,7 +3,7 @@ import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
 import type { ClockMove } from "../control/clock-move.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { ActionForm } from "../../browser-parts/action-form.js";
-import { formatCount, formatUtc } from "../../browser-parts/format.js";
+import { formatCount, formatUtc } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Facts, Panel } from "../../browser-parts/panel.js";
 import { control, useDesk } from "./control.js";

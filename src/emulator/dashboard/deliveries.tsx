@@ -3,13 +3,13 @@ import { ActionButton } from "../../browser-parts/action-button.js";
 import { FilterForm } from "../../browser-parts/action-form.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { List } from "../../browser-parts/data-table.js";
-import { formatCount } from "../../browser-parts/format.js";
+import { formatCount } from "../../text/format.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Badge, type Tone } from "../../browser-parts/badge.js";
 import { Facts, Loaded, Moment, Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Answer, control, type Delivery, useAnswer, useDesk } from "./control.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */

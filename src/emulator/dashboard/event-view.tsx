@@ -7,7 +7,7 @@ import { Loaded } from "../../browser-parts/panel.js";
 import { RequestProblem } from "../../browser-parts/request.js";
 import { TimelineSteps } from "./timeline.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Answer, ask, control, useLive } from "./control.js";
 
 /** The browser logs an answer of 404, so an emulator without an inbox is asked for it once. */

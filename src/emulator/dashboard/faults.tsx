@@ -4,7 +4,7 @@ import { List } from "../../browser-parts/data-table.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];

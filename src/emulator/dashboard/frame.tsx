@@ -1,12 +1,12 @@
 import type { ComponentType } from "preact";
 import { useState } from "preact/hooks";
 import { ActionForm, type Values } from "../../browser-parts/action-form.js";
-import { formatUtc } from "../../browser-parts/format.js";
+import { formatUtc } from "../../text/format.js";
 import { PageFrame, usePage, View } from "../../browser-parts/page-frame.js";
 import { Problem } from "../../browser-parts/panel.js";
 import { RequestProblem } from "../../browser-parts/request.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { Clock } from "./clock.js";
 import {
   type Account,

@@ -6,7 +6,7 @@ import { List } from "../../browser-parts/data-table.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Moment, Panel } from "../../browser-parts/panel.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 import { ShownOnce } from "./shown-once.js";
 

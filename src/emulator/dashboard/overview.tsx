@@ -1,9 +1,9 @@
 import { LIMITS } from "../../api/limits.js";
-import { formatUtc } from "../../browser-parts/format.js";
+import { formatUtc } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Facts, Panel } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Account, useAnswer, useDesk } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 

@@ -3,11 +3,11 @@ import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { ActionForm, type Values } from "../../browser-parts/action-form.js";
 import { List } from "../../browser-parts/data-table.js";
-import { formatCount } from "../../browser-parts/format.js";
+import { formatCount } from "../../text/format.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Moment, Panel } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { type Answer, control, useAnswer, useDesk } from "./control.js";
 
 export function Signals() {

@@ -1,8 +1,8 @@
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { gapBefore } from "../../timeline/gap-before.js";
 import type { TimelineStep } from "../../timeline/timeline-step.js";
-import { formatAge, formatTime } from "../../browser-parts/format.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { formatAge, formatTime } from "../../text/format.js";
+import { visible } from "../../text/visible-text.js";
 
 interface TimelineProps {
   /** The earliest first. */

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { ActivityAnswer } from "../inbox-api.js";
-import { formatCount, formatTime } from "../../browser-parts/format.js";
+import { formatCount, formatTime } from "../../text/format.js";
 import { Panel, Problem } from "../../browser-parts/panel.js";
 import { request } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";

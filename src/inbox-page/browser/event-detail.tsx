@@ -1,13 +1,13 @@
 import type { PastStep } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
-import { formatBytes, formatCount } from "../../browser-parts/format.js";
+import { formatBytes, formatCount } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
 import { address, request } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
-import { visible, visibleLines } from "../../browser-parts/visible-text.js";
+import { visible, visibleLines } from "../../text/visible-text.js";
 import { canDiscard, canReplay, firstLine, nextStep, toneOf } from "./event-state.js";
 import { MoveButton } from "./move-events.js";
 import type { Live } from "./use-live-inbox.js";

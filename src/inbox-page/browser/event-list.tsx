@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { PauseReason } from "../../inbox/dispatch/dispatcher.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
-import { formatCount } from "../../browser-parts/format.js";
+import { formatCount } from "../../text/format.js";
 import type { Said } from "../../browser-parts/page-root.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Problem } from "../../browser-parts/panel.js";

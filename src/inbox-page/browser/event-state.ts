@@ -1,8 +1,8 @@
 import type { EventState, InboxEntry } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
-import { formatAge, formatCount } from "../../browser-parts/format.js";
+import { formatAge, formatCount } from "../../text/format.js";
 import type { Tone } from "../../browser-parts/badge.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 
 /** In the order of an event's life. */
 export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [

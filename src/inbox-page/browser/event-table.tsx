@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { InboxEntry } from "../../inbox/stored-events.js";
 import { type Column, DataTable } from "../../browser-parts/data-table.js";
-import { formatCount } from "../../browser-parts/format.js";
+import { formatCount } from "../../text/format.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Moment } from "../../browser-parts/panel.js";
 import type { Query } from "../../browser-parts/request.js";
 import { href } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { firstLine, toneOf } from "./event-state.js";
 
 interface EventTableProps {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { PageFrame } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
-import { visible } from "../../browser-parts/visible-text.js";
+import { visible } from "../../text/visible-text.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
 import { useLiveInbox } from "./use-live-inbox.js";

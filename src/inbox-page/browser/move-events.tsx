@@ -1,7 +1,7 @@
 import type { ReplayOutcome } from "../../inbox/stored-events.js";
 import type { MoveAnswer } from "../inbox-api.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
-import { formatCount } from "../../browser-parts/format.js";
+import { formatCount } from "../../text/format.js";
 import type { Said } from "../../browser-parts/page-root.js";
 import { request } from "../../browser-parts/request.js";
 

@@ -1,5 +1,5 @@
 import type { Overview } from "../inbox-api.js";
-import { formatAge, formatCount } from "../../browser-parts/format.js";
+import { formatAge, formatCount } from "../../text/format.js";
 import { href } from "../../browser-parts/use-route.js";
 import { STATES } from "./event-state.js";
 

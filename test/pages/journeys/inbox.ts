@@ -126,7 +126,12 @@ test("hostile texts run nothing, and are shown", async () => {
   });
   const { page, receiver, troubles } = inbox;
   // How the page shows each. The last has no end.
-  const shown = [...HOSTILE.slice(0, 4), "\\u202Egpj.exe\\u202C", "\\x07\\x1B[2J\\x08", "zero\\u200Bwidth\\uFEFF"];
+  const shown = [
+    ...HOSTILE.slice(0, 4),
+    "\\u202egpj.exe\\u202c",
+    "\\u0007\\u001b[2J\\u0008",
+    "zero\\u200bwidth\\ufeff",
+  ];
   for (const [index, text] of HOSTILE.entries()) {
     const isDead = nextEvent(receiver, "dead");
     const data = { title: text, product: { slug: text }, signal_type: text };

@@ -28,7 +28,7 @@ test("the dashboard shows every attempt of both sides in order, and follows what
   expect(await page.locator("main").innerText()).toContain("The database is locked.");
   await page.locator("summary").focus();
   await page.keyboard.press("Enter");
-  expect(await page.locator("details pre").innerText()).toContain("Error: no\\u202E <b>queue</b>\n");
+  expect(await page.locator("details pre").innerText()).toContain("Error: no\\u202e <b>queue</b>\n");
 
   const { items } = await emulator.control.listDeliveries({ event_id: eventId });
   await emulator.control.redeliver({ delivery_id: items[0]?.delivery_id ?? 0 });

@@ -3,7 +3,7 @@ import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-
 import { createEmulator } from "../../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
-import { registerAllTypes } from "../register/register-all-types.js";
+import { registerAllTypes } from "../../registration/register-all-types.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
 

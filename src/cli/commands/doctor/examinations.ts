@@ -1,4 +1,4 @@
-import { isDatabase } from "../../options/database.js";
+import { isDatabase } from "../../inbox/inbox-place.js";
 import { createProbes } from "./probe.js";
 import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";

@@ -4,7 +4,7 @@ import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface ExportOptions extends InboxOptions {
   state?: EventState;

@@ -4,14 +4,17 @@ import { createRun, ignoreErrorsOf, makePool, type Run } from "../../stores/post
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";
 import { ignore } from "../../time/ignore.js";
-import { usageError } from "./exit.js";
-import { notEmpty } from "./parse-option.js";
+import { usageError } from "../options/exit.js";
+import { notEmpty } from "../options/parse-option.js";
 
 /** The options of a command that takes an inbox in a file or in a database. */
 export interface InboxPlace {
   db: string;
   schema?: string | undefined;
 }
+
+/** Where the starters keep their inbox. */
+export const DEFAULT_INBOX = "signals.db";
 
 export function schemaOption(): Option {
   return new Option("--schema <name>", "the schema of an inbox in PostgreSQL (default: signalbox)").argParser(notEmpty);

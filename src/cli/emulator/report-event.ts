@@ -1,7 +1,7 @@
-import type { EmulatorEvent } from "../../../emulator/instance/events.js";
-import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
-import { printable } from "../../console/printable.js";
-import type { Terminal } from "../../console/terminal.js";
+import type { EmulatorEvent } from "../../emulator/instance/events.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
+import { printable } from "../console/printable.js";
+import type { Terminal } from "../console/terminal.js";
 import { createEventLine, type EventNamed } from "./event-line.js";
 
 type Trouble = EventNamed<"registration_paused" | "registration_time_refused">;

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isLoopbackHost } from "../../../addresses/address-kind.js";
-import type { NewRegistration } from "../../../api/webhook-registration.js";
-import { signedDelivery } from "../../../testing/signed-delivery.js";
-import { verificationEvent } from "../../../testing/webhook-events.js";
-import type { Cli } from "../../console/cli.js";
-import { printable } from "../../console/printable.js";
-import { errorCodeIn, isSuccess, propertyIn, type Answered } from "../../deliveries/answer.js";
-import { sendDelivery } from "../../deliveries/send-delivery.js";
-import { explainAnswer } from "../../diagnosis/explain-answer.js";
-import { throwIfInterrupted } from "../../options/define-command.js";
+import { isLoopbackHost } from "../../addresses/address-kind.js";
+import type { NewRegistration } from "../../api/webhook-registration.js";
+import { signedDelivery } from "../../testing/signed-delivery.js";
+import { verificationEvent } from "../../testing/webhook-events.js";
+import type { Cli } from "../console/cli.js";
+import { printable } from "../console/printable.js";
+import { errorCodeIn, isSuccess, propertyIn, type Answered } from "../deliveries/answer.js";
+import { sendDelivery } from "../deliveries/send-delivery.js";
+import { explainAnswer } from "../diagnosis/explain-answer.js";
+import { throwIfInterrupted } from "../options/define-command.js";
 import { connectControl } from "../emulator/remote-control.js";
 
 interface WaitOptions {

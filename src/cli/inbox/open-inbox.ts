@@ -1,14 +1,15 @@
 import { statSync } from "node:fs";
 import type { Command } from "commander";
-import type { InboxStore } from "../../../inbox/store.js";
-import type { EventState, InboxEntry } from "../../../inbox/stored-events.js";
-import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
-import { systemClock } from "../../../time/clock.js";
-import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "../../options/database.js";
-import { environmentError } from "../../options/exit.js";
-import { notEmpty } from "../../options/parse-option.js";
-import { echoed } from "../../console/printable.js";
-import type { Terminal } from "../../console/terminal.js";
+import type { InboxStore } from "../../inbox/store.js";
+import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
+import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
+import { systemClock } from "../../time/clock.js";
+import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "./inbox-place.js";
+import { environmentError } from "../options/exit.js";
+import { notEmpty } from "../options/parse-option.js";
+import { readFrom } from "../options/read-input.js";
+import { echoed } from "../console/printable.js";
+import type { Terminal } from "../console/terminal.js";
 
 export interface InboxOptions extends InboxPlace {
   endpoint: string;
@@ -60,16 +61,13 @@ export async function withInbox<Result>(
   }
 }
 
-/** The stores are loaded here, so that a help text does not wait for them. */
 async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
-  const { postgresStore } = await import("../../../stores/postgres/postgres-store.js");
-  const { sqliteStore } = await import("../../../stores/sqlite/sqlite-store.js");
+  const { postgresStore } = await import("../../stores/postgres/postgres-store.js");
+  const { sqliteStore } = await import("../../stores/sqlite/sqlite-store.js");
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
-  const found = statSync(db, { throwIfNoEntry: false });
-  if (found === undefined) throw environmentError(`there is no file ${db}: --db names the inbox of a receiver`);
   // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
-  if (!found.isFile() || !isSqliteFile(db)) {
+  if (!readFrom(`the inbox ${db}`, () => statSync(db).isFile() && isSqliteFile(db))) {
     throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
   }
   return sqliteStore({ path: db, operator: true });
@@ -78,14 +76,13 @@ async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
 /** The number of entries that are read at a time, because an inbox can be larger than memory. */
 const PAGE = 500;
 
-/** All entries of the endpoint, page by page. */
+/** All entries of the endpoint that match, page by page. */
 export async function* listPages(
   { store, endpoint }: OpenInbox,
-  { state }: { state?: EventState | undefined },
+  { state, type, afterSeq = 0 }: Omit<ListQuery, "endpoint" | "limit">,
 ): AsyncGenerator<InboxEntry[]> {
-  let afterSeq = 0;
   for (;;) {
-    const page = await store.list({ endpoint, ...(state && { state }), afterSeq, limit: PAGE });
+    const page = await store.list({ endpoint, state, type, afterSeq, limit: PAGE });
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;

@@ -1,7 +1,7 @@
-import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types.js";
-import { nearMiss } from "../../../options/near-miss.js";
-import { usageError } from "../../options/exit.js";
-import { echoed } from "../../console/printable.js";
+import { SIGNAL_TYPES, type KnownSignalType } from "../../events/signal-types.js";
+import { nearMiss } from "../../options/near-miss.js";
+import { usageError } from "../options/exit.js";
+import { echoed } from "../console/printable.js";
 
 /** The maximum number of signal types in a registration (service document, Endpoints, 3). */
 export const MOST_SIGNAL_TYPES = 30;

@@ -1,5 +1,28 @@
-import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
-import { CliError, environmentError, EXIT } from "../../options/exit.js";
+import type { EmulatorControl } from "../../emulator/instance/create-emulator.js";
+import { CliError, environmentError, EXIT, usageError } from "../options/exit.js";
+import { httpUrl } from "../options/parse-option.js";
+
+/** Where an emulator listens, and where these commands look for one. */
+export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
+
+/**
+ * The emulator of `SIGNALS_BASE_URL`.
+ *
+ * @throws CliError for an address of another machine: it may be the real service, which must not get the control token
+ */
+export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
+  let url: URL;
+  try {
+    url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
+  } catch {
+    throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
+  }
+  const { isLoopbackHost } = await import("../../addresses/address-kind.js");
+  if (isLoopbackHost(url.hostname)) return url;
+  throw usageError(
+    `SIGNALS_BASE_URL is not an address of this machine: give --base-url for an emulator on ${url.host}`,
+  );
+}
 
 interface Described {
   name: string;
@@ -55,7 +78,7 @@ export async function connectControl(
     };
     return [name, run];
   });
-  // The emulator describes its own operations, whose types these are.
+  // The emulator has named its operations itself, and those of this version have these types.
   return Object.fromEntries(methods) as EmulatorControl;
 }
 

@@ -1,8 +1,8 @@
-import { isSignalboxError } from "../../../errors.js";
-import { inPortions } from "../../../inbox/in-portions.js";
-import type { createPageHandler } from "../../../inbox-page/page-handler.js";
-import { systemClock } from "../../../time/clock.js";
-import { errorCode } from "../../options/exit.js";
+import { isSignalboxError } from "../../errors.js";
+import { inPortions } from "../../inbox/in-portions.js";
+import type { createPageHandler } from "../../inbox-page/page-handler.js";
+import { systemClock } from "../../time/clock.js";
+import { errorCode } from "../options/exit.js";
 import type { OpenInbox } from "./open-inbox.js";
 
 /** Serves the page of an open inbox to browsers on this machine, until `closing` is aborted. */
@@ -10,8 +10,7 @@ export async function pageOfInbox(
   { store, endpoint }: OpenInbox,
   { closing, note }: { closing: AbortSignal; note: (line: string) => void },
 ): Promise<ReturnType<typeof createPageHandler>> {
-  // Imported here, so that other commands start faster.
-  const { createPageHandler: create } = await import("../../../inbox-page/page-handler.js");
+  const { createPageHandler: create } = await import("../../inbox-page/page-handler.js");
   return create({
     inbox: {
       endpoint,
@@ -20,7 +19,7 @@ export async function pageOfInbox(
       get: (eventId) => store.get(endpoint, eventId),
       stats: () => store.stats(endpoint),
       async replay(eventIds) {
-        const { replayEvents } = await import("../../../inbox/replay.js");
+        const { replayEvents } = await import("../../inbox/replay.js");
         return inPortions(eventIds, (portion) => replayEvents(store, endpoint, portion));
       },
       discard: (eventIds) =>

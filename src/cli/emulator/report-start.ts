@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import type { Tier } from "../../../api/access.js";
-import { LIMITS } from "../../../api/limits.js";
-import { isLoopbackHost } from "../../../addresses/address-kind.js";
-import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import type { Emulator } from "../../../emulator/instance/create-emulator.js";
-import { unreachableRegistrations } from "../../../emulator/webhooks/registrations/endpoint-rules.js";
-import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
-import { systemClock } from "../../../time/clock.js";
-import { formatTable } from "../../console/table.js";
-import type { Terminal } from "../../console/terminal.js";
-import { DEFAULT_EMULATOR_URL } from "./control-commands.js";
+import type { Tier } from "../../api/access.js";
+import { LIMITS } from "../../api/limits.js";
+import { isLoopbackHost } from "../../addresses/address-kind.js";
+import type { AssumptionOptions } from "../../emulator/instance/assumption-options.js";
+import type { Emulator } from "../../emulator/instance/create-emulator.js";
+import { unreachableRegistrations } from "../../emulator/webhooks/registrations/endpoint-rules.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
+import { systemClock } from "../../time/clock.js";
+import { formatTable } from "../console/table.js";
+import type { Terminal } from "../console/terminal.js";
+import { DEFAULT_EMULATOR_URL } from "./remote-control.js";
 import { clockHelp } from "./report-event.js";
 
 /** An account of a new database. */

@@ -1,6 +1,6 @@
-import type { EmulatorEvent } from "../../../emulator/instance/events.js";
-import { formatMoment } from "../../console/age.js";
-import type { Paint } from "../../console/terminal.js";
+import type { EmulatorEvent } from "../../emulator/instance/events.js";
+import { formatCount, formatMoment } from "../../text/format.js";
+import type { Paint } from "../console/terminal.js";
 
 /** An event with this name. */
 export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
@@ -29,7 +29,7 @@ export function createEventLine(paint: Paint): EventLine {
   function textOf(event: EmulatorEvent): string | null {
     switch (event.event) {
       case "registered":
-        return `registered ${nameOf(event.registration_id)} ${event.endpoint} for ${counted(event.signal_types, "signal type")}`;
+        return `registered ${nameOf(event.registration_id)} ${event.endpoint} for ${formatCount(event.signal_types, "signal type")}`;
       case "published":
         // A signal that is sent gets a line when its delivery is answered.
         if (event.hint === undefined) return null;
@@ -63,8 +63,6 @@ export function createEventLine(paint: Paint): EventLine {
     return textOf(event);
   };
 }
-
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function verbOf({ event, event_type, redelivery_of }: EventNamed<"sent" | "retried">): string {
   if (event === "retried") return "retried";

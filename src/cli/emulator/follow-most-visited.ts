@@ -1,4 +1,4 @@
-import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
+import type { EmulatorControl } from "../../emulator/instance/create-emulator.js";
 
 /**
  * Makes an account follow the products with the most traffic.
@@ -9,8 +9,7 @@ export async function followMostVisited(
   control: Pick<EmulatorControl, "follow">,
   { account, count, baseUrl, apiKey }: { account: number; count: number; baseUrl: string; apiKey: string },
 ): Promise<string[]> {
-  // Imported here, so that the help starts faster.
-  const { createClient } = await import("../../../client/client.js");
+  const { createClient } = await import("../../client/client.js");
   const { items } = await createClient({ baseUrl, apiKey }).rankings({ sort: "traffic", limit: count });
   const slugs = items.map(({ slug }) => slug);
   await control.follow({ account_id: account, slugs });

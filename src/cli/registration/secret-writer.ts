@@ -16,9 +16,9 @@ import {
   type Stats,
 } from "node:fs";
 import { resolve } from "node:path";
-import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../../receiver/secret-file.js";
-import { syncFolderOf } from "../../../stores/sqlite/wal-sync.js";
-import { CliError, environmentError } from "../../options/exit.js";
+import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../receiver/secret-file.js";
+import { syncFolderOf } from "../../stores/sqlite/wal-sync.js";
+import { CliError, environmentError } from "../options/exit.js";
 
 /** Adds a secret to a file. While the writer is open, receivers that read the file wait for the new secret. */
 export interface SecretWriter {

@@ -1,5 +1,5 @@
-import type { NewRegistration } from "../../../api/webhook-registration.js";
-import type { Client } from "../../../client/client.js";
+import type { NewRegistration } from "../../api/webhook-registration.js";
+import type { Client } from "../../client/client.js";
 import { openSecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "./signal-type-list.js";
 

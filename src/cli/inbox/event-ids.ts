@@ -1,5 +1,5 @@
-import { CliError, EXIT } from "../../options/exit.js";
-import { printable } from "../../console/printable.js";
+import { CliError, EXIT } from "../options/exit.js";
+import { printable } from "../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
 
 /** An event without a usable id has the hash of its bytes as its id. Tables show this number of digits of the hash. */
