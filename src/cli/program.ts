@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command, type CommanderError } from "commander";
+import { Command, type CommanderError } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 
 /**
  * Commander takes the next word as the value of an option, so `--junit --json` would write a file `--json`. This function

@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, environmentError, errorCode, usageError, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";

@@ -94,7 +94,7 @@ async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: K
  */
 async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
   // Imported here, because most runs never ask.
-  const { autocomplete, isCancel } = await import("@clack/prompts");
+  const { autocomplete, isCancel } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
     ...common,

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { Emulator } from "../../../emulator/instance/create-emulator.js";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import type { EmulatorOptions } from "../../../emulator/instance/options.js";

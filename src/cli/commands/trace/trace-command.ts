@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { buildTimeline } from "../../../pages/timeline/build-timeline.js";
 import { echoed } from "../../console/printable.js";
 import { schemaOption } from "../../options/database.js";
