@@ -46,7 +46,6 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
   const forRunner = `${EXEC[manager]} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
   const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
-  const typed = (...commands: string[]): string[] => commands.filter(Boolean).map((command) => `$ ${command}`);
   const send = `${EXEC[manager]} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
   const register = `${EXEC[manager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
   const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
@@ -60,10 +59,12 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
     { purpose: "Register the deployed app, in its folder. This adds the secrets", lines: typed(register) },
     { purpose: "Keep these files out of git, in .gitignore", lines: ["*.secret", "signals.db*"] },
   ];
-  const shown = (line: string): string => `     ${printable(line)}`;
   const nextSteps = steps.flatMap(({ purpose, lines }, i) => ["", `${i + 1}. ${purpose}:`, ...lines.map(shown)]);
   return { files, edits, nextSteps };
 }
+
+const typed = (...commands: string[]): string[] => commands.filter(Boolean).map((command) => `$ ${command}`);
+const shown = (line: string): string => `     ${printable(line)}`;
 
 /** @throws CliError for a folder outside the app, and for characters that an import cannot hold without an escape */
 function insideApp(into: string): string {
