@@ -320,7 +320,13 @@ test.each(AGENTS)("the package manager is the calling one: %s", async (agent, na
 test.each(["pnpm", "yarn", "bun"])(
   "for %s every command is its own, and it has only files that work with it",
   async (name) => {
-    const { directory, files, nextSteps } = await make([join(tempFiles(), "a"), "--package-manager", name]);
+    const { directory, files, nextSteps } = await make([
+      join(tempFiles(), "a"),
+      "--store",
+      "postgres",
+      "--package-manager",
+      name,
+    ]);
     expect(nextSteps).toContain(`${name} run dev`);
     const isForMachines = name === "pnpm";
     for (const path of ["Dockerfile", "compose.yaml", ".github/workflows/ci.yml"]) {
@@ -329,7 +335,7 @@ test.each(["pnpm", "yarn", "bun"])(
     expect(readFileSync(join(directory, "README.md"), "utf8").includes("docker")).toBe(isForMachines);
     for (const path of files.filter((each) => /README\.md$|Dockerfile$|ci\.yml$/.test(each))) {
       const text = readFileSync(join(directory, path), "utf8");
-      expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*/g), path).toBe(null);
+      expect(text.match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*|--omit=.*/g), path).toBe(null);
     }
   },
 );
