@@ -3,7 +3,7 @@ import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Problem } from "./panel.js";
 import { useAction } from "./use-action.js";
 import { go } from "./use-route.js";
-import { visible } from "../../../text/visible-text.js";
+import { visible } from "../text/visible-text.js";
 
 /** A field of a form, as data. */
 export interface Field {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { formatAge, formatTime } from "../../../text/format.js";
+import { formatAge, formatTime } from "../text/format.js";
 import { usePage } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command } from "commander";
+import { Command } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { CommanderError } from "commander";
+import { CommanderError } from "#commander";
 import { isSignalboxError } from "../errors.js";
 import { systemClock } from "../time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";

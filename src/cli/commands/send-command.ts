@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";

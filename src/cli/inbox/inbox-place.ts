@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { Option } from "commander";
+import { Option } from "#commander";
 import { createRun, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";

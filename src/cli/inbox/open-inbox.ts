@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { InboxStore } from "../../inbox/store.js";
 import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
 import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";

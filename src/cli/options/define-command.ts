@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { Cli, Outcome } from "../console/cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 

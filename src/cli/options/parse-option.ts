@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "#commander";
 
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { expect, onTestFinished, test } from "vitest";
 import type { Cli } from "../../../src/cli/console/cli.js";
 import { EXIT } from "../../../src/cli/options/exit.js";

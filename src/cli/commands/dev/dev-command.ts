@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { readDotenv } from "../../options/read-input.js";

@@ -93,7 +93,7 @@ async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: K
  * @returns null when the user presses Escape or Ctrl-C
  */
 async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
-  const { autocomplete, isCancel } = await import("@clack/prompts");
+  const { autocomplete, isCancel } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
     ...common,

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
 import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";

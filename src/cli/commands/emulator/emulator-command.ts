@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";

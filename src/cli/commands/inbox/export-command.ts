@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import type { ImportOptions } from "./import-events.js";
 import { addInboxOptions } from "../../inbox/open-inbox.js";

@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/stored-events.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";

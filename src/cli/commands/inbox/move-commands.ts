@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { wholeNumber } from "../../options/parse-option.js";

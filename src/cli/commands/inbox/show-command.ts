@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, type ExitCode } from "../../options/exit.js";

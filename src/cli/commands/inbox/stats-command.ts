@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
 import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";

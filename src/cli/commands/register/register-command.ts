@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import type { ServiceLocale } from "../../../api/locale.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { addServiceOptions } from "../../options/api-key.js";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { buildTimeline, type TimelineSides } from "../../../timeline/build-timeline.js";
 import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
