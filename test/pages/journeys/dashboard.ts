@@ -146,7 +146,7 @@ test("a failing receiver with hostile answers: every attempt, the retries, and a
   await page.getByText(/next attempt in \d+ min/).waitFor();
   const body = page.getByRole("region", { name: "Answer body of attempt 1" });
   expect(await body.innerText()).toBe(
-    [...HOSTILE.slice(0, 3), "\\u202egpj.exe\\u202c\\u0007\\u001b[2J\\u200b"].join("\n"),
+    [...HOSTILE.slice(0, 4), "\\u202egpj.exe\\u202c", "\\u0007\\u001b[2J\\u0008"].join("\n"),
   );
   expect(await page.getByRole("region", { name: "Answer headers of attempt 1" }).innerText()).toContain(
     `x-hostile: ${HOSTILE.slice(0, 3).join("")}`,
