@@ -3,7 +3,8 @@ import { createReceiver, type SecretsOption, type SecretSource } from "../../../
 import { createSecrets } from "../../../src/receiver/secrets.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
-import { startRig } from "../inbox/receiver-rig.js";
+import { logLines } from "../../http/log-lines.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
 test.each<[string, SecretsOption, string[]]>([
@@ -82,3 +83,27 @@ test("an async expectsMore announces nothing, and its rejection changes nothing"
   expect(createSecrets({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
   await new Promise((resume) => setImmediate(resume));
 });
+
+test.each([
+  ["throws", () => failing()],
+  ["rejects", async () => failing()],
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
+  ["rejects with nothing", () => Promise.reject()],
+])("a source that %s gets 503, and a line in the log without what it said", async (_what, fail) => {
+  const { logger, lines } = logLines();
+  let isBroken = true;
+  const secrets = (() => (isBroken ? fail() : SECRET)) as SecretsOption;
+  const { receiver, deliver } = await startRig({ secrets, secretWaitMs: 0, logger });
+  const event = signalEvent();
+  expect(await deliver(event)).toMatchObject({ status: 503, body: expect.stringContaining("secret_unavailable") });
+  // Nor does a signature over an empty key get in.
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  expect(lines.filter((line) => line.includes('"code":"secret_unavailable"'))).toHaveLength(1);
+  expect(lines.join("")).not.toContain(SECRET);
+  isBroken = false;
+  expect((await deliver(event)).status).toBe(200);
+});
+
+function failing(): never {
+  throw new Error(`cannot get ${SECRET}`);
+}

