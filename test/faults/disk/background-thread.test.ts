@@ -47,7 +47,7 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
     const isOpenFaulty = what === "cannot open the file";
     const receiver = await startReceiver(files, isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)));
     const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
-    const taken = await sendPages(receiver, 10_000);
+    const taken = await sendPages(receiver, 8500);
     if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
     else expect(receiver.stderr()).toContain(what);
     expect(walPages(files)).toBeLessThan(7000);

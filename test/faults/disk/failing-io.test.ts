@@ -57,25 +57,6 @@ testOnLinux("a sync fails in the middle of a load: only what was not acknowledge
   await expectEachOnce(receiver, files, [...taken, ...again.taken]);
 });
 
-testOnLinux(
-  "the kernel tells each descriptor of the failure: SQLite's own sync fails too, and only then works",
-  async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
-    const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
-    const failedToo = faults.strike({ call: "fsync", file: WAL, error: "EIO", times: 1 });
-    const [event] = some(1);
-    expect((await send(receiver.port, event!)).status).toBe(503);
-    // Until the rewrite worked. The dispatcher's look into the inbox may have had the second failure.
-    let answer = await send(receiver.port, event!);
-    if (answer.status === 503) answer = await send(receiver.port, event!);
-    expect(answer.status).toBe(200);
-    expect([failed(), failedToo()]).toEqual([1, 1]);
-    await expectEachOnce(receiver, files, [event!]);
-  },
-);
-
 const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults: readonly IoFault[]])[] = [
   ["no sync of the WAL works", "store_failed", [{ call: "fdatasync", file: WAL, error: "EIO" }]],
   [
@@ -95,14 +76,6 @@ const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults:
     ],
   ],
   [
-    "a sync failed and the database cannot be synced",
-    "store_failed",
-    [
-      { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
-      { call: "fsync", file: DB, error: "EIO" },
-    ],
-  ],
-  [
     "a sync failed and the WAL cannot be read back",
     // SQLite takes bytes that the disk does not give for damage, or not: it depends on whose they are.
     /^store_(failed|corrupt)$/,
@@ -111,9 +84,7 @@ const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults:
       { call: "pread", file: WAL, error: "EIO" },
     ],
   ],
-  ["the WAL cannot be written", "store_failed", [{ call: "pwrite", file: WAL, error: "EIO" }]],
   ["the file system became read-only", "store_failed", [{ call: "pwrite", file: WAL, error: "EROFS" }]],
-  ["the disk is full", "store_failed", [{ call: "pwrite", file: WAL, error: "ENOSPC" }]],
 ];
 
 testOnLinux.each(FOR_EVER)(

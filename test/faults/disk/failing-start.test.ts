@@ -16,11 +16,8 @@ const DB = "inbox.db";
 
 testOnLinux.each([
   ["the WAL cannot be read", { call: "pread", file: WAL, error: "EIO" }],
-  ["the database cannot be read", { call: "pread", file: DB, error: "EIO" }],
   ["the database cannot be written", { call: "pwrite", file: DB, error: "EIO" }],
   ["the database cannot be synced", { call: "fsync", file: DB, error: "EIO" }],
-  ["the WAL cannot be synced", { call: "fsync", file: WAL, error: "EIO" }],
-  ["the WAL cannot be opened", { call: "open", file: WAL, error: "EIO" }],
 ] as const satisfies readonly (readonly [string, IoFault])[])(
   "after a crash, %s: the start is refused, and the next one finds all that was acknowledged",
   async (_what, fault) => {

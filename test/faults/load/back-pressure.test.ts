@@ -140,8 +140,8 @@ async function flood(port: number, headers: Record<string, string>, requests: nu
 }
 
 test.for([
-  { what: "unsigned", headers: {}, code: "signature_missing", requests: 4000 },
-  { what: "forged", headers: FORGED, code: "signature_mismatch", requests: 1000 },
+  { what: "unsigned", headers: {}, code: "signature_missing", requests: 1500 },
+  { what: "forged", headers: FORGED, code: "signature_mismatch", requests: 500 },
 ])("a flood of $what bodies of 256 KB leaves memory as it was", async (given, { annotate }) => {
   const { headers, code, requests } = given;
   const receiver = await startPressedReceiver({ options: PATIENT });
@@ -178,21 +178,6 @@ test("while the store hangs no more waits than the bound, and the rest gets 503 
   const after = await receiver.until("the memory of all that is done", isFree);
   await annotate(figures(before, full, after));
   expect(after.queued).toEqual({ events: 0, bytes: 0 });
-});
-
-test("while the secret source hangs no more waits than the bound, and the rest gets 503 at once", async ({
-  annotate,
-}) => {
-  const receiver = await startPressedReceiver({ secretsHang: true, options: PATIENT });
-  const before = await receiver.report();
-  const wires = await openMany(receiver.port, 300);
-  await Promise.all(wires.map((wire) => wire.write(rawRequest({ headers: FORGED, body: BODY }))));
-  // 128 of them fit. Some fewer stay: a body that arrives takes more than its bytes, and the oldest give way to it.
-  const full = await receiver.until("the refusals", ({ counts }) => (counts["overloaded"] ?? 0) >= 300 - 128);
-  await annotate(figures(before, full));
-  expect(full.counts["request"]).toBe(300);
-  expect(full.counts["overloaded"]).toBeLessThan(300 - 120);
-  expectGrowth(before, full, { arrayBuffers: BOUND + 1 * MIB, heapUsed: 8 * MIB, rss: BOUND + 2 * NOISE });
 });
 
 test("connections that go away after a refusal leave nothing behind", async ({ annotate }) => {

@@ -108,20 +108,3 @@ testOnPostgres("a process that was stopped for too long ends nothing that anothe
     { state: "done", crashes: 0 },
   ]);
 });
-
-testOnPostgres("what a stopped process had no time for is handed off by another, once", async () => {
-  const { config } = newInbox();
-  const stopped = await startReceiver({ ...config, handoff: { concurrency: 1 } });
-  const other = await startReceiver(config);
-  const [running, waiting] = [eventThat("waits"), eventThat("fine")];
-  expect(isAcknowledged(await send(stopped.port, running))).toBe(true);
-  await hasBegun(stopped, running.id);
-  expect(isAcknowledged(await send(stopped.port, waiting))).toBe(true);
-  stopped.kill("SIGSTOP");
-  await other.until("the hand-off", areHandedOff([waiting.id]));
-  stopped.kill("SIGUSR2");
-  stopped.kill("SIGCONT");
-  await stopped.until("its own hand-off", areHandedOff([running.id]));
-  // It was leased to no process, because none had a slot for it.
-  expect(readLog(config.log).filter(({ id }) => id === waiting.id)).toMatchObject([{ possiblyRepeated: false }]);
-});

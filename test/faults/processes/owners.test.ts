@@ -1,14 +1,13 @@
 import { spawn } from "node:child_process";
-import { linkSync, rmSync, truncateSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { opened } from "../../unit/inbox/new-event.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { startChild, startReceiver } from "../child-process.js";
-import { expectEachOnce, idsIn, sendAll, some } from "../deliveries.js";
+import { expectEachOnce, sendAll, some } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { SEED, seededRandom } from "../seeded-random.js";
-import { healthOf, sendUntilRefused } from "../sender.js";
+import { sendUntilRefused } from "../sender.js";
 import { bindMount, canMount } from "../disk/small-disk.js";
 
 // Several processes a test, on a machine that may be busy.
@@ -109,25 +108,6 @@ test("a process that waits for a file gets it when its owner is killed, with all
     await load;
     expect(await owner.exited).toBe("SIGKILL");
   }
-});
-
-// SQLite goes on writing after each of these, but the next start does not find what it wrote.
-test.each<[string, (db: string) => void]>([
-  ["all its files were deleted", (db) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(db + suffix))],
-  ["the WAL was deleted", (db) => rmSync(`${db}-wal`)],
-  ["the WAL was cut short", (db) => truncateSync(`${db}-wal`)],
-  ["the database got a second name", (db) => linkSync(db, `${db}-2`)],
-])("when %s, a running receiver answers 503 and its health is red", async (_what, change) => {
-  const files = inboxFiles();
-  const receiver = await startReceiver(files);
-  const before = await sendAll(receiver.port, some(5));
-  change(files.db);
-  const after = await sendAll(receiver.port, some(5));
-  expect((await healthOf(receiver.port)).ok).toBe(false);
-  receiver.kill("SIGKILL");
-  await receiver.exited;
-  expect(idsIn(before.refused)).toEqual([]);
-  expect(idsIn(after.taken)).toEqual([]);
 });
 
 const testWithMount = test.skipIf(!canMount && process.env["CI"] === undefined);

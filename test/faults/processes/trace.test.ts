@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { areHandedOff, idsOf, startReceiver, type ChildConfig } from "../child-process.js";
 import { inboxFiles } from "../inbox-file.js";
-import { newSchema, testOnPostgres } from "../postgres/open-stores.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
 
 // A dead process of PostgreSQL is known after some seconds.
@@ -44,7 +42,3 @@ async function expectOneTrace(config: ChildConfig): Promise<void> {
 }
 
 test("after a kill and a restart the hand-off is in the trace of its delivery", () => expectOneTrace(inboxFiles()));
-
-testOnPostgres("the same in PostgreSQL", () =>
-  expectOneTrace({ ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema: newSchema().schema } }),
-);
