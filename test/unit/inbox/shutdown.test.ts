@@ -121,8 +121,7 @@ test("closing on a store that fails ends, leaves no timer behind, and the next s
 test("a delivery that is judged while it closes is answered once and kept from the store", async () => {
   let found: (secrets: string) => void = () => {};
   const rig = await startRig({ secrets: () => new Promise<string>((resolve) => (found = resolve)) });
-  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET, now: rig.clock.now() });
-  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  const answer = rig.deliver();
   await turns();
   const closing = rig.receiver.close({ graceMs: 0 });
   found(SECRET);

@@ -1,29 +1,18 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { DeliveryRequest } from "../../../src/index.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
-import { SECRET, startRig } from "../inbox/receiver-rig.js";
+import { codeOf, startRig } from "../inbox/receiver-rig.js";
 import { until } from "../until.js";
 
 const BODY_TIMEOUT_MS = 5000;
 
 async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   const rig = await startRig({ bodyTimeoutMs: BODY_TIMEOUT_MS, ...over });
-  const event = signalEvent();
-  const signed = signedDelivery(event, { secret: SECRET, now: rig.clock.now() });
-  const handle = async (body: unknown, more: Partial<DeliveryRequest> = {}): Promise<string> => {
-    const answer = await rig.receiver.handle({
-      method: "POST",
-      headers: signed.headers,
-      ...more,
-      body,
-    } as DeliveryRequest);
-    if (answer === null) return "null";
-    const { error } = JSON.parse(answer.body) as { error?: { code: string } };
-    return `${answer.status} ${error?.code ?? ""}`.trim();
-  };
-  const withLength = (length: number) => ({ headers: { ...signed.headers, "Content-Length": String(length) } });
-  return { ...rig, event, ...signed, handle, withLength };
+  const request = rig.signed();
+  const handle = async (body: unknown, more: Partial<DeliveryRequest> = {}): Promise<string> =>
+    codeOf(await rig.receiver.handle({ ...request, ...more, body } as DeliveryRequest));
+  const withLength = (length: number) => ({ headers: { ...request.headers, "Content-Length": String(length) } });
+  return { ...rig, body: request.body, handle, withLength };
 }
 
 /** Gives these pieces, and then nothing more until the test ends. Records what the collection does with it. */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createReceiver, type SecretsOption, type SecretSource } from "../../../src/index.js";
 import { createSecrets } from "../../../src/receiver/secrets.js";
 import { memoryStore } from "../../../src/stores/memory.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { signalEvent } from "../../../src/testing/index.js";
 import { logLines } from "../../http/log-lines.js";
 import { SECRET, startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -28,8 +28,7 @@ test("a source of the user's own is asked, announces secrets, and is closed with
     close: () => void (isClosed = true),
   };
   const rig = await startRig({ secrets: source });
-  const { headers, body } = signedDelivery(signalEvent(), { secret: "whsec_new", now: rig.clock.now() });
-  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  const answer = rig.receiver.handle(rig.signed(signalEvent(), "whsec_new"));
   await rig.clock.advance(100);
   found = ["whsec_old", "whsec_new"];
   await rig.clock.advance(100);
