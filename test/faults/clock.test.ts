@@ -1,13 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { batchOf, newEvent, opened, T0 } from "../unit/inbox/new-event.js";
 import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
-
-// Real files, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

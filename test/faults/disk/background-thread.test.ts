@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { SignalEvent } from "../../../src/index.js";
 import { areHandedOff, startReceiver, type Child } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "../deliveries.js";
@@ -7,9 +7,6 @@ import { inboxFiles } from "../inbox-file.js";
 import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 

@@ -1,15 +1,11 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { areHandedOff, idsOf, startReceiver } from "../child-process.js";
-import type { SignalEvent } from "../../../src/index.js";
 import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { ioFaults, type IoFault } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { eventThat, healthOf, send } from "../sender.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 
@@ -35,26 +31,6 @@ testOnLinux("one sync of the WAL fails: its batch gets 503, and all is rewritten
   expect(rewritten()).toBeGreaterThan(0);
   expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
   await expectEachOnce(receiver, files, [...before.taken, ...after.taken]);
-});
-
-testOnLinux("a sync fails in the middle of a load: only what was not acknowledged has to come again", async () => {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, faults.env);
-  const taken: SignalEvent[] = [];
-  const refused: SignalEvent[] = [];
-  for (let round = 0; round < 10; round++) {
-    // Some of these syncs are only of settlements.
-    faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 1, times: 1 });
-    const answers = await sendAll(receiver.port, some(20));
-    taken.push(...answers.taken);
-    refused.push(...answers.refused);
-  }
-  faults.heal();
-  expect(refused.length).toBeGreaterThan(0);
-  const again = await sendAll(receiver.port, refused);
-  expect(idsIn(again.refused)).toEqual([]);
-  await expectEachOnce(receiver, files, [...taken, ...again.taken]);
 });
 
 const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults: readonly IoFault[]])[] = [

@@ -1,13 +1,10 @@
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { areHandedOff, startChild, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { ioFaults, type IoFault } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 

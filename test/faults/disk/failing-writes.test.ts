@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { SignalEvent } from "../../../src/index.js";
 import { areHandedOff, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, someOf } from "../deliveries.js";
@@ -8,9 +8,6 @@ import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { healthOf } from "../sender.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 

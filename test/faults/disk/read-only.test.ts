@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
@@ -19,9 +19,6 @@ import { canPreload } from "../preload/compile.js";
 import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 // A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
 // files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)

@@ -2,10 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { listen } from "../../http/serve.js";
-import { until } from "../../unit/until.js";
 import { draft, openWebhooks, serveSilence, type WebhookWorld } from "../../unit/emulator/webhooks/webhook-world.js";
 
-const SIGNALS = 500;
+const SIGNALS = 200;
 
 interface Endpoint {
   url: string;
@@ -62,10 +61,10 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}/hook`;
 }
 
-test("500 signals go to 20 registrations, and dead, silent and slow ones delay no other [operations/deliveries]", async () => {
+test("200 signals go to 20 registrations, and dead, silent and slow ones delay no other [operations/deliveries]", async () => {
   const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 60_000 } });
   const good = await Promise.all(Array.from({ length: 17 }, () => serveTaker()));
-  const slow = await serveTaker(500);
+  const slow = await serveTaker(2000);
   const silent = await serveSilence();
   const dead = await closedPort();
   const urls = good.map(({ url }) => url);
@@ -83,9 +82,8 @@ test("500 signals go to 20 registrations, and dead, silent and slow ones delay n
   for (let made = 0; made < SIGNALS; made++) world.webhooks.publish(draft());
   void world.scheduler.idle();
   await Promise.all(good.map(({ all }) => all));
-  const taken = slow.taken();
   // All of the others have everything while these have hardly begun.
-  expect(taken).toBeLessThan(SIGNALS);
+  expect(slow.taken()).toBeLessThan(SIGNALS);
   expect(silent.requests).toHaveLength(world.assumptions.deliveriesInFlight);
   const { failed, left } = world.database
     .prepare(
@@ -96,6 +94,5 @@ test("500 signals go to 20 registrations, and dead, silent and slow ones delay n
   // It was tried in its turn, until it was paused: all of it waits for its retries.
   expect(failed).toBeGreaterThanOrEqual(world.assumptions.pauseAfterFailures - 1);
   expect(left).toBe(SIGNALS);
-  await until(() => slow.taken() >= taken);
   await world.webhooks.close();
 });

@@ -3,11 +3,11 @@ import { expect, vi } from "vitest";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import {
   areHandedOff,
+  hasBegun,
   idsOf,
   isReady,
   startChild,
   startReceiver,
-  type Child,
   type ChildConfig,
 } from "../child-process.js";
 import { eventually } from "../eventually.js";
@@ -27,10 +27,6 @@ function newInbox(): { config: ChildConfig; rows: () => Promise<unknown[]> } {
 async function readRows(admin: Pool, name: string): Promise<unknown[]> {
   const query = `SELECT event_id AS id, state, attempts, crashes FROM ${name}.inbox ORDER BY seq`;
   return (await admin.query(query)).rows;
-}
-
-function hasBegun(child: Child, id: string): Promise<void> {
-  return child.until(`the callback of ${id}`, (lines) => idsOf(lines, "begun").includes(id));
 }
 
 testOnPostgres(

@@ -1,17 +1,9 @@
-import { expect, test, vi } from "vitest";
-import { areHandedOff, idsOf, startChild, startReceiver, type Child } from "../child-process.js";
+import { expect, test } from "vitest";
+import { areHandedOff, hasBegun, idsOf, startChild, startReceiver } from "../child-process.js";
 import { inboxFiles, readLog, readRows } from "../inbox-file.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
 
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const HOUR_MS = 3_600_000;
-
-/** Whether the callback of this event began in this process. */
-function hasBegun(child: Child, id: string): Promise<void> {
-  return child.until(`the callback of ${id}`, (lines) => idsOf(lines, "begun").includes(id));
-}
 
 test("an owner that is stopped past its leases keeps the file, and goes on as if nothing had been", async () => {
   const files = inboxFiles();

@@ -278,27 +278,3 @@ test("while a second registration is under way a forged delivery is refused, lat
   await clock.advance(LOOKUP_EVERY_MS);
   expect(codeOf(beside.settled)).toBe("signature_mismatch");
 });
-
-test("a registration that is given up ends the wait", async () => {
-  const { send, clock, lock, unlock } = await fileRig("whsec_old\n");
-  lock();
-  const delivery = send();
-  await clock.advance(100);
-  unlock();
-  await clock.advance(LOOKUP_EVERY_MS);
-  expect(codeOf(delivery.settled)).toBe("signature_mismatch");
-});
-
-test("when the file goes, deliveries wait for it to come back", async () => {
-  const { send, write, clock, path } = await fileRig("whsec_old\n");
-  rmSync(path);
-  const back = send("whsec_old");
-  await clock.advance(100);
-  write("whsec_old\n");
-  await clock.advance(LOOKUP_EVERY_MS);
-  expect(back.settled?.status).toBe(200);
-  rmSync(path);
-  const gone = send("whsec_old");
-  await clock.advance(WAIT_MS);
-  expect(codeOf(gone.settled)).toBe("secret_unavailable");
-});

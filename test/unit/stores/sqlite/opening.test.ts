@@ -31,12 +31,6 @@ function crashedCopy(path: string): string {
   return crashed;
 }
 
-test("the folder of a new inbox is made, however deep", async () => {
-  const path = join(tempFolder(), "a", "b", "inbox.db");
-  await accept(await openStore(path), newEvent());
-  expect(existsSync(path)).toBe(true);
-});
-
 test("nothing is opened before start", () => {
   const path = inboxPath();
   sqliteStore(path);
