@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
-import type { InboxStore } from "../../src/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { systemClock } from "../../src/time/clock.js";
 import { storeContract, type ContractMedium } from "./store-contract.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
@@ -16,8 +14,6 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   sqlite: () => sqliteMedium(false),
   "sqlite, shared": () => sqliteMedium(true),
   postgres: postgresMedium,
-  "memory with a clock of its own": ownClockMedium,
-  "the control of the broken stores": () => plainMedium(),
 };
 
 const hasPostgres = await hasServer(POSTGRES_PORT);
@@ -33,16 +29,3 @@ test("every guarantee of the port has a case, and no case has the name of anothe
   expect([...guarantees].toSorted()).toEqual(Array.from({ length: 14 }, (_, index) => `G${index + 1}`).toSorted());
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });
-
-/** A store like one on a database: its clock runs, and is not that of the process. */
-function ownClockMedium(): ContractMedium {
-  let aheadMs = -1e9;
-  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
-  const inner = memoryStore();
-  const store: InboxStore = { ...inner, open: ({ endpoint }) => inner.open({ endpoint, clock }) };
-  return {
-    createStore: () => store,
-    advance: (ms) => void (aheadMs += ms),
-    destroy: async () => {},
-  };
-}

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
+import { createAttempts, type LeasedEvent } from "../../../src/inbox/dispatch/attempts.js";
 import { createSlots } from "../../../src/inbox/dispatch/slots.js";
 import type { ClaimedEvent } from "../../../src/inbox/batch.js";
+import { createManualClock } from "../../../src/testing/index.js";
 import { until, turns } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
+import { T0 } from "./new-event.js";
 import { startRig } from "./receiver-rig.js";
 
 const lease = (token: number): ClaimedEvent => ({ seq: 1, token, body: new Uint8Array(10) }) as ClaimedEvent;
@@ -37,4 +40,27 @@ test("an event whose retry is claimed in the commit that ends its first attempt 
   for (const call of rig.calls) call.resolve();
   await closing;
   expect(rig.namesSeen().filter((name) => name === "handedOff").length).toBe(2);
+});
+
+test("the pace is that of a second, also when it is asked for more often", async () => {
+  const clock = createManualClock(T0);
+  const attempts = createAttempts(
+    {
+      clock,
+      timeoutMs: 1000,
+      handOff: () => {
+        throw new Error("at once");
+      },
+    },
+    () => {},
+  );
+  const paces: number[] = [];
+  for (let tenth = 0; tenth < 20; tenth += 1) {
+    attempts.run({ event: { attempts: 0 }, leasedAt: 0, parsed: null } as LeasedEvent);
+    await clock.advance(100);
+    paces.push(attempts.pace());
+  }
+  expect(paces.slice(9)).toEqual(Array.from({ length: 11 }, () => 10));
+  await clock.advance(4000);
+  expect(attempts.pace()).toBe(0);
 });
