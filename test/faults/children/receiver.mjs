@@ -35,6 +35,7 @@ const CALLBACKS = new Map([
   ["slow", () => new Promise((resolve) => setTimeout(resolve, 200))],
   ["hangs", () => new Promise(() => {})],
   ["waits", () => released],
+  ["exits", () => process.exit(3)],
 ]);
 
 if (effects !== undefined) CALLBACKS.set("effect", effectCallback({ ...postgres, ...effects }));

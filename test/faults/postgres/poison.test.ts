@@ -1,0 +1,55 @@
+import { expect, vi } from "vitest";
+import { POSTGRES_URL } from "../../contract/postgres-medium.js";
+import { startChild, startReceiver, type Child, type ChildConfig } from "../child-process.js";
+import { eventually } from "../eventually.js";
+import { inboxFiles } from "../inbox-file.js";
+import { eventThat, isAcknowledged, send } from "../sender.js";
+import { newSchema, shortenCrashDelays, testOnPostgres } from "./open-stores.js";
+
+// Each crash is noticed after 5 seconds.
+vi.setConfig({ testTimeout: 180_000 });
+
+const EVENTS = 64;
+
+testOnPostgres("one event that kills each process it comes to ends dead, and all others are done", async () => {
+  const { schema, name, admin } = newSchema();
+  const config: ChildConfig = { ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema } };
+  const first = await startReceiver(config);
+  await shortenCrashDelays(admin, name, 200);
+  const poison = eventThat("exits");
+  const others = Array.from({ length: EVENTS - 1 }, () => eventThat("slow"));
+  for (const answer of await Promise.all(others.map((event) => send(first.port, event)))) {
+    expect(isAcknowledged(answer)).toBe(true);
+  }
+  await send(first.port, poison).catch(() => null);
+
+  const children = new Set<Child>();
+  let crashes = 0;
+  let isOver = false;
+  function keepAlive(child: Child): void {
+    children.add(child);
+    void child.exited.then((code) => {
+      children.delete(child);
+      if (code === 3) crashes += 1;
+      if (!isOver) keepAlive(startChild(config));
+    });
+  }
+  keepAlive(first);
+  keepAlive(startChild(config));
+
+  await eventually(
+    "the end of all",
+    async () => {
+      const query = `SELECT count(*) FILTER (WHERE state IN ('done', 'dead'))::int AS ended, pg_sleep(0.1) FROM ${name}.inbox`;
+      return (await admin.query<{ ended: number }>(query)).rows[0]?.ended === EVENTS;
+    },
+    150_000,
+  );
+  isOver = true;
+  for (const child of children) child.kill("SIGKILL");
+  const { rows } = await admin.query(
+    `SELECT event_id AS id, last_error AS error FROM ${name}.inbox WHERE state <> 'done'`,
+  );
+  expect(rows).toEqual([{ id: poison.id, error: "crash_loop" }]);
+  expect(crashes).toBe(5);
+});
