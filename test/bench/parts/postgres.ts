@@ -1,7 +1,7 @@
 import { measureLifeCycles, rateOf, type Lane, type LaneRow, type Slices } from "../postgres/life-cycles.js";
 import { startOwnServer } from "../postgres/own-server.js";
 import { queryDatabase } from "../postgres/query-database.js";
-import { formatNumber, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { formatCount, formatNumber, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
 import { median } from "../statistics.js";
@@ -69,7 +69,8 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
       ],
     );
     const bars = cycles.map(({ value: { label, isOurs }, results }) => {
-      return { label, value: Math.round(median(results.map(rateOf))), isOurs, isKept: true };
+      const value = Math.round(median(results.map(rateOf)));
+      return { label, value, text: formatCount(value), isOurs };
     });
     const note = `Medians of ${rounds} rounds, PostgreSQL ${version}, every commit on disk, ${machine.cores} cores.`;
     return { tables: [requests, lifeCycles], chart: { bars, note } };

@@ -1,4 +1,12 @@
-import { formatMebibytes, formatOptional, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import {
+  formatCount,
+  formatMebibytes,
+  formatOptional,
+  formatRounds,
+  medianOf,
+  nameOf,
+  spreadOf,
+} from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import { findBaseline, type Server } from "../servers/catalogue.js";
 import { median, medianOrNull } from "../statistics.js";
@@ -51,7 +59,8 @@ export async function measureThroughput(context: PartContext): Promise<Required<
     ],
   );
   const bars = rows.map(({ value: { label, isOurs, keeps }, results }) => {
-    return { label, value: Math.round(median(results.map(rateOf))), isOurs, isKept: keeps !== null };
+    const value = Math.round(median(results.map(rateOf)));
+    return { label, value, text: `${formatCount(value)}${keeps === null ? "" : ", each on disk"}`, isOurs };
   });
   const note = `Medians of ${rounds} rounds, ${connections} connections, signed bodies of 700 bytes, ${machine.cores} cores.`;
   return { tables: [requests, cost], chart: { bars, note } };

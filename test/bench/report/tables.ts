@@ -11,7 +11,8 @@ export interface BenchTable {
 
 /** What a chart shows of a part. */
 export interface BenchChart {
-  bars: readonly { label: string; value: number; isOurs: boolean; isKept: boolean }[];
+  /** `text` stands behind the bar. */
+  bars: readonly { label: string; value: number; text: string; isOurs: boolean }[];
   note: string;
 }
 
