@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { EVENT_STATES } from "../../src/inbox/stored-events.js";
 import { parseEvent } from "../../src/index.js";
-import { parseSearch } from "../../src/pages/inbox-page/parse-search.js";
+import { parseSearch } from "../../src/inbox-page/parse-search.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { callCli } from "../cli/call-cli.js";
 import { checkBlocks } from "./check-blocks.js";

@@ -6,7 +6,7 @@ import { OPERATIONS, type Operation } from "../../src/api/operations.js";
 import { CHECKS } from "../../src/cli/commands/check/checks.js";
 import { ALL_KEYS } from "../../src/cli/commands/dev/key-actions.js";
 import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
-import { MOST_SIGNAL_TYPES } from "../../src/cli/commands/register/signal-type-list.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/registration/signal-type-list.js";
 import { EXIT } from "../../src/cli/options/exit.js";
 import { createProgram } from "../../src/cli/program.js";
 import { resolveClientOptions } from "../../src/client/client-options.js";

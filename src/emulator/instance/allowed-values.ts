@@ -5,27 +5,16 @@ export interface AllowedValues<Value> {
   schema: z.ZodType<Value>;
   /** A description for docs/emulator.md and for errors, which say "expected" and this text. */
   text: string;
-  /** The values, if there are few: an error suggests the most similar one. */
-  words: readonly string[];
 }
 
-export function oneOf<const Value extends string | number>(...values: [Value, ...Value[]]): AllowedValues<Value> {
-  const words = values.map(String);
-  return { schema: z.literal(values), text: `one of ${words.join(", ")}`, words };
+export function oneOf<const Value extends string>(...values: [Value, ...Value[]]): AllowedValues<Value> {
+  return { schema: z.literal(values), text: `one of ${values.join(", ")}` };
 }
 
-export const TRUE_OR_FALSE: AllowedValues<boolean> = {
-  schema: z.boolean(),
-  text: "true or false",
-  words: ["true", "false"],
-};
+export const TRUE_OR_FALSE: AllowedValues<boolean> = { schema: z.boolean(), text: "true or false" };
 
 export function wholeNumber(least: number, most: number): AllowedValues<number> {
-  return { schema: z.int().min(least).max(most), text: `a whole number from ${least} to ${most}`, words: [] };
-}
-
-export function numberFrom(least: number, most: number): AllowedValues<number> {
-  return { schema: z.number().min(least).max(most), text: `a number from ${least} to ${most}`, words: [] };
+  return { schema: z.int().min(least).max(most), text: `a whole number from ${least} to ${most}` };
 }
 
 export function listOfSeconds(most: number): AllowedValues<string> {
@@ -33,7 +22,6 @@ export function listOfSeconds(most: number): AllowedValues<string> {
   return {
     schema: z.string().refine((text) => itemsOf(text).every(isAllowed)),
     text: `numbers of seconds from 0 to ${most}, separated by commas, or an empty text`,
-    words: [],
   };
 }
 

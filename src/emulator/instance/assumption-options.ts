@@ -6,7 +6,6 @@ import { ASSUMPTIONS, type Assumption, type Assumptions } from "./assumptions.js
 /** The assumptions that a user changes. */
 export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
 
-const FACTORY = "createEmulator";
 const TABLE: ReadonlyMap<string, Assumption<unknown>> = new Map(Object.entries(ASSUMPTIONS));
 
 /**
@@ -19,14 +18,9 @@ export function resolveAssumptions(chosen: AssumptionOptions): Assumptions {
   for (const [name, assumption] of TABLE) values[name] = assumption.default;
   for (const [name, value] of Object.entries(chosen)) {
     if (value === undefined) continue;
-    const assumption = assumptionOf(name, `${FACTORY} has no option "assumptions.${name}".`);
+    const assumption = assumptionOf(name, `createEmulator has no option "assumptions.${name}".`);
     if (!isAllowed(assumption, value)) {
-      throw new OptionError(
-        FACTORY,
-        `assumptions.${name}`,
-        `expected ${assumption.allowed.text}`,
-        nearWord(assumption, value),
-      );
+      throw new OptionError("createEmulator", `assumptions.${name}`, `expected ${assumption.allowed.text}`);
     }
     values[name] = value;
   }
@@ -40,7 +34,7 @@ export function parseAssumption(name: string, text: string): string | number | b
   const value = typed(text, typeof assumption.default);
   if (isAllowed(assumption, value)) return value;
   const problem = `--assume ${name}: expected ${assumption.allowed.text}.`;
-  throw new SignalboxError("option_invalid", problem, nearWord(assumption, value) ?? LISTED);
+  throw new SignalboxError("option_invalid", problem, "docs/emulator.md lists all assumptions.");
 }
 
 /** Converts a text to a type. A text that does not have the form of that type is returned as it is; the schema refuses it. */
@@ -48,8 +42,6 @@ function typed(text: string, type: string): string | number | boolean {
   if (type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return type === "boolean" && (text === "true" || text === "false") ? text === "true" : text;
 }
-
-const LISTED = "docs/emulator.md lists all assumptions.";
 
 function assumptionOf(name: string, problem: string): Assumption<unknown> {
   const found = TABLE.get(name);
@@ -62,8 +54,3 @@ function assumptionOf(name: string, problem: string): Assumption<unknown> {
 
 const isAllowed = ({ allowed }: Assumption<unknown>, value: unknown): boolean =>
   allowed.schema.safeParse(value).success;
-
-function nearWord({ allowed: { words } }: Assumption<unknown>, value: unknown): string | undefined {
-  const meant = typeof value === "string" && !words.includes(value) ? nearMiss(value, words) : undefined;
-  return meant === undefined ? undefined : `Did you mean "${meant}"?`;
-}

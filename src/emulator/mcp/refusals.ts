@@ -8,7 +8,7 @@ import {
   type JSONRPCErrorResponse,
   type JSONRPCRequest,
   type StandardSchemaV1Sync,
-} from "@modelcontextprotocol/server";
+} from "#mcp-server";
 
 /** Answers a message with an error of JSON-RPC. `id` is that of the message, if it has one. */
 export function refuse(

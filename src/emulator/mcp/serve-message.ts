@@ -11,7 +11,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type Tool,
-} from "@modelcontextprotocol/server";
+} from "#mcp-server";
 import { errorEnvelopeSchema } from "../../api/error-envelope.js";
 import { jsonSchemaOf } from "../../api/json-schema.js";
 import { MCP_INSTRUCTIONS, MCP_TOOLS, type McpTool } from "../../api/mcp-tools.js";

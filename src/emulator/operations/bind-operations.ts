@@ -48,7 +48,7 @@ export type OperationBindings = { [Name in OperationName]: OperationBinding<Call
 
 /** Binds each operation to its implementation. */
 export function bindOperations(
-  { database, assumptions }: Pick<EmulatorCore, "database" | "assumptions">,
+  { database }: Pick<EmulatorCore, "database">,
   investigations: Investigations,
   webhooks: Webhooks,
 ): OperationBindings {
@@ -71,12 +71,12 @@ export function bindOperations(
       },
     },
     searchDemand: {
-      handle: ({ account, parameters }) => readSearchDemand(database, parameters, viewOf(account), assumptions),
+      handle: ({ account, parameters }) => readSearchDemand(database, parameters, viewOf(account)),
     },
     rankings: {
       handle({ account, parameters }) {
         authorizeRankingSort(account, parameters.sort);
-        return readRankings(database, parameters, viewOf(account), assumptions);
+        return readRankings(database, parameters, viewOf(account));
       },
     },
   };

@@ -1,4 +1,5 @@
 import type { Clock, ClockTimer } from "../../time/clock.js";
+import type { ClaimedEvent } from "../batch.js";
 
 /** The breaker opens when this many events have failed since the last success, each of them once or more. */
 export const BREAKER_THRESHOLD = 10;
@@ -43,7 +44,11 @@ export function createBreaker(
   return {
     /** `closed`: all events can run. `open`: no event starts. `probing`: one event can run. */
     state: () => state,
-    lastProbe: () => lastProbe,
+    /** Not the event of the last probe while another is due, and of the others the one with the fewest attempts. */
+    chooseProbe(events: readonly ClaimedEvent[]): ClaimedEvent | undefined {
+      const [first, second] = events.toSorted((a, b) => a.attempts - b.attempts);
+      return first?.seq === lastProbe ? (second ?? first) : first;
+    },
     succeeded(): void {
       failed.clear();
       if (state === "closed") return;

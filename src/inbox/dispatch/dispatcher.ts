@@ -25,10 +25,7 @@ export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
  */
 export type PauseReason = "not_running" | "callback_failing" | "leases_unsure";
 
-/**
- * This many events are held in addition to those that run; fewer if their bodies are large (see `slots.ts`). A new event that is stored
- * as leased needs no claim, which would be another commit.
- */
+/** Most events that wait beside those that run; fewer if their bodies are large. A new event among them needs no claim. */
 const PREFETCH = 256;
 const CLAIM_LIMIT = 64;
 /** From so many events a probe is chosen: the one with the fewest attempts, so that events which always fail cannot fill all probes. */
@@ -58,8 +55,6 @@ export function createDispatcher(config: DispatcherConfig) {
   const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: LeasedEvent[] = [];
-  /** Events whose settlement waits for the end of a callback's transaction. They take no slot, but are held. */
-  const locked = new Set<ClaimedEvent>();
   let mode: "idle" | "running" | "closing" = "idle";
   let lastLeases: "sure" | "unsure" = "sure";
   /** When the last scheduled pump began. */
@@ -100,12 +95,8 @@ export function createDispatcher(config: DispatcherConfig) {
       schedulePump();
     },
   });
-  const drains = createDrains({
-    clock,
-    held,
-    nudge,
-    isPaused: () => pausedBy() !== null && !mayProbe(),
-  });
+  const isPaused = (): boolean => pausedBy() !== null && !mayProbe();
+  const drains = createDrains({ clock, held: slots.held, nudge, isPaused });
 
   function areLeasesSure(): boolean {
     return config.leasedSince() !== Infinity;
@@ -173,7 +164,7 @@ export function createDispatcher(config: DispatcherConfig) {
     const { events, dead } = result ?? { events: [], dead: [] };
     reportCrashed(dead);
     const isProbe = breaker.state() === "probing";
-    const probe = isProbe ? chooseProbe(events, breaker.lastProbe()) : undefined;
+    const probe = isProbe ? breaker.chooseProbe(events) : undefined;
     if (isProbe && probe === undefined) breaker.probeUnused();
     for (const event of events) {
       slots.hold(event);
@@ -191,12 +182,8 @@ export function createDispatcher(config: DispatcherConfig) {
     for (const event of events) observe.dead(event, event.attempts, CRASH_LOOP);
   }
 
-  function held(): ClaimedEvent[] {
-    return [...slots.held(), ...locked];
-  }
-
   function heldSeqs(): number[] {
-    return held().map(({ seq }) => seq);
+    return slots.held().map(({ seq }) => seq);
   }
 
   // --- ending a lease
@@ -247,8 +234,8 @@ export function createDispatcher(config: DispatcherConfig) {
         slots.release(event);
         pumpIfNeeded();
       }
-      if (result === "locked") locked.add(event);
-      else locked.delete(event);
+      if (result === "locked") slots.lock(event);
+      else slots.unlock(event);
       onResult?.(result);
       if (result !== "locked") drains.leaseEnded(event, settlement, result);
     });
@@ -311,9 +298,3 @@ export function createDispatcher(config: DispatcherConfig) {
 }
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
-
-/** Not the event of the last failed probe, while another is due. */
-function chooseProbe(events: readonly ClaimedEvent[], last: number | null): ClaimedEvent | undefined {
-  const [first, second] = events.toSorted((a, b) => a.attempts - b.attempts);
-  return first?.seq === last ? (second ?? first) : first;
-}

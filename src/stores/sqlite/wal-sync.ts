@@ -72,10 +72,9 @@ export function createWalSync(inboxPath: string) {
     async reopen(): Promise<void> {
       await Promise.allSettled(running);
       // Each is opened before its old one is closed, because the number of a closed descriptor can be reused for another file.
-      for (const old of [...descriptors]) {
+      for (let index = 0; index < 2; index += 1) {
         descriptors.push(open());
-        closeSync(old);
-        descriptors.shift();
+        closeSync(descriptors.shift() as number);
       }
       idle = [...descriptors];
       failure = null;

@@ -2,7 +2,7 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { withDatabase } from "../../../src/cli/options/database.js";
+import { withDatabase } from "../../../src/cli/inbox/inbox-place.js";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
 import { accept, claim, claimRequest, commit, newEvent, RECEIVED_AT, settle } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";

@@ -59,12 +59,12 @@ test("the event of a failed probe is not the next probe while another is due", a
   for (const call of rig.calls) call.reject();
   const [poison] = await rig.deliverMany(1);
   await rig.clock.advance(1000);
-  expect(rig.calls[10]?.signal.id).toBe(poison!.id);
+  expect(rig.calls[10]?.signal.id).toBe(poison.id);
   rig.calls[10]!.reject();
   // Both have one failed attempt now, and the poison is due earlier.
   await rig.clock.advance(2500);
   expect(rig.calls.length).toBe(12);
-  expect(rig.calls[11]?.signal.id).not.toBe(poison!.id);
+  expect(rig.calls[11]?.signal.id).not.toBe(poison.id);
 });
 
 test("events that always fail do not keep a new one from the probes", async () => {
@@ -74,7 +74,7 @@ test("events that always fail do not keep a new one from the probes", async () =
   await turns();
   const [good] = await rig.deliverMany(1);
   await rig.clock.advance(1000);
-  expect(rig.calls[12]?.signal.id).toBe(good!.id);
+  expect(rig.calls[12]?.signal.id).toBe(good.id);
 });
 
 test("close leaves no timer of a probe whose claim is under way", async () => {

@@ -71,7 +71,7 @@ const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
   JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
 
 /** Shows deliveries with their requests and answers, and sends them again. */
-export function createDeliveryHistory({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
+export function createDeliveryHistory({ database, clock, scheduler }: EmulatorCore, outbox: Outbox) {
   const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
   const attemptsOf = database.prepare<[number], AttemptRow>(
     "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
@@ -111,13 +111,12 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
       if (statusOf.get(row.registration_id) !== "active") {
         throw new ServiceError("STATE_CONFLICT", "A delivery can be repeated only for an active registration.");
       }
-      const isSignal = row.event_type === "signal.published" && !assumptions.redeliversOldSignals;
+      const isSignal = row.event_type === "signal.published";
       const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
       if (expiresAt < clock.now()) {
         throw new ServiceError(
           "STATE_CONFLICT",
-          "The signal was published more than 24 hours ago, so the service does not send it. To send it anyway, start the " +
-            "emulator with the assumption redeliversOldSignals.",
+          "The signal was published more than 24 hours ago, so the service does not send it again.",
         );
       }
       const id = outbox.addAgain(row, expiresAt);

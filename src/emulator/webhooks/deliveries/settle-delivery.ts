@@ -65,16 +65,6 @@ export function createSettleDelivery({
     `UPDATE registration SET status = 'paused', updated_at = @now
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
-  // Does nothing while another verification can still be answered.
-  const deleteUnverified = database.prepare<[{ id: string; now: number }]>(
-    `UPDATE registration SET status = 'deleted', updated_at = @now
-     WHERE registration_id = @id AND status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery d
-       WHERE d.registration_id = @id AND d.event_type = 'webhook.verification'
-         AND (d.state = 'waiting' OR d.state = 'sending'))`,
-  );
-  const cancelWaiting = database.prepare<[string]>(
-    "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
-  );
 
   return database.transaction((delivery: DeliveryRow, { requests, outcome }: SentDelivery) => {
     const { delivery_id, registration_id: id } = delivery;
@@ -114,9 +104,6 @@ export function createSettleDelivery({
     const dueAt = nextAttemptAt(delivery, { attempt, outcome, now });
     if (dueAt === null) store("failed");
     else store("waiting", dueAt);
-    if (dueAt === null && isVerification && assumptions.unverifiedBecome === "deleted") {
-      if (deleteUnverified.run({ id, now }).changes > 0) cancelWaiting.run(id);
-    }
     return { ...failed, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
   });
 }

@@ -27,12 +27,10 @@ function run({
   database = openSqlite(made),
   startMs = START,
   seed = 1,
-  assumptions = {},
 }: {
   database?: Database;
   startMs?: number;
   seed?: number;
-  assumptions?: object;
 }): Running {
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
@@ -43,7 +41,7 @@ function run({
     clock,
     scheduler,
     random: systemRandom,
-    assumptions: { ...defaultAssumptions(), ...assumptions },
+    assumptions: defaultAssumptions(),
   };
   const market = createMarket(core, { seed });
   const published: Running["published"] = [];
@@ -58,7 +56,6 @@ test("a new database is filled from the seed, up to the last month that is obser
   const { database } = run({ database: emptyMarket(), startMs: OBSERVED - 1, seed: 5 }).core;
   expect([lastMonth(database), countOf(database, "SELECT seed FROM catalog_origin")]).toEqual([LAST, 5]);
   expect(lastMonth(run({ database: emptyMarket(), startMs: OBSERVED }).core.database)).toBe(LAST + 1);
-  expect(run({ assumptions: { monthObservedOnDay: 5 } }).work.nextDueAt()).toBe(OBSERVED + 3 * 24 * 60 * MINUTE);
 });
 
 test("a month that ended is observed on its day, and its signals go out type after type", async () => {

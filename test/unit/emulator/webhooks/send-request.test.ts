@@ -174,27 +174,20 @@ test("a name that leads nowhere is told", async () => {
   expect(await sender({ resolve })("https://hooks.example/")).toEqual({ failure: "name_unresolved" });
 });
 
-test.each([
-  ["127.0.0.1"],
-  ["10.0.0.1"],
-  ["169.254.169.254"],
-  ["::1"],
-  ["fe80::1%eth0"],
-  ["::ffff:10.0.0.1"],
-  ["64:ff9b::a9fe:a9fe"],
-  ["8.8.8.8", "127.0.0.1"],
-  ["127.0.0.1", "8.8.8.8"],
-  ["2606:4700:4700::1111", "fd00::1"],
-])("a name that leads to an address that is not public is not called: %s %s", async (...addresses) => {
-  const { url, requests } = await serveRecorder();
-  const { port } = new URL(url);
-  const resolve: ResolveName = () => Promise.resolve(addresses);
-  const send = sender({ resolve, allowLoopbackHttp: false });
-  expect(await send(`https://hooks.example:${port}/`)).toEqual({ failure: "address_refused" });
-  expect(requests).toEqual([]);
-});
+// `address-kind.test.ts` has the addresses.
+test.each([["127.0.0.1"], ["fe80::1%eth0"], ["8.8.8.8", "127.0.0.1"], ["127.0.0.1", "8.8.8.8"]])(
+  "a name that leads to an address that is not public is not called: %s %s",
+  async (...addresses) => {
+    const { url, requests } = await serveRecorder();
+    const { port } = new URL(url);
+    const resolve: ResolveName = () => Promise.resolve(addresses);
+    const send = sender({ resolve, allowLoopbackHttp: false });
+    expect(await send(`https://hooks.example:${port}/`)).toEqual({ failure: "address_refused" });
+    expect(requests).toEqual([]);
+  },
+);
 
-test.each([["10.0.0.1"], ["127.0.0.1", "10.0.0.1"], ["127.0.0.1", "8.8.8.8"], ["8.8.8.8"]])(
+test.each([["10.0.0.1"], ["127.0.0.1", "8.8.8.8"]])(
   "with the switch, plain HTTP goes to names of loopback alone: not to %s %s",
   async (...addresses) => {
     const resolve: ResolveName = () => Promise.resolve(addresses);
