@@ -13,6 +13,9 @@ const threadsFromDist = {
   },
 };
 
+/** Takes minutes, so that only `npm run test:storm` runs it. */
+const STORM = ["test/storm/storm.test.ts"];
+
 const testsOf = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
@@ -40,7 +43,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "slow", include: testsOf("faults", "properties", "pages", "process", "repo", "storm") },
+        test: {
+          name: "slow",
+          include: testsOf("faults", "properties", "pages", "process", "repo", "storm"),
+          exclude: STORM,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "storm", include: STORM },
       },
       {
         extends: true,

@@ -5,7 +5,7 @@ import { SignalboxError } from "../errors.js";
 const require = createRequire(import.meta.url);
 
 /** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+export const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
  * Loads better-sqlite3, unless it would crash the process. Version 13 crashes Node below 22 when it is loaded. Versions up to

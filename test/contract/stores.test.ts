@@ -1,10 +1,19 @@
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { memoryStore } from "../../src/stores/memory.js";
 import { storeContract, type ContractMedium } from "./store-contract.js";
+import { makeOwnPostgres, POSTGRES_BINARIES } from "../own-postgres.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
-import { POSTGRES_PORT, postgresMedium } from "./postgres-medium.js";
+import { POSTGRES_PORT, POSTGRES_URL, postgresMedium } from "./postgres-medium.js";
 import { sqliteMedium } from "./sqlite-medium.js";
+
+// A server of its own need not write to the disk: the cases kill stores, not the server.
+const own =
+  process.env["TEST_POSTGRES_PORT"] === undefined && POSTGRES_BINARIES !== undefined
+    ? await makeOwnPostgres(["fsync=off"])
+    : undefined;
+afterAll(() => own?.remove());
+const url = own === undefined ? POSTGRES_URL : `postgres://postgres@127.0.0.1:${own.port}/postgres`;
 
 const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   memory() {
@@ -13,10 +22,10 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   },
   sqlite: () => sqliteMedium(false),
   "sqlite, shared": () => sqliteMedium(true),
-  postgres: postgresMedium,
+  postgres: () => postgresMedium(url),
 };
 
-const hasPostgres = await hasServer(POSTGRES_PORT);
+const hasPostgres = own !== undefined || (await hasServer(POSTGRES_PORT));
 
 for (const [store, createMedium] of Object.entries(MEDIA)) {
   const testOn = testWith(store !== "postgres" || hasPostgres);

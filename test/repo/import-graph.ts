@@ -1,5 +1,10 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
 import ts from "typescript";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** What each file of src imports there: values, types, re-exports, `import()` and import types. */
 export type ImportGraph = Map<string, Set<string>>;
@@ -53,4 +58,27 @@ function reachableFrom(path: string, graph: ImportGraph, found = new Set<string>
     reachableFrom(target, graph, found);
   }
   return found;
+}
+
+/** The sources of src, by path. Files that are not added to git yet count too. */
+export function readSources(): Map<string, string> {
+  const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  const paths = listed.split("\n").filter((path) => /\.tsx?$/.test(path) && existsSync(`${ROOT}${path}`));
+  return new Map(paths.map((path) => [path, readFileSync(`${ROOT}${path}`, "utf8")]));
+}
+
+/** For each folder of src and each loose file, what it imports of the others: a list in Markdown. */
+export function importsOfFolders(): string {
+  const folders = folderGraph(importGraph(readSources()));
+  const shown = (name: string): string => name.replace(/\.ts$/, "");
+  const items = [...folders]
+    .toSorted(([a], [b]) => a.localeCompare(b))
+    .map(([name, targets]) => {
+      const own = name.includes(".") ? name : `${name}/`;
+      return `- \`${own}\`: ${[...targets].map(shown).toSorted().join(", ") || "nothing"}`;
+    });
+  return items.join("\n");
 }

@@ -1,20 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { circlesIn, folderGraph, importGraph } from "./import-graph.js";
+import { tempFolder } from "../unit/temp-folder.js";
+import { circlesIn, folderGraph, importGraph, readSources } from "./import-graph.js";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const LISTED = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src"], {
-  cwd: ROOT,
-  encoding: "utf8",
-});
-const SOURCES = new Map(
-  LISTED.split("\n")
-    .filter((path) => /\.tsx?$/.test(path) && existsSync(`${ROOT}${path}`))
-    .map((path) => [path, readFileSync(`${ROOT}${path}`, "utf8")]),
-);
-const FILES = importGraph(SOURCES);
+const ROOT = join(import.meta.dirname, "../..");
+const FILES = importGraph(readSources());
 
 test("no files of src import each other in a circle", () => {
   expect(circlesIn(FILES)).toEqual([]);
@@ -58,3 +50,20 @@ test.each([
 function inSrc(texts: Record<string, string>): Map<string, string> {
   return new Map(Object.entries(texts).map(([path, text]) => [`src/${path}`, text]));
 }
+
+test.each([
+  ["src/signature/probe.ts", "../inbox/store.js", "eslint(no-restricted-imports)"],
+  ["src/index.ts", "./stores/memory.js", "eslint(no-restricted-imports)"],
+  ["src/client/probe.ts", "node:crypto", "eslint(no-restricted-imports)"],
+  ["src/receiver/probe.ts", "node:process", "node(no-process-env)"],
+])("lint refuses that %s imports %s", (path, from, rule) => {
+  const folder = tempFolder();
+  copyFileSync(join(ROOT, ".oxlintrc.json"), join(folder, ".oxlintrc.json"));
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  mkdirSync(join(folder, dirname(path)), { recursive: true });
+  writeFileSync(join(folder, path), `export * from "${from}";\nexport const home = process.env["HOME"];\n`);
+  const oxlint = join(ROOT, "node_modules/oxlint/bin/oxlint");
+  const { stdout } = spawnSync(process.execPath, [oxlint, "-f", "json", "src"], { cwd: folder, encoding: "utf8" });
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string }[] };
+  expect(diagnostics.map(({ code }) => code)).toContain(rule);
+});
