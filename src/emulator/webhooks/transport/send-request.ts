@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type In
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../time/clock.js";
-import type { Assumptions } from "../../instance/assumptions.js";
+import type { Assumptions } from "../../instance/assumption-options.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
 import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 

@@ -6,7 +6,7 @@ import { systemRandom } from "../../../../src/emulator/instance/random-source.js
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
+import { assumptionsSchema } from "../../../../src/emulator/instance/assumption-options.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "../research/hand-made-market.js";
 
 const START = Date.UTC(2026, 10, 5, 12);
@@ -41,7 +41,7 @@ function setUp() {
   const base = createManualClock(START);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const core = { database, clock, scheduler, random: systemRandom, assumptions: defaultAssumptions() };
+  const core = { database, clock, scheduler, random: systemRandom, assumptions: assumptionsSchema.parse({}) };
   return { database, base, scheduler, core, investigations: createInvestigations(core) };
 }
 

@@ -7,7 +7,7 @@ import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
+import { assumptionsSchema } from "../../../../src/emulator/instance/assumption-options.js";
 import { countOf, digestOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";
 
 const START = Date.UTC(2026, 10, 19, 12);
@@ -41,7 +41,7 @@ function run({
     clock,
     scheduler,
     random: systemRandom,
-    assumptions: defaultAssumptions(),
+    assumptions: assumptionsSchema.parse({}),
   };
   const market = createMarket(core, { seed });
   const published: Running["published"] = [];
