@@ -135,13 +135,6 @@ test.each([
   expect(seen).toHaveLength(1);
 });
 
-test("an exhausted quota is recognised without its headers, and fails the call at once", async () => {
-  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { details: { limit: 50, remaining: 0 } });
-  const error = await failureOf((await outcomeOf([exhausted, PAGE], rankings)).result);
-  expect(error).toMatchObject({ kind: "quota", retryable: false, resetAt: null, attempts: 1 });
-  expect(error.quota).toMatchObject({ limit: 50, remaining: 0 });
-});
-
 test("a limit of the account fails the call at once, unless the service says how long to wait", async () => {
   for (const code of ["ACTIVE_INVESTIGATIONS_EXCEEDED", "REGISTRATIONS_EXCEEDED"]) {
     const error = await failureOf((await outcomeOf([refusal(429, code), PAGE], rankings)).result);

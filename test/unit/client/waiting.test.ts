@@ -94,14 +94,6 @@ test("as many failed polls in a row as maxAttempts end the waiting, fewer do not
   expect(broken.times).toEqual([0, 60_000, 120_000, 180_000]);
 });
 
-test("a Retry-After above maxWaitMs ends the waiting at once", async () => {
-  const tooMany = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "86400" } });
-  const { client, seen } = await servePolls([tooMany, { json: failedTask() }]);
-  const error = await failureOf(client.waitForInvestigation(TASK_ID));
-  expect(error).toMatchObject({ kind: "rate", retryAfterMs: 86_400_000 });
-  expect(seen).toHaveLength(1);
-});
-
 test("a poll that cannot succeed ends the waiting at once", async () => {
   const { client, seen } = await servePolls([refusal(404, "TASK_NOT_FOUND")]);
   const error = await failureOf(client.waitForInvestigation(TASK_ID));

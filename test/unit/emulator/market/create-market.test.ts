@@ -78,20 +78,6 @@ test("a month that ended is observed on its day, and its signals go out type aft
   expect(countOf(core.database, "SELECT count(*) FROM due_signal")).toBe(0);
 });
 
-test("three months at once publish each month's signals in its turn, as month by month does", async () => {
-  const atOnce = run({});
-  await atOnce.core.scheduler.advanceTo(Date.UTC(2027, 1, 20));
-  const slowly = run({});
-  for (const month of [0, 1]) await slowly.core.scheduler.advanceTo(Date.UTC(2027, month, 20));
-  expect(lastMonth(atOnce.core.database)).toBe(LAST + 3);
-  expect(lastMonth(slowly.core.database)).toBe(LAST + 3);
-  expect(digestsOf(slowly.core.database)).toEqual(digestsOf(atOnce.core.database));
-  expect(slowly.published).toEqual(atOnce.published);
-  const periods = atOnce.published.map(({ draft }) => draft.period.start);
-  expect(periods).toEqual(periods.toSorted());
-  expect(new Set(periods).size).toBe(3);
-});
-
 test("a restart goes on between two types, and does no month and no signal twice", async () => {
   const whole = run({});
   await whole.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);

@@ -75,13 +75,6 @@ test("a keyword's sums are those of its receiving products, and no product recei
   expect(countOf(small, "SELECT count(*) FROM keyword_month WHERE search_volume < observed_traffic")).toBe(0);
 });
 
-test("the countries of a product have no more visits than the product", () => {
-  const tooMuch = `SELECT count(*) FROM (
-    SELECT sum(c.organic) AS of_countries, m.organic FROM product_country_month c JOIN product_month m USING (month, tool_id)
-    GROUP BY month, tool_id HAVING of_countries > m.organic OR of_countries = 0 AND m.organic > 1000)`;
-  expect(countOf(market, tooMuch)).toBe(0);
-});
-
 test("names and domains are unique, and everything has both languages", () => {
   for (const column of ["name", "domain", "slug"]) {
     expect(countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`), column).toBe(0);
