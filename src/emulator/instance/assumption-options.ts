@@ -23,36 +23,40 @@ const isListOfSeconds = (text: string): boolean =>
  * with `createEmulator({ assumptions: { name: value } })` or `signalbox emulator --assume name=value`. `docs/emulator.md` says
  * why each default is as it is, and lists the assumptions that cannot be changed.
  */
-export const assumptionsSchema = z.strictObject({
-  /** How long, in real time, the emulator waits for the answer to a delivery. */
-  deliveryTimeoutMs: wholeNumber(1, 600_000).default(10_000),
-  /** How long an investigation takes. */
-  investigationSeconds: wholeNumber(0, 30 * DAY_SECONDS).default(340),
-  /** Whether endpoints can be on loopback addresses of this machine, also with plain HTTP. */
-  allowLoopbackHttp: z.boolean().default(false),
+export interface Assumptions {
+  /** How long, in real time, the emulator waits for the answer to a delivery. @default 10000 */
+  deliveryTimeoutMs: number;
+  /** How long an investigation takes. @default 340 */
+  investigationSeconds: number;
+  /** Whether endpoints can be on loopback addresses of this machine, also with plain HTTP. @default false */
+  allowLoopbackHttp: boolean;
   /** The seconds to wait after the first failed attempt, after the second, and so on. The end of the list ends the attempts. */
-  retrySeconds: z
-    .string()
-    .refine(
-      isListOfSeconds,
-      `expected numbers of seconds from 0 to ${DAY_SECONDS}, separated by commas, or an empty text`,
-    )
-    .default("10,60,300,1800,7200,21600,43200"),
-  /** How many deliveries are sent to one registration at the same time. */
-  deliveriesInFlight: wholeNumber(1, 100).default(4),
-  /** The failure count at which an active registration is paused. Every 2xx answer sets the count to 0. */
-  pauseAfterFailures: wholeNumber(1, 1_000_000).default(20),
-  /** Whether the time in signatures is that of the emulator's clock or of the machine's clock. */
-  signatureClock: z.enum(["service", "machine"]).default("service"),
-  /** The id of the first signal. Each later signal has the next number. */
-  firstSignalId: wholeNumber(1, 1_000_000_000).default(880_001),
-});
-
-/** The value of each assumption. */
-export type Assumptions = z.output<typeof assumptionsSchema>;
+  retrySeconds: string;
+  /** How many deliveries are sent to one registration at the same time. @default 4 */
+  deliveriesInFlight: number;
+  /** The failure count at which an active registration is paused. Every 2xx answer sets the count to 0. @default 20 */
+  pauseAfterFailures: number;
+  /** Whether the time in signatures is that of the emulator's clock or of the machine's clock. @default "service" */
+  signatureClock: "service" | "machine";
+  /** The id of the first signal. Each later signal has the next number. @default 880001 */
+  firstSignalId: number;
+}
 
 /** The assumptions that a user changes. */
-export type AssumptionOptions = z.input<typeof assumptionsSchema>;
+export type AssumptionOptions = { [Name in keyof Assumptions]?: Assumptions[Name] | undefined };
+
+const LIST = `expected numbers of seconds from 0 to ${DAY_SECONDS}, separated by commas, or an empty text`;
+
+export const assumptionsSchema = z.strictObject({
+  deliveryTimeoutMs: wholeNumber(1, 600_000).default(10_000),
+  investigationSeconds: wholeNumber(0, 30 * DAY_SECONDS).default(340),
+  allowLoopbackHttp: z.boolean().default(false),
+  retrySeconds: z.string().refine(isListOfSeconds, LIST).default("10,60,300,1800,7200,21600,43200"),
+  deliveriesInFlight: wholeNumber(1, 100).default(4),
+  pauseAfterFailures: wholeNumber(1, 1_000_000).default(20),
+  signatureClock: z.enum(["service", "machine"]).default("service"),
+  firstSignalId: wholeNumber(1, 1_000_000_000).default(880_001),
+} satisfies Record<keyof Assumptions, z.ZodType>);
 
 /** Reads a value of `--assume` from the command line. @throws SignalboxError `option_unknown`, `option_invalid` */
 export function parseAssumption(name: string, text: string): unknown {
@@ -66,8 +70,8 @@ export function parseAssumption(name: string, text: string): unknown {
   const values = [text, ...(json.ok ? [json.value] : [])];
   const value = values.find((each) => schema.safeParse(each).success);
   if (value !== undefined) return value;
-  const [issue] = schema.safeParse(text).error?.issues as [z.core.$ZodIssue];
-  const problem = describeIssue(issue).replace(/^must be /, "expected ");
+  const issue = schema.safeParse(text).error?.issues[0];
+  const problem = describeIssue(issue as z.core.$ZodIssue).replace(/^must be /, "expected ");
   throw new SignalboxError(
     "option_invalid",
     `--assume ${name}: ${problem}.`,

@@ -113,9 +113,10 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
   };
 }
 
+const headersIn = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
+
 function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
   const { started_at, sent_at, duration_ms, request_headers, status, answer_headers, answer_body, failure } = attempt;
-  const headers = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
   return {
     /** By the emulator's clock. */
     started_at: dateTime(started_at),
@@ -123,10 +124,12 @@ function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
     sent_at: dateTime(sent_at),
     /** In real time, to the last byte of the answer. */
     duration_ms,
-    request: { method: "POST", url, headers: headers(request_headers), body: body.toString("utf8") },
+    request: { method: "POST", url, headers: headersIn(request_headers), body: body.toString("utf8") },
     /** The answer with up to 16 KiB of its body; null when there was no answer. */
     answer:
-      status === null ? null : { status, headers: headers(answer_headers), body: answer_body?.toString("utf8") ?? "" },
+      status === null
+        ? null
+        : { status, headers: headersIn(answer_headers), body: answer_body?.toString("utf8") ?? "" },
     /** Why there was no answer. */
     failure,
     /** The faults that were applied. With `status`, the attempt counted as if the answer had had that status. */

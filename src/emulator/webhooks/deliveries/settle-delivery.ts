@@ -54,10 +54,8 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     // The row always exists, because registrations are never removed from the table.
     const { challenge, status, failure_count, url } = findRegistration.get(id) as RegistrationRow;
     const isVerification = delivery.event_type === "webhook.verification";
-    const settled = {
-      ...{ outcome, at: now, durationMs: requests[0]?.durationMs ?? 0, attempt, url },
-      ...{ isDelivered: false, isVerified: false, isPaused: false, nextAttemptAt: null },
-    };
+    const attempted = { outcome, at: now, durationMs: requests[0]?.durationMs ?? 0, attempt, url };
+    const settled = { ...attempted, isDelivered: false, isVerified: false, isPaused: false, nextAttemptAt: null };
     if (isSuccess(outcome) && (!isVerification || challengeIn(outcome.body) === challenge)) {
       store("delivered");
       const isVerified = isVerification && activate.run({ id, now }).changes > 0;
