@@ -11,7 +11,7 @@ import { EXIT } from "../../src/cli/options/exit.js";
 import { createProgram } from "../../src/cli/program.js";
 import { resolveClientOptions } from "../../src/client/client-options.js";
 import { createClient } from "../../src/client/index.js";
-import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
+import { assumptionsSchema } from "../../src/emulator/instance/assumption-options.js";
 import { resolveEmulatorOptions } from "../../src/emulator/instance/options.js";
 import { MAX_NAME_LENGTH } from "../../src/events/parse-event.js";
 import { fullJitter } from "../../src/inbox/dispatch/backoff.js";
@@ -109,14 +109,10 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   findings: () => ({ names: findingsOfDoctor() }),
   keys: () => ({ names: ALL_KEYS.map(({ key, name = key }) => name) }),
   faults: () => ({ names: unionOf("src/emulator/webhooks/faults/webhook-faults.ts", "FaultKind") }),
-  assumptions: () => ({
-    names: Object.keys(ASSUMPTIONS),
-    cells: (name) => {
-      const { default: value, allowed, about, reason } = ASSUMPTIONS[name as keyof typeof ASSUMPTIONS];
-      const shown = (value as unknown) === "" ? '""' : String(value);
-      return [null, `\`${shown}\``, allowed.text, about, reason];
-    },
-  }),
+  assumptions: () => {
+    const defaults = new Map<string, unknown>(Object.entries(assumptionsSchema.parse({})));
+    return { names: [...defaults.keys()], cells: (name) => [null, `\`${String(defaults.get(name))}\``] };
+  },
   tools: () => ({
     names: Object.keys(MCP_TOOLS),
     cells: (name) => {

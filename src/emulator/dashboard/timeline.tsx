@@ -42,7 +42,7 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
   const gap = gapText(step, previous, now);
   const [first = "", ...more] = detail.split("\n");
   return (
-    <li class={`${lane} ${distanceClass(step, previous)}`}>
+    <li class={lane}>
       {gap !== "" && <p class="gap muted">{gap}</p>}
       <time dateTime={new Date(at).toISOString()} class="mono muted">
         {timeOfDay(at)}
@@ -77,11 +77,4 @@ function gapText(step: TimelineStep, previous: TimelineStep | undefined, now: nu
   const gap = gapBefore(step, previous, now);
   const words = gap === null ? [] : [gap.isAhead ? `now; next in ${formatAge(gap.ms)}` : `${formatAge(gap.ms)} later`];
   return [...words, ...(isNewDay ? [day] : [])].join(", ");
-}
-
-/** Short times are shown by the distance on the page. */
-function distanceClass({ at }: TimelineStep, previous: TimelineStep | undefined): string {
-  const distance = at - (previous?.at ?? at);
-  if (distance < 100) return "at-once";
-  return distance < 1000 ? "soon" : "later";
 }

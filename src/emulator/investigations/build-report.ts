@@ -8,7 +8,7 @@ import { signalsAbout } from "../market/signals/derive-signals.js";
 import { SIGNALS, type SourceKind } from "../market/signals/signal-table.js";
 import { formatMonth, monthOf, type MonthIndex } from "../time/month.js";
 import { findSubject, type ReportProduct } from "./report-subject.js";
-import { CHANNELS, PLACES, STRATEGIES, TEXTS } from "./report-texts.js";
+import { PLACES, STRATEGIES, TEXTS } from "./report-texts.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
 const TIMELINE_ACTIONS = 20;
@@ -18,8 +18,9 @@ const CONTEXT_LEADS = 5;
 const FLAT_BELOW = 0.05;
 
 type Fill = (text: Text, values?: TextValues) => string;
-type Channel = keyof typeof CHANNELS;
-type TrafficMonth = Record<Channel | "visits", number> & { month: MonthIndex };
+/** The channels of visits. */
+const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
+type TrafficMonth = Record<(typeof CHANNELS)[number] | "visits", number> & { month: MonthIndex };
 
 /**
  * Builds the report of a finished investigation from the observed data (service document, Report). Each claim cites listed
@@ -44,9 +45,10 @@ export function buildReport(
   const whole = fill(TEXTS[`whole_${subject.kind}`], { name, products: subject.toolIds.length });
   const phase = phaseOf(first, last);
   const overview = fill(TEXTS[phase.direction], { whole, ...phase.texts });
-  const channels = channelsOf(first, last, fill).map((channel) => ({ ...channel, citations: traffic }));
+  const channels = CHANNELS.map((channel) => ({ channel, visits: last[channel], citations: traffic }));
   const { timeline, found } = readTimeline(database, subject.products, sources, locale);
   const strategies = strategiesOf(timeline, fill);
+  const coincided = fill(TEXTS.coincided, { actions: timeline.length, grew: timeline.filter(hasGrowth).length });
   const unresolved = timeline.filter((item) => !hasGrowth(item));
   const searches = readSearches(database, last.month, subject.products, sources, fill);
 
@@ -56,7 +58,7 @@ export function buildReport(
     narrative: {
       title: fill(TEXTS.title, { whole }),
       summary: { text: overview, citations: traffic },
-      sections: [{ title: fill(TEXTS.visits), text: overview, action_ids: [], citations: traffic }, ...strategies],
+      sections: strategies,
       limitations: fill(TEXTS.limits_changes),
     },
     summary: {
@@ -69,7 +71,7 @@ export function buildReport(
     analysis: {
       overview,
       method: fill(TEXTS.method),
-      observations: [{ text: overview, citations: traffic }],
+      observations: [],
       phases: [{ ...phase.figures, citations: traffic }],
       channels,
       openQuestions: unresolved.map(({ title, at }) => fill(TEXTS.unresolved, { title, month: monthAndYear(at) })),
@@ -78,8 +80,8 @@ export function buildReport(
     strategies,
     sources: sources.list(),
     context_leads: searches.shown,
-    conclusion: coincidedText(fill, timeline),
-    limitations: [fill(TEXTS.limits_estimates), fill(TEXTS.limits_changes)],
+    conclusion: coincided,
+    limitations: [fill(TEXTS.limits_changes)],
     caveat: fill(TEXTS.caveat),
     reliability: {
       actorAttribution: attributionOf(timeline.map(({ source }) => source)),
@@ -135,22 +137,6 @@ function phaseOf(from: TrafficMonth, to: TrafficMonth) {
   } as const;
 }
 
-/** Compares the channels' shares of the visits. The channel that gained most comes first. */
-function channelsOf(first: TrafficMonth, last: TrafficMonth, fill: Fill) {
-  const shareOf = (channel: Channel, month: TrafficMonth): number =>
-    month.visits === 0 ? 0 : Math.round((month[channel] / month.visits) * 10_000) / 10_000;
-  return (Object.keys(CHANNELS) as Channel[])
-    .filter((channel) => first[channel] > 0 || last[channel] > 0)
-    .map((channel) => ({
-      channel,
-      title: fill(CHANNELS[channel]),
-      visits: last[channel],
-      share: shareOf(channel, last),
-      share_before: shareOf(channel, first),
-    }))
-    .sort((a, b) => b.share - b.share_before - (a.share - a.share_before));
-}
-
 /** Whether a source names the actor. A directory, a link or an article does not name its initiator. */
 const namesActor = (source: SourceKind): boolean => source === "site" || source === "ads";
 
@@ -190,16 +176,12 @@ type TimelineItem = ReturnType<typeof readTimeline>["timeline"][number];
 /** Whether visits rose in the month of the action. The report does not claim that the action caused it. */
 const hasGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
 
-const coincidedText = (fill: Fill, items: readonly TimelineItem[]): string =>
-  fill(TEXTS.coincided, { actions: items.length, grew: items.filter(hasGrowth).length });
-
 /** Groups the actions by strategy. */
 function strategiesOf(timeline: readonly TimelineItem[], fill: Fill) {
   return [...new Set(timeline.map(({ strategy }) => strategy))].map((kind) => {
     const items = timeline.filter(({ strategy }) => strategy === kind);
     const citations = [...new Set(items.flatMap((item) => item.citations))];
-    const action_ids = items.map(({ id }) => id);
-    return { kind, title: fill(STRATEGIES[kind]), text: coincidedText(fill, items), action_ids, citations };
+    return { kind, title: fill(STRATEGIES[kind]), action_ids: items.map(({ id }) => id), citations };
   });
 }
 

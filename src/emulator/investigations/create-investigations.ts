@@ -120,8 +120,7 @@ export function createInvestigations(core: EmulatorCore) {
     /**
      * Starts a task, or returns the task that the same idempotency key started.
      *
-     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
-     * `PRO_API_QUOTA_EXHAUSTED` with the assumption `investigationsPerMonth`
+     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
      */
     start(accountId: number, input: InvestigationInput): InvestigationTask {
       const task = start.immediate(accountId, input);

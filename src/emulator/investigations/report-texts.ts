@@ -1,14 +1,6 @@
 import type { Text } from "../market/format-values.js";
 import type { SourceKind, StrategyKind } from "../market/signals/signal-table.js";
 
-/** The channels of visits. */
-export const CHANNELS = {
-  organic: ["Organic search", "自然搜索"],
-  paid: ["Paid traffic", "付费流量"],
-  ai_referral: ["AI assistants", "AI助手"],
-  direct: ["Direct visits", "直接访问"],
-} as const satisfies Record<string, Text>;
-
 /** The kinds of promotion. */
 export const STRATEGIES: Readonly<Record<StrategyKind, Text>> = {
   product: ["Product news", "产品发布"],
@@ -44,7 +36,6 @@ export const TEXTS = {
     "Visits to {whole} hardly changed: {from} in {start}, {to} in {end}.",
     "{whole}的访问量基本持平：{start}为{from}次，{end}为{to}次。",
   ],
-  visits: ["Visits", "访问量"],
   coincided: [
     "{grew} of {actions} {actions?change|changes} coincided with a rise in visits.",
     "{actions}项变化中，有{grew}项与访问量上升同月出现。",
@@ -56,6 +47,5 @@ export const TEXTS = {
     "Only public changes with a known date are listed, in a category those of its largest products.",
     "仅列出日期明确的公开变化；对于品类，仅限其头部产品。",
   ],
-  limits_estimates: ["Visits are estimates from a sample.", "访问量为样本估计值。"],
   caveat: ["A rise in the same month does not prove that the change caused it.", "同月出现不等于因果关系。"],
 } as const satisfies Record<string, Text>;

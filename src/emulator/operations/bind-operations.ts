@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { OPERATIONS, OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/accounts.js";
+import { hasQuota, type AccountInfo } from "../access/accounts.js";
 import { authorizeRankingSort } from "../access/authorize.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { Investigations } from "../investigations/create-investigations.js";
@@ -13,13 +13,13 @@ import { ServiceError } from "./service-error.js";
 /** A call that passed all checks but the quota. */
 export interface ServiceCall<Parameters = Record<string, unknown>> {
   /** Null for a public operation. */
-  account: AccountView | null;
+  account: AccountInfo | null;
   /** The parameters of the path, and the query or the body with all defaults. */
   parameters: Parameters;
 }
 
 interface AccountCall<Parameters> extends ServiceCall<Parameters> {
-  account: AccountView;
+  account: AccountInfo;
 }
 
 /** The implementation of an operation. */
@@ -54,14 +54,14 @@ export function bindOperations(
 ): OperationBindings {
   return {
     startInvestigation: {
-      handle: ({ account, parameters }) => investigations.start(account.accountId, parameters),
-      isFree: ({ account, parameters }) => investigations.isRepeat(account.accountId, parameters),
+      handle: ({ account, parameters }) => investigations.start(account.account_id, parameters),
+      isFree: ({ account, parameters }) => investigations.isRepeat(account.account_id, parameters),
     },
     readInvestigation: {
-      handle: ({ account, parameters }) => investigations.read(account.accountId, parameters.task_id),
+      handle: ({ account, parameters }) => investigations.read(account.account_id, parameters.task_id),
     },
     registerWebhook: {
-      handle: ({ account, parameters }) => webhooks.register(account.accountId, parameters),
+      handle: ({ account, parameters }) => webhooks.register(account.account_id, parameters),
     },
     productProfile: {
       handle({ parameters }) {
@@ -82,4 +82,4 @@ export function bindOperations(
   };
 }
 
-const viewOf = ({ hasQuota }: AccountView): { isLimited: boolean } => ({ isLimited: hasQuota });
+const viewOf = (account: AccountInfo): { isLimited: boolean } => ({ isLimited: hasQuota(account) });

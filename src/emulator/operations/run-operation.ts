@@ -1,6 +1,6 @@
 import type { Scope } from "../../api/access.js";
 import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/accounts.js";
+import type { AccountInfo } from "../access/accounts.js";
 import type { Caller } from "../access/authenticate.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
@@ -54,24 +54,18 @@ export async function runOperation(
   }
 }
 
-/** Takes a unit of the quota, and refunds it if the operation refuses the call. */
+/** Uses a unit of the quota, unless the operation refuses the call. */
 function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
   // The binding of a protected operation expects an account, and the call of such an operation always has an account.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
-  const unit = isCounted ? access.quota.take(account) : null;
-  try {
-    return binding.handle(call);
-  } catch (error) {
-    unit?.refund();
-    throw error;
-  }
+  return isCounted ? access.quota.counted(account, () => binding.handle(call)) : binding.handle(call);
 }
 
 /** Returns the quota headers of every answer to a caller with a quota, so that it knows how many calls are left. */
 export function quotaHeaders(
-  account: AccountView | null,
+  account: AccountInfo | null,
   { access, gate }: Pick<OperationServices, "access" | "gate">,
 ): Record<string, string> {
   // When the gate is closed, the database may be closed too, so the quota cannot be read.

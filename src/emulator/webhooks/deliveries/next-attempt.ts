@@ -1,5 +1,4 @@
-import type { Assumptions } from "../../instance/assumptions.js";
-import { itemsOf } from "../../instance/allowed-values.js";
+import { secondsIn, type Assumptions } from "../../instance/assumption-options.js";
 import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow } from "./delivery-row.js";
 
@@ -18,7 +17,7 @@ export type NextAttemptAt = (
 const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
 export function createNextAttemptAt({ retrySeconds }: Pick<Assumptions, "retrySeconds">): NextAttemptAt {
-  const waits = itemsOf(retrySeconds).map(Number);
+  const waits = secondsIn(retrySeconds);
   return ({ expires_at }, { attempt, outcome, now }) => {
     const planned = waits[attempt - 1];
     if (planned === undefined) return null;

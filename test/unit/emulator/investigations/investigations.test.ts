@@ -6,7 +6,7 @@ import { systemRandom } from "../../../../src/emulator/instance/random-source.js
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
+import { assumptionsSchema } from "../../../../src/emulator/instance/assumption-options.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "../research/hand-made-market.js";
 
 const START = Date.UTC(2026, 10, 5, 12);
@@ -41,7 +41,7 @@ function setUp() {
   const base = createManualClock(START);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const core = { database, clock, scheduler, random: systemRandom, assumptions: defaultAssumptions() };
+  const core = { database, clock, scheduler, random: systemRandom, assumptions: assumptionsSchema.parse({}) };
   return { database, base, scheduler, core, investigations: createInvestigations(core) };
 }
 
@@ -215,6 +215,8 @@ test("a report's timeline, sources and counters agree with the data and with one
     omitted_action_count: 0,
     omitted_context_count: 0,
   });
+  const channels = report?.analysis.channels as { visits: number }[];
+  expect(channels.reduce((sum, { visits }) => sum + visits, 0)).toBe(300);
   expect(report?.analysis.phases).toMatchObject([
     { direction: "up", start_month: "2026-08", end_month: "2026-10", start_visits: 200, end_visits: 300 },
   ]);

@@ -26,9 +26,8 @@ function sender(
   } = {},
 ) {
   const { timeoutMs = 10_000, allowLoopbackHttp = true, signal = new AbortController().signal, ...rest } = options;
-  const made = createRequestSender({ assumptions: { deliveryTimeoutMs: timeoutMs, allowLoopbackHttp }, ...rest });
-  onTestFinished(made.close);
-  return (url: string): Promise<RequestOutcome> => made.send({ url, headers: HEADERS, body: BODY }, signal);
+  const send = createRequestSender({ assumptions: { deliveryTimeoutMs: timeoutMs, allowLoopbackHttp }, ...rest });
+  return (url: string): Promise<RequestOutcome> => send({ url, headers: HEADERS, body: BODY }, signal);
 }
 
 /** @returns its port; the server and its connections end with the test */
@@ -73,20 +72,6 @@ test("a redirect is an answer, and is not followed", async () => {
   });
   expect(await sender()(url)).toMatchObject({ status: 307 });
   expect(requests).toHaveLength(1);
-});
-
-test("a connection is used again, and one that ended meanwhile is no failure", async () => {
-  const sockets: Socket[] = [];
-  const server = createServer((request, response) => request.resume().on("end", () => response.end()));
-  server.on("connection", (socket: Socket) => void sockets.push(socket));
-  const url = `http://127.0.0.1:${await listen(server)}/hook`;
-  const send = sender();
-  for (let sent = 0; sent < 3; sent++) expect(await send(url)).toMatchObject({ status: 200 });
-  expect(sockets).toHaveLength(1);
-  sockets[0]?.resetAndDestroy();
-  // In the same turn: the client has not seen the end of it yet.
-  expect(await send(url)).toMatchObject({ status: 200 });
-  expect(sockets).toHaveLength(2);
 });
 
 test("of a long answer only the beginning is read", async () => {
@@ -248,19 +233,4 @@ test("what is on its way ends at once when it is aborted, and nothing begins aft
   expect(await outcome).toEqual({ failure: "aborted" });
   expect(await sender({ signal: stop.signal })(url)).toEqual({ failure: "aborted" });
   expect(requests).toHaveLength(1);
-});
-
-test("a name is looked up once at a time", async () => {
-  let asked = 0;
-  const resolve: ResolveName = async () => {
-    asked++;
-    await new Promise((resume) => setImmediate(resume));
-    return ["127.0.0.1"];
-  };
-  const { url, requests } = await serveRecorder();
-  const send = sender({ resolve });
-  const { port } = new URL(url);
-  await Promise.all(Array.from({ length: 8 }, () => send(`http://hooks.example:${port}/`)));
-  expect(requests).toHaveLength(8);
-  expect(asked).toBe(1);
 });
