@@ -216,7 +216,7 @@ test("a report's timeline, sources and counters agree with the data and with one
     omitted_context_count: 0,
   });
   const channels = report?.analysis.channels as { visits: number }[];
-  expect(channels.reduce((sum, { visits }) => sum + visits, 0)).toBe(300);
+  expect(channels.reduce((sum, channel) => sum + channel.visits, 0)).toBe(300);
   expect(report?.analysis.phases).toMatchObject([
     { direction: "up", start_month: "2026-08", end_month: "2026-10", start_visits: 200, end_visits: 300 },
   ]);
