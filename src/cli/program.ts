@@ -78,7 +78,10 @@ function explainWrongUsage(command: Command, outcome: Outcome): void {
     outcome.commandName = path;
     const names = command.commands.map((subcommand) => subcommand.name());
     // Commander writes its suggestion on a line of its own.
-    const words = message.replace(/^error: /, "").replaceAll(/\s*\n\s*/g, " ");
+    const words = message
+      .replace(/^error: /, "")
+      .replaceAll(/\s*\n\s*/g, " ")
+      .replaceAll(/(?<=')[^']{81,}(?=')/g, (text) => `${text.slice(0, 80)}…`);
     const problem = code === "commander.help" ? `name a command: ${names.join(", ")}` : words.replace(/\.$/, "");
     throw usageError(`${problem}; see \`${byNpx(`${path} --help`)}\``);
   });

@@ -87,6 +87,9 @@ export interface Client {
   quota(): Quota | null;
 }
 
+/** Longer than the interval between two polls of a task. */
+const KNOWN_FOR_MS = 60_000;
+
 /**
  * Creates a client of the service's REST API over `fetch`.
  *
@@ -97,14 +100,16 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const config = resolveClientOptions(options);
-  /** The last answer about each task that is not finished. */
+  /** The last answer about each task that is not finished; forgotten when it is old. */
   const known = new Map<string, KnownTask>();
   let lastQuota: Quota | null = null;
   const callOperation = operationCaller(config, (quota) => (lastQuota = quota));
 
   function note(task: InvestigationTask): InvestigationTask {
-    if (isFinished(task)) known.delete(task.task_id);
-    else known.set(task.task_id, { task, answeredAt: config.clock.elapsed() });
+    const now = config.clock.elapsed();
+    for (const [id, { answeredAt }] of known) if (now - answeredAt > KNOWN_FOR_MS) known.delete(id);
+    if (!isFinished(task)) known.set(task.task_id, { task, answeredAt: now });
+    else known.delete(task.task_id);
     return task;
   }
 

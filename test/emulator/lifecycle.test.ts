@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,6 +21,19 @@ test("start and close are idempotent, and nothing works before and after", async
   await expect(fetch(url)).rejects.toThrow();
   await expect(emulator.start()).rejects.toMatchObject({ code: "emulator_not_running" });
   await expect(control.now()).rejects.toMatchObject({ code: "emulator_not_running" });
+});
+
+test("a close ends calls whose body has not arrived, and nothing is thrown", async () => {
+  const { emulator } = await startEmulator();
+  const socket = connect(Number(new URL(emulator.url).port), "127.0.0.1");
+  const ended = once(socket, "close");
+  await once(socket, "connect");
+  socket.write(
+    "POST /_emulator/accounts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  );
+  await emulator.control.now();
+  await emulator.close();
+  await ended;
 });
 
 test("one that was never started closes too", async () => {

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
@@ -65,6 +65,7 @@ test("a snapshot over HTTP is bytes, both ways; other bytes, and other tables th
     Buffer.from(bytes).fill(0xff, middle, middle + 65_536),
     changed("CREATE TRIGGER mine AFTER INSERT ON account BEGIN DELETE FROM api_key; END"),
     changed("DROP TABLE attempt"),
+    changed("UPDATE setting SET value = 'none'"),
   ]) {
     expect(await load(wrong)).toBe(400);
   }
@@ -168,7 +169,8 @@ test("a file and what stands beside it are its owner's alone, also after a reset
   const own = await startEmulator({ db });
   const { snapshot, reset, loadSnapshot } = own.emulator.control;
   const bytes = await snapshot();
-  for (const change of [() => Promise.resolve(), () => reset(), () => loadSnapshot({ bytes })]) {
+  writeFileSync(`${db}.loading`, "left by a crash", { mode: 0o644 });
+  for (const change of [() => reset(), () => Promise.resolve(), () => loadSnapshot({ bytes })]) {
     await change();
     await own.account("pro");
     const names = readdirSync(join(db, ".."));

@@ -27,8 +27,10 @@ const { metafile } = await build({
 
 /** What the SDK of the MCP has copied into its own files, of which esbuild does not know. */
 const COPIED = ["ajv", "ajv-formats", "content-type", "fast-deep-equal", "fast-uri", "json-schema-traverse"];
-const bundled = Object.keys(metafile.inputs).map((path) => /^node_modules\/(@[^/]+\/)?[^/]+/.exec(path)[0]);
-const packages = new Set([...bundled, ...COPIED.map((name) => `node_modules/${name}`)]);
+const bundled = Object.keys(metafile.inputs).map((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)[0]);
+/** And what the pages are made with. */
+const others = [...COPIED, "preact"].map((name) => `node_modules/${name}`);
+const packages = new Set([...bundled, ...others]);
 const texts = [...packages].sort().map((folder) => {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));

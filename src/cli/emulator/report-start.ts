@@ -164,7 +164,7 @@ function networkNote({ host, controlToken }: Start): string | null {
   return (
     `note: other machines can connect to ${host}. The REST API and the remote MCP need a key, except for the product profile. The control API ` +
     (controlToken === undefined
-      ? "answers only connections from this machine. A proxy or tunnel on this machine counts as this machine, so its users can call the control API too"
+      ? "answers only connections from this machine. A proxy or tunnel on this machine that adds no header counts as this machine"
       : "needs the control token")
   );
 }

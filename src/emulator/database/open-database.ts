@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
@@ -68,7 +68,9 @@ export function snapshotOf(database: Database): Buffer {
 
 /** Writes a snapshot beside a database. */
 export function writeSnapshot(path: string, bytes: Uint8Array): void {
-  writeFileSync(besideOf(path), bytes, { mode: PRIVATE_MODE });
+  // A file or link that is there already keeps its mode and its place.
+  rmSync(besideOf(path), { force: true });
+  writeFileSync(besideOf(path), bytes, { mode: PRIVATE_MODE, flag: "wx" });
 }
 
 /** Puts the snapshot that was written beside a closed database in its place. If it throws, nothing has changed. */

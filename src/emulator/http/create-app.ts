@@ -83,7 +83,8 @@ export function createApp(parts: AppParts): RequestListener {
     }
     sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
   }
-  return (request, response) => void answer(request, response);
+  // An error here, such as of a connection that has gone, must not end the process.
+  return (request, response) => void answer(request, response).catch(() => response.destroy());
 }
 
 const INBOX_URL = new RegExp(`^${CONTROL_PREFIX}/inbox(?=[/?]|$)/?`);

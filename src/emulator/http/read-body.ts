@@ -45,8 +45,9 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   }
 }
 
-/** So much of a refused body is read, and the connection ends if it is longer. */
+/** So much of a refused body is read, for so long; then the connection ends. */
 const MOST_DROPPED_BYTES = 64 * 1024 * 1024;
+const MOST_DROPPED_MS = 2000;
 
 /**
  * Reads the rest of a body and drops it. If the connection were closed before, the client could get an error while it writes, and
@@ -59,7 +60,11 @@ function dropRest(request: IncomingMessage): Promise<void> {
       dropped += chunk.length;
       if (dropped > MOST_DROPPED_BYTES) resolve();
     });
-    finished(request, { writable: false }, () => resolve());
+    const timeout = setTimeout(resolve, MOST_DROPPED_MS);
+    finished(request, { writable: false }, () => {
+      clearTimeout(timeout);
+      resolve();
+    });
     request.resume();
   });
 }

@@ -32,7 +32,9 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   function instanceOf(database: Database, start: Start): Instance {
     try {
-      return openInstance({ database, ...start, config, report, stateControl: control, now: () => current().now() });
+      // Also after the close, for an answer that is still to be sent.
+      const now = (): number => instance?.now() ?? config.clock.now();
+      return openInstance({ database, ...start, config, report, stateControl: control, now });
     } catch (error) {
       database.close();
       throw error;
@@ -60,6 +62,16 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     return current().now();
   }
 
+  /** Opens an instance of the snapshot, and closes it: one that cannot run must not replace the state. @throws ServiceError INVALID_BODY */
+  async function assertSnapshot(bytes: Uint8Array): Promise<void> {
+    try {
+      await instanceOf(openSnapshot(bytes), { ...RESUMED, resumption: "frozen" }).close();
+    } catch (error) {
+      const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
+      throw new ServiceError("INVALID_BODY", message);
+    }
+  }
+
   /** Runs one change of the state after the other. */
   function inOrder(change: () => Promise<number>): Promise<number> {
     const changed = changing.then(change);
@@ -69,8 +81,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   const control = stateControl({
     snapshot: () => current().snapshot(),
-    load(bytes) {
-      assertSnapshot(bytes);
+    async load(bytes) {
+      await assertSnapshot(bytes);
       return inOrder(() => replace(bytes, { ...RESUMED, resumption: "frozen" }));
     },
     // For an option that is not set, a reset uses the value with which the database was first started.
@@ -119,16 +131,6 @@ function onDisk(write: () => void): void {
       "DATA_UNAVAILABLE",
       `The new state could not be written (${String(error)}). Check the disk. Nothing changed.`,
     );
-  }
-}
-
-/** @throws ServiceError INVALID_BODY */
-function assertSnapshot(bytes: Uint8Array): void {
-  try {
-    openSnapshot(bytes).close();
-  } catch (error) {
-    const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
-    throw new ServiceError("INVALID_BODY", message);
   }
 }
 

@@ -1,9 +1,4 @@
-import {
-  ProtocolErrorCode,
-  specTypeSchemas,
-  type JSONRPCRequest,
-  type StandardSchemaV1Sync,
-} from "#mcp-server";
+import { ProtocolErrorCode, specTypeSchemas, type JSONRPCRequest, type StandardSchemaV1Sync } from "#mcp-server";
 
 /** Answers a message with an error of JSON-RPC. `id` is that of the message, if it has one. */
 export function refuse(

@@ -108,11 +108,19 @@ test.each<[what: string, files: Record<string, string>, test: string]>([
 
 test.each<[what: string, files: Record<string, string>, send: string]>([
   ["in .env", { ".env": "PORT=5000\n", "app.js": APP }, "localhost:5000"],
+  ["in .env, as a shell reads it", { ".env": "export PORT = 5000\n", "app.js": APP }, "localhost:5000"],
   ["by default", { "app.js": APP }, "localhost:4000"],
   ["as a number", { "app.js": APP.replace("process.env.PORT ?? 4000", "6000") }, "localhost:6000"],
   ["unknown", { "app.js": APP.replace(" ?? 4000", "") }, "; use its port:"],
 ])("the port is the app's: %s", async (_what, files, send) => {
   expect((await addTo({ "package.json": ESM, ...files })).steps).toContain(send);
+});
+
+test("where import() resolves as an ES module, its lines name the extension, also in CommonJS", async () => {
+  const manifest = JSON.stringify({ scripts: { test: "jest" }, dependencies: { express: "5" } });
+  const tsconfig = '{ "compilerOptions": { "module": "nodenext" } }';
+  const files = { "package.json": manifest, "tsconfig.json": tsconfig, "app.ts": APP };
+  expect((await addTo(files)).steps).toContain('import("./signals/router.js")');
 });
 
 test.each<[what: string, files: Record<string, string>, router: string, holds: string, lacks: RegExp]>([

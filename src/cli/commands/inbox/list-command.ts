@@ -1,6 +1,6 @@
 import { Option, type Command } from "#commander";
 import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/stored-events.js";
-import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
@@ -32,13 +32,14 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: ListOptions) => list(options, context));
 }
 
-async function list(options: ListOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
+async function list(options: ListOptions, { cli: { terminal, signal } }: CommandContext): Promise<ExitCode> {
   const { state, type, limit, after, json } = options;
   await withInbox(options, async (inbox) => {
     // As on the inbox page: a type without a dot is one of a signal.
     const signalType = type?.includes(".") ? undefined : type;
     const found: InboxEntry[] = [];
     for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
+      throwIfInterrupted(signal);
       found.push(...entries.filter((entry) => signalType === undefined || entry.signalType === signalType));
       // One event more than the limit tells that there is another page.
       if (found.length > limit) break;

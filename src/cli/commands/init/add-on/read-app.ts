@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { echoed } from "../../../console/printable.js";
 import { usageError } from "../../../options/exit.js";
@@ -42,6 +42,8 @@ export function readApp(directory: string) {
   const testRunner = /(?<![\w-])(vitest|jest|mocha)(?![\w-])/.exec(named)?.[1] ?? "node";
   // Jest cannot load ES modules in this app, and signalbox is one.
   const isLazy = testRunner === "jest" && !(isEsm && JSON.stringify(scripts).includes("--experimental-vm-modules"));
+  // There `import()` needs an extension, also in a CommonJS file.
+  const resolvesAsNode = /"module"\s*:\s*"node/i.test(textOf(directory, "tsconfig.json"));
   const hasLock = (file: string): boolean => existsSync(join(directory, file));
   const packageManager = PACKAGE_MANAGERS.find((name) => LOCK_FILES[name].some(hasLock)) ?? "npm";
   const ports = new Set(linesWith(PORT).map(({ text }) => PORT.exec(text)?.[1]));
@@ -51,7 +53,7 @@ export function readApp(directory: string) {
     /** Its files use `require`. */
     isRequiring: !isTypeScript && !isEsm,
     /** With which the app imports its own files; empty for none. */
-    importExtension: extension === ".ts" && !isEsm ? "" : extension.replace("ts", "js"),
+    importExtension: extension === ".ts" && !isEsm && !(isLazy && resolvesAsNode) ? "" : extension.replace("ts", "js"),
     testRunner,
     isLazy,
     usesNodeTest: isLazy || testRunner === "node",
@@ -61,7 +63,9 @@ export function readApp(directory: string) {
     /** One of the app's own tests. */
     ownTest: files.find((file) => TEST.test(file)),
     /** The `PORT` of `.env`, or the only default of the port in the sources. */
-    port: /^PORT=["']?(\d+)/m.exec(textOf(directory, ".env"))?.[1] ?? (ports.size === 1 ? [...ports][0] : undefined),
+    port:
+      /^\s*(?:export\s+)?PORT\s*=\s*["']?(\d+)/m.exec(textOf(directory, ".env"))?.[1] ??
+      (ports.size === 1 ? [...ports][0] : undefined),
     creations,
     handlesSigterm: linesWith(/["'`]SIGTERM["'`]/).length > 0,
   };
@@ -80,7 +84,8 @@ function readManifest(directory: string) {
 
 /** The content of a file; empty if there is none. */
 function textOf(directory: string, file: string): string {
-  return existsSync(join(directory, file)) ? readFileSync(join(directory, file), "utf8") : "";
+  const isFile = statSync(join(directory, file), { throwIfNoEntry: false })?.isFile() === true;
+  return isFile ? readFileSync(join(directory, file), "utf8") : "";
 }
 
 function filesIn(directory: string, folder = ""): string[] {
