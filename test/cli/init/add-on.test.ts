@@ -117,9 +117,8 @@ test.each<[what: string, files: Record<string, string>, send: string]>([
 });
 
 test("where import() resolves as an ES module, its lines name the extension, also in CommonJS", async () => {
-  const manifest = JSON.stringify({ scripts: { test: "jest" }, dependencies: { express: "5" } });
   const tsconfig = '{ "compilerOptions": { "module": "nodenext" } }';
-  const files = { "package.json": manifest, "tsconfig.json": tsconfig, "app.ts": APP };
+  const files = { "package.json": manifest({ scripts: { test: "jest" } }), "tsconfig.json": tsconfig, "app.ts": APP };
   expect((await addTo(files)).steps).toContain('import("./signals/router.js")');
 });
 
