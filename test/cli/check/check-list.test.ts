@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { CHECKS } from "../../../src/cli/commands/check/checks.js";
 import { CASES, EVENT_NAMES } from "../deliveries/fixture-names.js";
 
-const inCases = CHECKS.flatMap(({ cases = [], wanted }) => (wanted === undefined ? cases : []));
+const inCases = CHECKS.flatMap(({ cases = [] }) => cases);
 
 test("a check depends on earlier ones of which it says nothing new", () => {
   for (const [index, { dependsOn = [] }] of CHECKS.entries()) {

@@ -1,26 +1,52 @@
 import { answerTimes, describeTimes, type AnswerTimes } from "../../deliveries/answer-times.js";
-import { isSuccess } from "../../deliveries/answer.js";
+import { isRefusal, isSuccess, type Answered } from "../../deliveries/answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
 import { probeOf } from "./describe-delivery.js";
 
+/** A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer that its rule applies to. */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
-export async function checkContentType(context: CheckContext): Promise<Observation> {
-  const probes: Probe[] = [];
-  for (const name of SAMPLE) {
-    const exchange = await context.send(context.build(name), 0);
-    const { answer } = exchange;
-    if (answer.kind !== "answer" || answer.body === "") continue;
-    const type = answer.headers["content-type"] ?? "(none)";
-    probes.push({
+type AnsweredExchange = Exchange & { answer: Answered };
+
+/** @returns null for an exchange that the rule does not apply to */
+type Rule = (exchange: AnsweredExchange) => Probe | null;
+
+export function checkUnauthorized(context: CheckContext): Promise<Observation> {
+  return checkAnswers(context, (exchange) => {
+    const applies = exchange.delivery.expect.status === 401 && isRefusal(exchange.answer);
+    return applies ? probeOf(exchange, "status") : null;
+  });
+}
+
+export function checkContentType(context: CheckContext): Promise<Observation> {
+  return checkAnswers(context, (exchange) => {
+    const { body, headers } = exchange.answer;
+    if (body === "") return null;
+    const type = headers["content-type"] ?? "(none)";
+    return {
       ...probeOf(exchange, "status"),
       expected: "Content-Type: application/json",
       actual: `Content-Type: ${type}`,
       ok: /^application\/json\b/i.test(type),
-    });
+    };
+  });
+}
+
+async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observation> {
+  const applyToAll = (): Probe[] => context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
+  if (context.exchanges.length < SAMPLE.length || applyToAll().length === 0) {
+    for (const name of SAMPLE) await context.send(context.build(name), 0);
   }
-  return probes.length === 0 ? { probes, inconclusive: "no answer has a body" } : { probes };
+  const probes = applyToAll();
+  if (probes.length === 0) return { probes, inconclusive: "no answer of this kind was received" };
+  // Several checks may have sent the same case. Each case is reported once for each result.
+  const distinct = new Map(probes.map((probe) => [`${probe.name} ${probe.ok}`, probe]));
+  return { probes: [...distinct.values()], note: `${probes.length} answers` };
+}
+
+function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
+  return exchange.answer.kind === "answer";
 }
 
 const LEAST_SAMPLES = 20;

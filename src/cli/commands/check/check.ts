@@ -1,4 +1,3 @@
-import type { Wanted } from "../../deliveries/answer.js";
 import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
@@ -18,8 +17,6 @@ export interface Check {
   /** Ids of checks. When one of them failed, this check is skipped, because it would fail for the same reason. */
   dependsOn?: readonly string[];
   cases?: readonly CaseName[];
-  /** How the answers to the cases are judged. @default as the service's document requires */
-  wanted?: Wanted;
   run?: (context: CheckContext) => Promise<Observation>;
 }
 

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../api/limits.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import { checkAnswerTimes, checkContentType } from "./answers.js";
+import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
 import type { Check } from "./check.js";
 import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
 
@@ -283,8 +283,7 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
     id: "answers.unauthorized",
     title: "A delivery with a bad signature is refused with 401.",
     hint: "Verify before you parse: a 400 for a forged body shows that the body was parsed first.",
-    cases: ["signature-missing", "wrong-secret"],
-    wanted: "status",
+    run: checkUnauthorized,
   },
   {
     id: "answers.json",

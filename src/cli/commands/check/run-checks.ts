@@ -41,12 +41,12 @@ function judge(
   return { ...result, outcome: "passed" };
 }
 
-function runCases({ cases = [], wanted }: Check) {
+function runCases({ cases = [] }: Check) {
   return async (context: CheckContext): Promise<Observation> => {
     const probes: Probe[] = [];
     const all = cases.map((what) => {
       const built = context.build(what);
-      return { built, wanted: wanted ?? wantedOf(built.delivery.expect) };
+      return { built, wanted: wantedOf(built.delivery.expect) };
     });
     await sendCases(all, context.concurrency, context.send, (result) => probes.push(probeOf(result, result.wanted)));
     return { probes };
