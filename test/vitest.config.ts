@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { skipsReporter } from "./skips.js";
 
 const DIST = new URL("../dist/stores/sqlite/", import.meta.url);
 const THREAD = "./background-thread.js";
@@ -12,11 +13,15 @@ const threadsFromDist = {
   },
 };
 
+/** Takes minutes, so that only `npm run test:storm` runs it. */
+const STORM = ["test/storm/storm.test.ts"];
+
 const testsOf = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   plugins: [threadsFromDist],
   test: {
+    reporters: process.env["CI"] === undefined ? ["default"] : ["default", skipsReporter],
     root: new URL("..", import.meta.url).pathname,
     // Tests open SQLite files and child processes: a fork keeps a crash away from the other tests.
     pool: "forks",
@@ -38,7 +43,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "slow", include: testsOf("faults", "properties", "pages", "process", "repo", "storm") },
+        test: {
+          name: "slow",
+          include: testsOf("faults", "properties", "pages", "process", "repo", "storm"),
+          exclude: STORM,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "storm", include: STORM },
       },
       {
         extends: true,

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { Command, type CommanderError } from "commander";
+import { Command } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
-import { byNpx, commandPath, firstExampleOf, type CommandContext } from "./options/define-command.js";
+import { byNpx, commandPath, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";
-import { echoed } from "./console/printable.js";
 import { wrap } from "./console/wrap.js";
 
 const START = `
@@ -24,7 +23,10 @@ Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or se
 /** Longer lines of help are hard to read. */
 const HELP_COLUMNS = 100;
 
-/** The commands in the order of the help. Only the typed command is loaded, because loading all takes long. */
+/**
+ * The commands in the order of the help. Only the typed command is loaded, because loading all takes long. For the same reason a
+ * command's action itself imports what is large (`await import`), so that the help of all commands does not wait for it.
+ */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
   ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
   ["dev", async () => (await import("./commands/dev/dev-command.js")).addDevCommand],
@@ -64,44 +66,26 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
     .addHelpText("after", START);
   const typed = COMMANDS.get(args[0] ?? "");
   for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
-  explainWrongUsage(program, args, outcome);
+  explainWrongUsage(program, outcome);
   return program;
 }
 
-function explainWrongUsage(command: Command, args: readonly string[], outcome: Outcome): void {
+function explainWrongUsage(command: Command, outcome: Outcome): void {
   command.exitOverride((error) => {
-    if (error.exitCode === 0) throw error;
-    outcome.commandName = commandPath(command);
-    throw usageError(messageOf(error, command, args));
-  });
-  for (const subcommand of command.commands) explainWrongUsage(subcommand, args, outcome);
-}
-
-/** Messages that already tell what to type. No example is added, because it may be about another option. */
-const TELLS_WHAT_TO_TYPE = /Expected |It is empty|Allowed choices|Did you mean/;
-
-function messageOf(error: CommanderError, command: Command, args: readonly string[]): string {
-  const path = commandPath(command);
-  if (error.code === "commander.help") {
+    const { exitCode, code, message } = error;
+    if (exitCode === 0) throw error;
+    const path = commandPath(command);
+    outcome.commandName = path;
     const names = command.commands.map((subcommand) => subcommand.name());
-    return `name a command: ${names.join(", ")} (such as \`${firstExampleOf(command)}\`)`;
-  }
-  const message = error.message
-    .replace(/^error: /, "")
-    .replaceAll(/'([^']*)'/g, (_quoted, typed: string) => `'${echoed(typed)}'`)
-    .replaceAll(/\s*\n\s*/g, " ")
-    .replace(/\.$/, error.code === "commander.excessArguments" ? valueOfFlag(command, args) : "");
-  const help = `\`${byNpx(`${path} --help`)}\``;
-  if (TELLS_WHAT_TO_TYPE.test(message)) return `${message}; see ${help}`;
-  return `${message}; type for example \`${firstExampleOf(command)}\`, or ${help}`;
-}
-
-/** If an argument is too many because it follows an option without a value, names that option. */
-function valueOfFlag(command: Command, args: readonly string[]): string {
-  const extra = command.args[command.registeredArguments.length] ?? "";
-  const before = args[args.indexOf(extra) - 1] ?? "";
-  const isFlag = command.options.some(({ short, long, required }) => !required && [short, long].includes(before));
-  return isFlag ? `: ${before} takes no value` : "";
+    // Commander writes its suggestion on a line of its own.
+    const words = message
+      .replace(/^error: /, "")
+      .replaceAll(/\s*\n\s*/g, " ")
+      .replaceAll(/(?<=')[^']{81,}(?=')/g, (text) => `${text.slice(0, 80)}…`);
+    const problem = code === "commander.help" ? `name a command: ${names.join(", ")}` : words.replace(/\.$/, "");
+    throw usageError(`${problem}; see \`${byNpx(`${path} --help`)}\``);
+  });
+  for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
 }
 
 function readVersion(): string {

@@ -1,11 +1,10 @@
 import { setMaxListeners } from "node:events";
-import { CommanderError } from "commander";
+import { CommanderError } from "#commander";
 import { isSignalboxError } from "../errors.js";
 import { systemClock } from "../time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
 import { createInterruption } from "./console/interruption.js";
 import { CliError, EXIT, type ExitCode } from "./options/exit.js";
-import { assertOptionValues } from "./options/option-values.js";
 import { printable } from "./console/printable.js";
 import { createTerminal } from "./console/terminal.js";
 import { createProgram } from "./program.js";
@@ -32,7 +31,6 @@ export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCod
   try {
     // Inside the try, because this call imports modules. If one is missing, the user gets an error line.
     const program = await createProgram(cli, args, outcome);
-    assertOptionValues(program, args);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();
     return cli.signal.aborted ? (outcome.whenInterrupted ?? EXIT.interrupted) : outcome.exitCode;

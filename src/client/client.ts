@@ -13,15 +13,15 @@ import {
 import type { NewRegistration, RegisterWebhookBody } from "../api/webhook-registration.js";
 import { operationCaller } from "./transport/call-operation.js";
 import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
-import { isClientError } from "./client-error.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
 import type { PlatformAbortSignal } from "./platform.js";
-import { createPollGate } from "./operations/poll-gate.js";
 import type { Quota } from "./transport/quota.js";
 import { startInvestigation, type StartInvestigationInput } from "./operations/start-investigation.js";
 import {
+  isFinished,
   waitForInvestigation,
   type FinishedInvestigation,
+  type KnownTask,
   type WaitForInvestigationOptions,
 } from "./operations/wait-for-investigation.js";
 import { itemsOf, walkPages } from "./operations/walk-pages.js";
@@ -56,8 +56,8 @@ export interface Client {
   /** Reads an investigation once. Uses no quota. */
   readInvestigation(taskId: string, options?: CallOptions): Promise<InvestigationTask>;
   /**
-   * Polls until the investigation is finished. Each poll is at least `poll_after_seconds` after the last answer that this
-   * client got about the investigation. Also resolves when the investigation `failed` or was `cancelled`, so check `status`.
+   * Polls until the investigation is finished. The first poll is at least `poll_after_seconds` after the last answer that this
+   * client got about the investigation, and each later poll after the last answer of this wait. Also resolves when the investigation `failed` or was `cancelled`, so check `status`.
    */
   waitForInvestigation(taskId: string, options?: WaitForInvestigationOptions): Promise<FinishedInvestigation>;
   /**
@@ -87,6 +87,9 @@ export interface Client {
   quota(): Quota | null;
 }
 
+/** Longer than the interval between two polls of a task. */
+const KNOWN_FOR_MS = 60_000;
+
 /**
  * Creates a client of the service's REST API over `fetch`.
  *
@@ -97,37 +100,36 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const config = resolveClientOptions(options);
-  const gate = createPollGate(config.clock, config.retry.maxWaitMs);
+  /** The last answer about each task that is not finished; forgotten when it is old. */
+  const known = new Map<string, KnownTask>();
   let lastQuota: Quota | null = null;
   const callOperation = operationCaller(config, (quota) => (lastQuota = quota));
+
+  function note(task: InvestigationTask): InvestigationTask {
+    const now = config.clock.elapsed();
+    for (const [id, { answeredAt }] of known) if (now - answeredAt > KNOWN_FOR_MS) known.delete(id);
+    if (!isFinished(task)) known.set(task.task_id, { task, answeredAt: now });
+    else known.delete(task.task_id);
+    return task;
+  }
 
   async function readTask(taskId: string, signal: PlatformAbortSignal | undefined, maxAttempts: number) {
     const operation = "readInvestigation";
     const path = { task_id: checkPathParameter(operation, "task_id", taskId) };
-    try {
-      const task = await callOperation({ operation, path, signal, maxAttempts });
-      gate.note(task);
-      return task;
-    } catch (error) {
-      // The wait that the error asks for also holds for other callers of this client that poll the same task.
-      if (isClientError(error)) gate.postpone(taskId, error);
-      throw error;
-    }
+    return note(await callOperation({ operation, path, signal, maxAttempts }));
   }
 
   const client: Client = {
     async startInvestigation(input, callOptions = {}) {
       const { signal } = checkCallOptions("startInvestigation", callOptions);
-      const task = await startInvestigation(callOperation, input, signal);
-      gate.note(task);
-      return task;
+      return note(await startInvestigation(callOperation, input, signal));
     },
     async readInvestigation(taskId, callOptions = {}) {
       const { signal } = checkCallOptions("readInvestigation", callOptions);
       return readTask(taskId, signal, config.retry.maxAttempts);
     },
     waitForInvestigation: (taskId, waitOptions = {}) =>
-      waitForInvestigation(config, gate, (id, signal) => readTask(id, signal, 1), taskId, waitOptions),
+      waitForInvestigation(config, known.get(taskId), (id, signal) => readTask(id, signal, 1), taskId, waitOptions),
     async registerWebhook(input, callOptions = {}) {
       const operation = "registerWebhook";
       const { signal } = checkCallOptions(operation, callOptions);

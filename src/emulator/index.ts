@@ -8,10 +8,7 @@ export {
 export type { AccountOptions, EmulatorOptions } from "./instance/options.js";
 export type { AccountFeature, AccountInfo, RankingFeature } from "./access/accounts.js";
 export type { ApiKeyInfo } from "./access/api-keys.js";
-export { ASSUMPTIONS, type Assumption, type Assumptions } from "./instance/assumptions.js";
-export { FIXED_ASSUMPTIONS, type FixedAssumption } from "./instance/fixed-assumptions.js";
-export type { AllowedValues } from "./instance/allowed-values.js";
-export type { AssumptionOptions } from "./instance/assumption-options.js";
+export type { AssumptionOptions, Assumptions } from "./instance/assumption-options.js";
 export type { EmulatorEvent } from "./instance/events.js";
 export type { RandomSource } from "./instance/random-source.js";
 export { ENTITLEMENTS, TIERS, type Entitlement, type Tier } from "../api/access.js";

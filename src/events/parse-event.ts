@@ -25,7 +25,7 @@ export type ParsedEvent =
     };
 
 /** Longest event id and type, in UTF-16 units, because stores index them. Those of the service have fewer than 40 units. */
-const MAX_NAME_LENGTH = 255;
+export const MAX_NAME_LENGTH = 255;
 
 // The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept. Formats are not checked, so
 // that a signal with a date in a new notation is still handed off.

@@ -71,9 +71,9 @@ export interface Receiver {
   readonly inbox: Inbox;
 }
 
-const DEFAULT_GRACE_MS = 10_000;
+export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
-const DRAIN_MARGIN_MS = 5000;
+export const DRAIN_MARGIN_MS = 5000;
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
  *

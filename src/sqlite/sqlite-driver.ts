@@ -5,7 +5,7 @@ import { SignalboxError } from "../errors.js";
 const require = createRequire(import.meta.url);
 
 /** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+export const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
  * Loads better-sqlite3, unless it would crash the process. Version 13 crashes Node below 22 when it is loaded. Versions up to
@@ -14,16 +14,27 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  * @throws SignalboxError `store_unsupported`
  */
 export function loadDriver(
-  versions: { driver: string; node: string } = {
-    driver: (require("better-sqlite3/package.json") as { version: string }).version,
-    node: process.versions.node,
-  },
+  versions: { driver: string; node: string } = { driver: installedVersion(), node: process.versions.node },
 ): typeof Database {
   const [driver, node] = [Number.parseInt(versions.driver), Number.parseInt(versions.node)];
   const install = "npm install better-sqlite3@12 (other package managers: docs/installing.md)";
   if (driver >= 13 && node < 22) throw crashes(versions, `Use Node 22 or later, or run: ${install}.`);
   if (driver < 13 && node >= 24) throw crashes(versions, "Run: npm install better-sqlite3@13");
   return require("better-sqlite3") as typeof Database;
+}
+
+/** @throws SignalboxError when the driver, an optional dependency, is not installed */
+function installedVersion(): string {
+  try {
+    return (require("better-sqlite3/package.json") as { version: string }).version;
+  } catch (cause) {
+    throw new SignalboxError(
+      "store_unsupported",
+      "The package better-sqlite3 is not installed.",
+      "Run: npm install better-sqlite3. If npm has to compile it, see docs/installing.md.",
+      { cause },
+    );
+  }
 }
 
 function crashes({ driver, node }: { driver: string; node: string }, help: string): SignalboxError {

@@ -14,7 +14,7 @@ export interface WaitForEventOptions {
   timeoutMs?: number | undefined;
 }
 
-const DEFAULT_TIMEOUT_MS = 4000;
+export const DEFAULT_TIMEOUT_MS = 4000;
 const LONGEST_PAUSE_MS = 50;
 
 /**

@@ -11,7 +11,7 @@ export interface DurationStats {
   maxMs: number;
 }
 
-const KEPT = 512;
+export const KEPT = 512;
 
 export function createDurations() {
   const kept = new Float64Array(KEPT);

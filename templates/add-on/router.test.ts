@@ -1,70 +1,63 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, it } from "node:test";
+import { it } from "node:test";
 import express from "express";
 import { memoryStore } from "signalbox/stores/memory";
 import { signalEvent, signedDelivery } from "signalbox/testing";
 import { createSignals } from "./router.js";
 
-type Signals = ReturnType<typeof createSignals>;
-type Delivery = ReturnType<typeof signedDelivery>;
-
 const secret = "whsec_of_this_test";
 
-let received: string[];
-let signals: Signals;
-let server: Server;
-
-beforeEach(async () => {
-  received = [];
-  signals = createSignals({
+async function listen() {
+  const signals = createSignals({
     secrets: secret,
     store: memoryStore(),
-    onSignal: (signal) => received.push(signal.id),
+    onSignal: () => undefined,
     logger: false,
+  });
+  const handedOff = new Promise((resolve) => {
+    signals.receiver.on("handedOff", resolve);
   });
   await signals.start();
   const app = express();
   app.use("/webhooks/signals", signals.router);
-  server = app.listen(0, "127.0.0.1");
+  const server = app.listen(0, "127.0.0.1");
   await once(server, "listening");
-});
-
-afterEach(async () => {
-  server.close();
-  server.closeAllConnections();
-  await signals.close();
-});
-
-function post({ headers, body }: Delivery) {
-  const { port } = server.address() as AddressInfo;
+  const address = server.address();
+  const port = address !== null && typeof address === "object" && address.port;
   const url = `http://127.0.0.1:${port}/webhooks/signals`;
-  return fetch(url, { method: "POST", headers, body: body.toString() });
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+    return signals.close();
+  };
+  return { url, handedOff, close };
 }
 
 void it("a signed signal is handed to onSignal, once", async () => {
-  const handedOff = new Promise((resolve) => {
-    signals.receiver.on("handedOff", resolve);
-  });
-  const event = signalEvent({ data: { signal_type: "price_increased" } });
-  const delivery = signedDelivery(event, { secret });
-
-  const first = await post(delivery);
-  assert.equal(first.status, 200);
-  assert.equal(await first.text(), '{"received":true}');
-  await handedOff;
-
-  const second = await post(delivery);
-  assert.equal(second.status, 200);
-  assert.equal(await second.text(), '{"received":true,"duplicate":true}');
-  assert.deepEqual(received, [event.id]);
+  const { url, handedOff, close } = await listen();
+  const { headers, body } = signedDelivery(signalEvent(), { secret });
+  const delivery = { method: "POST", headers, body: body.toString() };
+  try {
+    const first = await fetch(url, delivery);
+    assert.equal(await first.text(), '{"received":true}');
+    await handedOff;
+    const second = await fetch(url, delivery);
+    assert.equal(await second.text(), '{"received":true,"duplicate":true}');
+  } finally {
+    await close();
+  }
 });
 
 void it("a signal with a wrong signature is refused", async () => {
-  const forged = signedDelivery(signalEvent(), { secret: "whsec_of_another" });
-  const answer = await post(forged);
-  assert.equal(answer.status, 401);
-  assert.deepEqual(received, []);
+  const { url, close } = await listen();
+  const other = { secret: "whsec_of_another" };
+  const { headers, body } = signedDelivery(signalEvent(), other);
+  try {
+    const delivery = { method: "POST", headers, body: body.toString() };
+    const answer = await fetch(url, delivery);
+    assert.equal(answer.status, 401);
+  } finally {
+    await close();
+  }
 });

@@ -1,8 +1,8 @@
 import { Router } from "express";
 import { createReceiver, secretFile, type ReceiverOptions } from "signalbox";
 import { expressHandler } from "signalbox/express";
-import { sqliteStore } from "signalbox/stores/sqlite";
 import { onSignal } from "./on-signal.js";
+import { store } from "./store.js";
 
 /**
  * Creates a receiver of signals and its router. Mount the router in front of
@@ -28,14 +28,13 @@ export function createSignals(options: ReceiverOptions) {
   };
 }
 
-// Both files must be on a disk that survives a new deployment of the app.
-const { SIGNALS_DB = "signals.db" } = process.env;
 // One secret on each line. `signalbox register` adds them, without a restart.
+// The file must survive a new deployment of the app.
 const { SIGNALS_SECRET_FILE = "signals.secret" } = process.env;
 
 /** The receiver of this app. The inbox is opened by `signals.start()`. */
 export const signals = createSignals({
   secrets: secretFile(SIGNALS_SECRET_FILE),
-  store: sqliteStore(SIGNALS_DB),
+  store,
   onSignal,
 });

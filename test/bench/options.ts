@@ -11,18 +11,13 @@ export const PARTS = [
   "scale-bodies",
   "scale-memory",
   "postgres",
-  "postgres-scale",
   "postgres-million",
   "search",
 ] as const;
 export type Part = (typeof PARTS)[number];
 
 /** Names for several parts. */
-const GROUPS = new Map<string, readonly Part[]>([
-  ["scale", ["scale-events", "scale-bodies", "scale-memory", "postgres-scale", "postgres-million", "search"]],
-  ["all", PARTS],
-  ["none", []],
-]);
+const GROUPS = new Map<string, readonly Part[]>([["all", PARTS]]);
 const USUAL: readonly Part[] = ["throughput", "latency", "one-core", "slow-disk", "verify", "postgres"];
 
 export interface BenchOptions {
@@ -50,11 +45,10 @@ Examples:
   npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
   npm run bench -- --only postgres                     with an inbox in PostgreSQL, beside job queues
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
-  npm run bench -- --keep                              keeps the result and writes its tables into docs/speed.md
-  npm run bench -- --only none --keep                  writes the kept result into docs/speed.md anew
+  npm run bench -- --keep                              keeps the result; npm run docs then writes its tables
 
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
-Parts: ${PARTS.join(", ")}; scale: large inboxes and long runs; all; none
+Parts: ${PARTS.join(", ")}; scale: large inboxes and long runs; all
 
 Every server runs in a process of its own. Another process sends all of them the same signed requests. An answer other
 than 200, or an acknowledged event that is not in the server's file afterwards, fails the run.`;
@@ -74,13 +68,13 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .option("--connections <n>", "connections, kept alive", toCount, 64)
     .option(
       "--events <n>",
-      "events in the inbox for scale-events, postgres-scale and search (there at most 1,000,000)",
+      "events in the inbox for scale-events and search (there at most 1,000,000)",
       toCount,
       5_000_000,
     )
     .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
     .option("--json", "print the result as JSON")
-    .option("--keep", "keep the result in test/bench/result.json and write its tables into docs/speed.md")
+    .option("--keep", "keep the result in test/bench/result.json, from which npm run docs writes docs/speed.md")
     .addHelpText("after", EXAMPLES)
     .parse(argv)
     .opts<BenchOptions>();

@@ -57,31 +57,3 @@ export function waitQuantile(gaps: readonly number[], idle: number, percent: num
   }
   return 0;
 }
-
-type Figures<Round, Name extends string> = Record<Name, (round: Round, index: number) => number>;
-
-function eachFigure<Round, Name extends string, Result>(
-  rounds: readonly Round[],
-  figures: Figures<Round, Name>,
-  reduce: (values: readonly number[]) => Result,
-): Record<Name, Result> {
-  const named = Object.entries<Figures<Round, Name>[Name]>(figures);
-  const reduced = named.map(([name, valueOf]) => [name, reduce(rounds.map(valueOf))]);
-  return Object.fromEntries(reduced) as Record<Name, Result>;
-}
-
-/** The spread of each figure over the rounds. */
-export function spreads<Round, Name extends string>(
-  rounds: readonly Round[],
-  figures: Figures<Round, Name>,
-): Record<Name, Spread> {
-  return eachFigure(rounds, figures, spread);
-}
-
-/** The median of each figure over the rounds. */
-export function medians<Round, Name extends string>(
-  rounds: readonly Round[],
-  figures: Figures<Round, Name>,
-): Record<Name, number> {
-  return eachFigure(rounds, figures, median);
-}

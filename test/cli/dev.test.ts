@@ -189,9 +189,11 @@ test("the usual port may be in use, a port that is asked for may not", async () 
 
 test.each([
   [["--url", "localhost:3000"], "Expected an address"],
+  [[], "PORT is 70000, which is not a port: give --url"],
   [["--url", "http://example.com/hooks"], "--url: must be an HTTPS endpoint"],
 ])("wrong usage says what to type: %s", async (args, words) => {
-  expect(await callCli(["dev", ...args])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
+  const run = await callCli(["dev", ...args], { env: { PORT: "70000" } });
+  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
 });
 
 test("a file that is not for secrets is refused before anything is registered", async () => {

@@ -1,6 +1,5 @@
 import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
-import type { InboxStore, ReclaimResult } from "../../src/inbox/store.js";
-import type { InboxEntry, PastStep } from "../../src/inbox/stored-events.js";
+import type { InboxStore } from "../../src/inbox/store.js";
 import type { Clock } from "../../src/time/clock.js";
 import type { Break } from "./plain-medium.js";
 
@@ -8,10 +7,6 @@ import type { Break } from "./plain-medium.js";
 export interface BrokenStore extends Break {
   mistake: string;
   caught: string;
-  /** Whether only a store that knows which processes live can make it. */
-  knowsProcesses?: boolean;
-  /** Whether only a store that measures with the clock that it is given can make it. */
-  usesGivenClock?: boolean;
 }
 
 const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
@@ -53,11 +48,6 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: keepText,
   },
   {
-    mistake: "forgets the trace of a delivery",
-    caught: "a claimed event has what was received with it",
-    bend: forgetTrace,
-  },
-  {
     mistake: "prunes by age alone",
     caught: "prune deletes old done events, payload first, and no others",
     bend: pruneByAge,
@@ -83,76 +73,14 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: (store) => ({ ...store, reclaim: (request) => store.reclaim({ ...request, crashed: true }) }),
   },
   {
-    mistake: "takes over the leases of every endpoint",
-    caught: "an endpoint's leases are not taken over by another",
-    bend: takeOverAll,
-  },
-  {
     mistake: "hands an event off at once, however often it crashed",
     caught: "after its first crash an event is due at once, after the second within its delay",
     bend: skipDelays,
-    usesGivenClock: true,
-  },
-  {
-    mistake: "forgets for how long an event was due",
-    caught: "a claim says for how long an event was due",
-    bend: forgetWait,
   },
   {
     mistake: "puts a released event at the end of the queue",
     caught: "an event that is released keeps its place in the queue",
     bend: queueAnew,
-  },
-  {
-    mistake: "returns a column of its own with an entry",
-    caught: "an entry has the documented keys, and no other",
-    bend: showColumns,
-  },
-  {
-    mistake: "prunes every endpoint at once",
-    caught: "prune deletes nothing of another endpoint",
-    bend: pruneAll,
-  },
-  {
-    mistake: "forgets the limit of a prune",
-    caught: "a prune deletes at most its limit",
-    bend: (store) => ({ ...store, prune: (request) => store.prune({ ...request, limit: 1e9 }) }),
-  },
-  {
-    mistake: "numbers anew after a prune",
-    caught: "the seq of a deleted event is not used again",
-    bend: numberAnew,
-  },
-  {
-    mistake: "keeps the headers of a pruned event",
-    caught: "prune and discard delete the headers with the payload",
-    bend: keepHeaders,
-  },
-  {
-    mistake: "hands off only events that it leased before, or that nobody did",
-    caught: "the leases of a dead process are taken over, and those of a living one are not",
-    bend: leaveToTheDead,
-    knowsProcesses: true,
-  },
-  {
-    mistake: "takes the beginning of an id for a pattern",
-    caught: "an id is found by its beginning, of which no character stands for another",
-    bend: matchPattern,
-  },
-  {
-    mistake: "skips an event between two pages of a search",
-    caught: "search finds every event that matches, the newest first, each once",
-    bend: skipBetweenPages,
-  },
-  {
-    mistake: "keeps the history of a deleted payload",
-    caught: "the history is deleted with the payload",
-    bend: keepHistory,
-  },
-  {
-    mistake: "counts the settlements that it was given, not those that it applied",
-    caught: "a settlement that was applied before is not counted again",
-    bend: countGiven,
   },
 ];
 
@@ -279,14 +207,6 @@ function keepText(store: InboxStore): InboxStore {
   };
 }
 
-function forgetTrace(store: InboxStore): InboxStore {
-  const untraced = (event: NewEvent): NewEvent => {
-    const { traceParent: _isForgotten, ...received } = event.received;
-    return { ...event, received };
-  };
-  return { ...store, commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(untraced) }) };
-}
-
 function pruneByAge(store: InboxStore): InboxStore {
   return {
     ...store,
@@ -330,171 +250,7 @@ function skipDelays(store: InboxStore): InboxStore {
   };
 }
 
-function forgetWait(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      const events = result.claim?.events.map((event) => ({ ...event, dueForMs: 0 })) ?? [];
-      return { ...result, claim: result.claim && { ...result.claim, events } };
-    },
-  };
-}
-
 function queueAnew(store: InboxStore): InboxStore {
   const fromNow = (each: Settlement): Settlement => ({ ...each, delayMs: Math.max(0, each.delayMs) });
   return { ...store, commit: (batch) => store.commit({ ...batch, settlements: batch.settlements.map(fromNow) }) };
-}
-
-function showColumns(store: InboxStore): InboxStore {
-  const withToken = <Entry extends InboxEntry>(entry: Entry): Entry & { token: number } => ({ ...entry, token: 1 });
-  return {
-    ...store,
-    list: async (query) => (await store.list(query)).map(withToken),
-    async search(endpoint, query) {
-      const { entries, nextBeforeSeq } = await store.search(endpoint, query);
-      return { entries: entries.map(withToken), nextBeforeSeq };
-    },
-    async get(endpoint, eventId) {
-      const event = await store.get(endpoint, eventId);
-      return event && withToken(event);
-    },
-  };
-}
-
-function keepHeaders(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async get(endpoint, eventId) {
-      const event = await store.get(endpoint, eventId);
-      return event && { ...event, received: { ...event.received, headers: { "content-type": "application/json" } } };
-    },
-  };
-}
-
-function takeOverAll(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async reclaim(request) {
-      const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
-      const results: ReclaimResult[] = [await store.reclaim(request)];
-      // A shared store frees only its own leases, those whose hand-off never began.
-      const crashed = request.crashed && !store.shared;
-      for (const endpoint of endpoints) {
-        if (endpoint !== request.endpoint) results.push(await store.reclaim({ ...request, endpoint, crashed }));
-      }
-      return {
-        freed: results.reduce((sum, { freed }) => sum + freed, 0),
-        dead: results.flatMap(({ dead }) => dead),
-      };
-    },
-  };
-}
-
-function pruneAll(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async prune(request) {
-      const endpoints = new Set((await store.list({ limit: 1e9 })).map(({ endpoint }) => endpoint));
-      const total = { payloads: 0, keys: 0 };
-      for (const endpoint of endpoints) {
-        const { payloads, keys } = await store.prune({ ...request, endpoint });
-        total.payloads += payloads;
-        total.keys += keys;
-      }
-      return total;
-    },
-  };
-}
-
-function numberAnew(store: InboxStore): InboxStore {
-  let forgotten = 0;
-  return {
-    ...store,
-    async prune(request) {
-      const pruned = await store.prune(request);
-      forgotten += pruned.keys;
-      return pruned;
-    },
-    async commit(batch) {
-      const result = await store.commit(batch);
-      return { ...result, accepts: result.accepts.map((each) => ({ ...each, seq: each.seq - forgotten })) };
-    },
-  };
-}
-
-function leaveToTheDead(store: InboxStore): InboxStore {
-  const own = new Set<number>();
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      for (const { seq } of result.accepts) own.add(seq);
-      const events =
-        result.claim?.events.filter(({ seq, possiblyRepeated }) => !possiblyRepeated || own.has(seq)) ?? [];
-      for (const { seq } of events) own.add(seq);
-      return { ...result, claim: result.claim && { ...result.claim, events } };
-    },
-  };
-}
-
-/** As with LIKE. */
-function matchPattern(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async search(endpoint, { eventId = "", limit = 50, ...query }) {
-      const pattern = eventId
-        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-        .replaceAll("_", ".")
-        .replaceAll("%", ".*");
-      const { entries } = await store.search(endpoint, { ...query, limit: 1000 });
-      const found = entries.filter((entry) => new RegExp(`^${pattern}`, "su").test(entry.eventId));
-      const page = found.slice(0, limit);
-      return { entries: page, nextBeforeSeq: found.length > limit ? (page.at(-1)?.seq ?? null) : null };
-    },
-  };
-}
-
-function skipBetweenPages(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async search(endpoint, query) {
-      const { entries, nextBeforeSeq } = await store.search(endpoint, query);
-      return { entries, nextBeforeSeq: nextBeforeSeq && nextBeforeSeq - 2 };
-    },
-  };
-}
-
-function keepHistory(store: InboxStore): InboxStore {
-  const seen = new Map<string, PastStep[]>();
-  return {
-    ...store,
-    async get(endpoint, eventId) {
-      const event = await store.get(endpoint, eventId);
-      if (event === undefined) return undefined;
-      const key = JSON.stringify([endpoint, eventId]);
-      const history = event.rawBody === null ? (seen.get(key) ?? []) : event.history;
-      seen.set(key, history);
-      return { ...event, history };
-    },
-  };
-}
-
-function countGiven(store: InboxStore): InboxStore {
-  const given = new Set<string>();
-  let twice = 0;
-  return {
-    ...store,
-    commit(batch) {
-      for (const { seq, token } of batch.settlements) {
-        if (given.has(`${seq} ${token}`)) twice += 1;
-        given.add(`${seq} ${token}`);
-      }
-      return store.commit(batch);
-    },
-    async activity(endpoint, query) {
-      const spans = await store.activity(endpoint, query);
-      return spans.map((span, index) => (index === 0 ? { ...span, handedOff: span.handedOff + twice } : span));
-    },
-  };
 }

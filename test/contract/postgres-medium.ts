@@ -29,17 +29,13 @@ export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium
   const name = quotedName(schema);
   const admin = makePool(4, "", url);
   const pools = new Map<InboxStore, Killable>();
-  let now = Date.UTC(2030, 0, 1);
-
-  const setTime = () =>
-    admin.query(
-      `CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT ${now}::bigint'`,
-    );
   // The tables must be there before their clock can be replaced.
   const first = postgresStore({ pool: admin, schema });
   await first.open({ endpoint: "first", clock: systemClock });
   await first.close("first");
-  await setTime();
+  await admin.query(`
+    CREATE TABLE ${name}.test_clock AS SELECT ${Date.UTC(2030, 0, 1)}::bigint AS now;
+    CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT now FROM ${name}.test_clock'`);
 
   function createStore(): InboxStore {
     const killable = killablePool(url);
@@ -59,8 +55,7 @@ export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium
       return rows[0] as Awaited<ReturnType<InboxStore["get"]>>;
     },
     async advance(ms) {
-      now += ms;
-      await setTime();
+      await admin.query(`UPDATE ${name}.test_clock SET now = now + ${ms}`);
     },
     kill: (store) => pools.get(store)?.kill(),
     async destroy() {

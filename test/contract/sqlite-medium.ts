@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { InboxStore } from "../../src/inbox/store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../src/time/clock.js";
+import { MEMORY_DISK } from "../unit/temp-folder.js";
 import type { ContractMedium } from "./store-contract.js";
 
 export async function sqliteMedium(shared: boolean): Promise<ContractMedium> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-"));
+  const folder = await mkdtemp(join(MEMORY_DISK, "signalbox-"));
   const path = join(folder, "inbox.db");
   const createStore = (): InboxStore => sqliteStore({ path, shared });
   return {

@@ -18,9 +18,6 @@ export interface ContractCase {
   run(): Promise<void>;
 }
 
-/** A case with a store whose own clock runs must end within this time. */
-const MOST_DRIFT_MS = 10_000;
-
 /** Makes the tests of a store's guarantees. Each case has a medium of its own. */
 export function storeContract(createMedium: () => ContractMedium | Promise<ContractMedium>): ContractCase[] {
   return CASES.map(({ guarantee, name, run }) => ({
@@ -40,12 +37,11 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
         else if (ms < 0) clock.setNow(clock.now() + ms);
         else await clock.advance(ms);
       };
-      const driftMs = medium.advance === undefined ? 0 : MOST_DRIFT_MS;
       try {
         const store = await open(medium.createStore());
         const sibling = medium.createSibling === undefined ? store : await open(medium.createSibling());
         const readBack = medium.readBack ?? ((endpoint, eventId) => store.get(endpoint, eventId));
-        await run({ store, sibling, medium, open, readBack, advance, driftMs });
+        await run({ store, sibling, medium, open, readBack, advance });
       } finally {
         for (const store of opened.toReversed()) {
           for (const endpoint of ENDPOINTS) await store.close(endpoint);

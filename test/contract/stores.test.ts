@@ -1,12 +1,19 @@
-import { expect, test } from "vitest";
-import type { InboxStore } from "../../src/index.js";
+import { afterAll, expect, test } from "vitest";
 import { memoryStore } from "../../src/stores/memory.js";
-import { systemClock } from "../../src/time/clock.js";
 import { storeContract, type ContractMedium } from "./store-contract.js";
+import { makeOwnPostgres, POSTGRES_BINARIES } from "../own-postgres.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
-import { POSTGRES_PORT, postgresMedium } from "./postgres-medium.js";
+import { POSTGRES_PORT, POSTGRES_URL, postgresMedium } from "./postgres-medium.js";
 import { sqliteMedium } from "./sqlite-medium.js";
+
+// A server of its own need not write to the disk: the cases kill stores, not the server.
+const own =
+  process.env["TEST_POSTGRES_PORT"] === undefined && POSTGRES_BINARIES !== undefined
+    ? await makeOwnPostgres(["fsync=off"])
+    : undefined;
+afterAll(() => own?.remove());
+const url = own === undefined ? POSTGRES_URL : `postgres://postgres@127.0.0.1:${own.port}/postgres`;
 
 const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   memory() {
@@ -15,12 +22,10 @@ const MEDIA: Record<string, () => ContractMedium | Promise<ContractMedium>> = {
   },
   sqlite: () => sqliteMedium(false),
   "sqlite, shared": () => sqliteMedium(true),
-  postgres: postgresMedium,
-  "memory with a clock of its own": ownClockMedium,
-  "the control of the broken stores": () => plainMedium(),
+  postgres: () => postgresMedium(url),
 };
 
-const hasPostgres = await hasServer(POSTGRES_PORT);
+const hasPostgres = own !== undefined || (await hasServer(POSTGRES_PORT));
 
 for (const [store, createMedium] of Object.entries(MEDIA)) {
   const testOn = testWith(store !== "postgres" || hasPostgres);
@@ -33,16 +38,3 @@ test("every guarantee of the port has a case, and no case has the name of anothe
   expect([...guarantees].toSorted()).toEqual(Array.from({ length: 14 }, (_, index) => `G${index + 1}`).toSorted());
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });
-
-/** A store like one on a database: its clock runs, and is not that of the process. */
-function ownClockMedium(): ContractMedium {
-  let aheadMs = -1e9;
-  const clock = { ...systemClock, now: () => Date.now() + aheadMs };
-  const inner = memoryStore();
-  const store: InboxStore = { ...inner, open: ({ endpoint }) => inner.open({ endpoint, clock }) };
-  return {
-    createStore: () => store,
-    advance: (ms) => void (aheadMs += ms),
-    destroy: async () => {},
-  };
-}

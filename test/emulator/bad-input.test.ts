@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
-import BetterSqlite3 from "better-sqlite3";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
 import { openEmulator, refusal, type Asked, type RunningEmulator } from "./start-emulator.js";
@@ -18,43 +17,25 @@ const START = "/research/promotion-investigations";
 const WEBHOOKS = "/alerts/webhooks";
 const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
 const right = { slug: "acme", idempotency_key: UUID, confirm_usage: true };
-const hook = { url: "https://example.com/hook", signal_types: ["new_model"] };
 
-/** Rows of all tables, to see that nothing changed. */
-async function state(): Promise<Record<string, number>> {
-  const database = new BetterSqlite3(await running.emulator.control.snapshot());
-  const names = database
-    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'")
-    .pluck()
-    .all();
-  const counts = names.map((name) => [name, database.prepare(`SELECT count(*) FROM "${name}"`).pluck().get()]);
-  database.close();
-  return Object.fromEntries(counts) as Record<string, number>;
-}
+/** What calls of the API can change. */
+const state = async (): Promise<object[]> => {
+  const { control } = running.emulator;
+  return Promise.all([control.listAccounts(), control.listRegistrations({}), control.listInvestigations({})]);
+};
 
 /** Bytes that are no body of any operation. */
 const NO_BODIES: readonly (string | Uint8Array)[] = [
   "",
-  " ",
   "null",
-  "1",
-  '"x"',
   "[]",
-  "[{}]",
-  "{",
-  "{}}",
   "{'slug':'acme'}",
-  '{"slug":"acme",}',
   `\uFEFF${JSON.stringify(right)}`,
   JSON.stringify(right).replace("}", ',"__proto__":{"confirm_usage":true}}'),
-  `${'{"a":'.repeat(100)}1${"}".repeat(100)}`,
   "[".repeat(60_000),
   `{"slug":"${"x".repeat(70_000)}"}`,
   Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
-  Uint8Array.of(0xff, 0xfe, 0x7b, 0, 0x7d, 0),
-  Uint8Array.of(0),
   "slug=acme&confirm_usage=true",
-  '{"slug":"acme"}\u0000',
 ];
 
 const QUERIES = ["limit=", "limit=1e1", "page=1&page=2", "__proto__=1", "constructor=1", "a[b]=1", "limit=1;page=1"];
@@ -63,21 +44,15 @@ const QUERIES = ["limit=", "limit=1e1", "page=1&page=2", "__proto__=1", "constru
 // schema sees.
 const CASES: readonly (readonly [path: string, how: Asked])[] = [
   ...NO_BODIES.flatMap((body) => [START, WEBHOOKS].map((path) => [path, { body }] as const)),
-  ...["view", "constructor", "toString", ""].map((name) => [START, { body: { ...right, [name]: 1 } }] as const),
-  [WEBHOOKS, { body: { ...hook, secret: "x" } }],
-  ...QUERIES.flatMap((query) =>
-    ["/research/rankings", "/research/search-demand"].map((path) => [`${path}?${query}`, {}] as const),
+  [START, { body: { ...right, constructor: 1 } }],
+  [WEBHOOKS, { body: { url: "https://example.com/hook", signal_types: ["new_model"], secret: "x" } }],
+  ...QUERIES.map((query) => [`/research/rankings?${query}`, {}] as const),
+  ...["text/plain", "application/jsonp", "application/json; charset=utf-16", ""].map(
+    (type) => [START, { body: right, headers: { "Content-Type": type } }] as const,
   ),
-  ...[
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "application/jsonp",
-    "application/json; charset=utf-16",
-    "",
-  ].map((type) => [START, { body: right, headers: { "Content-Type": type } }] as const),
   [START, { body: right, headers: { "Content-Encoding": "gzip" } }],
   [`${START}?slug=acme`, { body: right }],
-  ["/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000?x=1", {}],
+  [`${START}/task_00000000-0000-4000-8000-000000000000?x=1`, {}],
 ];
 
 test("input that is not well-formed gets 400 with the envelope, and changes nothing [error-statuses/400] [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys]", async () => {
@@ -93,8 +68,7 @@ test("input that is not well-formed gets 400 with the envelope, and changes noth
       odd.push([path, String(how.body).slice(0, 80), told.status, told.text.slice(0, 200)]);
   }
   expect(odd).toEqual([]);
-  const after = await state();
-  expect({ ...after, api_key: 0 }).toEqual({ ...before, api_key: 0 });
+  expect(await state()).toEqual(before);
 }, 120_000);
 
 test("a refused body names the parameters and repeats no value of them", async () => {
@@ -113,31 +87,21 @@ test("a refused body names the parameters and repeats no value of them", async (
 });
 
 test.each([
-  ["/", 404],
-  ["/nothing", 404],
-  ["/research", 404],
-  ["/research/rankings/", 404],
-  ["/Research/rankings", 404],
-  ["//research/rankings", 404],
-  ["/tools/%zz", 404],
-  ["/tools/%ff", 404],
-  ["/tools/a%2fb", 404],
-  ["/research/promotion-investigations/%00", 404],
-  ["/research/promotion-investigations/__proto__", 404],
-] as const)("%s is not there: %i [error-statuses/404]", async (path, status) => {
+  ["/nothing", "RESOURCE_NOT_FOUND"],
+  ["/research/rankings/", "RESOURCE_NOT_FOUND"],
+  ["/Research/rankings", "RESOURCE_NOT_FOUND"],
+  ["//research/rankings", "RESOURCE_NOT_FOUND"],
+  ["/tools/%zz", "RESOURCE_NOT_FOUND"],
+  ["/tools/a%2fb", "PRODUCT_NOT_FOUND"],
+])("%s is not there: %s [error-statuses/404]", async (path, code) => {
   const told = await running.ask(path, { key });
-  expect([told.status, errorEnvelopeSchema.safeParse(told.body).success]).toEqual([status, true]);
+  expect([refusal(told), errorEnvelopeSchema.safeParse(told.body).success]).toEqual([{ status: 404, code }, true]);
 });
 
-test.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])(
-  "a wrong method gets 404 as the document has no other error: %s",
-  async (method) => {
-    expect(refusal(await running.ask("/research/rankings", { method, key }))).toEqual({
-      status: 404,
-      code: "RESOURCE_NOT_FOUND",
-    });
-  },
-);
+test("a wrong method gets 404, as the document has no other error", async () => {
+  const told = await running.ask("/research/rankings", { method: "POST", key });
+  expect(refusal(told)).toEqual({ status: 404, code: "RESOURCE_NOT_FOUND" });
+});
 
 test("HEAD is no operation of the document: refused without a body, and no call of the quota", async () => {
   const { key: limited } = await running.account("developer");

@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,6 +23,19 @@ test("start and close are idempotent, and nothing works before and after", async
   await expect(control.now()).rejects.toMatchObject({ code: "emulator_not_running" });
 });
 
+test("a close ends calls whose body has not arrived, and nothing is thrown", async () => {
+  const { emulator } = await startEmulator();
+  const socket = connect(Number(new URL(emulator.url).port), "127.0.0.1");
+  const ended = once(socket, "close");
+  await once(socket, "connect");
+  socket.write(
+    "POST /_emulator/accounts HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+  );
+  await emulator.control.now();
+  await emulator.close();
+  await ended;
+});
+
 test("one that was never started closes too", async () => {
   await createEmulator().close();
 });
@@ -44,17 +57,10 @@ const ONE_KEY = { name: "x", tier: "pro", key: "the-same-key-twice" } as const;
 const wrongOptions: readonly (readonly [given: object, code: string, words: string])[] = [
   [{ prot: 1 }, "option_unknown", 'Did you mean "port"?'],
   [{ port: -1 }, "option_invalid", '"port"'],
-  [{ port: 65_536 }, "option_invalid", '"port"'],
-  [{ accounts: [{ ...ONE_KEY, tier: "gold" }] }, "option_invalid", '"accounts.0.tier"'],
   [{ accounts: [{ ...ONE_KEY, scope: [] }] }, "option_unknown", 'Did you mean "scopes"?'],
-  [{ logger: true }, "option_invalid", "expected a pino logger or false"],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
-  [{ seed: 1.5 }, "option_invalid", '"seed"'],
-  [{ db: "" }, "option_invalid", '"db"'],
-  [{ clock: {} }, "option_invalid", "expected a clock"],
-  [{ assumptions: null }, "option_invalid", "expected an object"],
-  [{ assumptions: { unknwnNames: "empty" } }, "option_unknown", 'Did you mean "unknownNames"?'],
-  [{ assumptions: { unknownNames: "none" } }, "option_invalid", "one of not_found, empty"],
+  [{ assumptions: { signatureClok: "machine" } }, "option_unknown", 'Did you mean "signatureClock"?'],
+  [{ assumptions: { signatureClock: "none" } }, "option_invalid", "one of service, machine"],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
   [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have the same key"],
 ];

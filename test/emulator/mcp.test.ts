@@ -1,120 +1,91 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
+import { SCOPES, type Scope } from "../../src/api/access.js";
+import { MCP_TOOLS } from "../../src/api/mcp-tools.js";
+import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
+import { exchange, openWire, rawRequest, type RawRequest } from "../http/wire.js";
+import { operationsOf } from "../unit/api/document-validator.js";
 import { callTool, sendMessage } from "./call-tool.js";
 import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator, type Told } from "./start-emulator.js";
 
+const RANKINGS = "/research/rankings";
+const TASKS = "/research/promotion-investigations";
+const NO_TASK = "task_00000000-0000-4000-8000-000000000000";
+
+const failures: object[] = [];
 let running: RunningEmulator;
+let developer: number;
 let slug: string;
 beforeAll(async () => {
-  running = await openEmulator();
+  running = await openEmulator({ onEvent: (event) => void (event.event === "failed" && failures.push(event)) });
+  developer = (await running.account("developer")).accountId;
   const { key } = await running.account("pro");
   const { body } = await running.ask(`${RANKINGS}?limit=1`, { key });
   slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
 });
-afterAll(() => running.emulator.close());
-
-const RANKINGS = "/research/rankings";
-const DEMAND = "/research/search-demand";
-const TASKS = "/research/promotion-investigations";
-const NO_TASK = "task_00000000-0000-4000-8000-000000000000";
-
-/** The tools, each with the scope that it needs besides `mcp:tools`. */
-const TOOLS = [
-  ["start_promotion_investigation", "research:execute"],
-  ["get_promotion_investigation", "research:read"],
-  ["search_ai_demand", "research:read"],
-  ["rank_ai_products", "research:read"],
-] as const;
-type ToolName = (typeof TOOLS)[number][0];
+afterAll(async () => {
+  // The emulator refused much of this, and failed at nothing.
+  expect(failures).toEqual([]);
+  await running.emulator.close();
+});
 
 /** A new start of an investigation. */
 const wish = (more: object = {}) => ({ slug, idempotency_key: randomUUID(), confirm_usage: true, ...more });
 
-test("a tool's result is REST's answer to the same call, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation] [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {
+// That the two research tools answer as REST, test/properties shows with random parameters.
+test("a tool's result and its refusal are REST's, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-notes/errors] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation]", async () => {
   const { key } = await running.account("pro");
   const start = wish({ locale: "zh-CN" });
   const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
-  const calls: [name: ToolName, given: object | undefined, path: string, how?: Asked][] = [
-    ["start_promotion_investigation", start, TASKS, { body: start }],
-    ["get_promotion_investigation", { task_id }, `${TASKS}/${String(task_id)}`],
-    ["search_ai_demand", undefined, DEMAND],
-    ["rank_ai_products", { sort: "gain", limit: 3 }, `${RANKINGS}?sort=gain&limit=3`],
-  ];
-  for (const [name, given, path, how] of calls) {
-    const rest = await running.ask(path, { ...how, key });
-    expect(rest.status, name).toBeLessThan(300);
-    const { status, result } = await callTool(running.emulator, key, name, given);
-    const whole = { content: [{ type: "text", text: rest.text }], structuredContent: rest.body };
-    expect([status, result], name).toEqual([200, whole]);
-  }
-});
-
-test("Developer Access gets page 1, ten rows, one month and five sectors [limits/developer-results] [tiers/developer]", async () => {
-  const { key } = await running.account("developer");
-  const call = async (name: ToolName, given: object) =>
-    (await callTool(running.emulator, key, name, given)).result.structuredContent;
-  const ranked = await call("rank_ai_products", { page: 2, limit: 50 });
-  const demand = await call("search_ai_demand", { page: 2, limit: 50, keyword_id: 1 });
-  for (const given of [ranked, demand]) {
-    expect(given).toHaveProperty("pagination.page", 1);
-    expect(given).toHaveProperty("items.length", 10);
-  }
-  expect(demand).toHaveProperty("markets.length", 5);
-  expect(demand).toHaveProperty("keyword.history.length", 1);
-});
-
-test("a refused call is a tool error with REST's code, message and details, in text and object [mcp-notes/errors]", async () => {
-  const { key } = await running.account("pro");
-  const starts = [wish(), wish(), wish()];
-  for (const body of starts) await running.ask(TASKS, { key, body });
   const other = await running.account("pro");
-  const foreign = (await running.ask(TASKS, { key: other.key, body: wish() })).body["task_id"] as string;
-  await running.emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
-  const starting = (given: object, code: string) =>
-    ["start_promotion_investigation", given, code, TASKS, { body: given }] as const;
-  const reading = (task_id: string) =>
-    ["get_promotion_investigation", { task_id }, "TASK_NOT_FOUND", `${TASKS}/${task_id}`, {}] as const;
-  const calls: (readonly [name: ToolName, given: object, code: string, path: string, how: Asked])[] = [
+  const foreign = (await running.ask(TASKS, { key: other.key, body: wish() })).body["task_id"];
+  const starting = (body: object, code?: string) =>
+    ["start_promotion_investigation", body, TASKS, { body }, code] as const;
+  const reading = (id: unknown, code?: string) =>
+    ["get_promotion_investigation", { task_id: id }, `${TASKS}/${String(id)}`, {}, code] as const;
+  const calls: (readonly [name: string, given: object, path: string, how: Asked, code?: string | undefined])[] = [
+    starting(start),
+    reading(task_id),
     starting(wish({ confirm_usage: false, product: slug }), "INVALID_BODY"),
-    starting(wish({ slug: "no-such-product" }), "PRODUCT_NOT_FOUND"),
-    starting({ ...starts[0], locale: "zh-CN" }, "IDEMPOTENCY_KEY_CONFLICT"),
-    starting(wish(), "ACTIVE_INVESTIGATIONS_EXCEEDED"),
-    reading(NO_TASK),
-    reading(foreign),
-    ["search_ai_demand", { view: "map" }, "INVALID_PARAMETERS", `${DEMAND}?view=map`, {}],
-    ["rank_ai_products", {}, "DATA_UNAVAILABLE", RANKINGS, {}],
+    starting({ ...start, locale: "en" }, "IDEMPOTENCY_KEY_CONFLICT"),
+    reading(NO_TASK, "TASK_NOT_FOUND"),
+    reading(foreign, "TASK_NOT_FOUND"),
   ];
-  for (const [name, given, code, path, how] of calls) {
+  for (const [name, given, path, how, code] of calls) {
     const rest = await running.ask(path, { ...how, key });
     const { status, headers, result, error } = await callTool(running.emulator, key, name, given);
-    expect([status, error, error?.code], JSON.stringify(given)).toEqual([200, rest.body["error"], code]);
-    const text = JSON.stringify({ error, request_id: headers.get("x-request-id") });
-    expect(result).toEqual({ content: [{ type: "text", text }], structuredContent: JSON.parse(text), isError: true });
+    expect([status, error?.code], JSON.stringify(given)).toEqual([200, code]);
+    const request_id = headers.get("x-request-id");
+    const payload = code === undefined ? rest.body : { error: rest.body["error"], request_id };
+    const whole = { content: [{ type: "text", text: JSON.stringify(payload) }], structuredContent: payload };
+    expect(result).toEqual(code === undefined ? whole : { ...whole, isError: true });
   }
-  // The path of REST takes any text, so a text that is no id is unknown there. The argument has a pattern.
-  const { error } = await callTool(running.emulator, key, "get_promotion_investigation", { task_id: "task_1" });
-  expect(error).toMatchObject({ code: "INVALID_PARAMETERS", details: [{ parameter: "task_id" }] });
 });
 
-const CLIENT = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
-const CURRENT = "2026-07-28";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": CURRENT,
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
-/** What takes no quota: handshake, notification, discovery and ping, and the discovery of the protocol's other era. */
-const FREE: readonly [message: object, headers?: Record<string, string>][] = [
-  [{ id: 1, method: "initialize", params: CLIENT }],
-  [{ method: "notifications/initialized" }],
-  [{ id: 1, method: "tools/list" }],
-  [{ id: 1, method: "ping" }],
-  [
-    { id: 1, method: "server/discover", params: { _meta: META } },
-    { "MCP-Protocol-Version": CURRENT, "Mcp-Method": "server/discover" },
-  ],
-];
+test("the tools are described with the parameters of REST, and only a start changes anything [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {
+  const { key } = await running.account("pro");
+  const { body } = await sendMessage(running.emulator, { id: 1, method: "tools/list" }, { key });
+  const { tools } = body["result"] as {
+    tools: { name: keyof typeof MCP_TOOLS; inputSchema: object; annotations: object }[];
+  };
+  expect(tools.map(({ name }) => name)).toEqual(Object.keys(MCP_TOOLS));
+  const document = openApiDocument();
+  for (const { name, inputSchema, annotations } of tools) {
+    const readOnlyHint = name !== "start_promotion_investigation";
+    expect(annotations).toMatchObject({ readOnlyHint, idempotentHint: true, destructiveHint: false });
+    expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    if (!/^(search|rank)/.test(name)) continue;
+    const listed = operationsOf(document).get(MCP_TOOLS[name].operation)?.["parameters"] as {
+      name: string;
+      description: string;
+      schema: object;
+    }[];
+    const properties = listed.map(
+      (parameter) => [parameter.name, { description: parameter.description, ...parameter.schema }] as const,
+    );
+    expect(inputSchema).toHaveProperty("properties", Object.fromEntries(properties));
+  }
+});
 
 test("the MCP takes keys alone: no OAuth, no session, 401 before anything else [authentication/no-oauth] [authentication/session-tokens] [authentication/401-and-403] [error-statuses/401]", async () => {
   const { key, accountId } = await running.account("pro");
@@ -132,60 +103,77 @@ test("the MCP takes keys alone: no OAuth, no session, 401 before anything else [
   expect(await refused({ authorization: `Bearer x${key}` })).toBe("API_KEY_INVALID");
   expect(await refused({ authorization: `Bearer ${key}` })).toBe("API_KEY_REVOKED");
   expect(await refused({ authorization: `Bearer ${token}` })).toBe("SESSION_INVALID");
-  for (const name of ["oauth-protected-resource", "oauth-protected-resource/mcp", "oauth-authorization-server"]) {
+  for (const name of ["oauth-protected-resource/mcp", "oauth-authorization-server"]) {
     expect((await fetch(`${url}/.well-known/${name}`)).status).toBe(404);
   }
 });
 
-test.each(TOOLS)(
-  "%s wants mcp:tools, %s and api.access, and no other scope [authentication/scopes]",
-  async (name, scope) => {
-    const all = ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const;
-    const given = { start_promotion_investigation: wish(), get_promotion_investigation: { task_id: NO_TASK } };
-    const call = async (scopes: readonly (typeof all)[number][], more: { entitlements?: readonly [] } = {}) => {
-      const { key } = await running.account("pro", { scopes, ...more });
-      const { error } = await callTool(running.emulator, key, name, Reflect.get(given, name));
-      return error === null || error.code === "TASK_NOT_FOUND" ? "passed" : `${error.code} ${error.message}`;
-    };
-    const without = (left: string) => all.filter((each) => each !== left);
-    // As in REST, the scopes are checked before the entitlements.
-    const entitlements = [] as const;
-    expect(await call(without("mcp:tools"), { entitlements })).toMatch(/^SCOPE_INSUFFICIENT .* mcp:tools/);
-    expect(await call(without(scope), { entitlements })).toMatch(new RegExp(`^SCOPE_INSUFFICIENT .* ${scope}`));
-    expect(await call(all, { entitlements })).toMatch(/^ACCESS_INSUFFICIENT .* api\.access/);
-    expect(await call(["mcp:tools", scope])).toBe("passed");
-  },
-);
+test.each<[name: string, scope: Scope]>([
+  ["start_promotion_investigation", "research:execute"],
+  ["get_promotion_investigation", "research:read"],
+  ["search_ai_demand", "research:read"],
+  ["rank_ai_products", "research:read"],
+])("%s wants mcp:tools, %s and api.access, and no other scope [authentication/scopes]", async (name, scope) => {
+  const given = { start_promotion_investigation: wish(), get_promotion_investigation: { task_id: NO_TASK } };
+  const call = async (scopes: readonly Scope[], more: { entitlements?: readonly [] } = {}) => {
+    const { key } = await running.account("pro", { scopes, ...more });
+    const { error } = await callTool(running.emulator, key, name, Reflect.get(given, name));
+    return error === null || error.code === "TASK_NOT_FOUND" ? "passed" : `${error.code} ${error.message}`;
+  };
+  const without = (left: string) => SCOPES.filter((each) => each !== left);
+  // As in REST, the scopes are checked before the entitlements.
+  const entitlements = [] as const;
+  expect(await call(without("mcp:tools"), { entitlements })).toMatch(/^SCOPE_INSUFFICIENT .* mcp:tools/);
+  expect(await call(without(scope), { entitlements })).toMatch(new RegExp(`^SCOPE_INSUFFICIENT .* ${scope}`));
+  expect(await call(SCOPES, { entitlements })).toMatch(/^ACCESS_INSUFFICIENT .* api\.access/);
+  expect(await call(["mcp:tools", scope])).toBe("passed");
+});
 
+const CURRENT = "2026-07-28";
+const VERSION = "io.modelcontextprotocol/protocolVersion";
+const META = { [VERSION]: CURRENT, "io.modelcontextprotocol/clientCapabilities": {} };
+const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+
+/** What takes no quota: handshake, notification, list, ping, and the discovery of the protocol's other era. */
+const FREE: readonly [message: object, headers?: Record<string, string>][] = [
+  [{ id: 1, method: "initialize", params: INITIALIZE }],
+  [{ method: "notifications/initialized" }],
+  [{ id: 1, method: "tools/list" }],
+  [{ id: 1, method: "ping" }],
+  [
+    { id: 1, method: "server/discover", params: { _meta: META } },
+    { "MCP-Protocol-Version": CURRENT, "Mcp-Method": "server/discover" },
+  ],
+];
 /** Sends each of the free messages once. */
-const sendFree = (emulator: Emulator, key: string): Promise<Told[]> =>
+const sendFree = ({ emulator }: RunningEmulator, key: string): Promise<Told[]> =>
   Promise.all(FREE.map(([message, headers = {}]) => sendMessage(emulator, message, { key, headers })));
 
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
 const quotaOf = ({ headers }: Pick<Told, "headers">) => QUOTA_HEADERS.map((name) => headers.get(name));
-const NO_QUOTA = [null, null, null, null];
 const quota = (left: number) => ["50", String(left), "50;month", "2026-11-01T00:00:00.000Z"];
 
 test("a key has 120 requests in 60 seconds, over REST and MCP together, and free messages count [limits/request-rate] [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]", async () => {
   const own = await startEmulator();
-  const { emulator } = own;
   const { key, accountId } = await own.account("developer");
-  const { key: second } = await emulator.control.createKey({ account_id: accountId });
+  const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
   const askRest = () => own.ask(`${TASKS}/${NO_TASK}`, { key });
-  const call = (given: string) => callTool(emulator, given, "get_promotion_investigation", { task_id: NO_TASK });
-
-  expect((await askRest()).status).toBe(404);
-  for (let sent = 1; sent < 120; sent += FREE.length + 2) {
-    expect((await sendFree(emulator, key)).map(({ status }) => status)).toEqual([200, 202, 200, 200, 200]);
+  const call = (given: string) => callTool(own.emulator, given, "get_promotion_investigation", { task_id: NO_TASK });
+  for (let sent = 0; sent < 119; sent += FREE.length + 2) {
+    expect((await sendFree(own, key)).map(({ status }) => status)).toEqual([200, 202, 200, 200, 200]);
     expect([(await askRest()).status, (await call(key)).error?.code]).toEqual([404, "TASK_NOT_FOUND"]);
   }
-  for (const told of [await askRest(), ...(await sendFree(emulator, key))]) {
+  expect((await askRest()).status).toBe(404);
+  for (const told of [await askRest(), ...(await sendFree(own, key))]) {
     expect(refusal(told)).toEqual({ status: 429, code: "RATE_LIMITED" });
     expect([told.headers.get("retry-after"), ...quotaOf(told)]).toEqual(["60", ...quota(50)]);
   }
   const limited = await call(key);
-  expect([limited.status, limited.error?.code]).toEqual([200, "RATE_LIMITED"]);
-  expect([limited.headers.get("retry-after"), ...quotaOf(limited)]).toEqual(["60", ...quota(50)]);
+  expect([limited.status, limited.error?.code, limited.headers.get("retry-after")]).toEqual([
+    200,
+    "RATE_LIMITED",
+    "60",
+  ]);
   expect((await call(second)).error?.code).toBe("TASK_NOT_FOUND");
 });
 
@@ -196,53 +184,186 @@ test("fifty counted calls a UTC month, over REST and MCP and all keys together, 
   const { key: second } = await emulator.control.createKey({ account_id: accountId });
   const start = wish();
   const started = await callTool(emulator, key, "start_promotion_investigation", start);
+  // The same start again is the same task, and takes nothing.
   const again = await callTool(emulator, second, "start_promotion_investigation", start);
-  expect([quotaOf(started), quotaOf(again)]).toEqual([quota(49), quota(49)]);
-  expect(again.result).toEqual(started.result);
+  expect([quotaOf(started), quotaOf(again), again.result]).toEqual([quota(49), quota(49), started.result]);
   const { task_id } = started.result.structuredContent as { task_id: string };
   for (let left = 48; left >= 0; left -= 2) {
     expect(quotaOf(await own.ask(RANKINGS, { key }))).toEqual(quota(left));
     if (left > 0) expect(quotaOf(await callTool(emulator, second, "search_ai_demand"))).toEqual(quota(left - 1));
   }
-  const counted = { rank_ai_products: {}, search_ai_demand: {}, start_promotion_investigation: wish() };
   for (const each of [key, second]) {
-    for (const [name, given] of Object.entries(counted)) {
+    for (const [name, given] of [["rank_ai_products"], ["start_promotion_investigation", wish()]] as const) {
       const told = await callTool(emulator, each, name, given);
       expect([told.status, ...quotaOf(told), told.headers.get("retry-after")]).toEqual([200, ...quota(0), null]);
       expect(told.error).toMatchObject({ code: "PRO_API_QUOTA_EXHAUSTED", details: { limit: 50, remaining: 0 } });
     }
     const rest = await own.ask(RANKINGS, { key: each });
-    expect([refusal(rest), ...quotaOf(rest), rest.headers.get("retry-after")]).toEqual([
-      { status: 429, code: "PRO_API_QUOTA_EXHAUSTED" },
-      ...quota(0),
-      null,
-    ]);
-    expect(rest.body["error"]).toMatchObject({ details: { limit: 50, remaining: 0 } });
+    const error = { code: "PRO_API_QUOTA_EXHAUSTED", details: { limit: 50, remaining: 0 } };
+    expect([rest.status, ...quotaOf(rest), rest.headers.get("retry-after")]).toEqual([429, ...quota(0), null]);
+    expect(rest.body["error"]).toMatchObject(error);
     const reading = await callTool(emulator, each, "get_promotion_investigation", { task_id });
     expect([reading.error, quotaOf(reading)]).toEqual([null, quota(0)]);
-    expect((await own.ask(`${TASKS}/${task_id}`, { key: each })).status).toBe(200);
-    for (const told of await sendFree(emulator, each)) {
-      expect([told.status < 300, quotaOf(told)]).toEqual([true, quota(0)]);
-    }
+    for (const told of await sendFree(own, each)) expect([told.status < 300, quotaOf(told)]).toEqual([true, quota(0)]);
   }
   // The month turns at midnight UTC, not a moment before.
   await emulator.control.advance({ to: "2026-10-31T23:59:59.999Z" });
   expect((await own.ask(RANKINGS, { key })).status).toBe(429);
   await emulator.control.advance({ ms: 1 });
-  const { error, ...told } = await callTool(emulator, key, "rank_ai_products");
-  expect([error, quotaOf(told)]).toEqual([null, ["50", "49", "50;month", "2026-12-01T00:00:00.000Z"]]);
+  const next = quotaOf(await callTool(emulator, key, "rank_ai_products"));
+  expect(next).toEqual(["50", "49", "50;month", "2026-12-01T00:00:00.000Z"]);
 });
 
 test("Pro and Enterprise have no cap on MCP calls, and no quota headers; public calls have none either [limits/mcp-cap] [tiers/pro-and-enterprise] [errors/quota-headers-for-limited-only]", async () => {
   for (const tier of ["pro", "enterprise"] as const) {
     const { key } = await running.account(tier);
-    for (let calls = 1; calls <= 60; calls++) {
-      const told = await callTool(running.emulator, key, "rank_ai_products", { limit: 1 });
-      expect([told.error, quotaOf(told)]).toEqual([null, NO_QUOTA]);
-    }
-    const others = [await running.ask(RANKINGS, { key }), ...(await sendFree(running.emulator, key))];
-    for (const told of others) expect(quotaOf(told)).toEqual(NO_QUOTA);
+    const told: Pick<Told, "status" | "headers">[] = [
+      await running.ask(RANKINGS, { key }),
+      ...(await sendFree(running, key)),
+    ];
+    for (let calls = 1; calls <= 51; calls++)
+      told.push(await callTool(running.emulator, key, "rank_ai_products", { limit: 1 }));
+    for (const each of told) expect([each.status < 300, ...quotaOf(each)]).toEqual([true, null, null, null, null]);
   }
-  const { key } = await running.account("developer");
-  expect(quotaOf(await running.ask("/tools/no-such-product", { key }))).toEqual(NO_QUOTA);
+  expect(quotaOf(await running.ask("/tools/no-such-product"))).toEqual([null, null, null, null]);
+});
+
+/** Stands in a request wherever a value can. No answer may have it. */
+const MARK = "hostile-mark";
+
+type Code = number | string | null;
+type Headers = Record<string, string | undefined>;
+type Row = readonly [body: string | Uint8Array, headers: Headers, status: number, code: Code];
+
+const port = (): number => Number(new URL(running.emulator.url).port);
+
+/** A request with these headers besides the usual ones. Undefined leaves out one of these. */
+function requestOf(key: string, body: string | Uint8Array, more: Headers = {}): RawRequest {
+  const usual = { Host: "127.0.0.1", Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
+  const headers = Object.entries<string | undefined>({ ...usual, ...more }).filter(([, value]) => value !== undefined);
+  return { path: "/mcp", body, headers: headers as [string, string][] };
+}
+
+/** The code of an error of JSON-RPC, of HTTP or of a tool. Null for a result, and for no body. */
+function codeOf(body: string): Code {
+  type Failed = { error?: { code: Code } };
+  const { error, result } = JSON.parse(body || "{}") as Failed & { result?: { structuredContent?: Failed } };
+  return (error ?? result?.structuredContent?.error)?.code ?? null;
+}
+
+/** Each row is sent with a key of its own, because all of them are too many for the rate of one. */
+async function expectAnswers(rows: readonly Row[]): Promise<void> {
+  for (const [body, headers, status, code] of rows) {
+    const { key } = await running.emulator.control.createKey({ account_id: developer });
+    const answer = await exchange(port(), requestOf(key, body, headers));
+    const shown = `${JSON.stringify(headers)} ${String(body).slice(0, 200)}: ${answer.body}`;
+    expect([answer.status, codeOf(answer.body)], shown).toEqual([status, code]);
+    // The SDK tells of a wrong version or header with its value.
+    const told = status === 400 ? answer.body.replaceAll(MARK, "") : answer.body;
+    expect(told, shown).not.toMatch(new RegExp(String.raw`<(html|!)|\bat \S+:\d|Error:|invalid_type|${MARK}|${key}`));
+    if (![401, 403].includes(status)) expect(answer.headers["x-quota-remaining"], shown).toBe("50");
+  }
+}
+
+const message = (method: string, params?: object, more?: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }), ...more });
+const currentHeaders = (method: string, { name }: { name?: unknown }, more: Headers = {}): Headers => {
+  const named = typeof name === "string" ? { "Mcp-Name": name } : {};
+  return { "MCP-Protocol-Version": CURRENT, "Mcp-Method": method, ...named, ...more };
+};
+/** A row for each era of the protocol. */
+const both = (method: string, params: object, status: number, code: Code, currentStatus = status): Row[] => [
+  [message(method, params), {}, status, code],
+  [message(method, { _meta: META, ...params }), currentHeaders(method, params), currentStatus, code],
+];
+const call = (given: unknown, name: unknown = "rank_ai_products"): object => ({ name, arguments: given });
+const PING = message("ping");
+/** Names that no table has, the second of which every object has. */
+const UNKNOWN = [MARK, "__proto__"];
+
+test("what is no message of JSON-RPC is refused by the kind of its mistake", async () => {
+  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  await expectAnswers([
+    ...[`{"${MARK}":`, "", Uint8Array.of(0x22, 0xff, 0x22), `\uFEFF${PING}`].map((body): Row => [
+      body,
+      {},
+      400,
+      -32_700,
+    ]),
+    ...[`[${PING}]`, "null", message("ping", {}, { [MARK]: 1 }), message("ping", {}, { id: [MARK] })].map(
+      (body): Row => [body, {}, 400, -32_600],
+    ),
+    // The one version that had batches.
+    [`[${PING},${PING}]`, { "MCP-Protocol-Version": "2025-03-26" }, 400, -32_600],
+    [message("tools/call", call({ limit: "DEEP" })).replace('"DEEP"', deep), {}, 400, -32_600],
+    [PING, { "Content-Type": "text/plain" }, 415, -32_000],
+  ]);
+});
+
+test("unknown methods, tools and arguments and wrong params are refused in both eras, and a notification runs no tool", async () => {
+  await expectAnswers([
+    ...UNKNOWN.flatMap((name) => both(name, {}, 200, -32_601, 404)),
+    ...both("subscriptions/listen", { notifications: { toolsListChanged: true } }, 200, -32_601, 404),
+    ...UNKNOWN.flatMap((name) => both("tools/call", call({}, name), 200, -32_602)),
+    ...both("tools/call", call({ ["__proto__"]: MARK }), 200, "INVALID_PARAMETERS"),
+    ...[null, [], MARK].flatMap((given) => both("tools/call", call(given), 200, -32_602)),
+    ...both("tools/list", { cursor: 5 }, 200, -32_602),
+    [message("initialize", { capabilities: { experimental: { [MARK]: MARK } } }), {}, 200, -32_602],
+    ...both("tools/call", call({}), 202, null).map(([body, ...rest]): Row => [
+      String(body).replace('"id":1,', ""),
+      ...rest,
+    ]),
+  ]);
+});
+
+test("an unknown version, and headers that differ from the body, get the error of the specification", async () => {
+  const calling = message("tools/call", { _meta: META, ...call({}) });
+  const listing = message("tools/list", { _meta: { ...META, [VERSION]: MARK } });
+  const mismatches: Headers[] = [
+    { "MCP-Protocol-Version": "2025-11-25" },
+    { "Mcp-Method": MARK },
+    { "Mcp-Name": undefined },
+    { "Mcp-Name": MARK },
+  ];
+  await expectAnswers([
+    [PING, { "MCP-Protocol-Version": "1999-01-01" }, 400, -32_000],
+    [listing, currentHeaders("tools/list", {}, { "MCP-Protocol-Version": MARK }), 400, -32_022],
+    ...mismatches.map((more): Row => [calling, currentHeaders("tools/call", call({}), more), 400, -32_020]),
+    // The handshake answers with a version that the server speaks.
+    [message("initialize", { ...INITIALIZE, protocolVersion: MARK }), {}, 200, null],
+  ]);
+});
+
+test("pages and names of other sites get 403, and this machine's names are served", async () => {
+  const rows = (name: string, values: readonly string[], isServed: boolean): Row[] =>
+    values.map((value) => [PING, { [name]: value }, isServed ? 200 : 403, isServed ? null : "ACCESS_INSUFFICIENT"]);
+  await expectAnswers([
+    ...rows("Host", [`${MARK}.example`, "localhost.example", "127.0.0.1.example", "0.0.0.0"], false),
+    ...rows("Host", ["localhost", "LOCALHOST:9", "127.1.2.3:80", "[::1]:4010"], true),
+    ...rows("Origin", ["null", `http://${MARK}.example`, "http://localhost.example"], false),
+    ...rows("Origin", ["http://127.0.0.1", "http://localhost:3000"], true),
+  ]);
+});
+
+test("other methods than POST get 405, before a key is looked for", async () => {
+  for (const method of ["GET", "DELETE", "OPTIONS", "HEAD"]) {
+    const answer = await exchange(port(), { ...requestOf("", PING, { Authorization: undefined }), method });
+    expect([method, answer.status, answer.headers["allow"]]).toEqual([method, 405, "POST"]);
+  }
+});
+
+test("a body of 10 MB is refused, declared or chunked, and counts for the rate", async () => {
+  const { key } = await running.emulator.control.createKey({ account_id: developer });
+  const chunks = `10000\r\n${" ".repeat(0x10000)}\r\n`.repeat(160);
+  const declared = requestOf(key, " ".repeat(10 * 1024 * 1024));
+  const chunked = { ...requestOf(key, `${chunks}0\r\n\r\n`, { "Transfer-Encoding": "chunked" }), length: false };
+  for (const request of [declared, chunked]) {
+    const wire = await openWire(port());
+    void wire.write(rawRequest(request));
+    const { status, body } = await wire.next();
+    expect([status, codeOf(body)]).toEqual([400, "INVALID_BODY"]);
+  }
+  const send = async () => (await exchange(port(), requestOf(key, "x".repeat(70_000)))).status;
+  for (let sent = 2; sent < 120; sent++) expect(await send()).toBe(400);
+  expect(await send()).toBe(429);
 });

@@ -10,7 +10,6 @@ export type Line =
   | { say: "request" }
   | { say: "begun"; id: string; possiblyRepeated: boolean; replayed: boolean; attempt: number }
   | { say: "handedOff"; id: string }
-  | { say: "dead"; id: string; reason: string }
   | { say: "leaseLost"; id: string }
   | { say: "closed" };
 
@@ -23,8 +22,6 @@ export interface ChildConfig {
   /** Where callbacks note that they began. */
   log: string;
   shared?: boolean;
-  /** Once this file exists, every callback is fine. */
-  healedBy?: string;
   handoff?: { timeoutMs?: number; maxAttempts?: number; concurrency?: number };
   graceMs?: number;
   clockAheadMs?: number;
@@ -112,8 +109,13 @@ export function isReady(lines: readonly Line[]): boolean {
   return lines.some(({ say }) => say === "ready");
 }
 
-export function idsOf(lines: readonly Line[], say: "begun" | "handedOff" | "dead" | "leaseLost"): string[] {
+export function idsOf(lines: readonly Line[], say: "begun" | "handedOff" | "leaseLost"): string[] {
   return lines.flatMap((line) => (line.say === say ? [line.id] : []));
+}
+
+/** Resolves when the callback of this event has begun in this process. */
+export function hasBegun(child: Child, id: string): Promise<void> {
+  return child.until(`the callback of ${id}`, (lines) => idsOf(lines, "begun").includes(id));
 }
 
 /** Whether the receiver said of each of these that it was handed off, durably. */

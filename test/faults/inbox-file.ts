@@ -15,9 +15,9 @@ export interface Row {
 }
 
 /** Where one test keeps its files. */
-export function inboxFiles(): { db: string; log: string; healedBy: string } {
+export function inboxFiles(): { db: string; log: string } {
   const folder = tempFolder();
-  return { db: join(folder, "inbox.db"), log: join(folder, "begun.log"), healedBy: join(folder, "healed") };
+  return { db: join(folder, "inbox.db"), log: join(folder, "begun.log") };
 }
 
 /** A reader of its own on the file, beside the receivers: it sees what is committed and nothing else. */

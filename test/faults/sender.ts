@@ -43,12 +43,12 @@ export async function healthOf(port: number): Promise<ReceiverHealth> {
 }
 
 /** What the callback of `children/receiver.mjs` is to do with it. */
-export type Fate = "fine" | "slow" | "waits" | "hangs" | "rejects" | "gives up" | "exits" | "throws" | "effect";
+export type Fate = "fine" | "slow" | "waits" | "hangs" | "exits" | "effect";
 
 let lastId = 0;
 
 /** An event with an id of its own. */
-export function eventThat(fate: Fate, id = `sig_${fate.replace(" ", "_")}_${++lastId}`, data = {}): SignalEvent {
+export function eventThat(fate: Fate, id = `sig_${fate}_${++lastId}`, data = {}): SignalEvent {
   return signalEvent({ id, data: { ...data, title: fate } });
 }
 

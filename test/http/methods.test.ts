@@ -3,13 +3,6 @@ import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js"
 import { delivery, serve, STACKS } from "./serve.js";
 import { exchange, openWire, rawRequest } from "./wire.js";
 
-test.for(STACKS)("whatever is not POST gets 405 with Allow, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  for (const method of ["GET", "PUT", "DELETE", "OPTIONS", "PATCH"]) {
-    expectRefused(await exchange(port, { ...delivery(), method }), 405, "method_not_allowed");
-  }
-});
-
 test.for(STACKS)("HEAD gets the head of the 405 and no body, and the connection goes on, over $name", async (stack) => {
   const { port } = await serve({}, stack);
   const wire = await openWire(port);

@@ -157,22 +157,3 @@ for (const manager of MANAGERS) {
     );
   }
 }
-
-const node20 = found.find((node) => node.ok && majorOf(node) === 20);
-const pnpm10 = MANAGERS.find(({ name }) => name === "pnpm-10");
-const tool10 = tools.get("pnpm-10");
-
-// What the page's lines are for.
-if (node20?.ok === true && pnpm10 !== undefined && tool10?.ok === true) {
-  test(
-    "without leave to run its install script better-sqlite3 12 ends in an error that says what to do",
-    async () => {
-      const [overrides = ""] = block("overrides").split("onlyBuiltDependencies");
-      const settings = { "pnpm-workspace.yaml": overrides, "unused.txt": "" };
-      const { folder, env } = await installWith(pnpm10, tool10, node20, settings);
-      const started = run(folder, "node", ["app.js"], env);
-      await expect(started).rejects.toThrow(/has no binary that Node 20\..*install script/);
-    },
-    10 * MINUTES,
-  );
-}

@@ -4,12 +4,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { REPOSITORY } from "./installed.js";
 
+const OWN_COMPILER = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+
 /** Compiles a program in a folder as strict TypeScript. @returns the compiler's errors; "" for a sound program */
-export async function compileIn(folder: string, program: string, options: object): Promise<string> {
+export async function compileIn(
+  folder: string,
+  program: string,
+  options: object,
+  compiler = OWN_COMPILER,
+): Promise<string> {
   writeFileSync(join(folder, "program.ts"), program);
   const compilerOptions = { target: "es2022", strict: true, noEmit: true, types: ["node"], ...options };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
-  const compiler = join(REPOSITORY, "node_modules/typescript/bin/tsc");
   const compiled = promisify(execFile)(process.execPath, [compiler, "-p", folder]);
   return (await compiled.catch((failure: { stdout: string }) => failure)).stdout;
 }

@@ -85,7 +85,7 @@ test("the files to add to an app are written as it is typed", async () => {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", dependencies: { express: "*" } }));
   writeFileSync(join(folder, "app.js"), 'import express from "express";\nexpress().listen(3000);\n');
   await type(folder, commands("add-to-an-app", "add-on"));
-  expect(readdirSync(join(folder, "signals"))).toHaveLength(3);
+  expect(readdirSync(join(folder, "signals"))).toHaveLength(4);
 });
 
 test("what was given up is listed, shown, tried again and discarded as it is typed", async () => {

@@ -32,7 +32,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/stores/postgres": ["postgresStore"],
   "signalbox/stores/memory": ["memoryStore"],
   "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
-  "signalbox/emulator": ["createEmulator", "ASSUMPTIONS"],
+  "signalbox/emulator": ["createEmulator"],
   "signalbox/inbox-page": ["inboxPage"],
   "signalbox/opentelemetry": ["openTelemetry"],
   "signalbox/testing": [

@@ -22,7 +22,8 @@ export function install(others: Readonly<Record<string, string>> = {}, without: 
   const own = join(folder, "node_modules", "signalbox");
   mkdirSync(own, { recursive: true });
   execFileSync("tar", ["-xzf", pack().tarball, "-C", own, "--strip-components=1"]);
-  const declared = Object.keys(manifestOf(own).dependencies).filter((name) => !without.includes(name));
+  const { dependencies, optionalDependencies } = manifestOf(own);
+  const declared = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !without.includes(name));
   const sources = { ...Object.fromEntries(declared.map((name) => [name, name])), ...others };
   for (const [name, source] of Object.entries(sources)) {
     const link = join(folder, "node_modules", name);
@@ -45,6 +46,7 @@ export interface Manifest {
   exports: Record<string, string>;
   bin: Record<string, string>;
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
   scripts?: Record<string, string>;
 }
 

@@ -3,9 +3,9 @@ import express from "express";
 import type { Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage } from "../../src/inbox-page/inbox-page.js";
 import { delivery, listen, startReceiver } from "../http/serve.js";
-import { PAGE_MOUNT } from "./serve-page.js";
+import { PAGE_MOUNT, strippingProxy } from "./serve-page.js";
 import { openContext } from "./start-browser.js";
 
 export interface OpenInbox {
@@ -21,19 +21,22 @@ export interface OpenInbox {
 
 export interface OpenInboxOptions extends Partial<ReceiverOptions> {
   context?: Parameters<typeof openContext>[0];
-  /** Serves the page at a path below the address. */
-  mount?: (listener: RequestListener) => { listener: RequestListener; path: string };
+  /** Serves the page behind a proxy that strips this path. */
+  prefix?: string;
 }
 
 /** A receiver at work, its page in Express, and a browser that shows it. All of it ends with the test. */
 export async function openInbox({
   context: contextOptions,
-  mount = atMount,
+  prefix,
   ...options
 }: OpenInboxOptions = {}): Promise<OpenInbox> {
   const receiver = await startReceiver(options);
-  const { listener, path } = mount(inboxPage(receiver, { authorize: "loopback" }));
-  const url = `http://127.0.0.1:${await listen(listener)}${path}`;
+  const listener = inboxPage(receiver, { authorize: "loopback" });
+  const url =
+    prefix === undefined
+      ? `http://127.0.0.1:${await listen(express().use(PAGE_MOUNT, listener) as RequestListener)}${PAGE_MOUNT}/`
+      : `${await strippingProxy(prefix, `http://127.0.0.1:${await listen(listener)}`)}/`;
   const { context, troubles } = await openContext(contextOptions);
   onTestFinished(() => context.close());
   // Less than that of a test, so that the test says what it waited for.
@@ -53,8 +56,4 @@ export async function openInbox({
       if (status !== 200) throw new Error(`the receiver answered ${status}`);
     },
   };
-}
-
-function atMount(listener: RequestListener): { listener: RequestListener; path: string } {
-  return { listener: express().use(PAGE_MOUNT, listener) as RequestListener, path: `${PAGE_MOUNT}/` };
 }

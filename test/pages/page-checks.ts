@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
 import type { Locator, Page } from "playwright-core";
-import { pageFile, type PageName } from "../../src/pages/page-files.js";
+import { pageFile, type PageName } from "../../src/browser-parts/page-files.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

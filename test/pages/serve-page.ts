@@ -1,7 +1,7 @@
-import type { RequestListener } from "node:http";
+import { request as forward, type RequestListener } from "node:http";
 import { expect } from "vitest";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { inboxPage, type InboxPageOptions } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage, type InboxPageOptions } from "../../src/inbox-page/inbox-page.js";
 import { delivery, EXPRESSES, listen, nextEvent, startReceiver } from "../http/serve.js";
 import { exchange, type Answer, type RawRequest } from "../http/wire.js";
 
@@ -60,4 +60,20 @@ export async function take(
   const ended = nextEvent(receiver, end);
   expect(await receiver.handle({ method: "POST", ...delivery(event) })).toMatchObject({ status: 200 });
   await ended;
+}
+
+/** A proxy that serves `target` below a path, and takes that path away. @returns its address, with the path */
+export async function strippingProxy(prefix: string, target: string): Promise<string> {
+  const port = await listen((incoming, response) => {
+    const { url = "", method, headers } = incoming;
+    const path = url.startsWith(prefix) ? url.slice(prefix.length) : "/outside-of-the-prefix";
+    const passed = forward(`${target}${path}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on("error", () => response.destroy());
+    response.on("close", () => passed.destroy());
+    incoming.pipe(passed);
+  });
+  return `http://127.0.0.1:${port}${prefix}`;
 }

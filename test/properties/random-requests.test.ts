@@ -4,7 +4,7 @@ import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import { OPERATIONS } from "../../src/api/operations.js";
 import { SIGNAL_TYPES } from "../../src/index.js";
 import { callTool } from "../emulator/call-tool.js";
-import { operationsOf } from "../unit/api/document-validator.js";
+import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
 import { randomQuery, type DescribedParameter } from "./random-query.js";
 import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
 
@@ -91,13 +91,13 @@ test.each([
         if (rest.status === 200) counts.found += 1;
         if (rest.status === 400) counts.refused += 1;
       }),
-      { numRuns: 400 },
+      { numRuns: 200 },
     );
-    expect(counts.compared).toBeGreaterThanOrEqual(300);
+    expect(counts.compared).toBeGreaterThanOrEqual(150);
     // About half of the parameters are good, and most of these find something.
-    expect(counts.refused).toBeGreaterThan(90);
-    expect(counts.found).toBeGreaterThan(90);
-    expect(counts.rows).toBeGreaterThan(300);
+    expect(counts.refused).toBeGreaterThan(45);
+    expect(counts.found).toBeGreaterThan(45);
+    expect(counts.rows).toBeGreaterThan(150);
   },
 );
 
@@ -166,27 +166,31 @@ test.each([
   ["registerWebhook", registrationBody, OPERATIONS.registerWebhook],
 ] as const)(
   "%s answers any body by the document: what is none with 400, and what was refused has changed nothing",
-  async (operationId, bodiesOf, { path, body: schema }) => {
+  async (operationId, bodiesOf, { path }) => {
     const served = await serveEmulator();
     const { call, newKey, stored } = served;
+    const { faultsOf } = createDocumentValidator(openApiDocument());
+    const component = operationId === "startInvestigation" ? "StartInvestigationBody" : "RegisterWebhookBody";
+    const isGood = (body: unknown): boolean => typeof body !== "string" && faultsOf(component, body).length === 0;
     const bodies = bodiesOf(await rankedSlugs(served));
     let taken = 0;
     const nextKey = fullKeys(() => newKey("developer"));
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
-        const isGood = typeof body !== "string" && schema.safeParse(body).success;
         const key = await nextKey();
         const { status, code } = await call(operationId, { method: "POST", path, body, key });
         if (status < 300) taken += 1;
-        if (!isGood) expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
+        if (!isGood(body)) expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
+        // What else is wrong with an endpoint is in no schema: whether it is HTTPS, for example.
+        else if (operationId === "startInvestigation") expect(code).not.toBe("INVALID_BODY");
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
     expect(taken).toBeGreaterThan(0);
     const key = await newKey("developer");
     const before = await stored();
     for (const body of fc.sample(bodies, { numRuns: 100, seed: 7 })) {
-      if (typeof body !== "string" && schema.safeParse(body).success) continue;
+      if (isGood(body)) continue;
       expect((await call(operationId, { method: "POST", path, body, key })).status).toBe(400);
     }
     expect(await stored()).toBe(before);
@@ -239,7 +243,7 @@ test("any name of a task is not found", async () => {
       const path = `/research/promotion-investigations/${name}`;
       expect((await call("readInvestigation", { path, key: await nextKey() })).status, name).toBe(404);
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
 
@@ -249,7 +253,7 @@ test("any name of a product is not found, and wants no key [authentication/publi
     fc.asyncProperty(segment, async (name) => {
       expect((await call("productProfile", { path: `/tools/${name}` })).status, name).toBe(404);
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   );
 });
 

@@ -1,8 +1,11 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { z } from "zod";
 import type { signalPublishedSchema } from "../../src/api/sent-events.js";
 import { parseEvent, SIGNAL_TYPES } from "../../src/index.js";
+import { testWith } from "../prerequisites.js";
 
 const FIXTURES = new URL("../../fixtures/", import.meta.url);
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -16,13 +19,6 @@ interface Expectation {
 }
 
 interface Delivery {
-  name: string;
-  event?: string;
-  body?: string;
-  bodyBase64?: string;
-  header?: string | null;
-  repeat?: number;
-  conflict?: boolean;
   expect: Expectation;
   expectRepeat?: Expectation;
 }
@@ -42,7 +38,6 @@ const failing = <T>(list: readonly T[], name: (item: T) => string, passes: (item
   list.filter((item) => !passes(item)).map(name);
 const failingSignals = (passes: (signal: SignalFixture) => boolean) =>
   failing(signals, (signal) => signal.data.signal_type, passes);
-const failingDeliveries = (passes: (delivery: Delivery) => boolean) => failing(deliveries, (d) => d.name, passes);
 
 const repeated = (list: readonly string[]) => list.filter((item, index) => list.indexOf(item) !== index);
 
@@ -127,25 +122,6 @@ test("several signals hold text beyond ASCII, so that a length in characters is 
   expect(multibyte.length).toBeGreaterThanOrEqual(5);
 });
 
-test("a delivery sends an existing event, or a literal body, and never both", () => {
-  const sendsOneThing = ({ event, body, bodyBase64 }: Delivery) =>
-    [event, body, bodyBase64].filter((part) => part !== undefined).length === 1 &&
-    (event === undefined || existsSync(new URL(`${event}.json`, FIXTURES))) &&
-    (bodyBase64 === undefined || Buffer.from(bodyBase64, "base64").toString("base64") === bodyBase64);
-  expect(failingDeliveries(sendsOneThing)).toEqual([]);
-});
-
-test("a delivery expects a body with a 2xx and a code with an error, and a repeat where it repeats", () => {
-  const isSound = ({ status, body, code }: Expectation) =>
-    status === 200 ? body !== undefined && code === undefined : body === undefined && code !== undefined;
-  const expectsSoundly = (delivery: Delivery) =>
-    isSound(delivery.expect) &&
-    (delivery.repeat ?? 1) > 1 === (delivery.expectRepeat !== undefined) &&
-    (delivery.expectRepeat === undefined || isSound(delivery.expectRepeat)) &&
-    (delivery.conflict === undefined || delivery.repeat !== undefined);
-  expect(failingDeliveries(expectsSoundly)).toEqual([]);
-});
-
 test("every answer that a single delivery can provoke is expected somewhere", () => {
   const answers = deliveries.flatMap((delivery) => [delivery.expect, delivery.expectRepeat ?? delivery.expect]);
   const seen = new Set(answers.map(({ status, body, code }) => `${status} ${code ?? JSON.stringify(body)}`));
@@ -167,39 +143,9 @@ test("every answer that a single delivery can provoke is expected somewhere", ()
   );
 });
 
-test("a literal body is expected in quarantine exactly when it is unusable", () => {
-  const bytesOf = (delivery: Delivery) =>
-    delivery.bodyBase64 === undefined
-      ? Buffer.from((delivery.body ?? "").replaceAll("{unique}", "1795255200001"))
-      : Buffer.from(delivery.bodyBase64, "base64");
-  const literal = deliveries.filter((delivery) => delivery.event === undefined && delivery.expect.status === 200);
-  const agrees = (delivery: Delivery) =>
-    (parseEvent(bytesOf(delivery)).kind === "unusable") === (delivery.expect.body?.["quarantined"] === true);
-  expect(literal.length).toBeGreaterThan(20);
-  expect(failing(literal, (delivery) => delivery.name, agrees)).toEqual([]);
-});
+const hasTools = ["bash", "openssl"].every((tool) => spawnSync(tool, ["--version"]).error === undefined);
 
-test("an accepted literal body has an id of its own at every sending", () => {
-  const accepted = deliveries.filter(
-    (delivery) => delivery.body !== undefined && delivery.expect.body?.["received"] === true,
-  );
-  const canRepeat = (d: Delivery) => d.expect.body?.["quarantined"] === true || d.body?.includes("{unique}") === true;
-  expect(failing(accepted, (delivery) => delivery.name, canRepeat)).toEqual([]);
-});
-
-test("a header is expected to be malformed exactly when it does not have the documented form", () => {
-  const filled = (template: string) =>
-    template
-      .replaceAll("{t13}", "1795255200000")
-      .replaceAll("{t}", "1795255200")
-      .replaceAll("{v1}", "0123456789abcdef".repeat(4))
-      .replaceAll("{V1}", "0123456789ABCDEF".repeat(4));
-  const withHeader = deliveries.filter(
-    (delivery) => typeof delivery.header === "string" && delivery.expect.status === 401,
-  );
-  const agrees = (delivery: Delivery) =>
-    /^t=\d{1,12},v1=[0-9a-f]{64}$/.test(filled(delivery.header ?? "")) ===
-    (delivery.expect.code !== "signature_malformed");
-  expect(withHeader.length).toBeGreaterThan(10);
-  expect(failing(withHeader, (delivery) => delivery.name, agrees)).toEqual([]);
+testWith(hasTools)("openssl prints signatures.json byte for byte", () => {
+  const script = fileURLToPath(new URL("signatures.sh", FIXTURES));
+  expect(execFileSync("bash", [script], { maxBuffer: 16 * 1024 * 1024 }).equals(read("signatures.json"))).toBe(true);
 });

@@ -64,20 +64,13 @@ export function readDocument(path: string): MarkdownDocument {
   }
   if (open !== null) throw new Error(`the block at ${path}:${open.line} is not closed`);
 
-  function section(heading: string): string {
+  /** The lines from a heading to the next one that ends it. */
+  function linesUnder(heading: string, ends: (level: number, own: number) => boolean): string[] {
     const at = headings.findIndex((each) => each.text === heading);
     const from = headings[at];
     if (from === undefined) throw new Error(`${path} has no heading "${heading}"`);
-    const end = headings.slice(at + 1).find((each) => each.level <= from.level)?.line ?? lines.length;
-    return lines.slice(from.line + 1, end).join("\n");
-  }
-
-  /** The text up to the next heading of any level. */
-  function ownText(heading: string): string[] {
-    const at = headings.findIndex((each) => each.text === heading);
-    const from = headings[at];
-    if (from === undefined) throw new Error(`${path} has no heading "${heading}"`);
-    return lines.slice(from.line + 1, headings[at + 1]?.line ?? lines.length);
+    const end = headings.slice(at + 1).find(({ level }) => ends(level, from.level))?.line ?? lines.length;
+    return lines.slice(from.line + 1, end);
   }
 
   return {
@@ -89,8 +82,8 @@ export function readDocument(path: string): MarkdownDocument {
       if (found === undefined || others.length > 0) throw new Error(`${path} has not one block with ${holding}`);
       return found;
     },
-    section,
-    tablesUnder: (heading) => tablesIn(ownText(heading)),
+    section: (heading) => linesUnder(heading, (level, own) => level <= own).join("\n"),
+    tablesUnder: (heading) => tablesIn(linesUnder(heading, () => true)),
     links: [...prose.join("\n").matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? ""),
   };
 }
@@ -105,11 +98,21 @@ function tablesIn(lines: readonly string[]): string[][][] {
       rows = [];
       tables.push(rows);
     } else if (!/^\|[\s:|-]+\|$/.test(line)) {
-      const cells = line.slice(1, -1).split(/(?<!\\)\|/);
-      rows.push(cells.map((cell) => cell.trim().replaceAll("\\|", "|")));
+      rows.push(cellsOf(line));
     }
   }
   return tables;
+}
+
+/** The cells of a line of a table, as plain text. */
+export function cellsOf(line: string): string[] {
+  const cells = line.slice(1, -1).split(/(?<!\\)\|/);
+  return cells.map((cell) => cell.trim().replaceAll("\\|", "|"));
+}
+
+/** The texts between backticks. */
+export function codesIn(text: string): string[] {
+  return [...text.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 }
 
 /** The text between the first pair of backticks; the whole text when there is no pair. */

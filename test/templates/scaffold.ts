@@ -1,69 +1,50 @@
-import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll } from "vitest";
 import { pack, REPOSITORY } from "../package/installed.js";
 import { run } from "./commands.js";
 
-const folders: string[] = [];
-// For the test file that imports this.
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder with the packed package alone, which is gone when the test file is over. */
-function folderWithTarball(): { folder: string; name: string } {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-template-"));
-  folders.push(folder);
-  const { tarball } = pack();
-  const name = basename(tarball);
-  cpSync(tarball, join(folder, name));
-  return { folder, name };
-}
-
-/**
- * A receiver that `npx signalbox init` made, beside the packed package. The command needs no SQLite, so nothing is compiled
- * for it.
- */
-export async function scaffoldByNpx(template: string): Promise<string> {
-  const { folder, name } = folderWithTarball();
-  // npx keeps what it installs in npm's cache, which no test cleans.
-  const env = { npm_config_cache: join(folder, "npm-cache"), npm_config_ignore_scripts: "true" };
-  const line = ["--yes", "--package", `./${name}`, "signalbox", "init", "my-receiver"];
-  await run(folder, "npx", [...line, "--template", template, "--no-install"], env);
-  return join(folder, "my-receiver");
-}
-
-/** A receiver that the built command made, which depends on the packed package beside it. */
-export async function scaffold(template: string, ...options: string[]): Promise<string> {
-  const { folder, name } = folderWithTarball();
-  const made = ["my-receiver", "--template", template, "--no-install", "--signalbox", `./${name}`, ...options];
-  await run(folder, process.execPath, [join(REPOSITORY, "dist/cli/main.js"), "init", ...made]);
-  return join(folder, "my-receiver");
-}
-
-/** Variables with which the install script of better-sqlite3 takes the compiled driver of this repository: to compile takes minutes. */
-export function compiledDriver(project: string): Record<string, string> {
-  const own = join(REPOSITORY, "node_modules", "better-sqlite3");
-  const { modules } = process.versions;
-  const name = `better-sqlite3-v${versionOf(own)}-node-v${modules}-${process.platform}-${process.arch}.tar.gz`;
-  const folder = join(project, "..", "prebuilds");
-  mkdirSync(folder);
-  execFileSync("tar", ["-czf", join(folder, name), "-C", own, COMPILED]);
-  return { npm_config_better_sqlite3_local_prebuilds: folder };
-}
+export const STARTERS = ["express", "hono", "bullmq", "express-postgres", "bullmq-postgres"] as const;
 
 const COMPILED = "build/Release/better_sqlite3.node";
 
-/** Installs without scripts, and takes the compiled driver from this repository, where npm installed it for real. */
-export async function installFast(project: string): Promise<void> {
-  await run(project, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts"]);
-  const driver = join(project, "node_modules", "better-sqlite3");
-  const own = join(REPOSITORY, "node_modules", "better-sqlite3");
+/**
+ * A folder in which the built command has made every starter, each in a folder of its name. What they all depend on is installed once, in
+ * the folder itself, where Node, npm and the compiler find it from each. It is gone when the test file is over.
+ */
+export async function scaffoldAll(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-starters-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const { tarball } = pack();
+  cpSync(tarball, join(folder, basename(tarball)));
+  const all = { dependencies: {}, devDependencies: {} };
+  for (const starter of STARTERS) {
+    const [template = "", store = "sqlite"] = starter.split("-");
+    const made = [join(folder, starter), "--template", template, "--store", store, "--no-install", "--no-git"];
+    const command = [
+      join(REPOSITORY, "dist/cli/main.js"),
+      "init",
+      ...made,
+      "--signalbox",
+      join(folder, basename(tarball)),
+    ];
+    await run(folder, process.execPath, command);
+    const manifest = JSON.parse(readFileSync(join(folder, starter, "package.json"), "utf8")) as typeof all;
+    Object.assign(all.dependencies, manifest.dependencies, { signalbox: `file:./${basename(tarball)}` });
+    Object.assign(all.devDependencies, manifest.devDependencies);
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", ...all }));
+  // Without scripts: to compile the driver takes minutes, and npm has compiled one for this repository.
+  await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"]);
+  const [driver, own] = [folder, REPOSITORY].map((each) => join(each, "node_modules", "better-sqlite3")) as [
+    string,
+    string,
+  ];
   if (versionOf(driver) === versionOf(own)) cpSync(join(own, COMPILED), join(driver, COMPILED));
-  else await run(project, "npm", ["rebuild", "better-sqlite3"]);
+  else await run(folder, "npm", ["rebuild", "better-sqlite3"]);
   if (!existsSync(join(driver, COMPILED))) throw new Error("there is no compiled better-sqlite3");
+  return folder;
 }
 
 function versionOf(folder: string): string {

@@ -4,7 +4,7 @@ import { expectTypeOf, test } from "vitest";
 import { captureRawBody, type Receiver } from "../../src/index.js";
 import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { inboxPage } from "../../src/pages/inbox-page/inbox-page.js";
+import { inboxPage } from "../../src/inbox-page/inbox-page.js";
 
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;

@@ -60,16 +60,13 @@ const circular = new Error("circular");
 circular.cause = circular;
 
 test.each([
-  ["nothing", undefined, "thrown: undefined"],
   ["a text", "text", "thrown: text"],
-  ["an object without text", Object.create(null), "thrown: a value that cannot be read"],
   ["a proxy that cannot be looked at", new Proxy({}, { getPrototypeOf: throwing.get }), "thrown: [object Object]"],
   ["an error whose cause is itself", circular, "Error: circular\n"],
   ["a huge error", new Error("x".repeat(10_000_000)), `Error: ${"x".repeat(993)}…\n`],
   ["an error with a lone surrogate", new Error("a\ud800\0"), "Error: a\ufffd\ufffd\n"],
   ["an error that is cut inside a character", new Error(`${"x".repeat(992)}🚉`), `Error: ${"x".repeat(992)}\ufffd…`],
   ["an error that cannot be read", hostileProxy(), "thrown: a value that cannot be read"],
-  ["an error whose message was changed", Object.assign(new Error("x"), { message: "y" }), "Error: y\n    at "],
   ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error: x"],
 ])("whatever is thrown becomes at most 4,000 characters that a store can keep: %s", (_what, thrown, start) => {
   const text = describeError(thrown);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { errorEnvelopeSchema } from "../error-envelope.js";
 import { investigationTaskSchema, startInvestigationBodySchema } from "../investigation.js";
-import { JSON_SCHEMA_OPTIONS, jsonSchemaOf, type JsonObject } from "../json-schema.js";
+import { JSON_SCHEMA_OPTIONS, type JsonObject } from "../json-schema.js";
 import { productProfileSchema } from "../product-profile.js";
 import { rankingItemSchema, rankingsResponseSchema } from "../rankings.js";
 import { reportSchema } from "../report.js";
@@ -64,9 +64,4 @@ export function componentSchemas(): Record<string, JsonObject> {
   return Object.fromEntries(
     Object.entries(schemas).map(([title, { $schema: _draft, $id: _id, ...schema }]) => [title, { title, ...schema }]),
   );
-}
-
-/** The properties of a parameter object as JSON Schema. */
-export function parameterSchemas(query: z.ZodObject): Record<string, JsonObject> {
-  return jsonSchemaOf(query)["properties"] as Record<string, JsonObject>;
 }

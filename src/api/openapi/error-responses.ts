@@ -5,44 +5,34 @@ import { componentRef } from "./component-schemas.js";
 
 const LIMIT = LIMITS.developerCallsPerMonth;
 
-/** The headers that show the month's quota (service document, Errors). */
-const QUOTA_HEADERS = {
-  "X-Quota-Limit": {
-    description: "The number of counted calls in a month.",
-    schema: { type: "integer" },
-    example: LIMIT,
-  },
-  "X-Quota-Remaining": {
-    description: "The number of counted calls that are left in this month.",
-    schema: { type: "integer" },
-    example: 0,
-  },
-  "X-Quota-Policy": {
-    description: "`<limit>;month`.",
-    schema: { type: "string", pattern: String.raw`^\d+;month$` },
-    example: `${LIMIT};month`,
-  },
-  "X-Quota-Reset": {
-    description: "The start of the next month.",
-    schema: { type: "string", format: "date-time" },
-    example: "2026-04-01T00:00:00.000Z",
-  },
+function quotaHeader(description: string, schema: JsonObject, example: unknown): JsonObject {
+  return {
+    description: `${description} Only accounts with limited Developer Access get this header.`,
+    schema,
+    example,
+  };
+}
+
+/** The headers that show the month's quota (service document, Errors), as components. */
+export const QUOTA_HEADERS = {
+  "X-Quota-Limit": quotaHeader("The number of counted calls in a month.", { type: "integer" }, LIMIT),
+  "X-Quota-Remaining": quotaHeader("The number of counted calls that are left in this month.", { type: "integer" }, 0),
+  "X-Quota-Policy": quotaHeader(
+    "`<limit>;month`.",
+    { type: "string", pattern: String.raw`^\d+;month$` },
+    `${LIMIT};month`,
+  ),
+  "X-Quota-Reset": quotaHeader(
+    "The start of the next month.",
+    { type: "string", format: "date-time" },
+    "2026-04-01T00:00:00.000Z",
+  ),
 };
 
-/** Describes the quota headers as components. */
-export function quotaHeaders(): JsonObject {
-  return Object.fromEntries(
-    Object.entries(QUOTA_HEADERS).map(([name, { description, ...rest }]) => [
-      name,
-      { description: `${description} Only accounts with limited Developer Access get this header.`, ...rest },
-    ]),
-  );
-}
-
 /** Refers to the quota headers, for a response. */
-export function quotaHeaderRefs(): JsonObject {
-  return Object.fromEntries(Object.keys(QUOTA_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-}
+export const QUOTA_HEADER_REFS: JsonObject = Object.fromEntries(
+  Object.keys(QUOTA_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
 
 /** The component name and the description of the response of each error status. */
 const RESPONSES: Readonly<Record<number, readonly [name: string, description: string]>> = {
@@ -82,7 +72,7 @@ export function errorResponses(): JsonObject {
       const isLimit = status === "429";
       const media = { schema: componentRef("ErrorEnvelope"), ...(isLimit && { example: QUOTA_ERROR }) };
       const content = { "application/json": media };
-      return [name, { description, ...(isLimit && { headers: quotaHeaderRefs() }), content }];
+      return [name, { description, ...(isLimit && { headers: QUOTA_HEADER_REFS }), content }];
     }),
   );
 }

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../json-schema.js";
+import { jsonSchemaOf, type JsonObject } from "../json-schema.js";
 import { LIMITS, rateLimitText } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
-import { componentOf, componentSchemas, parameterSchemas } from "./component-schemas.js";
-import { errorResponseRef, errorResponses, quotaHeaderRefs, quotaHeaders } from "./error-responses.js";
+import { componentOf, componentSchemas } from "./component-schemas.js";
+import { errorResponseRef, errorResponses, QUOTA_HEADER_REFS, QUOTA_HEADERS } from "./error-responses.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
 /** An OpenAPI 3.1 document: plain JSON. */
@@ -40,7 +40,7 @@ export function openApiDocument(): OpenApiDocument {
     components: {
       schemas: componentSchemas(),
       responses: errorResponses(),
-      headers: quotaHeaders(),
+      headers: QUOTA_HEADERS,
       parameters: { Signature: SIGNATURE_PARAMETER },
       securitySchemes: SECURITY_SCHEMES,
     },
@@ -91,15 +91,12 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
-      requestBody: {
-        required: true,
-        content: { "application/json": { schema: componentOf(body) } },
-      },
+      requestBody: { required: true, content: { "application/json": { schema: componentOf(body) } } },
     }),
     responses: {
       [response.status]: {
         description: response.description,
-        ...(scope !== null && { headers: quotaHeaderRefs() }),
+        ...(scope !== null && { headers: QUOTA_HEADER_REFS }),
         content: { "application/json": { schema: componentOf(response.schema) } },
       },
       ...Object.fromEntries(operation.errors.map((status) => [status, errorResponseRef(status)])),
@@ -130,10 +127,12 @@ function pathParameters({ path }: Operation): JsonObject[] {
 
 function queryParameters({ query }: Operation): JsonObject[] {
   if (query === undefined) return [];
-  return Object.entries(parameterSchemas(query)).map(([name, { description, ...schema }]) => ({
-    name,
-    in: "query",
-    description,
-    schema,
-  }));
+  return Object.entries(jsonSchemaOf(query)["properties"] as Record<string, JsonObject>).map(
+    ([name, { description, ...schema }]) => ({
+      name,
+      in: "query",
+      description,
+      schema,
+    }),
+  );
 }

@@ -5,31 +5,30 @@ import { componentRef, type ComponentName } from "./component-schemas.js";
 
 /** Describes the deliveries of the service as OpenAPI path items by event type (service document, Events). */
 export function webhookObjects(): Record<string, { post: JsonObject }> {
+  const signal = {
+    operationId: "signalPublished",
+    summary: "A signal was published",
+    description: `Store the event, process each event id once, queue the follow-up work, and answer. A signal is not sent after ${LIMITS.signalDelayHours} hours.`,
+  };
+  const verification = {
+    operationId: "webhookVerification",
+    summary: "An endpoint is verified",
+    description: "Sent soon after the registration. Answer with the challenge.",
+  };
+  const test = {
+    operationId: "webhookTest",
+    summary: "An endpoint is tested",
+    description: "Answer as for a signal.",
+  };
+  const accepted = { description: "Accepted." };
+  const challenge = { "application/json": { schema: componentRef("ChallengeAnswer") } };
   return {
-    "signal.published": delivery({
-      operationId: "signalPublished",
-      summary: "A signal was published",
-      description: `Store the event, process each event id once, queue the follow-up work, and answer. A signal is not sent after ${LIMITS.signalDelayHours} hours.`,
-      event: "SignalPublishedEvent",
-      answer: { description: "Accepted." },
+    "signal.published": delivery("SignalPublishedEvent", signal, accepted),
+    "webhook.verification": delivery("WebhookVerificationEvent", verification, {
+      description: "The challenge, unchanged.",
+      content: challenge,
     }),
-    "webhook.verification": delivery({
-      operationId: "webhookVerification",
-      summary: "An endpoint is verified",
-      description: "Sent soon after the registration. Answer with the challenge.",
-      event: "WebhookVerificationEvent",
-      answer: {
-        description: "The challenge, unchanged.",
-        content: { "application/json": { schema: componentRef("ChallengeAnswer") } },
-      },
-    }),
-    "webhook.test": delivery({
-      operationId: "webhookTest",
-      summary: "An endpoint is tested",
-      description: "Answer as for a signal.",
-      event: "WebhookTestEvent",
-      answer: { description: "Accepted." },
-    }),
+    "webhook.test": delivery("WebhookTestEvent", test, accepted),
   };
 }
 
@@ -46,25 +45,16 @@ export const SIGNATURE_PARAMETER = {
   example: `t=1772442900,v1=${"5d".repeat(32)}`,
 };
 
-interface DeliveryText {
-  operationId: string;
-  summary: string;
-  description: string;
-  event: ComponentName;
-  answer: JsonObject;
-}
+type DeliveryText = Record<"operationId" | "summary" | "description", string>;
 
-function delivery({ event, answer, ...text }: DeliveryText): { post: JsonObject } {
+function delivery(event: ComponentName, text: DeliveryText, answer: JsonObject): { post: JsonObject } {
   return {
     post: {
       ...text,
       tags: ["Signals"],
       security: [],
       parameters: [{ $ref: "#/components/parameters/Signature" }],
-      requestBody: {
-        required: true,
-        content: { "application/json": { schema: componentRef(event) } },
-      },
+      requestBody: { required: true, content: { "application/json": { schema: componentRef(event) } } },
       responses: {
         "2XX": answer,
         "3XX": {

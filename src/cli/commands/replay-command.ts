@@ -1,12 +1,11 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../options/parse-option.js";
 import { someNames } from "../console/printable.js";
+import { isQuarantined } from "../deliveries/answer.js";
 import { readDotenv } from "../options/read-input.js";
-import type { ResultReport } from "../deliveries/report-results.js";
-import { createCaseSender, sendCases } from "../deliveries/send-cases.js";
 import { receiverAddress } from "../options/receiver-address.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
@@ -59,47 +58,37 @@ async function replay(folder: string | undefined, options: ReplayOptions, { cli 
   }
   const url = options.url ?? receiverAddress(env);
   const [secret] = readSecrets(options, { env });
-  // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
-  const { reportResults } = await import("../deliveries/report-results.js");
+  const { failedNames, replayDeliveries } = await import("../deliveries/replay-deliveries.js");
   const { events, deliveries: all } = readFixtureFolder(folder);
-  const deliveries = selectByName(
-    all,
-    ({ name }) => name,
-    { ...(only !== undefined && { only: [only] }), skip },
-    "price",
-  );
+  const patterns = { ...(only !== undefined && { only: [only] }), skip };
+  const deliveries = selectByName(all, ({ name }) => name, patterns, "price");
   const startedAt = performance.now();
-  const report = reportResults(cli.terminal, deliveries, json ? "json" : "all");
   const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
-  const wanted = asIs ? "exact-or-duplicate" : "exact";
-  const cases = deliveries.map((what) => ({ what, wanted }) as const);
-  await sendCases(cases, concurrency, createCaseSender(target, { asIs }), report.add);
-  noteAccepted(report.accepted, cli.terminal);
-  printVerdict(report, Math.round((performance.now() - startedAt) / 100) / 10, json, cli.terminal);
-  return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
-}
-
-/** Notes how many made-up events this run has added to the receiver, so that the user can remove them. */
-function noteAccepted({ signals, quarantined }: ResultReport["accepted"], terminal: Terminal): void {
-  if (signals > 0) terminal.note(`made-up signals for the receiver's onSignal: ${signals}`);
-  if (quarantined > 0) {
-    terminal.note(`events added to the receiver's quarantine: ${quarantined}; to clean up:`);
-    terminal.note(`  $ ${CLEAN_UP}`);
+  const rows = json ? "json" : "all";
+  const results = await replayDeliveries(target, deliveries, { asIs, concurrency, rows }, cli.terminal);
+  const failed = failedNames(results);
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  printVerdict({ ok: failed.length === 0, total: results.length, failed, seconds }, json, cli.terminal);
+  if (results.some(({ answer }) => isQuarantined(answer))) {
+    cli.terminal.note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);
   }
+  return failed.length === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** If this many cases failed, and more than half of all, they probably have one cause, and `doctor` is suggested. */
-const MANY = 6;
+interface Verdict {
+  ok: boolean;
+  total: number;
+  failed: readonly string[];
+  seconds: number;
+}
 
-function printVerdict(report: ResultReport, seconds: number, json: boolean, terminal: Terminal): void {
-  const { total, failed, accepted } = report;
-  const { green, red } = terminal.paint;
-  const ok = failed.length === 0;
-  if (json) terminal.printJson({ summary: { ok, total, failed, accepted, seconds } });
-  else if (ok) terminal.print(green(`all ${total} answers as expected, in ${seconds} s`));
-  else terminal.print(red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
-  if (failed.length >= MANY && failed.length > total / 2) {
-    terminal.note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
+function printVerdict(summary: Verdict, json: boolean, { note, paint, print, printJson }: Terminal): void {
+  const { ok, total, failed, seconds } = summary;
+  if (json) printJson({ summary });
+  else if (ok) print(paint.green(`all ${total} answers as expected, in ${seconds} s`));
+  else print(paint.red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
+  if (failed.length > total / 2) {
+    note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
   }
 }

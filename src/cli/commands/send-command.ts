@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
@@ -76,7 +76,6 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   const bodyOf = createBodies(bytes, source, options, assignments);
 
-  // Imported here, so that other commands and --help start faster.
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;

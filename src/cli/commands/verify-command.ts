@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT, type ExitCode } from "../options/exit.js";

@@ -14,11 +14,6 @@ export interface Interruption {
   interrupt(name: NodeJS.Signals): void;
 }
 
-/** Whether SIGTERM, not Ctrl-C, aborted the signal. A supervisor stops a server with SIGTERM, so that is no failure. */
-export function isTermination({ aborted, reason }: AbortSignal): boolean {
-  return aborted && reason instanceof DOMException && reason.message === "SIGTERM";
-}
-
 interface InterruptionParts {
   clock: Clock;
   note: (line: string) => void;

@@ -1,15 +1,6 @@
-// Matches control characters, characters that change the direction of text, and invisible characters (tags, variation
-// selectors). Text from outside must not control a terminal or look like other text on it.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e0fff}]/gu;
+import { visible as printable } from "../../text/visible-text.js";
 
-/** Text from outside, safe to print. Each unprintable character is escaped as in `\u001b`, which is also valid inside JSON. */
-export function printable(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (character) => character.split("").map(escapeUnit).join(""));
-}
-
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-}
+export { printable };
 
 /** A typed or stored text for use inside a message, shortened so that the message stays readable. */
 export function echoed(text: string): string {

@@ -1,3 +1,5 @@
+import { widthOf } from "./wrap.js";
+
 export interface Cell {
   text: string;
   paint?: (text: string) => string;
@@ -8,14 +10,13 @@ export function formatTable(rows: readonly (readonly Cell[])[], leastWidths: rea
   const widths = [...leastWidths];
   for (const row of rows) {
     row.forEach(({ text }, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, text.length);
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(text));
     });
   }
   return rows.map((row) =>
     row
       .map(({ text, paint }, column) => {
-        // The padding is computed without the colour codes, because they take no space on the screen.
-        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - text.length);
+        const padding = column === row.length - 1 ? "" : " ".repeat((widths[column] ?? 0) - widthOf(text));
         return (paint === undefined ? text : paint(text)) + padding;
       })
       .join("  "),

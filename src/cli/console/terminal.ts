@@ -1,12 +1,13 @@
 import type { WriteStream } from "node:tty";
+import { styleText } from "node:util";
 import { environmentError } from "../options/exit.js";
 import { printable } from "./printable.js";
 import { wrap } from "./wrap.js";
 
-const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] } as const;
+const STYLES = ["bold", "dim", "red", "green", "yellow"] as const;
 
 /** Functions that colour text, or return it unchanged if the output is not a terminal. */
-export type Paint = Readonly<Record<keyof typeof CODES, (text: string) => string>>;
+export type Paint = Readonly<Record<(typeof STYLES)[number], (text: string) => string>>;
 
 /**
  * Data and verdicts go to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). On a terminal `print` and
@@ -105,9 +106,9 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
 
 function createPaint(stream: Output, env: NodeJS.ProcessEnv): Paint {
   const isOn = stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  const entries = Object.entries(CODES).map(([name, [on, off]]) => [
-    name,
-    (text: string) => (isOn ? `\u001b[${on}m${text}\u001b[${off}m` : text),
-  ]);
+  // Without validation, because Node would look at stdout alone and at the variables of the process.
+  const paint = (style: (typeof STYLES)[number]) => (text: string) =>
+    isOn ? styleText(style, text, { validateStream: false }) : text;
+  const entries = STYLES.map((style) => [style, paint(style)]);
   return Object.fromEntries(entries) as Paint;
 }

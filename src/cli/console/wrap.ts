@@ -1,13 +1,13 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** A text is beside its label if it has at least this many columns there. Otherwise it is below the label. */
+/** A text is beside its label if it has at least this many columns there. */
 const LEAST_BESIDE = 28;
 const INDENT = 4;
 
 /**
- * Breaks the lines that are longer than `columns` between words. Two spaces separate the columns of a table. Only the last of them
- * is broken: it continues below its start or, if that is too far right, on a line of its own. A line that begins with `$ ` is a
- * shell command. It is broken with backslashes, so that it can be copied.
+ * Breaks the lines that are longer than `columns` between words. Two spaces separate the columns of a table: the last one continues
+ * below its start, if there is room. A line that begins with `$ ` is a shell command. It is broken with backslashes, so that it
+ * can be copied.
  */
 export function wrap(text: string, columns: number): string {
   return text
@@ -21,21 +21,12 @@ function wrapLine(line: string, columns: number): string {
   const visible = stripVTControlCharacters(line);
   const indent = visible.search(/\S/);
   if (SHELL_COMMAND.test(visible)) return fill(line.match(SHELL_WORD) ?? [], indent + INDENT, columns, " \\");
-  const [, head = "", text = ""] = /^(.*\S {2,})?(.*)$/s.exec(line) ?? [];
-  const words = text.split(BEFORE_GAP);
-  const longest = words.reduce((width, word) => Math.max(width, widthOf(word.trimStart())), 0);
-  const start = widthOf(head);
-  if (start <= indent) {
-    // No columns, but perhaps an indent and colours. A word that needs the room takes it from the indent.
-    const room = columns - indent >= longest ? indent : Math.min(indent, INDENT);
-    const first = " ".repeat(room) + head.replaceAll(" ", "") + words[0]?.trimStart();
-    return fill([first, ...words.slice(1)], room, columns);
-  }
-  if (columns - start >= Math.max(LEAST_BESIDE, longest)) return fill([head, ...words], start, columns);
-  const below = indent + INDENT;
-  const cells = head.trimEnd().split(/(?<=\S)(?= {2})/);
-  if (widthOf(text) <= LEAST_BESIDE) return fill([...cells, `  ${text}`], below, columns);
-  return `${fill(cells, below, columns)}\n${wrapLine(" ".repeat(below) + text, columns)}`;
+  const [head = ""] = /^.*\S {2,}/s.exec(line) ?? [];
+  const words = line.slice(head.length).split(BEFORE_GAP);
+  const start = head === "" ? indent : widthOf(head);
+  const room = Math.max(LEAST_BESIDE, ...words.map((word) => widthOf(word.trimStart())));
+  if (head !== "" && columns - start < room) return fill(line.split(BEFORE_GAP), indent + INDENT, columns);
+  return fill([head + (words[0] ?? ""), ...words.slice(1)], start, columns);
 }
 
 const SHELL_COMMAND = /^ *\$ /;
@@ -60,6 +51,7 @@ function fill(pieces: readonly string[], indent: number, columns: number, lineEn
 /** Characters that are two columns wide, such as Chinese ones. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60]|[\u{1f300}-\u{3fffd}]/gu;
 
-function widthOf(text: string): number {
+/** How many columns of a terminal the text needs. Colours need none. */
+export function widthOf(text: string): number {
   return stripVTControlCharacters(text).replaceAll(WIDE, "xx").length;
 }

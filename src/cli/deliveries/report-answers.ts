@@ -1,4 +1,5 @@
 import { parseEvent } from "../../events/parse-event.js";
+import { answerTimes, describeTimes, rounded } from "./answer-times.js";
 import { describeAnswer, isQuarantined, isSuccess, propertyIn, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
 import { jsonObjectIn } from "./restamp.js";
@@ -46,27 +47,31 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       // An error or Ctrl-C may have ended the run early.
       const ok = failed === 0 && sent === count;
       const seconds = (performance.now() - startedAt) / 1000;
-      const sorted = times.sort((a, b) => a - b);
-      const quantile = (part: number): number => rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
-      const [p50Ms, p99Ms] = [quantile(0.5), quantile(0.99)];
+      const took = answerTimes(times);
       if (asJson) {
         const answers = Object.fromEntries(byOutcome);
         terminal.printJson({
-          summary: { ok, sent, failed, answers, seconds: rounded(seconds), p50Ms, p99Ms },
+          summary: {
+            ok,
+            sent,
+            failed,
+            answers,
+            seconds: rounded(seconds),
+            p50Ms: took?.p50Ms ?? 0,
+            p99Ms: took?.p99Ms ?? 0,
+          },
         });
       } else if (count > 1) {
         const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
         const colour = ok ? terminal.paint.green : terminal.paint.red;
         terminal.print(
-          `${colour(`${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`)}; ` +
-            `half answered within ${p50Ms} ms, 99% within ${p99Ms} ms`,
+          colour(`${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`) +
+            (took === null ? "" : `; ${describeTimes(took)}`),
         );
       }
     },
   };
 }
-
-const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
   const position = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];

@@ -29,9 +29,8 @@ export interface Exchange {
   isHeld: boolean;
 }
 
-/** @typeParam Case what `build` needs to know about a case, such as its entry in `deliveries.json` */
-export interface CaseSender<Case = Delivery> {
-  build(what: Case): BuiltDelivery;
+export interface CaseSender {
+  build(delivery: Delivery): BuiltDelivery;
   /**
    * @param index the number of the sending, from 0
    * @throws CliError when there is no connection, and on Ctrl-C
@@ -70,20 +69,24 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
   };
 }
 
+export interface Case {
+  built: BuiltDelivery;
+  wanted: Wanted;
+}
+
 export interface CaseResult extends Exchange {
   wanted: Wanted;
   ok: boolean;
 }
 
 /** Sends the cases and judges each answer. A case that is sent several times waits for each answer before it is sent again. */
-export async function sendCases<Case>(
-  cases: readonly { what: Case; wanted: Wanted }[],
+export async function sendCases(
+  cases: readonly Case[],
   concurrency: number,
-  { build, send }: CaseSender<Case>,
+  send: CaseSender["send"],
   onResult: (result: CaseResult) => void,
 ): Promise<void> {
-  await inParallel(cases, concurrency, async ({ what, wanted }) => {
-    const built = build(what);
+  await inParallel(cases, concurrency, async ({ built, wanted }) => {
     for (let index = 0; index < built.sendings; index++) {
       const exchange = await send(built, index);
       onResult({ ...exchange, wanted, ok: isAsWanted(wanted, exchange.answer, exchange.expected) });

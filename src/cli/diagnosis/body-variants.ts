@@ -2,7 +2,7 @@ export interface BodyVariant {
   body: Buffer;
   /** Completes "the body arrives …" and "the body was signed …", for example `as compact JSON`. */
   name: string;
-  /** A sentence about the programs that make such bytes. */
+  /** How such bytes are usually made, as a sentence. */
   by: string;
 }
 

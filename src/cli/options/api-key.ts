@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { Cli } from "../console/cli.js";
 import { usageError } from "./exit.js";
 import { notEmpty } from "./parse-option.js";

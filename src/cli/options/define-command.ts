@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { Cli, Outcome } from "../console/cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 
@@ -9,17 +9,10 @@ export interface CommandContext {
 
 export type Example = readonly [line: string, effect: string];
 
-const firstExamples = new WeakMap<Command, string>();
-
-/** Adds the examples to the help. A usage error of this command suggests the first example. */
+/** Adds the examples to the help. */
 export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
-  firstExamples.set(command, byNpx(examples[0][0]));
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
-}
-
-export function firstExampleOf(command: Command): string {
-  return firstExamples.get(command) ?? "npx signalbox demo";
 }
 
 /**

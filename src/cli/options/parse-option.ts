@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "#commander";
 
 export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
@@ -29,8 +29,12 @@ export function httpUrl(text: string): URL {
   throw new InvalidArgumentError("Expected an address like http://localhost:3000/webhooks/signals.");
 }
 
-/** A parser that refuses an empty value: the user probably typed `--option "$NAME"`, and the variable is not set. */
+/**
+ * A parser that refuses an empty value: the user probably typed `--option "$NAME"`, and the variable is not set. It also refuses
+ * the next option, which Commander takes for the value: `--secret-file --json` would write a file `--json`.
+ */
 export function notEmpty(text: string): string {
-  if (text.trim() !== "") return text;
-  throw new InvalidArgumentError("It is empty: give it a value, or leave the option out.");
+  if (text.trim() === "") throw new InvalidArgumentError("It is empty: give it a value, or leave the option out.");
+  if (text.startsWith("--")) throw new InvalidArgumentError("It is an option: give a value before it.");
+  return text;
 }

@@ -8,18 +8,30 @@ export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">
   return file === "-" ? readStdin(cli) : readBytes(file);
 }
 
+const REASONS = new Map([
+  ["ENOENT", "there is no such file"],
+  ["EISDIR", "it is a folder"],
+  ["EACCES", "you may not read it"],
+  ["ELOOP", "its links lead in a circle"],
+  ["EIO", "its disk reports an error"],
+]);
+
+/** @throws CliError when `read` throws an error of the file system */
+export function readFrom<Result>(what: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    const code = errorCode(error);
+    throw environmentError(`cannot read ${what}: ${REASONS.get(code) ?? code}`);
+  }
+}
+
 /**
  * @param what the text that names the file in the error
  * @throws CliError when the file cannot be read
  */
 export function readBytes(file: string, what = file): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    const code = errorCode(error);
-    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : code;
-    throw environmentError(`cannot read ${what}: ${why}`);
-  }
+  return readFrom(what, () => readFileSync(file));
 }
 
 /** The variables of an `.env` file and of `env`. If both have a variable, the value in `env` is used. `env` is not changed. */

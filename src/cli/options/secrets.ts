@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { secretLines } from "../../receiver/secret-file.js";
 import { isUsableSecret } from "../../signature/secret.js";
 import type { Cli } from "../console/cli.js";

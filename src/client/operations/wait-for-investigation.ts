@@ -1,11 +1,11 @@
 import type { InvestigationTask } from "../../api/investigation.js";
+import { LIMITS } from "../../api/limits.js";
 import { ClientError, isClientError } from "../client-error.js";
 import { LONGEST_DELAY_MS } from "../../time/units.js";
 import type { ClientConfig } from "../client-options.js";
 import type { PlatformAbortSignal } from "../platform.js";
-import { openAbortScope, pauseUntil } from "../transport/abort-scope.js";
+import { openAbortScope, pauseUntil, raceAbort } from "../transport/abort.js";
 import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
-import type { PollGate } from "./poll-gate.js";
 
 /** The options of `waitForInvestigation`. */
 export interface WaitForInvestigationOptions {
@@ -23,63 +23,83 @@ export interface WaitForInvestigationOptions {
 /** An investigation that does not change any more. */
 export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
 
+/** The last answer about a task. */
+export interface KnownTask {
+  task: InvestigationTask;
+  /** In elapsed milliseconds of the clock. */
+  answeredAt: number;
+}
+
 /** Sends one read, without retries. */
 export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
 
 const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
 
+/** With an interval of 0 the client would poll without a pause, so the default is used. */
+function intervalOf({ poll_after_seconds: seconds }: InvestigationTask): number {
+  return (seconds !== null && seconds >= 1 ? seconds : LIMITS.pollAfterSeconds) * 1000;
+}
+
 /**
- * Polls the task when its gate opens, until the task is finished. A failed poll is not retried immediately: the next
- * poll is the retry, so there is always the interval between two polls that the service asks for. Rejects after `maxAttempts`
- * retryable failures in a row.
+ * Polls the task until it is finished, each time after the interval that the last answer asks for. A failed poll is not retried
+ * immediately: the next poll is the retry. Rejects after `maxAttempts` retryable failures in a row.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,
-  gate: PollGate,
+  known: KnownTask | undefined,
   readOnce: ReadOnce,
   taskId: string,
   options: WaitForInvestigationOptions,
 ): Promise<FinishedInvestigation> {
-  const { signal, onProgress, timeoutMs } = checkCallOptions("readInvestigation", options, OPTIONS);
+  const { signal: givenSignal, onProgress, timeoutMs } = checkCallOptions("readInvestigation", options, OPTIONS);
   checkPathParameter("readInvestigation", "task_id", taskId);
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_DELAY_MS)) {
     throw invalidRequest("readInvestigation", `"timeoutMs" must be from 1 to ${LONGEST_DELAY_MS}.`, "");
   }
-  let last = gate.lastAnswer(taskId);
-  const onTimeout = (): Error =>
-    new ClientError(
-      `The investigation was not finished after ${timeoutMs} ms: it is ${last?.status ?? "not read yet"}.`,
-      {
-        kind: "timeout",
-        operation: "readInvestigation",
-        help: "The investigation continues, so you can wait for it again.",
-        retryable: true,
-      },
-    );
-  const scope = openAbortScope({ signal, clock, timeoutMs, onTimeout });
-  const report = (task: InvestigationTask) => scope.race(Promise.resolve(onProgress?.(task)));
+  let last = known?.task;
+  let intervalMs = last === undefined ? LIMITS.pollAfterSeconds * 1000 : intervalOf(last);
+  let pollAt = known === undefined ? -Infinity : known.answeredAt + intervalMs;
+  const { controller, signal, close } = openAbortScope(givenSignal);
+  const timer =
+    timeoutMs === undefined
+      ? null
+      : clock.setTimeout(() => controller.abort(timeUp(timeoutMs, last?.status)), timeoutMs);
+  const report = (task: InvestigationTask) => raceAbort(Promise.resolve(onProgress?.(task)), signal);
   try {
-    scope.signal.throwIfAborted();
-    if (last !== null) await report(last);
+    signal.throwIfAborted();
+    if (last !== undefined) await report(last);
     for (let failures = 0; ;) {
-      scope.signal.throwIfAborted();
-      while (!gate.enter(taskId)) await pauseUntil(clock, () => gate.opensAt(taskId), scope.signal);
+      await pauseUntil(clock, pollAt, signal);
       try {
-        last = await readOnce(taskId, scope.signal);
+        last = await readOnce(taskId, signal);
         failures = 0;
       } catch (error) {
-        if (scope.signal.aborted || !isClientError(error) || !error.retryable) throw error;
-        if (++failures >= retry.maxAttempts) throw error;
+        if (signal.aborted || !isClientError(error) || !error.retryable) throw error;
+        const askedMs = error.retryAfterMs ?? 0;
+        if (++failures >= retry.maxAttempts || askedMs > retry.maxWaitMs) throw error;
+        pollAt = clock.elapsed() + Math.max(intervalMs, askedMs);
         continue;
       }
+      intervalMs = intervalOf(last);
+      pollAt = clock.elapsed() + intervalMs;
       await report(last);
       if (isFinished(last)) return last;
     }
   } finally {
-    scope.close();
+    timer?.cancel();
+    close();
   }
 }
 
-function isFinished(task: InvestigationTask): task is FinishedInvestigation {
+function timeUp(timeoutMs: number, status = "not read yet"): ClientError {
+  return new ClientError(`The investigation was not finished after ${timeoutMs} ms: it is ${status}.`, {
+    kind: "timeout",
+    operation: "readInvestigation",
+    help: "The investigation continues, so you can wait for it again.",
+    retryable: true,
+  });
+}
+
+export function isFinished(task: InvestigationTask): task is FinishedInvestigation {
   return task.status !== "queued" && task.status !== "running";
 }

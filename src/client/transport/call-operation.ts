@@ -3,7 +3,7 @@ import { LIMITS } from "../../api/limits.js";
 import type { OPERATIONS, OperationName } from "../../api/operations.js";
 import type { ClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import { pauseUntil } from "./abort-scope.js";
+import { openAbortScope, pauseUntil } from "./abort.js";
 import { buildRequest, type OperationCall } from "./build-request.js";
 import type { Quota } from "./quota.js";
 import { sendAttempt } from "./send-attempt.js";
@@ -18,15 +18,20 @@ export type CallOperation = <Name extends OperationName>(
 /** @throws ClientError, or the reason of the caller's signal */
 export function operationCaller(config: ClientConfig, onQuota: (quota: Quota) => void): CallOperation {
   const { clock, retry } = config;
-  return async (call) => {
+  return async (given) => {
+    const scope = openAbortScope(given.signal);
+    const call = { ...given, signal: scope.signal };
     const request = buildRequest(call, config.baseUrl, config.userAgent);
-    for (let attempt = 1; ; attempt++) {
-      const result = await sendAttempt(config, { call, attempt }, request, onQuota);
-      if (result.ok) return result.value as AnswerOf<typeof call.operation>;
-      const waitMs = retryWait(result.error, config, call.maxAttempts ?? retry.maxAttempts);
-      if (waitMs === null) throw result.error;
-      const resumeAt = clock.elapsed() + waitMs;
-      await pauseUntil(clock, () => resumeAt, call.signal);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const result = await sendAttempt(config, { call, attempt }, request, onQuota);
+        if (result.ok) return result.value as AnswerOf<typeof call.operation>;
+        const waitMs = retryWait(result.error, config, call.maxAttempts ?? retry.maxAttempts);
+        if (waitMs === null) throw result.error;
+        await pauseUntil(clock, clock.elapsed() + waitMs, scope.signal);
+      }
+    } finally {
+      scope.close();
     }
   };
 }

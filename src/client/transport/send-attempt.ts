@@ -1,7 +1,7 @@
 import { OPERATIONS } from "../../api/operations.js";
 import { ClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import { openAbortScope } from "./abort-scope.js";
+import { openAbortScope, raceAbort } from "./abort.js";
 import { apiKeyProblem, withoutKey } from "./api-key.js";
 import type { PlainRequest } from "./build-request.js";
 import { lostCall, neverArrived, quoted, type Attempt } from "./failed-call.js";
@@ -20,48 +20,61 @@ export async function sendAttempt(
   request: PlainRequest,
   onQuota: (quota: Quota) => void,
 ): Promise<AttemptResult> {
-  const { signal } = of.call;
   const timeUp = new Error("The request took too long.");
-  const scope = openAbortScope({ signal, clock: config.clock, timeoutMs: config.timeoutMs, onTimeout: () => timeUp });
-  let key: string | null = null;
-  let answer: RawAnswer | null = null;
-  let isSent = false;
-  try {
-    scope.signal.throwIfAborted();
-    key = await scope.race(readKey(config, of));
+  const { controller, signal, close } = openAbortScope(of.call.signal);
+  const state: { key: string | null; answer: RawAnswer | null; isSent: boolean } = {
+    key: null,
+    answer: null,
+    isSent: false,
+  };
+
+  async function exchange(): Promise<RawAnswer> {
+    const key = await readKey(config, of);
+    state.key = key;
+    // The function apiKey may have ended after the call.
+    signal.throwIfAborted();
     const { method, url, headers, body } = request;
-    isSent = true;
-    const response = await scope.race(
-      config.fetch(url, {
-        method,
-        headers: key === null ? headers : { ...headers, Authorization: `Bearer ${key}` },
-        body,
-        signal: scope.signal,
-        redirect: "manual",
-        credentials: "omit",
-      }),
-    );
-    answer = { status: response.status, headers: response.headers, body: null };
+    state.isSent = true;
+    const response = await config.fetch(url, {
+      method,
+      headers: key === null ? headers : { ...headers, Authorization: `Bearer ${key}` },
+      body,
+      signal,
+      redirect: "manual",
+      credentials: "omit",
+    });
+    const answer: RawAnswer = { status: response.status, headers: response.headers, body: null };
+    state.answer = answer;
     const quota = readQuota(response.headers);
     if (quota !== null) onQuota(quota);
-    answer.body = await scope.race(readAnswerBody(response, config.answerLimitBytes, scope.signal));
+    answer.body = await readAnswerBody(response, config.answerLimitBytes, signal);
+    return answer;
+  }
+
+  const timer = config.clock.setTimeout(() => controller.abort(timeUp), config.timeoutMs);
+  let answer: RawAnswer;
+  try {
+    signal.throwIfAborted();
+    answer = await raceAbort(exchange(), signal);
   } catch (error) {
-    if (signal?.aborted === true) throw signal.reason;
+    if (of.call.signal?.aborted === true) throw of.call.signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
-    if (!isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
+    if (!state.isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
     // If the body of a refusal was lost, its status is enough. A success needs its body.
-    if (answer === null || answer.status < 400) {
+    if (state.answer === null || state.answer.status < 400) {
       if (error === timeUp) {
         return { ok: false, error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`) };
       }
-      const cause = plainCause(error, (text) => withoutKey(text, key));
+      const cause = plainCause(error, (text) => withoutKey(text, state.key));
       const problem = neverArrived(of, cause) ? "did not reach the service" : "got no complete answer";
       return { ok: false, error: lostCall(of, "network", `${problem}: ${cause.message}`, cause) };
     }
+    answer = state.answer;
   } finally {
-    scope.close();
+    timer.cancel();
+    close();
   }
-  return readAnswer(of, answer, key, config.clock.now());
+  return readAnswer(of, answer, state.key, config.clock.now());
 }
 
 async function readKey(config: ClientConfig, { call }: Attempt): Promise<string | null> {

@@ -4,14 +4,9 @@ CREATE TABLE account (
   account_id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   tier TEXT NOT NULL,
+  entitlements TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT;
-
-CREATE TABLE account_entitlement (
-  account_id INTEGER NOT NULL REFERENCES account,
-  entitlement TEXT NOT NULL,
-  PRIMARY KEY (account_id, entitlement)
-) STRICT, WITHOUT ROWID;
 
 -- The key itself is shown once and not stored. It has 256 random bits, so a fast hash is enough.
 CREATE TABLE api_key (
@@ -21,7 +16,9 @@ CREATE TABLE api_key (
   hint TEXT NOT NULL,
   scopes TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  revoked_at INTEGER
+  revoked_at INTEGER,
+  -- Null for a key: only the session tokens of the website expire.
+  expires_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX api_key_by_account ON api_key (account_id);
 

@@ -9,15 +9,6 @@ export type RankingFeature = `market.sort.${RankingSort}`;
 /** What an account can use beyond the basic operations. */
 export type AccountFeature = Entitlement | RankingFeature;
 
-/** The account of a caller. */
-export interface AccountView {
-  accountId: number;
-  tier: Tier;
-  entitlements: ReadonlySet<AccountFeature>;
-  /** Whether the account has Developer Access, with a monthly quota and fewer rows in each answer. */
-  hasQuota: boolean;
-}
-
 /** An account as the control API shows it. */
 export interface AccountInfo {
   account_id: number;
@@ -26,6 +17,9 @@ export interface AccountInfo {
   entitlements: AccountFeature[];
   created_at: string;
 }
+
+/** Whether an account has Developer Access, with a monthly quota and fewer rows in each answer. */
+export const hasQuota = ({ tier }: Pick<AccountInfo, "tier">): boolean => tier === "developer";
 
 const RANKING_FEATURES: readonly RankingFeature[] = RANKING_SORTS.map((sort) => `market.sort.${sort}` as const);
 
@@ -42,33 +36,25 @@ export interface Entitled {
   entitlements?: readonly AccountFeature[] | undefined;
 }
 
-interface AccountRow {
-  account_id: number;
-  name: string;
-  tier: Tier;
+interface AccountRow extends Omit<AccountInfo, "entitlements" | "created_at"> {
+  /** A JSON array. */
+  entitlements: string;
   created_at: number;
 }
 
+const accountInfo = ({ entitlements, created_at, ...row }: AccountRow): AccountInfo => ({
+  ...row,
+  entitlements: JSON.parse(entitlements) as AccountFeature[],
+  created_at: new Date(created_at).toISOString(),
+});
+
+const stored = (features: readonly AccountFeature[]): string => JSON.stringify([...new Set(features)].sort());
+
 export function createAccounts({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
-  const insert = database.prepare("INSERT INTO account (name, tier, created_at) VALUES (?, ?, ?)");
-  const setTier = database.prepare("UPDATE account SET tier = ? WHERE account_id = ?");
+  const insert = database.prepare("INSERT INTO account (name, tier, entitlements, created_at) VALUES (?, ?, ?, ?)");
+  const change = database.prepare("UPDATE account SET tier = ?, entitlements = ? WHERE account_id = ?");
   const select = database.prepare<[number], AccountRow>("SELECT * FROM account WHERE account_id = ?");
   const selectAll = database.prepare<[], AccountRow>("SELECT * FROM account ORDER BY account_id");
-  const grant = database.prepare("INSERT OR IGNORE INTO account_entitlement VALUES (?, ?)");
-  const clear = database.prepare("DELETE FROM account_entitlement WHERE account_id = ?");
-  const granted = database
-    .prepare<[number], AccountFeature>(
-      "SELECT entitlement FROM account_entitlement WHERE account_id = ? ORDER BY entitlement",
-    )
-    .pluck();
-
-  const accountInfo = (row: AccountRow): AccountInfo => ({
-    account_id: row.account_id,
-    name: row.name,
-    tier: row.tier,
-    entitlements: granted.all(row.account_id),
-    created_at: new Date(row.created_at).toISOString(),
-  });
 
   function read(accountId: number): AccountInfo {
     const row = select.get(accountId);
@@ -76,36 +62,24 @@ export function createAccounts({ database, clock }: Pick<EmulatorCore, "database
     return accountInfo(row);
   }
 
-  function entitle(accountId: number, features: readonly AccountFeature[]): void {
-    clear.run(accountId);
-    for (const feature of features) grant.run(accountId, feature);
-  }
-
   return {
     /** @throws ServiceError RESOURCE_NOT_FOUND */
     read,
-    create: database.transaction(({ name, tier, entitlements }: Pick<AccountInfo, "name" | "tier"> & Entitled) => {
-      const accountId = Number(insert.run(name, tier, clock.now()).lastInsertRowid);
-      entitle(accountId, entitlements ?? featuresOf(tier));
-      return read(accountId);
-    }),
-    /** Changes the given fields. @throws ServiceError RESOURCE_NOT_FOUND */
-    update: database.transaction(
-      (accountId: number, { tier, entitlements }: { tier?: Tier | undefined } & Entitled) => {
-        const before = read(accountId);
-        if (tier !== undefined) setTier.run(tier, accountId);
-        // If only the tier changes, the account gets the features of the new tier.
-        const features = entitlements ?? (tier === undefined || tier === before.tier ? undefined : featuresOf(tier));
-        if (features !== undefined) entitle(accountId, features);
-        return read(accountId);
-      },
-    ),
-    list: () => selectAll.all().map(accountInfo),
-    /** Null when there is no such account. */
-    view(accountId: number): AccountView | null {
-      const tier = select.get(accountId)?.tier;
-      if (tier === undefined) return null;
-      return { accountId, tier, entitlements: new Set(granted.all(accountId)), hasQuota: tier === "developer" };
+    create({
+      name,
+      tier,
+      entitlements = featuresOf(tier),
+    }: Pick<AccountInfo, "name" | "tier"> & Entitled): AccountInfo {
+      return read(Number(insert.run(name, tier, stored(entitlements), clock.now()).lastInsertRowid));
     },
+    /** Changes the given fields. @throws ServiceError RESOURCE_NOT_FOUND */
+    update(accountId: number, changes: { tier?: Tier | undefined } & Entitled): AccountInfo {
+      const before = read(accountId);
+      const { tier = before.tier } = changes;
+      const own = tier === before.tier ? before.entitlements : featuresOf(tier);
+      change.run(tier, stored(changes.entitlements ?? own), accountId);
+      return read(accountId);
+    },
+    list: () => selectAll.all().map(accountInfo),
   };
 }

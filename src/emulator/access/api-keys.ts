@@ -22,14 +22,18 @@ export interface KeptKey {
   hint: string;
 }
 
-interface KeyRow {
-  key_id: string;
-  account_id: number;
-  hint: string;
+interface KeyRow extends Pick<ApiKeyInfo, "key_id" | "account_id" | "hint"> {
   scopes: string;
   created_at: number;
   revoked_at: number | null;
 }
+
+const SESSION_PREFIX = "sbs_";
+/** The two operations that accept session tokens require no other scope. */
+const SESSION_SCOPES: readonly Scope[] = ["research:read"];
+
+/** Whether a token is a session token of the website (service document, Authentication 3), not an API key. */
+export const isSessionToken = (token: string): boolean => token.startsWith(SESSION_PREFIX);
 
 const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
 export const keptKey = (key: string): KeptKey => ({
@@ -38,23 +42,24 @@ export const keptKey = (key: string): KeptKey => ({
 });
 const dateTime = (atMs: number): string => new Date(atMs).toISOString();
 const keyInfo = (row: KeyRow): ApiKeyInfo => ({
-  key_id: row.key_id,
-  account_id: row.account_id,
-  hint: row.hint,
+  ...row,
   scopes: JSON.parse(row.scopes) as Scope[],
   created_at: dateTime(row.created_at),
   revoked_at: row.revoked_at === null ? null : dateTime(row.revoked_at),
 });
 
+/** The API keys, and the session tokens, which are keys that expire. */
 export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "database" | "clock" | "random">) {
-  const COLUMNS = "key_id, account_id, hint, scopes, created_at, revoked_at";
+  const SELECT = "SELECT key_id, account_id, hint, scopes, created_at, revoked_at FROM api_key";
   const insert = database.prepare(
-    "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
   );
-  const select = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_id = ?`);
-  const byHash = database.prepare<[string], KeyRow>(`SELECT ${COLUMNS} FROM api_key WHERE key_hash = ?`);
+  const select = database.prepare<[string], KeyRow>(`${SELECT} WHERE key_id = ?`);
+  const byHash = database.prepare<[string, number], KeyRow>(
+    `${SELECT} WHERE key_hash = ? AND (expires_at IS NULL OR expires_at > ?)`,
+  );
   const selectAll = database.prepare<[number], KeyRow>(
-    `SELECT ${COLUMNS} FROM api_key WHERE account_id = ? ORDER BY created_at, key_id`,
+    `${SELECT} WHERE account_id = ? AND expires_at IS NULL ORDER BY created_at, key_id`,
   );
   const revoke = database.prepare("UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL");
 
@@ -64,37 +69,38 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
     return keyInfo(row);
   }
 
-  /** @returns the id of the key */
-  function add(accountId: number, scopes: readonly Scope[], { hash, hint }: KeptKey): string {
+  /** Stores a key. @returns its id */
+  function add(accountId: number, scopes: readonly Scope[], { hash, hint }: KeptKey, expiresAt: number | null = null) {
     const keyId = `key_${randomUuid(random)}`;
-    insert.run(keyId, accountId, hash, hint, JSON.stringify([...new Set(scopes)]), clock.now());
+    insert.run(keyId, accountId, hash, hint, JSON.stringify([...new Set(scopes)]), clock.now(), expiresAt);
     return keyId;
   }
 
+  const newToken = (prefix: string): string => `${prefix}${random.bytes(32).toString("base64url")}`;
+
   return {
+    add,
     /** Makes a random key. Only its hash is stored, so the key cannot be read again. */
     create(accountId: number, scopes: readonly Scope[]): ApiKeyInfo & { key: string } {
-      const key = `sbk_${random.bytes(32).toString("base64url")}`;
+      const key = newToken("sbk_");
       return { ...read(add(accountId, scopes, keptKey(key))), key };
     },
-    /** Stores a key that the user chose. */
-    adopt: (accountId: number, scopes: readonly Scope[], key: KeptKey) => void add(accountId, scopes, key),
+    createSession(accountId: number, lifetimeSeconds: number) {
+      const token = newToken(SESSION_PREFIX);
+      const expiresAt = clock.now() + lifetimeSeconds * 1000;
+      add(accountId, SESSION_SCOPES, keptKey(token), expiresAt);
+      return { token, expires_at: dateTime(expiresAt) };
+    },
     /** Does nothing if the key is already revoked. @throws ServiceError RESOURCE_NOT_FOUND */
     revoke(keyId: string) {
       revoke.run(clock.now(), keyId);
       return read(keyId);
     },
     list: (accountId: number) => selectAll.all(accountId).map(keyInfo),
-    /** Finds the key that a caller sent. */
-    find(key: string) {
-      const row = byHash.get(hashOf(key));
-      if (row === undefined) return null;
-      return {
-        keyId: row.key_id,
-        accountId: row.account_id,
-        scopes: new Set(JSON.parse(row.scopes) as Scope[]),
-        isRevoked: row.revoked_at !== null,
-      };
+    /** Finds the key or the session token that a caller sent, unless it has expired. */
+    find(token: string): ApiKeyInfo | null {
+      const row = byHash.get(hashOf(token), clock.now());
+      return row === undefined ? null : keyInfo(row);
     },
   };
 }

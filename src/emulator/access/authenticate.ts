@@ -1,17 +1,14 @@
 import type { Scope } from "../../api/access.js";
 import type { ServiceErrorCode } from "../../api/error-envelope.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountView } from "./accounts.js";
+import type { AccountInfo } from "./accounts.js";
+import { isSessionToken } from "./api-keys.js";
 import type { Access } from "./create-access.js";
-import { isSessionToken } from "./sessions.js";
-
-/** The scopes of a session token. The two operations that accept session tokens require no other scope. */
-const SESSION_SCOPES: ReadonlySet<Scope> = new Set<Scope>(["research:read"]);
 
 export interface Caller {
-  account: AccountView;
+  account: AccountInfo;
   /** The scopes of the key or the session. */
-  scopes: ReadonlySet<Scope>;
+  scopes: readonly Scope[];
   /** The id of the key or the session, for the request rate. */
   rateHolder: string;
 }
@@ -27,27 +24,22 @@ const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
  */
 export function authenticate(
   authorization: readonly string[],
-  { keys, sessions, accounts }: Access,
+  { keys, accounts }: Access,
   { acceptsSession }: { acceptsSession: boolean },
 ): Caller {
   const [header, ...others] = authorization;
   if (header === undefined) throw refusal("API_KEY_MISSING", "The header Authorization: Bearer <API_KEY> is missing.");
   const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1];
   if (token === undefined) throw refusal("API_KEY_INVALID", "Send one header Authorization: Bearer <API_KEY>.");
-
-  if (isSessionToken(token)) {
-    if (!acceptsSession) throw refusal("SESSION_INVALID", "This operation takes an API key, not a session token.");
-    const session = sessions.find(token);
-    // After an older snapshot was loaded, the account of a valid session may be missing: the session is then invalid.
-    const account = session && accounts.view(session.accountId);
-    if (!session || !account) throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
-    return { account, scopes: SESSION_SCOPES, rateHolder: session.sessionId };
+  const isSession = isSessionToken(token);
+  if (isSession && !acceptsSession) {
+    throw refusal("SESSION_INVALID", "This operation takes an API key, not a session token.");
   }
   const key = keys.find(token);
-  const account = key && accounts.view(key.accountId);
-  if (!key || !account) throw refusal("API_KEY_INVALID", "The API key does not exist.");
-  if (key.isRevoked) throw refusal("API_KEY_REVOKED", "The API key was revoked.");
-  return { account, scopes: key.scopes, rateHolder: key.keyId };
+  if (key === null && isSession) throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
+  if (key === null) throw refusal("API_KEY_INVALID", "The API key does not exist.");
+  if (key.revoked_at !== null) throw refusal("API_KEY_REVOKED", "The API key was revoked.");
+  return { account: accounts.read(key.account_id), scopes: key.scopes, rateHolder: key.key_id };
 }
 
 const refusal = (code: ServiceErrorCode, message: string): ServiceError =>

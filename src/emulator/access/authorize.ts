@@ -2,7 +2,7 @@ import type { RankingSort } from "../../api/rankings.js";
 import type { OperationName } from "../../api/operations.js";
 import type { Entitlement, Scope } from "../../api/access.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountFeature, AccountView } from "./accounts.js";
+import type { AccountFeature, AccountInfo } from "./accounts.js";
 import type { Caller } from "./authenticate.js";
 
 /** The entitlements that an account without Developer Access needs (service document, Authentication 5). */
@@ -16,7 +16,7 @@ const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
  * @throws ServiceError 403
  */
 export function authorize(operation: OperationName, required: readonly Scope[], { account, scopes }: Caller): void {
-  const missing = required.find((scope) => !scopes.has(scope));
+  const missing = required.find((scope) => !scopes.includes(scope));
   if (missing !== undefined) {
     throw new ServiceError("SCOPE_INSUFFICIENT", `The key does not have the scope ${missing}.`);
   }
@@ -29,11 +29,11 @@ export function authorize(operation: OperationName, required: readonly Scope[], 
 export const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
 
 /** @throws ServiceError 403 */
-export function authorizeRankingSort(account: AccountView, sort: RankingSort): void {
+export function authorizeRankingSort(account: AccountInfo, sort: RankingSort): void {
   if (GATED_RANKING_SORTS.includes(sort)) requireFeature(account, `market.sort.${sort}`);
 }
 
-function requireFeature({ entitlements }: AccountView, feature: AccountFeature): void {
-  if (entitlements.has(feature)) return;
+function requireFeature({ entitlements }: AccountInfo, feature: AccountFeature): void {
+  if (entitlements.includes(feature)) return;
   throw new ServiceError("ACCESS_INSUFFICIENT", `The account is not entitled to ${feature}.`);
 }

@@ -3,16 +3,14 @@ import { createAccounts } from "./accounts.js";
 import { createApiKeys } from "./api-keys.js";
 import { createQuota } from "./quota.js";
 import { createRateLimiter } from "./rate-limiter.js";
-import { createSessions } from "./sessions.js";
 
-/** The accounts with their keys, sessions and limits. */
+/** The accounts with their keys and limits. */
 export type Access = ReturnType<typeof createAccess>;
 
 export function createAccess(core: EmulatorCore) {
   return {
     accounts: createAccounts(core),
     keys: createApiKeys(core),
-    sessions: createSessions(core),
     quota: createQuota(core),
     rateLimiter: createRateLimiter(core),
   };

@@ -9,7 +9,7 @@ const WINDOW_MS = LIMITS.requestWindowSeconds * 1000;
  * Limits the request rate of each key and session, including free operations (service document, Limits). The counts are in
  * memory: after a restart they are 0.
  */
-export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "clock" | "assumptions">) {
+export function createRateLimiter({ clock }: Pick<EmulatorCore, "clock">) {
   /** The times of the counted requests of each key or session, oldest first. */
   const counted = new Map<string, number[]>();
 
@@ -30,7 +30,7 @@ export function createRateLimiter({ clock, assumptions }: Pick<EmulatorCore, "cl
         throw new ServiceError(
           "RATE_LIMITED",
           `The limit of ${most} requests in ${LIMITS.requestWindowSeconds} seconds for each key is reached. Wait ${waitSeconds} s.`,
-          assumptions.rateLimitRetryAfter ? { headers: { "Retry-After": String(waitSeconds) } } : {},
+          { headers: { "Retry-After": String(waitSeconds) } },
         );
       }
       counted.set(holder, [...times, now]);

@@ -10,7 +10,7 @@ const hourSeconds = 3600;
 const yearSeconds = 366 * 24 * hourSeconds;
 
 /** The control operations on accounts, keys and sessions. The real service has them in its dashboard. */
-export function accessControl({ accounts, keys, sessions, quota }: Access) {
+export function accessControl({ accounts, keys, quota }: Access) {
   return {
     createAccount: controlOperation({
       method: "POST",
@@ -65,7 +65,7 @@ export function accessControl({ accounts, keys, sessions, quota }: Access) {
         lifetime_seconds: z.int().min(1).max(yearSeconds).default(hourSeconds),
       }),
       run: ({ account_id, lifetime_seconds }) =>
-        sessions.create(accounts.read(account_id).account_id, lifetime_seconds),
+        keys.createSession(accounts.read(account_id).account_id, lifetime_seconds),
     }),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
+import { isLoopbackRequest } from "../../addresses/loopback-request.js";
 import { ServiceError } from "../operations/service-error.js";
 
 /** Refuses callers that are not allowed to use the control API. @throws ServiceError 401 or 403 */
@@ -28,24 +28,22 @@ function tokenGuard(controlToken: string): ControlGuard {
 const digestOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /**
- * Without a token the control API answers only callers on this machine. It refuses other machines, pages of other sites in a
- * browser on this machine, and names of other sites that resolve to this machine (DNS rebinding).
+ * Without a token the control API answers only callers on this machine. It refuses other machines, proxies, and pages of other
+ * sites in a browser on this machine.
  *
  * @throws ServiceError 403
  */
-function assertLocal({ headers, headersDistinct, socket }: IncomingMessage): void {
-  const host = headers.host ?? "";
-  const hostname = host.replace(/:\d+$/, "");
-  const isLocal = isLoopbackHost(hostname) && addressKind(socket.remoteAddress ?? "") === "loopback";
+function assertLocal(request: IncomingMessage): void {
+  const { headers, headersDistinct } = request;
   const { origin } = headers;
   const site = headersDistinct["sec-fetch-site"] ?? [];
   const isOwnPage =
-    (origin === undefined || origin.toLowerCase() === `http://${host}`.toLowerCase()) &&
+    (origin === undefined || origin.toLowerCase() === `http://${headers.host}`.toLowerCase()) &&
     site.every((value) => value === "same-origin" || value === "none");
-  if (!isLocal || !isOwnPage) {
+  if (!isLoopbackRequest(request) || !isOwnPage) {
     throw new ServiceError(
       "ACCESS_INSUFFICIENT",
-      "Without a control token, the control API answers only callers on this machine, at localhost or a loopback address.",
+      "Without a control token, the control API answers only callers on this machine, at localhost or a loopback address, and not through a proxy.",
     );
   }
   // API keys are refused, as in the service's dashboard, which the control API replaces (service document, Authentication 3).

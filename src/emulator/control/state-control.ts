@@ -8,7 +8,8 @@ export interface GivenBytes extends Uint8Array {}
 
 /** Replaces the whole state. Each change returns the time at which the new state continues. */
 export interface StateChanges {
-  snapshot(): StateBytes;
+  /** @throws ServiceError DATA_UNAVAILABLE */
+  snapshot(): Promise<StateBytes>;
   /** @throws ServiceError INVALID_BODY, DATA_UNAVAILABLE */
   load(bytes: GivenBytes): Promise<number>;
   /** @throws ServiceError DATA_UNAVAILABLE */

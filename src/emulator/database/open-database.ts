@@ -58,7 +58,7 @@ function isIntact(database: Database): boolean {
   }
 }
 
-/** Returns a database as bytes, for {@link openSnapshot} and {@link writeDatabase}. */
+/** Returns a database as bytes, for {@link openSnapshot} and {@link writeSnapshot}. */
 export function snapshotOf(database: Database): Buffer {
   const bytes = database.serialize();
   // Sets header bytes 18 and 19 to "no WAL", because the snapshot already includes the contents of the WAL.
@@ -66,24 +66,21 @@ export function snapshotOf(database: Database): Buffer {
   return bytes;
 }
 
-/** Writes the bytes of {@link snapshotOf}. */
-export function writeDatabase(path: string, bytes: Uint8Array): void {
-  writeFileSync(path, bytes, { mode: PRIVATE_MODE });
+/** Writes a snapshot beside a database. */
+export function writeSnapshot(path: string, bytes: Uint8Array): void {
+  // A file or link that is there already keeps its mode and its place.
+  rmSync(besideOf(path), { force: true });
+  writeFileSync(besideOf(path), bytes, { mode: PRIVATE_MODE, flag: "wx" });
 }
 
-/** Deletes a database file and its -wal, -shm and -journal files. */
-export function removeDatabase(path: string): void {
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${path}${suffix}`, { force: true });
-}
-
-/** Replaces a closed database with another closed database. If it throws, nothing has changed. */
-export function replaceDatabase(path: string, by: string): void {
+/** Puts the snapshot that was written beside a closed database in its place. If it throws, nothing has changed. */
+export function takeSnapshot(path: string): void {
   // A WAL that remains of the old file is an error, because SQLite would apply it to the new file.
-  if (existsSync(`${path}-wal`)) {
-    throw new SignalboxError("store_failed", `${path}-wal was not removed.`, "Check the disk, and start again.");
-  }
-  renameSync(by, path);
+  if (existsSync(`${path}-wal`)) throw new Error(`${path}-wal was not removed`);
+  renameSync(besideOf(path), path);
 }
+
+const besideOf = (path: string): string => `${path}.loading`;
 
 function prepare(open: () => Database, name: string, mayCreate: boolean): Database {
   let database: Database | undefined;

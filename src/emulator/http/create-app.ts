@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import express from "express";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import { PAGE_HEADERS, pageFile } from "../../pages/page-files.js";
+import { PAGE_HEADERS, pageFile } from "../../browser-parts/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
 import {
@@ -17,7 +16,7 @@ import { ServiceError } from "../operations/service-error.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import { callOperation } from "./call-operation.js";
-import { HOME_PAGE } from "./home-page.js";
+import { createRouter, type Found } from "./router.js";
 
 export interface AppParts {
   services: OperationServices & { report: ReportEvent };
@@ -35,7 +34,14 @@ export interface AppParts {
 /** A listener for requests of `node:http`. */
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-type Respond = (request: express.Request, requestId: string) => Answer | Promise<Answer>;
+interface Call {
+  request: IncomingMessage;
+  /** The decoded parameters of the path. */
+  path: Record<string, string>;
+  requestId: string;
+}
+
+type Respond = (call: Call) => Answer | Promise<Answer>;
 
 interface Route {
   method: ControlOperation["method"];
@@ -45,63 +51,50 @@ interface Route {
 
 /** Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
-  const { services, random, now } = parts;
-  const app = express();
-  app.disable("x-powered-by").disable("etag").disable("query parser");
-  app.enable("case sensitive routing").enable("strict routing");
-
-  const answer =
-    (respond: Respond): express.RequestHandler =>
-    async (request, response) => {
-      const requestId = `req_${randomUuid(random)}`;
-      let given: Answer;
-      try {
-        given = await respond(request, requestId);
-      } catch (error) {
-        given = errorAnswer(error, requestId, services.report);
-      }
-      sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
-    };
-
-  const routes = [
+  const { services, random, now, controlGuard, inboxPage } = parts;
+  const find = createRouter([
     home,
     ...serviceRoutes(parts),
     mcp(parts),
     openApi,
     ...controlRoutes(parts),
     ...dashboardRoutes(parts),
-  ];
-  for (const path of new Set(routes.map((route) => route.path))) {
-    const routesOfPath = routes.filter((route) => route.path === path);
-    const refuse = answer(wrongMethod(path, routesOfPath, parts));
-    // HEAD is refused first. Otherwise Express would answer it with the handler of GET, which uses a unit of the quota.
-    app.head(expressPath(path), refuse);
-    for (const { method, respond } of routesOfPath) app[VERBS[method]](expressPath(path), answer(respond));
-    app.all(expressPath(path), refuse);
+  ]);
+
+  function respondTo(request: IncomingMessage, requestId: string): Answer | Promise<Answer> {
+    const found = find(request);
+    if (found === null) throw notFound();
+    const { route, path } = found;
+    if (route === undefined) return refuseMethod(request, found, controlGuard);
+    return route.respond({ request, path, requestId });
   }
-  const { controlGuard, inboxPage } = parts;
-  if (inboxPage !== undefined) {
-    app.use(`${CONTROL_PREFIX}/inbox`, (request, response, next) => {
-      try {
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = `req_${randomUuid(random)}`;
+    let given: Answer;
+    try {
+      if (inboxPage !== undefined && INBOX_URL.test(request.url ?? "")) {
         controlGuard(request);
-        inboxPage(request, response);
-      } catch (error) {
-        const refuse = answer(() => {
-          throw error;
-        });
-        void refuse(request, response, next);
+        return inboxPage(withoutPrefix(request), response);
       }
-    });
+      given = await respondTo(request, requestId);
+    } catch (error) {
+      given = errorAnswer(error, requestId, services.report);
+    }
+    sendAnswer(response, given, { requestId, hasBody: request.method !== "HEAD", nowMs: now() });
   }
-  app.use(answer(notFound));
-  // Express calls a function with four parameters for errors. The only error here is a path that Express cannot decode.
-  const onError: express.ErrorRequestHandler = (_error, request, response, next) =>
-    void answer(notFound)(request, response, next);
-  app.use(onError);
-  return app;
+  // An error here, such as of a connection that has gone, must not end the process.
+  return (request, response) => void answer(request, response).catch(() => response.destroy());
 }
 
-const VERBS = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
+const INBOX_URL = new RegExp(`^${CONTROL_PREFIX}/inbox(?=[/?]|$)/?`);
+
+/** Takes the prefix from the address, as Express does for a mounted handler, which finds its own address in `originalUrl`. */
+function withoutPrefix(request: IncomingMessage & { originalUrl?: string | undefined }): IncomingMessage {
+  request.originalUrl = request.url;
+  request.url = request.url?.replace(INBOX_URL, "/");
+  return request;
+}
 
 function serviceRoutes({ services }: AppParts): Route[] {
   return (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
@@ -109,10 +102,7 @@ function serviceRoutes({ services }: AppParts): Route[] {
     return {
       method,
       path: `${API_PREFIX}${path}`,
-      respond(request, requestId) {
-        const values = request.params as Record<string, string>;
-        return callOperation({ name, request, path: values, requestId }, services);
-      },
+      respond: (call) => callOperation({ name, ...call }, services),
     };
   });
 }
@@ -120,7 +110,7 @@ function serviceRoutes({ services }: AppParts): Route[] {
 const mcp = ({ services }: AppParts): Route => ({
   method: "POST",
   path: MCP_PATH,
-  respond: (request, requestId) => callMcp(request, requestId, services),
+  respond: ({ request, requestId }) => callMcp(request, requestId, services),
 });
 
 const ok = (body: object): Answer => ({ status: 200, headers: {}, body });
@@ -129,7 +119,7 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
   const list: Route = {
     method: "GET",
     path: CONTROL_PREFIX,
-    respond(request) {
+    respond({ request }) {
       controlGuard(request);
       return ok(describeControl(control));
     },
@@ -139,9 +129,9 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
     return {
       method,
       path: `${CONTROL_PREFIX}${path}`,
-      async respond(request) {
+      async respond({ request, path: parameters }) {
         controlGuard(request);
-        return ok(await callControl(operation, request, request.params as Record<string, string>));
+        return ok(await callControl(operation, request, parameters));
       },
     };
   });
@@ -155,9 +145,9 @@ function dashboardRoutes({ pageGuard }: AppParts): Route[] {
   const guarded = (path: string, respond: Respond): Route => ({
     method: "GET",
     path,
-    respond(request, requestId) {
-      pageGuard(request);
-      return respond(request, requestId);
+    respond(call) {
+      pageGuard(call.request);
+      return respond(call);
     },
   });
   return [
@@ -167,11 +157,12 @@ function dashboardRoutes({ pageGuard }: AppParts): Route[] {
   ];
 }
 
-const dashboardFile: Respond = (request, requestId) => {
-  const { asset } = request.params;
-  const path = asset === undefined ? "" : `assets/${String(asset)}`;
-  const file = pageFile("dashboard", path, request.headers["accept-encoding"]);
-  return file === null ? notFound(request, requestId) : { status: 200, ...file };
+const dashboardFile: Respond = (call) => {
+  const { asset } = call.path;
+  const path = asset === undefined ? "" : `assets/${asset}`;
+  const file = pageFile("dashboard", path, call.request.headers["accept-encoding"]);
+  if (file === null) throw notFound();
+  return { status: 200, ...file };
 };
 
 const redirect = (to: string): Answer => ({
@@ -180,11 +171,25 @@ const redirect = (to: string): Answer => ({
   body: Buffer.from(`${to}\n`),
 });
 
+/** Tells what runs here. A browser gets the dashboard instead. */
+const HOME_PAGE = {
+  about: "The Product Intelligence service, emulated on this machine by signalbox.",
+  parts: [
+    { name: "REST API", path: API_PREFIX, about: "needs an API key; the emulator printed some when it started" },
+    { name: "Remote MCP", path: MCP_PATH, about: "the same research as tools for models; needs an API key" },
+    { name: "OpenAPI", path: "/openapi.json", about: "describes the REST API" },
+    { name: "Control API", path: CONTROL_PREFIX, about: "makes keys, publishes signals and advances the clock" },
+    { name: "Dashboard", path: `${DASHBOARD_PATH}/`, about: "does the same in a browser" },
+  ],
+  docs: "docs/emulator.md of the package's repository explains all of this",
+} as const;
+
 /** Sends a browser to the dashboard, and tells all other clients what runs here. */
 const home: Route = {
   method: "GET",
   path: "/",
-  respond({ headers: { accept = "" } }) {
+  respond({ request: { headers } }) {
+    const { accept = "" } = headers;
     const isBrowser = accept.toLowerCase().includes("text/html");
     return isBrowser ? redirect(`${DASHBOARD_PATH.slice(1)}/`) : ok(HOME_PAGE);
   },
@@ -200,20 +205,17 @@ const openApi: Route = {
   },
 };
 
-/** Converts `/tools/{slug}` to the syntax of Express. */
-const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1");
+const notFound = (): ServiceError =>
+  new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or it does not support this method.");
 
-const notFound: Respond = () => {
-  throw new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or it does not support this method.");
-};
-
-/** Answers 404 in the REST API, because the service's document has no 405. The MCP requires 405. */
-function wrongMethod(path: string, routes: readonly Route[], { controlGuard }: AppParts): Respond {
-  const isControl = path.startsWith(CONTROL_PREFIX);
-  if (!isControl && path !== MCP_PATH) return notFound;
-  const headers = { Allow: routes.map(({ method }) => method).join(", ") };
-  return (request) => {
-    if (isControl) controlGuard(request);
-    throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", { headers });
-  };
+/**
+ * Refuses a method that an address does not support. In the REST API this is 404, because the service's document has no 405. The
+ * MCP requires 405.
+ */
+function refuseMethod(request: IncomingMessage, { address, methods }: Found<Route>, controlGuard: ControlGuard): never {
+  const isControl = address.startsWith(CONTROL_PREFIX);
+  if (!isControl && address !== MCP_PATH) throw notFound();
+  if (isControl) controlGuard(request);
+  const headers = { Allow: methods.join(", ") };
+  throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", { headers });
 }

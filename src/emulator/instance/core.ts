@@ -1,5 +1,5 @@
 import type { Database } from "../database/database.js";
-import type { Assumptions } from "./assumptions.js";
+import type { Assumptions } from "./assumption-options.js";
 import type { RandomSource } from "./random-source.js";
 import type { EmulatorClock } from "../time/emulator-clock.js";
 import type { Scheduler } from "../time/scheduler.js";

@@ -1,29 +1,19 @@
 import { isSignalboxError, SignalboxError } from "../../errors.js";
 import { stateControl } from "../control/state-control.js";
 import type { Database } from "../database/database.js";
-import {
-  openDatabase,
-  openSnapshot,
-  removeDatabase,
-  replaceDatabase,
-  writeDatabase,
-} from "../database/open-database.js";
-import { envelope, sendAnswer } from "../http/answer.js";
+import { openDatabase, openSnapshot, takeSnapshot, writeSnapshot } from "../database/open-database.js";
 import type { RequestListener } from "../http/create-app.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { ReportEvent } from "./events.js";
 import { firstAccounts } from "./instance-origin.js";
 import { openInstance, type Instance, type InstanceParts } from "./open-instance.js";
 import type { EmulatorConfig } from "./options.js";
-import { randomUuid } from "./random-source.js";
 
 /** How a database is started or continued. */
 type Start = Pick<InstanceParts, "seed" | "startAtMs" | "accounts" | "resumption">;
 
-/** Continues at the time at which a snapshot was taken. */
-const RESUME_FROZEN: Start = { seed: undefined, startAtMs: null, accounts: [], resumption: "frozen" };
-/** Continues at the present. */
-const RESUME_AT_PRESENT: Start = { ...RESUME_FROZEN, resumption: "at_present" };
+/** Continues with the data that a database has. */
+const RESUMED: Start = { seed: undefined, startAtMs: null, accounts: [], resumption: "at_present" };
 
 /**
  * Holds the current instance of the service. A reset or a loaded snapshot replaces it.
@@ -42,106 +32,77 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   function instanceOf(database: Database, start: Start): Instance {
     try {
-      const currentNow = (): number | null => instance?.now() ?? null;
-      return openInstance({ database, ...start, config, report, stateControl: control, currentNow });
+      // Also after the close, for an answer that is still to be sent.
+      const now = (): number => instance?.now() ?? config.clock.now();
+      return openInstance({ database, ...start, config, report, stateControl: control, now });
     } catch (error) {
       database.close();
       throw error;
     }
   }
 
-  /** Closes the old instance. An error is only reported, because the new state replaces what was not written. */
-  const closeOld = (old: Instance): Promise<void> =>
-    old.close().catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
-
-  /** The new instance is opened before the old one closes, so every request finds an instance. */
-  async function replaceInMemory(make: () => Database, start: Start): Promise<void> {
-    const old = current();
-    instance = instanceOf(make(), start);
-    await closeOld(old);
+  /**
+   * Replaces the state and its instance. Calls meanwhile get 503 from the old instance, which is closed first because a file can be
+   * open only once.
+   *
+   * @returns the time at which the new state continues
+   */
+  async function replace(bytes: Uint8Array, start: Start): Promise<number> {
+    if (db !== null) onDisk(() => writeSnapshot(db, bytes));
+    await current()
+      .close()
+      // Only reported, because the new state replaces what was not written.
+      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
+    try {
+      if (db !== null) onDisk(() => takeSnapshot(db));
+    } finally {
+      // If this throws, the closed instance stays, and answers every call with 503.
+      instance = instanceOf(db === null ? openSnapshot(bytes) : openDatabase(db), start);
+    }
+    return current().now();
   }
 
-  /** The new state is written to a second file, which replaces the first one when it is complete. */
-  async function replaceFile(path: string, make: (path: string) => Database, start: Start): Promise<void> {
-    const old = current();
-    const newPath = `${path}.loading`;
+  /** Opens an instance of the snapshot, and closes it: one that cannot run must not replace the state. @throws ServiceError INVALID_BODY */
+  async function assertSnapshot(bytes: Uint8Array): Promise<void> {
     try {
-      removeDatabase(newPath);
-      // Creates the instance's data. It closes in the same turn of the event loop, so that no due work starts.
-      await instanceOf(make(newPath), start).close();
-      await closeOld(old);
-      try {
-        replaceDatabase(path, newPath);
-      } finally {
-        reopen(path);
-      }
+      await instanceOf(openSnapshot(bytes), { ...RESUMED, resumption: "frozen" }).close();
     } catch (error) {
-      try {
-        removeDatabase(newPath);
-      } catch {
-        // This error is dropped, because the first error is thrown. The next change removes the file.
-      }
-      throw error;
+      const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
+      throw new ServiceError("INVALID_BODY", message);
     }
   }
 
-  /** @throws ServiceError DATA_UNAVAILABLE; in that case no instance is left, because the old one is closed */
-  function reopen(path: string): void {
-    instance = null;
-    try {
-      instance = instanceOf(openDatabase(path), RESUME_AT_PRESENT);
-    } catch (error) {
-      report({ event: "failed", about: "the file could not be opened again", error });
-      throw withoutInstance();
-    }
-  }
-
-  /** Runs one change after the other. @returns the time at which the new state continues */
-  function replace(make: (path: string | null) => Database, startOf: (old: Instance) => Start): Promise<number> {
-    const change = changing.then(async () => {
-      const start = startOf(current());
-      try {
-        await (db === null ? replaceInMemory(() => make(null), start) : replaceFile(db, make, start));
-      } catch (error) {
-        throw changeError(error);
-      }
-      return current().now();
-    });
-    changing = change.catch(() => undefined);
-    return change;
+  /** Runs one change of the state after the other. */
+  function inOrder(change: () => Promise<number>): Promise<number> {
+    const changed = changing.then(change);
+    changing = changed.catch(() => undefined);
+    return changed;
   }
 
   const control = stateControl({
     snapshot: () => current().snapshot(),
-    load(bytes) {
-      const snapshot = readSnapshot(bytes);
-      if (db !== null) snapshot.close();
-      function make(path: string | null): Database {
-        if (path === null) return snapshot;
-        writeDatabase(path, bytes);
-        return openDatabase(path);
-      }
-      return replace(make, () => RESUME_FROZEN);
+    async load(bytes) {
+      await assertSnapshot(bytes);
+      return inOrder(() => replace(bytes, { ...RESUMED, resumption: "frozen" }));
     },
     // For an option that is not set, a reset uses the value with which the database was first started.
     reset: () =>
-      replace(openDatabase, ({ origin }) => ({
-        seed: config.seed ?? origin.seed,
-        startAtMs: config.startAtMs ?? origin.startAtMs,
-        accounts: config.accounts.length > 0 ? firstAccounts(config) : origin.accounts,
-        resumption: "at_present",
-      })),
+      inOrder(async () => {
+        const { origin } = current();
+        const made = instanceOf(openDatabase(null), {
+          seed: config.seed ?? origin.seed,
+          startAtMs: config.startAtMs ?? origin.startAtMs,
+          accounts: config.accounts.length > 0 ? firstAccounts(config) : origin.accounts,
+          resumption: "at_present",
+        });
+        // It closes in the same turn of the event loop, so that no due work starts.
+        const bytes = await made.snapshot();
+        await made.close();
+        return replace(bytes, RESUMED);
+      }),
   });
 
-  const unavailable: RequestListener = (request, response) => {
-    const requestId = `req_${randomUuid(config.random)}`;
-    const { status, headers, code, message } = withoutInstance();
-    const answer = { status, headers, body: envelope(code, message, requestId) };
-    sendAnswer(response, answer, { requestId, hasBody: request.method !== "HEAD", nowMs: config.clock.now() });
-  };
-
-  /** Calls the current instance, or answers 503 when there is none. */
-  const listener: RequestListener = (request, response) => (instance?.listener ?? unavailable)(request, response);
+  const listener: RequestListener = (request, response) => current().listener(request, response);
   return {
     /** @throws SignalboxError `emulator_not_running` */
     current,
@@ -149,12 +110,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     listener,
     open(): void {
       const { seed, startAtMs } = config;
-      instance = instanceOf(openDatabase(db), {
-        seed: seed ?? undefined,
-        startAtMs,
-        accounts: firstAccounts(config),
-        resumption: "at_present",
-      });
+      const start = { seed: seed ?? undefined, startAtMs, accounts: firstAccounts(config) };
+      instance = instanceOf(openDatabase(db), { ...RESUMED, ...start });
     },
     async close(): Promise<void> {
       await changing;
@@ -165,30 +122,15 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
   };
 }
 
-const withoutInstance = (): ServiceError =>
-  new ServiceError(
-    "DATA_UNAVAILABLE",
-    "The emulator's file could not be opened again. Check the disk, and restart the emulator.",
-  );
-
-/** Returns the answer for an error of the disk. Other errors are bugs and are returned as they are. */
-function changeError(error: unknown): unknown {
-  if (isSignalboxError(error)) return new ServiceError("DATA_UNAVAILABLE", `${error.message} Nothing changed.`);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  if (!/^(E[A-Z]+|ERR_FS_\w+|SQLITE_\w+)$/.test(code)) return error;
-  return new ServiceError(
-    "DATA_UNAVAILABLE",
-    `The new state could not be written (${code}). Check the disk. Nothing changed.`,
-  );
-}
-
-/** @throws ServiceError INVALID_BODY */
-function readSnapshot(bytes: Uint8Array): Database {
+/** @throws ServiceError DATA_UNAVAILABLE */
+function onDisk(write: () => void): void {
   try {
-    return openSnapshot(bytes);
+    write();
   } catch (error) {
-    const message = isSignalboxError(error) ? error.message : "The snapshot cannot be read.";
-    throw new ServiceError("INVALID_BODY", message);
+    throw new ServiceError(
+      "DATA_UNAVAILABLE",
+      `The new state could not be written (${String(error)}). Check the disk. Nothing changed.`,
+    );
   }
 }
 

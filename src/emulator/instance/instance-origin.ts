@@ -44,7 +44,7 @@ export function storeOrigin(
     if (startAtMs !== null) writeSetting(database, START_AT, String(startAtMs));
     writeSetting(database, ACCOUNTS, JSON.stringify(first));
     for (const { name, tier, key, scopes } of first) {
-      keys.adopt(accounts.create({ name, tier }).account_id, scopes, key);
+      keys.add(accounts.create({ name, tier }).account_id, scopes, key);
     }
   })();
 }

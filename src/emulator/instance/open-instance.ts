@@ -39,13 +39,13 @@ export interface InstanceParts {
   /** The control operations that replace the instance itself. */
   stateControl: ControlTable;
   /** The time of the current instance, for the header of an answer: a reset may replace this instance before it answers. */
-  currentNow: () => number | null;
+  now: () => number;
 }
 
 /** The whole service over one database. */
 export type Instance = ReturnType<typeof openInstance>;
 
-export function openInstance({ database, config, report, stateControl, currentNow, ...start }: InstanceParts) {
+export function openInstance({ database, config, report, stateControl, now, ...start }: InstanceParts) {
   const { seed, startAtMs, accounts, resumption } = start;
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
@@ -81,35 +81,39 @@ export function openInstance({ database, config, report, stateControl, currentNo
   const { controlToken = null } = config;
   const controlGuard = createControlGuard(controlToken);
   const listener: RequestListener = createApp({
-    services: { access, assumptions, bindings, faults, gate, report },
+    services: { access, bindings, faults, gate, report },
     control: { ...control, ...stateControl },
     controlGuard,
     // A browser cannot send the token when it opens a page. The page asks for the token and sends it with each call.
     pageGuard: controlToken === null ? controlGuard : () => undefined,
     random,
     inboxPage: config.inboxPage,
-    now: () => currentNow() ?? clock.now(),
+    now,
   });
+
+  let closing: Promise<void> | null = null;
+  async function end(): Promise<void> {
+    // All are closed at the same time, because a running advance of the clock may end only when the deliveries are aborted.
+    await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
+    try {
+      clock.save();
+    } finally {
+      database.close();
+    }
+  }
 
   return {
     listener,
     control,
     origin,
     now: clock.now,
-    snapshot(): Buffer {
-      clock.save();
-      return snapshotOf(database);
-    },
-    /** Refuses new calls. Resolves when the running calls are done and the database is closed. */
-    async close(): Promise<void> {
-      // All are closed at the same time, because a running advance of the clock may end only when the deliveries are aborted.
-      await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
-      try {
+    snapshot: (): Promise<Buffer> =>
+      gate.run(() => {
         clock.save();
-      } finally {
-        database.close();
-      }
-    },
+        return snapshotOf(database);
+      }),
+    /** Refuses new calls. Resolves when the running calls are done and the database is closed. Idempotent. */
+    close: (): Promise<void> => (closing ??= end()),
   };
 }
 

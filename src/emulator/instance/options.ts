@@ -7,7 +7,7 @@ import { systemClock, type Clock } from "../../time/clock.js";
 import { checkOptions } from "../../options/option-error.js";
 import { clockOption, functionOption, objectOption } from "../../options/option-schemas.js";
 import type { EmulatorEvent } from "./events.js";
-import { resolveAssumptions, type AssumptionOptions } from "./assumption-options.js";
+import { assumptionsSchema, type AssumptionOptions } from "./assumption-options.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
 
 /** The options of `createEmulator`. A value of `undefined` means absent. */
@@ -93,8 +93,7 @@ const optionsSchema = z.strictObject({
       "two accounts have the same key",
     )
     .default([]),
-  // `resolveAssumptions` checks the content.
-  assumptions: objectOption<AssumptionOptions>("an object").optional(),
+  assumptions: assumptionsSchema.prefault({}),
   ca: z.string().min(1).optional(),
   clock: clockOption.default(systemClock),
   random: objectOption<RandomSource>("a source of random bytes", "bytes").default(systemRandom),
@@ -104,16 +103,8 @@ const optionsSchema = z.strictObject({
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
 });
 
-const FACTORY = "createEmulator";
-
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveEmulatorOptions(options: EmulatorOptions) {
-  const { db = null, seed = null, startAt, assumptions, ...rest } = checkOptions(FACTORY, optionsSchema, options);
-  return {
-    ...rest,
-    db,
-    seed,
-    startAtMs: startAt === undefined ? null : Date.parse(startAt),
-    assumptions: resolveAssumptions(assumptions ?? {}),
-  };
+  const { db = null, seed = null, startAt, ...rest } = checkOptions("createEmulator", optionsSchema, options);
+  return { ...rest, db, seed, startAtMs: startAt === undefined ? null : Date.parse(startAt) };
 }

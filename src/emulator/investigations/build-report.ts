@@ -1,39 +1,26 @@
 import type { ServiceLocale } from "../../api/locale.js";
 import type { InvestigationReport } from "../../api/report.js";
+import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import type { Database } from "../database/database.js";
-import { monthAndYear, percent, type TextValues } from "../market/format-values.js";
-import type { StrategyKind } from "../market/signals/signal-table.js";
-import { formatMonth } from "../time/month.js";
-import { readPromotionActions, type PromotionAction } from "./promotion-actions.js";
-import { actorAttribution, coverageLevel, createSources, namesActor } from "./report-sources.js";
-import { findSubject, type ReportSubject } from "./report-subject.js";
-import { ADVICE, CHANNEL_NAMES, fillIn, STRATEGY_TITLES, TEXTS, type Fill } from "./report-texts.js";
-import {
-  CHANNELS,
-  phaseBetween,
-  readTrafficSeries,
-  trafficPhases,
-  type Channel,
-  type TrafficMonth,
-  type TrafficPhase,
-} from "./traffic-series.js";
+import { fillText, monthAndYear, percent, type Text, type TextValues } from "../market/format-values.js";
+import { visits } from "../market/market-schema.js";
+import { signalsAbout } from "../market/signals/derive-signals.js";
+import { SIGNALS, type SourceKind } from "../market/signals/signal-table.js";
+import { formatMonth, monthOf, type MonthIndex } from "../time/month.js";
+import { findSubject, type ReportProduct } from "./report-subject.js";
+import { PLACES, STRATEGIES, TEXTS } from "./report-texts.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
 const TIMELINE_ACTIONS = 20;
 /** The highest number of searches in the report. Further searches are counted as omitted. */
 const CONTEXT_LEADS = 5;
+/** A smaller change of the visits counts as flat. */
+const FLAT_BELOW = 0.05;
 
-/** The data that all parts of a report use. */
-interface Context {
-  database: Database;
-  locale: ServiceLocale;
-  subject: ReportSubject;
-  series: readonly TrafficMonth[];
-  first: TrafficMonth;
-  last: TrafficMonth;
-  fill: Fill;
-  sources: ReturnType<typeof createSources>;
-}
+type Fill = (text: Text, values?: TextValues) => string;
+/** The channels of visits. */
+const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
+type TrafficMonth = Record<(typeof CHANNELS)[number] | "visits", number> & { month: MonthIndex };
 
 /**
  * Builds the report of a finished investigation from the observed data (service document, Report). Each claim cites listed
@@ -47,51 +34,32 @@ export function buildReport(
 ): InvestigationReport | null {
   const subject = findSubject(database, slug);
   if (subject === null) return null;
-  const series = readTrafficSeries(database, subject.toolIds);
+  const series = readTraffic(database, subject.toolIds);
   const [first, last] = [series[0], series.at(-1)];
   if (first === undefined || last === undefined || first === last) return null;
 
-  const fill = fillIn(locale);
+  const fill: Fill = (text, values = {}) => fillText(locale, text, values);
   const sources = createSources(fill);
-  const context: Context = { database, locale, subject, series, first, last, fill, sources };
   const name = subject.name[locale];
-  const names = {
-    name,
-    whole: fill(TEXTS[`whole_${subject.kind}`], { name, products: subject.toolIds.length }),
-    leaders: fill(TEXTS[`leaders_${subject.kind}`], { name }),
-    products: subject.products.map((each) => each.name).join(fill(TEXTS.list_gap)),
-  };
-  const [product] = subject.kind === "product" ? subject.products : [];
-  const traffic = [sources.cite("traffic", product ?? { name, domain: slug, tool_id: null })];
-  const channels = channelsOf(context, traffic);
-  const actions = readPromotionActions(database, subject.products);
-  const shownActions = actions.slice(-TIMELINE_ACTIONS);
-  const timeline = timelineOf(context, shownActions);
-  const unresolved = shownActions.filter((_, place) => !hasGrowth(timeline[place]));
-  const phases = trafficPhases(series);
-  const strategies = strategiesOf(context, timeline, names);
-  const searches = searchesOf(context);
+  const traffic = [sources.cite("traffic", { name, domain: subject.domain })];
+  const whole = fill(TEXTS[`whole_${subject.kind}`], { name, products: subject.toolIds.length });
+  const phase = phaseOf(first, last);
+  const overview = fill(TEXTS[phase.direction], { whole, ...phase.texts });
+  const channels = CHANNELS.map((channel) => ({ channel, visits: last[channel], citations: traffic }));
+  const { timeline, found } = readTimeline(database, subject.products, sources, locale);
+  const strategies = strategiesOf(timeline, fill);
+  const coincided = fill(TEXTS.coincided, { actions: timeline.length, grew: timeline.filter(hasGrowth).length });
+  const unresolved = timeline.filter((item) => !hasGrowth(item));
+  const searches = readSearches(database, last.month, subject.products, sources, fill);
 
   return {
     version: "1",
     generated_at: new Date(generatedAtMs).toISOString(),
     narrative: {
-      title: fill(TEXTS[`title_${subject.kind}`], names),
-      summary: {
-        text: fill(TEXTS.timeline, { ...names, actions: timeline.length || { en: "no", zh: "0" } }),
-        citations: [...traffic, ...citationsOf(timeline)],
-      },
-      sections: [
-        ...channels.slice(0, 1).map((gained) => ({
-          title: fill(TEXTS.traffic_section),
-          text: gainedText(context, gained),
-          advice: fill(ADVICE[gained.channel], names),
-          action_ids: [],
-          citations: traffic,
-        })),
-        ...strategies,
-      ],
-      limitations: fill(TEXTS[`limits_${subject.kind}`], names),
+      title: fill(TEXTS.title, { whole }),
+      summary: { text: overview, citations: traffic },
+      sections: strategies,
+      limitations: fill(TEXTS.limits_changes),
     },
     summary: {
       actionEvidenceCount: timeline.length,
@@ -101,150 +69,142 @@ export function buildReport(
       unresolvedActionCount: unresolved.length,
     },
     analysis: {
-      overview: movedText(fill, fill(TEXTS.visits_of, names), phaseBetween(first, last)),
+      overview,
       method: fill(TEXTS.method),
-      observations: phases.map((phase) => ({ text: movedText(fill, fill(TEXTS.visits), phase), citations: traffic })),
-      phases: phases.map(({ from, to, direction }) => ({
-        direction,
-        start_month: formatMonth(from.month),
-        end_month: formatMonth(to.month),
-        start_visits: from.visits,
-        end_visits: to.visits,
-        citations: traffic,
-      })),
+      observations: [],
+      phases: [{ ...phase.figures, citations: traffic }],
       channels,
-      openQuestions: unresolved.map(({ signal, month }) =>
-        fill(TEXTS.unresolved, { title: signal.text[locale].title, month: monthAndYear(month) }),
-      ),
+      openQuestions: unresolved.map(({ title, at }) => fill(TEXTS.unresolved, { title, month: monthAndYear(at) })),
     },
-    timeline,
-    strategies: strategies.map(({ kind, action_ids, citations }) => ({ kind, action_ids, citations })),
+    timeline: timeline.map(({ at: _at, source: _source, ...item }) => item),
+    strategies,
     sources: sources.list(),
     context_leads: searches.shown,
-    conclusion: strategies.length > 1 ? coincidedText(fill, timeline) : fill(TEXTS.unexplained, names),
-    limitations: [fill(TEXTS.limits_estimates), fill(TEXTS.limits_months)],
+    conclusion: coincided,
+    limitations: [fill(TEXTS.limits_changes)],
     caveat: fill(TEXTS.caveat),
     reliability: {
-      actorAttribution: actorAttribution(shownActions.map(({ source }) => source)),
-      coverageLevel: coverageLevel(sources.list(), series.length),
+      actorAttribution: attributionOf(timeline.map(({ source }) => source)),
+      coverageLevel: series.length < 3 ? "low" : series.length < 12 || timeline.length === 0 ? "partial" : "high",
       growthCausality: "not_established",
       growthImpact: unresolved.length === timeline.length ? "unclear" : "correlated",
     },
-    omitted_action_count: actions.length - timeline.length,
+    omitted_action_count: found - timeline.length,
     omitted_context_count: searches.found - searches.shown.length,
   };
 }
 
-/** Says how visits moved in a phase. */
-function movedText(fill: Fill, visits: string, phase: TrafficPhase): string {
-  const { from, to, direction, ratio } = phase;
-  return fill(TEXTS[`moved_${direction}`], {
-    visits,
-    rate: percent(Math.abs(ratio)),
-    from: from.visits,
-    start: monthAndYear(from.month),
-    to: to.visits,
-    end: monthAndYear(to.month),
+/** Reads the total visits of these products in each observed month, the oldest first. */
+function readTraffic(database: Database, toolIds: readonly number[]): TrafficMonth[] {
+  return database
+    .prepare<[string], TrafficMonth>(
+      `SELECT month, sum(organic) AS organic, sum(paid) AS paid, sum(ai_referral) AS ai_referral, sum(direct) AS direct,
+         sum(${visits("m")}) AS visits
+       FROM observed_month CROSS JOIN json_each(?) chosen CROSS JOIN product_month m USING (month)
+       WHERE tool_id = chosen.value GROUP BY month ORDER BY month`,
+    )
+    .all(JSON.stringify(toolIds));
+}
+
+/** The sources of a report. The first citation of a source adds it to the list. */
+function createSources(fill: Fill) {
+  const byUrl = new Map<string, { id: string; kind: SourceKind; url: string; title: string }>();
+  return {
+    list: () => [...byUrl.values()],
+    /** @returns the source's id */
+    cite(kind: SourceKind, { name, domain }: Pick<ReportProduct, "name" | "domain">): string {
+      const [host, title] = PLACES[kind];
+      const url = `https://${host}${domain}`;
+      const source = byUrl.get(url) ?? { id: `source_${byUrl.size + 1}`, kind, url, title: fill(title, { name }) };
+      byUrl.set(url, source);
+      return source.id;
+    },
+  };
+}
+
+type Sources = ReturnType<typeof createSources>;
+
+/** How the visits moved between two months. */
+function phaseOf(from: TrafficMonth, to: TrafficMonth) {
+  const ratio = from.visits === 0 ? 0 : (to.visits - from.visits) / from.visits;
+  const direction = Math.abs(ratio) < FLAT_BELOW ? "flat" : ratio > 0 ? "up" : "down";
+  const [start, end] = [monthAndYear(from.month), monthAndYear(to.month)];
+  const months = { start_month: formatMonth(from.month), end_month: formatMonth(to.month) };
+  return {
+    direction,
+    texts: { rate: percent(Math.abs(ratio)), from: from.visits, start, to: to.visits, end },
+    figures: { direction, ...months, start_visits: from.visits, end_visits: to.visits },
+  } as const;
+}
+
+/** Whether a source names the actor. A directory, a link or an article does not name its initiator. */
+const namesActor = (source: SourceKind): boolean => source === "site" || source === "ads";
+
+/** Whether the actors of all, some or none of the actions are known (service document, Report: reliability). */
+function attributionOf(sources: readonly SourceKind[]): string {
+  if (!sources.some(namesActor)) return "not_established";
+  return sources.every(namesActor) ? "observed" : "partial";
+}
+
+/** Reads the signals that are actions of a promotion, by the maker or by others, the oldest first. */
+function readTimeline(database: Database, products: readonly ReportProduct[], sources: Sources, locale: ServiceLocale) {
+  const visitsOf = database
+    .prepare<[number, number], number>(`SELECT ${visits("m")} FROM product_month m WHERE month = ? AND tool_id = ?`)
+    .pluck();
+  const byId = new Map(products.map((product) => [product.tool_id, product]));
+  const types = SIGNAL_TYPES.filter((type) => SIGNALS[type].strategy !== null);
+  const actions = signalsAbout(database, [...byId.keys()], types);
+  const timeline = actions.slice(-TIMELINE_ACTIONS).flatMap((signal, index) => {
+    const { signal_type, tool_id: product_id, change, period, text } = signal;
+    const product = byId.get(product_id);
+    const { strategy, source } = SIGNALS[signal_type];
+    if (product === undefined || strategy === null) return [];
+    const at = monthOf(Date.parse(period.start));
+    const [now = null, before = null] = [visitsOf.get(at, product_id), visitsOf.get(at - 1, product_id)];
+    const { title, summary } = text[locale];
+    const actor = namesActor(source) ? "maker" : "not_established";
+    const citations = [sources.cite(source, product)];
+    const traffic_change = now === null || before === null ? null : now - before;
+    const item = { id: `action_${index + 1}`, month: formatMonth(at), kind: signal_type, strategy, product_id };
+    return [{ ...item, title, text: summary, actor, citations, change, visits: now, traffic_change, at, source }];
   });
+  return { timeline, found: actions.length };
 }
 
-const shareOf = (channel: Channel, month: TrafficMonth): number =>
-  month.visits === 0 ? 0 : Math.round((month[channel] / month.visits) * 10_000) / 10_000;
-
-/** Compares the channels' shares of the visits in the first and the last month. The channel that gained most comes first. */
-function channelsOf({ first, last, fill }: Context, citations: string[]) {
-  return CHANNELS.filter((channel) => first[channel] > 0 || last[channel] > 0)
-    .map((channel) => ({
-      channel,
-      title: fill(CHANNEL_NAMES[channel]),
-      visits: last[channel],
-      share: shareOf(channel, last),
-      share_before: shareOf(channel, first),
-      citations,
-    }))
-    .sort((a, b) => b.share - b.share_before - (a.share - a.share_before));
-}
-
-function gainedText({ fill, first, last }: Context, gained: ReturnType<typeof channelsOf>[number]): string {
-  const [start, end] = [monthAndYear(first.month), monthAndYear(last.month)];
-  const [before, after] = [percent(gained.share_before), percent(gained.share)];
-  return fill(TEXTS.traffic_text, { channel: gained.title, before, start, after, end });
-}
-
-type TimelineItem = ReturnType<typeof timelineOf>[number];
-
-function timelineOf({ database, locale, subject, sources }: Context, actions: readonly PromotionAction[]) {
-  const visitsOf = new Map(
-    subject.products.map(({ tool_id }) => [tool_id, readTrafficSeries(database, [tool_id])] as const),
-  );
-  return actions.map(({ product, month, signal, strategy, source }, index) => {
-    const visits = visitsOf.get(product.tool_id)?.find((each) => each.month === month)?.visits ?? null;
-    const earlier = visitsOf.get(product.tool_id)?.find((each) => each.month === month - 1)?.visits ?? null;
-    return {
-      id: `action_${index + 1}`,
-      month: formatMonth(month),
-      kind: signal.signal_type,
-      strategy,
-      product_id: product.tool_id,
-      title: signal.text[locale].title,
-      text: signal.text[locale].summary,
-      actor: namesActor(source) ? "maker" : "not_established",
-      citations: [sources.cite(source, product)],
-      change: signal.change,
-      visits,
-      traffic_change: visits === null || earlier === null ? null : visits - earlier,
-    };
-  });
-}
+type TimelineItem = ReturnType<typeof readTimeline>["timeline"][number];
 
 /** Whether visits rose in the month of the action. The report does not claim that the action caused it. */
-const hasGrowth = (item: TimelineItem | undefined): boolean => (item?.traffic_change ?? 0) > 0;
+const hasGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
 
-const citationsOf = (timeline: readonly TimelineItem[]): string[] => [
-  ...new Set(timeline.flatMap(({ citations }) => citations)),
-];
-
-/** Says how many of the actions coincided with a rise in visits. */
-function coincidedText(fill: Fill, timeline: readonly TimelineItem[]): string {
-  const grew = timeline.filter(hasGrowth).length;
-  const often = grew === 0 ? "never" : grew === timeline.length ? "always" : "sometimes";
-  return fill(TEXTS[`coincided_${often}`], { actions: timeline.length, grew });
+/** Groups the actions by strategy. */
+function strategiesOf(timeline: readonly TimelineItem[], fill: Fill) {
+  return [...new Set(timeline.map(({ strategy }) => strategy))].map((kind) => {
+    const items = timeline.filter(({ strategy }) => strategy === kind);
+    const citations = [...new Set(items.flatMap((item) => item.citations))];
+    return { kind, title: fill(STRATEGIES[kind]), action_ids: items.map(({ id }) => id), citations };
+  });
 }
 
-/** Groups the actions by strategy. The strategy with most actions comes first. */
-function strategiesOf({ fill }: Context, timeline: readonly TimelineItem[], names: TextValues) {
-  const byKind = new Map<StrategyKind, TimelineItem[]>();
-  for (const item of timeline) byKind.set(item.strategy, [...(byKind.get(item.strategy) ?? []), item]);
-  return [...byKind]
-    .map(([kind, items]) => ({
-      kind,
-      title: fill(STRATEGY_TITLES[kind]),
-      text: coincidedText(fill, items),
-      advice: fill(ADVICE[kind], names),
-      action_ids: items.map(({ id }) => id),
-      citations: citationsOf(items),
-    }))
-    .sort((a, b) => b.action_ids.length - a.action_ids.length);
-}
-
-/** Finds the keywords that brought most visits to the listed products in the last month. */
-function searchesOf({ database, subject, sources, last, fill }: Context) {
+/** Finds the keywords that brought most visits to these products in a month. */
+function readSearches(
+  database: Database,
+  month: MonthIndex,
+  products: readonly ReportProduct[],
+  sources: Sources,
+  fill: Fill,
+) {
   const keywords = database
-    .prepare<
-      [{ month: number; ids: string }],
-      { keyword_id: number; keyword: string; traffic: number; receivers: string }
-    >(
+    .prepare<[number, string], { keyword_id: number; keyword: string; traffic: number; receivers: string }>(
       `SELECT k.keyword_id, k.keyword, sum(kp.traffic) AS traffic, json_group_array(kp.tool_id) AS receivers
        FROM keyword_product_month kp JOIN keyword k USING (keyword_id)
-       WHERE kp.month = @month AND kp.tool_id IN (SELECT value FROM json_each(@ids))
+       WHERE kp.month = ? AND kp.tool_id IN (SELECT value FROM json_each(?))
        GROUP BY k.keyword_id ORDER BY traffic DESC, k.keyword_id`,
     )
-    .all({ month: last.month, ids: JSON.stringify(subject.products.map(({ tool_id }) => tool_id)) });
+    .all(month, JSON.stringify(products.map(({ tool_id }) => tool_id)));
   const shown = keywords.slice(0, CONTEXT_LEADS).map(({ receivers, ...search }) => {
     const ids = JSON.parse(receivers) as number[];
-    const citations = subject.products
-      .filter(({ tool_id }) => ids.includes(tool_id))
-      .map((product) => sources.cite("searches", product));
+    const cited = products.filter(({ tool_id }) => ids.includes(tool_id));
+    const citations = cited.map((product) => sources.cite("searches", product));
     return { ...search, title: fill(TEXTS.lead, { keyword: search.keyword }), citations };
   });
   return { shown, found: keywords.length };

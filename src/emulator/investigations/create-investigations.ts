@@ -1,8 +1,7 @@
 import { LIMITS } from "../../api/limits.js";
-import type { InvestigationTask, TaskStage } from "../../api/investigation.js";
+import type { InvestigationTask } from "../../api/investigation.js";
 import type { ServiceLocale } from "../../api/locale.js";
 import type { EmulatorCore } from "../instance/core.js";
-import { monthOf, monthStart } from "../time/month.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 import { buildReport } from "./build-report.js";
@@ -30,9 +29,6 @@ export function createInvestigations(core: EmulatorCore) {
   const byKey = database.prepare<[number, string], InvestigationRow>(
     "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
   );
-  const startedSince = database
-    .prepare<[number, number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND created_at >= ?")
-    .pluck();
   const countActive = database
     .prepare<[number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL")
     .pluck();
@@ -49,16 +45,7 @@ export function createInvestigations(core: EmulatorCore) {
     return investigationTask(finished);
   };
 
-  /** @throws ServiceError `PRO_API_QUOTA_EXHAUSTED` */
-  function assertAllowance(accountId: number): void {
-    const limit = assumptions.investigationsPerMonth;
-    if (limit === 0) return;
-    const started = startedSince.get(accountId, monthStart(monthOf(clock.now()))) ?? 0;
-    if (started < limit) return;
-    throw new ServiceError("PRO_API_QUOTA_EXHAUSTED", "The account's research allowance for this month is used up.", {
-      details: { limit, remaining: 0 },
-    });
-  }
+  const stageMs = (share: number): number => Math.round(share * assumptions.investigationSeconds * 1000);
 
   const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
     const key = keyOf(input);
@@ -70,12 +57,11 @@ export function createInvestigations(core: EmulatorCore) {
         "This is not the slug of a product or category. The rankings have the slugs.",
       );
     }
-    assertAllowance(accountId);
     if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
       throw new ServiceError(
         "ACTIVE_INVESTIGATIONS_EXCEEDED",
         `The account has ${LIMITS.activeInvestigations} pending investigations. Wait until one of them is finished.`,
-        { details: { limit: LIMITS.activeInvestigations }, status: assumptions.fourthInvestigationStatus },
+        { details: { limit: LIMITS.activeInvestigations } },
       );
     }
     const now = clock.now();
@@ -90,7 +76,7 @@ export function createInvestigations(core: EmulatorCore) {
       created_at: now,
       updated_at: now,
       completed_at: null,
-      due_at: now + Math.round(assumptions.queuedSeconds * 1000),
+      due_at: now + stageMs(STAGE_SHARES.queued),
       error_code: null,
       error_message: null,
       report: null,
@@ -100,18 +86,19 @@ export function createInvestigations(core: EmulatorCore) {
   });
 
   /**
-   * Runs the next step of a task (service document, States and transitions). The times of the steps are assumptions.
+   * Runs the next step of a task (service document, States and transitions).
    *
    * ```
    * queued/queued → running/investigating → running/generating_report → succeeded/complete
    * ```
    */
   const runStep = database.transaction((task: InvestigationRow, dueAt: number): void => {
-    const run = (stage: TaskStage, seconds: number): void => {
-      save.run({ ...task, status: "running", stage, updated_at: dueAt, due_at: dueAt + Math.round(seconds * 1000) });
+    const run = (stage: keyof typeof STAGE_SHARES): void => {
+      const due_at = dueAt + stageMs(STAGE_SHARES[stage]);
+      save.run({ ...task, status: "running", stage, updated_at: dueAt, due_at });
     };
-    if (task.stage === "queued") return run("investigating", assumptions.investigatingSeconds);
-    if (task.stage === "investigating") return run("generating_report", assumptions.generatingReportSeconds);
+    if (task.stage === "queued") return run("investigating");
+    if (task.stage === "investigating") return run("generating_report");
     const report = buildReport(database, { slug: task.slug, locale: task.locale, generatedAtMs: dueAt });
     if (report === null) finish(task, dueAt, { status: "failed", ...TOO_LITTLE });
     else finish(task, dueAt, { status: "succeeded", stage: "complete", report: JSON.stringify(report) });
@@ -133,8 +120,7 @@ export function createInvestigations(core: EmulatorCore) {
     /**
      * Starts a task, or returns the task that the same idempotency key started.
      *
-     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`,
-     * `PRO_API_QUOTA_EXHAUSTED` with the assumption `investigationsPerMonth`
+     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
      */
     start(accountId: number, input: InvestigationInput): InvestigationTask {
       const task = start.immediate(accountId, input);
@@ -176,6 +162,9 @@ export function createInvestigations(core: EmulatorCore) {
     },
   };
 }
+
+/** How much of the assumption `investigationSeconds` each stage takes. */
+const STAGE_SHARES = { queued: 20 / 340, investigating: 240 / 340, generating_report: 80 / 340 } as const;
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",

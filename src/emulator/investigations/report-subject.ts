@@ -11,7 +11,8 @@ export interface ReportProduct {
 /** The subject of an investigation: one product, or a category. */
 export interface ReportSubject {
   kind: "product" | "category";
-  slug: string;
+  /** The product's domain, or the category's slug. */
+  domain: string;
   name: Record<ServiceLocale, string>;
   /** The products whose actions and searches the report lists: the product, or the largest products of the category. */
   products: ReportProduct[];
@@ -28,8 +29,8 @@ export function findSubject(database: Database, slug: string): ReportSubject | n
     .prepare<[string], ReportProduct>("SELECT tool_id, name, domain FROM product WHERE slug = ?")
     .get(slug);
   if (product !== undefined) {
-    const { name, tool_id } = product;
-    return { kind: "product", slug, name: { en: name, "zh-CN": name }, products: [product], toolIds: [tool_id] };
+    const { name, domain, tool_id } = product;
+    return { kind: "product", domain, name: { en: name, "zh-CN": name }, products: [product], toolIds: [tool_id] };
   }
   const sector = database
     .prepare<[string], { sector_id: number; name_en: string; name_zh: string }>(
@@ -50,7 +51,7 @@ export function findSubject(database: Database, slug: string): ReportSubject | n
     .all({ sector_id });
   return {
     kind: "category",
-    slug,
+    domain: slug,
     name: { en: name_en, "zh-CN": name_zh },
     products: products.slice(0, CATEGORY_PRODUCTS),
     toolIds: products.map(({ tool_id }) => tool_id),

@@ -6,6 +6,9 @@ import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
 import type { MarketGenerator } from "./generator/market-generator.js";
 
+/** Publishing the signals of a month takes hours, one type after another, rather than a moment. */
+const MINUTES_BETWEEN_SIGNAL_TYPES = 10;
+
 /** Called when a signal is published, in the transaction that takes the signal from the queue. */
 export type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
 
@@ -21,28 +24,27 @@ export interface Market {
  * seed.
  */
 export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
-  const { database, clock, assumptions } = core;
-  const observedOnDay = assumptions.monthObservedOnDay;
+  const { database, clock } = core;
   const dueSignals = createDueSignals(database);
   const listeners: SignalListener[] = [];
   let generator: MarketGenerator | undefined;
 
   const readOrigin = database.prepare<[], { seed: number }>("SELECT seed FROM catalog_origin");
   if (readOrigin.get() === undefined) {
-    generator = generateMarket(database, { seed, lastMonth: lastObserved(clock.now(), observedOnDay), observedOnDay });
+    generator = generateMarket(database, { seed, lastMonth: lastObserved(clock.now()) });
   }
   const origin = readOrigin.get() ?? { seed };
   const lastMonth = database.prepare<[], { month: number }>("SELECT max(month) AS month FROM observed_month");
 
   function nextMonth(): MonthIndex {
-    return (lastMonth.get()?.month ?? lastObserved(clock.now(), observedOnDay)) + 1;
+    return (lastMonth.get()?.month ?? lastObserved(clock.now())) + 1;
   }
 
   // One transaction writes a month and its signals, so an interrupted month is repeated completely.
   const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
-    const grown = growMonth(database, origin.seed, month, { ...(known && { generator: known }), observedOnDay });
+    const grown = growMonth(database, origin.seed, month, known);
     const drafts = deriveSignals(database, month);
-    dueSignals.add(drafts, observedAt(month, observedOnDay), assumptions.minutesBetweenSignalTypes);
+    dueSignals.add(drafts, observedAt(month), MINUTES_BETWEEN_SIGNAL_TYPES);
     return grown;
   });
 
@@ -55,7 +57,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
   /** Returns the work that is due first. The signals of a month come before the next month. */
   function nextDue(): { at: number; run(): void } {
     const month = nextMonth();
-    const monthAt = observedAt(month, observedOnDay);
+    const monthAt = observedAt(month);
     const signalsAt = dueSignals.nextDueAt();
     if (signalsAt !== null && signalsAt <= monthAt) return { at: signalsAt, run: publish };
     return {
@@ -82,7 +84,7 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
 }
 
 /** The last month that is observed at a time. */
-function lastObserved(atMs: number, day: number): MonthIndex {
+function lastObserved(atMs: number): MonthIndex {
   const month = monthOf(atMs) - 1;
-  return observedAt(month, day) <= atMs ? month : month - 1;
+  return observedAt(month) <= atMs ? month : month - 1;
 }

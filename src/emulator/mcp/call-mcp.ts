@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { addressKind, isLoopbackHost } from "../../addresses/address-kind.js";
+import { isLoopbackRequest } from "../../addresses/loopback-request.js";
 import { MCP_SCOPE } from "../../api/mcp-tools.js";
 import { OPERATIONS, type Operation } from "../../api/operations.js";
 import { authenticate, type Caller } from "../access/authenticate.js";
@@ -29,7 +30,7 @@ export async function callMcp(request: IncomingMessage, requestId: string, servi
   const answer = await answerMessage(request, requestId, caller, services).catch((error: unknown) =>
     errorAnswer(error, requestId, report),
   );
-  return { ...answer, headers: { ...quotaHeaders(caller.account, null, services), ...answer.headers } };
+  return { ...answer, headers: { ...quotaHeaders(caller.account, services), ...answer.headers } };
 }
 
 async function answerMessage(
@@ -76,18 +77,19 @@ function protocolHeaders({ headers }: IncomingMessage): Record<string, string> {
 }
 
 /**
- * Refuses pages of other sites in a browser, also if a name of their site resolves to this machine (DNS rebinding).
+ * Refuses pages of other sites in a browser. A request that arrives at a loopback address must also come from this machine, not
+ * through a proxy, and not under a name of another site that resolves to this machine (DNS rebinding).
  *
  * @throws ServiceError 403
  */
-function assertNotRebound({ headers: { host = "", origin }, socket }: IncomingMessage): void {
-  const isLocal = addressKind(socket.localAddress ?? "") === "loopback";
-  const isOwnHost = !isLocal || isLoopbackHost(hostnameOf(`http://${host}`));
+function assertNotRebound(request: IncomingMessage): void {
+  const { host = "", origin } = request.headers;
+  const isAtLoopback = addressKind(request.socket.localAddress ?? "") === "loopback";
   const isOwnPage = origin === undefined || origin === `http://${host}` || isLoopbackHost(hostnameOf(origin));
-  if (isOwnHost && isOwnPage) return;
+  if ((!isAtLoopback || isLoopbackRequest(request)) && isOwnPage) return;
   throw new ServiceError(
     "ACCESS_INSUFFICIENT",
-    "Call the remote MCP at localhost or a loopback address, not at another name of this machine, and not from a page of another site.",
+    "Call the remote MCP at localhost or a loopback address, not at another name of this machine, not through a proxy, and not from a page of another site.",
   );
 }
 

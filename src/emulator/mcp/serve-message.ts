@@ -11,13 +11,13 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type Tool,
-} from "@modelcontextprotocol/server";
+} from "#mcp-server";
 import { errorEnvelopeSchema } from "../../api/error-envelope.js";
 import { jsonSchemaOf } from "../../api/json-schema.js";
 import { MCP_INSTRUCTIONS, MCP_TOOLS, type McpTool } from "../../api/mcp-tools.js";
 import { OPERATIONS } from "../../api/operations.js";
 import { utf8 } from "../http/read-body.js";
-import { refuse, refuseParams, withoutValues } from "./refusals.js";
+import { refuse, refuseParams } from "./refusals.js";
 
 /** Calls a tool with the arguments that the caller gave. The payload of an error is the error envelope. */
 export type CallTool = (tool: McpTool, given: object) => Promise<{ isError: boolean; payload: object }>;
@@ -56,8 +56,7 @@ export async function serveMessage(
     headers: { ...headers, accept: "application/json, text/event-stream" },
   });
   const serve = (await isLegacyRequest(request, message)) ? serveLegacy : serveModern;
-  const response = await serve(request, message, callTool);
-  return response.status === 400 ? withoutValues(response) : response;
+  return serve(request, message, callTool);
 }
 
 /** Serves the versions 2024-11-05 to 2025-11-25. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { OPERATIONS, OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/accounts.js";
+import { hasQuota, type AccountInfo } from "../access/accounts.js";
 import { authorizeRankingSort } from "../access/authorize.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { Investigations } from "../investigations/create-investigations.js";
@@ -13,13 +13,13 @@ import { ServiceError } from "./service-error.js";
 /** A call that passed all checks but the quota. */
 export interface ServiceCall<Parameters = Record<string, unknown>> {
   /** Null for a public operation. */
-  account: AccountView | null;
+  account: AccountInfo | null;
   /** The parameters of the path, and the query or the body with all defaults. */
   parameters: Parameters;
 }
 
 interface AccountCall<Parameters> extends ServiceCall<Parameters> {
-  account: AccountView;
+  account: AccountInfo;
 }
 
 /** The implementation of an operation. */
@@ -48,20 +48,20 @@ export type OperationBindings = { [Name in OperationName]: OperationBinding<Call
 
 /** Binds each operation to its implementation. */
 export function bindOperations(
-  { database, assumptions }: Pick<EmulatorCore, "database" | "assumptions">,
+  { database }: Pick<EmulatorCore, "database">,
   investigations: Investigations,
   webhooks: Webhooks,
 ): OperationBindings {
   return {
     startInvestigation: {
-      handle: ({ account, parameters }) => investigations.start(account.accountId, parameters),
-      isFree: ({ account, parameters }) => investigations.isRepeat(account.accountId, parameters),
+      handle: ({ account, parameters }) => investigations.start(account.account_id, parameters),
+      isFree: ({ account, parameters }) => investigations.isRepeat(account.account_id, parameters),
     },
     readInvestigation: {
-      handle: ({ account, parameters }) => investigations.read(account.accountId, parameters.task_id),
+      handle: ({ account, parameters }) => investigations.read(account.account_id, parameters.task_id),
     },
     registerWebhook: {
-      handle: ({ account, parameters }) => webhooks.register(account.accountId, parameters),
+      handle: ({ account, parameters }) => webhooks.register(account.account_id, parameters),
     },
     productProfile: {
       handle({ parameters }) {
@@ -71,15 +71,15 @@ export function bindOperations(
       },
     },
     searchDemand: {
-      handle: ({ account, parameters }) => readSearchDemand(database, parameters, viewOf(account), assumptions),
+      handle: ({ account, parameters }) => readSearchDemand(database, parameters, viewOf(account)),
     },
     rankings: {
       handle({ account, parameters }) {
         authorizeRankingSort(account, parameters.sort);
-        return readRankings(database, parameters, viewOf(account), assumptions);
+        return readRankings(database, parameters, viewOf(account));
       },
     },
   };
 }
 
-const viewOf = ({ hasQuota }: AccountView): { isLimited: boolean } => ({ isLimited: hasQuota });
+const viewOf = (account: AccountInfo): { isLimited: boolean } => ({ isLimited: hasQuota(account) });

@@ -1,18 +1,15 @@
 import type { Scope } from "../../api/access.js";
 import { OPERATIONS, type Operation, type OperationName } from "../../api/operations.js";
-import type { AccountView } from "../access/accounts.js";
+import type { AccountInfo } from "../access/accounts.js";
 import type { Caller } from "../access/authenticate.js";
 import { authorize } from "../access/authorize.js";
 import type { Access } from "../access/create-access.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import type { OperationBinding, OperationBindings, ServiceCall } from "./bind-operations.js";
 import type { OperationFaults } from "./operation-faults.js";
-import { ServiceError } from "./service-error.js";
 import type { ShutdownGate } from "./shutdown-gate.js";
 
 export interface OperationServices {
   access: Access;
-  assumptions: Assumptions;
   bindings: OperationBindings;
   faults: OperationFaults;
   gate: ShutdownGate;
@@ -51,35 +48,26 @@ export async function runOperation(
     await gate.run(() => faults.assertUsable(name));
     const parameters = await read();
     const body = await gate.run(() => perform(name, { account, parameters }, services));
-    return { body, headers: quotaHeaders(account, null, services) };
+    return { body, headers: quotaHeaders(account, services) };
   } catch (error) {
-    return { error, headers: quotaHeaders(account, error, services) };
+    return { error, headers: quotaHeaders(account, services) };
   }
 }
 
-/** Takes a unit of the quota, and refunds it if the operation refuses the call. */
+/** Uses a unit of the quota, unless the operation refuses the call. */
 function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
   // The binding of a protected operation expects an account, and the call of such an operation always has an account.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
-  const unit = isCounted ? access.quota.take(account) : null;
-  try {
-    return binding.handle(call);
-  } catch (error) {
-    unit?.refund();
-    throw error;
-  }
+  return isCounted ? access.quota.counted(account, () => binding.handle(call)) : binding.handle(call);
 }
 
-/** Returns the quota headers of an answer to an account: of an error, or of everything else if the error is null. */
+/** Returns the quota headers of every answer to a caller with a quota, so that it knows how many calls are left. */
 export function quotaHeaders(
-  account: AccountView | null,
-  error: unknown,
-  { access, assumptions, gate }: OperationServices,
+  account: AccountInfo | null,
+  { access, gate }: Pick<OperationServices, "access" | "gate">,
 ): Record<string, string> {
   // When the gate is closed, the database may be closed too, so the quota cannot be read.
-  if (account === null || gate.isClosed) return {};
-  const isExhausted = error instanceof ServiceError && error.code === "PRO_API_QUOTA_EXHAUSTED";
-  return isExhausted || assumptions.quotaHeadersOnEveryAnswer ? access.quota.headers(account) : {};
+  return account === null || gate.isClosed ? {} : access.quota.headers(account);
 }

@@ -11,12 +11,12 @@ export class ServiceError extends Error {
   constructor(
     code: ServiceErrorCode,
     message: string,
-    options: { details?: unknown; headers?: Readonly<Record<string, string>>; status?: number } = {},
+    options: { details?: unknown; headers?: Readonly<Record<string, string>> } = {},
   ) {
     super(message);
     this.name = "ServiceError";
     this.code = code;
-    this.status = options.status ?? ERROR_STATUS[code];
+    this.status = ERROR_STATUS[code];
     this.details = options.details;
     this.headers = options.headers ?? {};
   }

@@ -1,6 +1,5 @@
 import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../api/locale.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import { ServiceError } from "../operations/service-error.js";
 
 /** A product sector. The rankings call it a category, search demand calls it a market. */
@@ -16,8 +15,7 @@ export function localised(column: string, locale: ServiceLocale): string {
 }
 
 /**
- * Finds the sector of a slug; null without a slug. For an unknown slug the assumption `unknownNames` decides between a sector
- * without products and an error.
+ * Finds the sector of a slug; null without a slug.
  *
  * @param parameter the name of the query parameter, for the error
  * @throws ServiceError `RESOURCE_NOT_FOUND`
@@ -25,7 +23,7 @@ export function localised(column: string, locale: ServiceLocale): string {
 export function findSector(
   database: Database,
   slug: string | undefined,
-  { parameter, locale, assumptions }: { parameter: string; locale: ServiceLocale; assumptions: Assumptions },
+  { parameter, locale }: { parameter: string; locale: ServiceLocale },
 ): Sector | null {
   if (slug === undefined || slug === "") return null;
   const sector = database
@@ -34,12 +32,6 @@ export function findSector(
     )
     .get(slug);
   if (sector !== undefined) return sector;
-  if (assumptions.unknownNames === "not_found") {
-    const message = `The parameter ${parameter} is not the slug of a product sector. Search demand lists them in markets.`;
-    throw new ServiceError("RESOURCE_NOT_FOUND", message);
-  }
-  return { id: NO_SECTOR, name: "", slug };
+  const message = `The parameter ${parameter} is not the slug of a product sector. Search demand lists them in markets.`;
+  throw new ServiceError("RESOURCE_NOT_FOUND", message);
 }
-
-/** No sector has this id, so a search with it finds nothing. */
-const NO_SECTOR = -1;

@@ -7,7 +7,6 @@ import type {
   KeywordRow,
   trafficDistributionSchema,
 } from "../../api/search-demand.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import type { MonthIndex } from "../time/month.js";
 import { localised } from "./find-sector.js";
 import { visibleRows, type ResearchView } from "./page-window.js";
@@ -18,7 +17,6 @@ export interface KeywordContext {
   month: MonthIndex;
   locale: ServiceLocale;
   view: ResearchView;
-  assumptions: Assumptions;
 }
 
 /** The number of products that a row's distribution lists. The other products are summed up. */

@@ -1,5 +1,4 @@
 import { LIMITS } from "../../api/limits.js";
-import type { Assumptions } from "../instance/assumptions.js";
 
 /** How much of the research data an account can see (service document, Access tiers). */
 export interface ResearchView {
@@ -23,17 +22,12 @@ export function pageWindow(wanted: { page: number; limit: number }, view: Resear
 
 /**
  * The fields that both paginations have. They refer only to pages that the caller can get: the last page has no next page, and a
- * limited account's total counts only its first page. The assumption `developerTotals` can change that total.
+ * limited account's total counts only its first page. Otherwise a client would ask for a second page that it cannot get.
  *
  * @param found the number of rows on all pages
  */
-export function pageFacts(
-  { page, limit, lastPage }: PageWindow,
-  found: number,
-  view: ResearchView,
-  { developerTotals }: Pick<Assumptions, "developerTotals">,
-) {
-  const total = view.isLimited && developerTotals === "reachable" ? Math.min(found, limit) : found;
+export function pageFacts({ page, limit, lastPage }: PageWindow, found: number, view: ResearchView) {
+  const total = view.isLimited ? Math.min(found, limit) : found;
   const total_pages = Math.ceil(total / limit);
   return { page, limit, total, total_pages, has_more: page < Math.min(total_pages, lastPage), has_previous: page > 1 };
 }

@@ -7,7 +7,6 @@ import {
   type RankingsResponse,
 } from "../../api/rankings.js";
 import type { Database } from "../database/database.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
 import { visits } from "../market/market-schema.js";
@@ -35,14 +34,9 @@ const SORT_COLUMNS: Record<RankingSort, string> = {
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
-export function readRankings(
-  database: Database,
-  parameters: RankingsParameters,
-  view: ResearchView,
-  assumptions: Assumptions,
-): RankingsResponse {
+export function readRankings(database: Database, parameters: RankingsParameters, view: ResearchView): RankingsResponse {
   const locale = resolveLocale(parameters.locale);
-  const category = findSector(database, parameters.category, { parameter: "category", locale, assumptions });
+  const category = findSector(database, parameters.category, { parameter: "category", locale });
   const { month, capturedAt } = readLatestMonth(database);
   const months = { latest_month: formatMonth(month), previous_month: formatMonth(month - 1) };
   const window = pageWindow(parameters, view, LAST_RANKINGS_PAGE);
@@ -55,7 +49,7 @@ export function readRankings(
   const rows = database
     .prepare<[object], RankingItem>(rowsSql)
     .all({ ...values, limit: window.limit, offset: window.offset });
-  const facts = pageFacts(window, counts.chosen, view, assumptions);
+  const facts = pageFacts(window, counts.chosen, view);
   return {
     dataset: { methodology_version: METHODOLOGY_VERSION, ...months, captured_at: capturedAt },
     eligible_population: counts.eligible,

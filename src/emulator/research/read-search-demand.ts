@@ -7,7 +7,6 @@ import {
   type SearchDemandParameters,
   type SearchDemandResponse,
 } from "../../api/search-demand.js";
-import type { Assumptions } from "../instance/assumptions.js";
 import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
 import { formatMonth, type MonthIndex } from "../time/month.js";
@@ -30,12 +29,11 @@ export function readSearchDemand(
   database: Database,
   parameters: SearchDemandParameters,
   view: ResearchView,
-  assumptions: Assumptions,
 ): SearchDemandResponse {
   const locale = resolveLocale(parameters.locale);
-  const market = findSector(database, parameters.market, { parameter: "market", locale, assumptions });
+  const market = findSector(database, parameters.market, { parameter: "market", locale });
   const { month, capturedAt } = readLatestMonth(database);
-  const context: KeywordContext = { database, month, locale, view, assumptions };
+  const context: KeywordContext = { database, month, locale, view };
   const window = pageWindow(parameters, view, LAST_DEMAND_PAGE);
   const { countSql, idsSql, values } = keywordSelection(parameters, market, month);
   const found = database.prepare<[object], { found: number }>(countSql).get(values)?.found ?? 0;
@@ -51,7 +49,7 @@ export function readSearchDemand(
     items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
     markets: readMarketOptions(database, locale, view),
-    pagination: pageFacts(window, found, view, assumptions),
+    pagination: pageFacts(window, found, view),
     requested_locale: parameters.locale,
     resolved_locale: locale,
     summary: {
@@ -93,7 +91,6 @@ function readDetail(keywordId: number | undefined, context: KeywordContext): Key
   if (id === null) return null;
   const row = keywordRows(context)(id);
   if (row !== undefined) return keywordDetail(row, context);
-  if (context.assumptions.unknownNames === "empty") return null;
   throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id does not name a keyword of the latest month.");
 }
 

@@ -35,7 +35,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   const { ca, machineNow = systemClock.now } = options;
   const report: ReportEvent = (event) =>
     options.report?.(scheduler.isAdvancing ? { ...event, during_advance: true } : event);
-  const sender = createRequestSender({ assumptions, ca });
+  const { send = createRequestSender({ assumptions, ca }) } = options;
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
   const faults = createWebhookFaults(core);
@@ -44,7 +44,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   const reportSettlement = createSettlementReporter(report, () => signingTime() - machineNow());
   const publish = createPublishSignal(core, outbox);
   const dispatcher = createDeliveryDispatcher(core, {
-    send: createFaultySender(options.send ?? sender.send),
+    send: createFaultySender(send),
     settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
     faults,
     onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
@@ -73,9 +73,6 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     deliveries: createDeliveryHistory(core, outbox),
     faults,
     /** Aborts the requests in flight. They are sent again after the database was opened again. Idempotent. */
-    async close() {
-      await dispatcher.close();
-      sender.close();
-    },
+    close: dispatcher.close,
   };
 }

@@ -33,7 +33,7 @@ const PROBE_LIMIT = 16;
 /** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
 const TURN_MS = 10;
 /** A lease is longer than the callback's timeout by this, because the event waits for its turn and its settlement for a commit. */
-const LEASE_MARGIN_MS = 30_000;
+export const LEASE_MARGIN_MS = 30_000;
 /** A waiting event is released after this time, so that the rest of the margin is left for its settlement. */
 const MOST_WAIT_MS = 20_000;
 

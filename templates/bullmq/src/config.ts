@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STORE_VARIABLES } from "./store.js";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -12,7 +13,7 @@ const VARIABLES = z.object({
   // Of the receiver alone:
   PORT: wholeNumber(0, 65_535).default(3000),
   SECRET_FILE: z.string().default("signals.secret"),
-  INBOX_PATH: z.string().default("signals.db"),
+  ...STORE_VARIABLES,
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),
   // Of the worker alone:
   WORKER_CONCURRENCY: wholeNumber(1, 1000).default(8),

@@ -1,17 +1,17 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createReceiver, secretFile } from "signalbox";
-import { sqliteStore } from "signalbox/stores/sqlite";
 import { createApp } from "./app.js";
 import { createQueue, enqueue } from "./queue.js";
 import { runProcess } from "./run-process.js";
+import { createStore } from "./store.js";
 
 /** The receiver. It hands each signal off into the queue, from which the worker takes it. */
 await runProcess(async (config, logger) => {
   const queue = createQueue(config.REDIS_URL, logger);
   const receiver = createReceiver({
     secrets: secretFile(config.SECRET_FILE),
-    store: sqliteStore(config.INBOX_PATH),
+    store: createStore(config),
     onSignal: (signal, handoff) => enqueue(queue, signal, handoff),
     logger,
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { STORE_VARIABLES } from "./store.js";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -6,7 +7,7 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 const VARIABLES = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   SECRET_FILE: z.string().default("signals.secret"),
-  INBOX_PATH: z.string().default("signals.db"),
+  ...STORE_VARIABLES,
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),
 });

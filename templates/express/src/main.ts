@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { pino, type Logger } from "pino";
 import { createReceiver, secretFile } from "signalbox";
-import { sqliteStore } from "signalbox/stores/sqlite";
 import { createApp } from "./app.js";
 import { readConfig } from "./config.js";
 import { onSignal } from "./on-signal.js";
+import { createStore } from "./store.js";
 
 const logger = await createLogger();
 try {
@@ -28,7 +28,7 @@ async function run(): Promise<void> {
   logger.level = config.LOG_LEVEL;
 
   const secrets = secretFile(config.SECRET_FILE);
-  const receiver = createReceiver({ secrets, store: sqliteStore(config.INBOX_PATH), onSignal, logger });
+  const receiver = createReceiver({ secrets, store: createStore(config), onSignal, logger });
   receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
   const server = createApp(receiver).listen(config.PORT);
   await once(server, "listening");

@@ -9,15 +9,11 @@ export interface AskResult {
   /** Of each call. */
   p50: number;
   p99: number;
-  max: number;
   /** The longest stall of the event loop. */
   stallMs: number;
   /** Calls until the answer was complete. */
   calls: number;
-  entries: number;
 }
-
-type Call = () => Promise<{ entries: number; isComplete: boolean }>;
 
 /** Asks everything again and again. @param events in the inbox */
 export async function searchMixed(
@@ -54,7 +50,7 @@ export async function searchMixed(
         const { entries, nextBeforeSeq } = await store.search(endpoint, { ...query, beforeSeq });
         const isComplete = nextBeforeSeq === null || entries.length > 0;
         beforeSeq = isComplete ? query.beforeSeq : nextBeforeSeq;
-        return { entries: entries.length, isComplete };
+        return isComplete;
       }),
     );
   }
@@ -70,26 +66,24 @@ export async function searchMixed(
     results.push(
       await measure(name, rounds, async () => {
         await ask();
-        return { entries: 1, isComplete: true };
+        return true;
       }),
     );
   }
   return results;
 }
 
-async function measure(name: string, rounds: number, call: Call): Promise<AskResult> {
+/** @param call resolves to whether its answer is complete */
+async function measure(name: string, rounds: number, call: () => Promise<boolean>): Promise<AskResult> {
   const took: number[] = [];
   let calls = 0;
-  let entries = 0;
   const watch = watchLoop();
   for (let round = 0; round < rounds; round++) {
     for (let isComplete = false; !isComplete;) {
       const beganAt = performance.now();
-      const answer = await call();
+      isComplete = await call();
       took.push(performance.now() - beganAt);
       calls += 1;
-      entries += answer.entries;
-      ({ isComplete } = answer);
     }
     // Otherwise the timer of the watch would see many short calls as one stall.
     await new Promise((resume) => setImmediate(resume));
@@ -100,9 +94,7 @@ async function measure(name: string, rounds: number, call: Call): Promise<AskRes
     name,
     p50: percentile(took, 50),
     p99: percentile(took, 99),
-    max: percentile(took, 100),
     stallMs,
     calls: calls / rounds,
-    entries: entries / rounds,
   };
 }

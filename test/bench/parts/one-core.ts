@@ -1,11 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { startProcess } from "../processes/start-process.js";
-import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
-import { serverNamed } from "../servers/catalogue.js";
-import { medians, spreads } from "../statistics.js";
-import { runClosedLoopRound } from "./closed-loop-round.js";
-import { inRounds, type PartContext } from "./part-context.js";
+import { formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { makeTable, type Column, type PartFindings } from "../report/tables.js";
+import { serverNamed, type Server } from "../servers/catalogue.js";
+import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SERVER_CORE = 0;
 const GENERATOR_CORE = 1;
@@ -21,17 +20,17 @@ const BASELINES = new Map([
 const VERIFIED = "node-verified";
 const ON_NODE = "signalbox-node";
 
-export type OneCoreResult = Awaited<ReturnType<typeof measureOneCore>>;
+type Row = Measured<Server, ClosedLoopRound>;
 
 /** As `throughput`, but neither the load generator nor other threads of the server lend it a second core. */
-export async function measureOneCore(context: PartContext) {
+export async function measureOneCore(context: PartContext): Promise<PartFindings> {
   const { rounds, seconds, connections, progress } = context;
   const skipped = whySkipped();
   if (skipped !== undefined) progress(`one core  skipped: ${skipped}`);
   const servers = skipped === undefined ? context.servers : [];
   const generator = startProcess("load/generator.js", {}, { core: GENERATOR_CORE });
   try {
-    const measured = await inRounds(servers, rounds, async (server, round) => {
+    const rows = await inRounds(servers, rounds, async (server, round) => {
       const result = await runClosedLoopRound({ ...context, generator }, server, { core: SERVER_CORE });
       const { requestsPerSecond, cpuMicrosPerRequest, value } = result;
       progress(
@@ -39,30 +38,39 @@ export async function measureOneCore(context: PartContext) {
       );
       return result;
     });
-    const verified = measured.find(({ value }) => value.name === VERIFIED)?.results;
-    const rows = measured.map(({ value: { name }, results }) => {
-      const baseline = BASELINES.get(name) ?? name;
-      const against = measured.find(({ value }) => value.name === baseline)?.results ?? [];
-      return {
-        server: name,
-        ...spreads(results, {
-          requestsPerSecond: (round) => round.requestsPerSecond,
-          // Each round against the same round of the baseline.
-          ratio: (round, index) => round.requestsPerSecond / (against[index] ?? round).requestsPerSecond,
-        }),
-        ...(name === ON_NODE && verified !== undefined
-          ? spreads(results, {
-              verifiedRatio: (round, index) => round.requestsPerSecond / (verified[index] ?? round).requestsPerSecond,
-            })
-          : {}),
-        ...medians(results, { cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest }),
-      };
-    });
-    return { connections, seconds, rounds, ...(skipped !== undefined && { skipped }), rows };
+    const of = (name: string) => rows.find(({ value }) => value.name === name)?.results;
+    // Each round against the same round of the other server.
+    const ratioTo = (others: readonly ClosedLoopRound[] = []) =>
+      spreadOf((round: ClosedLoopRound, index) => rateOf(round) / rateOf(others[index] ?? round));
+    const verified = of(VERIFIED);
+    const isCompared = of(ON_NODE) !== undefined && verified !== undefined;
+    const toVerified: Column<Row> = [
+      `× ${serverNamed(VERIFIED).label}`,
+      (row) => (row.value.name === ON_NODE ? ratioTo(verified)(row) : "–"),
+    ];
+    const table = makeTable<Row>(
+      `The server held to one core, ${connections} connections`,
+      rows,
+      [
+        ["", ({ value }) => nameOf(value)],
+        ["requests/s", spreadOf(rateOf)],
+        ["× its framework, does nothing", (row) => ratioTo(of(BASELINES.get(row.value.name) ?? row.value.name))(row)],
+        ...(isCompared ? [toVerified] : []),
+        ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
+      ],
+      [
+        skipped === undefined
+          ? `${formatRounds(rounds, seconds)} The load comes from another core. Ratios are taken in each round, then their median.`
+          : `Skipped: ${skipped}.`,
+      ],
+    );
+    return { tables: [table] };
   } finally {
     await generator.stop();
   }
 }
+
+const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
 
 function whySkipped(): string | undefined {
   try {
@@ -71,35 +79,4 @@ function whySkipped(): string | undefined {
   } catch (error) {
     return `no second core to be had with taskset: ${(error as Error).message}`;
   }
-}
-
-export function oneCoreTable(result: Measured<OneCoreResult>): BenchTable {
-  const { rows, connections, seconds, rounds, skipped } = result;
-  const isVerifiedMeasured = rows.some((row) => row.verifiedRatio !== undefined);
-  return {
-    title: `The server held to one core, ${connections} connections`,
-    columns: [
-      "",
-      "requests/s",
-      "× its framework, does nothing",
-      ...(isVerifiedMeasured ? [`× ${serverNamed(VERIFIED).label}`] : []),
-      "CPU µs/request",
-    ],
-    rows: rows.map((row) => ({
-      cells: [
-        serverNamed(row.server).label,
-        formatSpread(row.requestsPerSecond),
-        formatSpread(row.ratio),
-        ...(isVerifiedMeasured ? [row.verifiedRatio === undefined ? "–" : formatSpread(row.verifiedRatio)] : []),
-        formatNumber(row.cpuMicrosPerRequest),
-      ],
-      isOurs: serverNamed(row.server).isOurs,
-    })),
-    notes: [
-      skipped === undefined
-        ? `${formatRounds(rounds, seconds)} The load comes from another core. Ratios are taken in each round, then their median.`
-        : `Skipped: ${skipped}.`,
-    ],
-    measured: describeMeasured(result),
-  };
 }

@@ -1,3 +1,4 @@
+import type { Machine } from "../machine.js";
 import type { BenchProcess } from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 
@@ -9,10 +10,17 @@ export interface PartContext {
   /** For each server in each round. */
   seconds: number;
   connections: number;
+  machine: Machine;
   /** The folder for the servers' files. */
   under: string;
   /** Reports the latest measurement. */
   progress(text: string): void;
+}
+
+/** A value and what was measured of it, round by round. */
+export interface Measured<Value, Result> {
+  value: Value;
+  results: Result[];
 }
 
 /**
@@ -23,7 +31,7 @@ export async function inRounds<Value, Result>(
   values: readonly Value[],
   rounds: number,
   measure: (value: Value, round: number) => Promise<Result>,
-): Promise<{ value: Value; results: Result[] }[]> {
+): Promise<Measured<Value, Result>[]> {
   const measured = values.map((value) => ({ value, results: [] as Result[] }));
   for (let round = 0; round < rounds; round++) {
     const from = round % measured.length;

@@ -7,8 +7,8 @@ import type { ContenderSpec, Handled } from "../postgres/contender.js";
 import { ENDPOINT } from "../postgres/contenders.js";
 import { startOwnServer } from "../postgres/own-server.js";
 import { startProcess } from "../processes/start-process.js";
-import { describeMeasured, formatNumber, formatOptional, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
+import { formatCount, formatNumber, formatOptional } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
 import { percentile } from "../statistics.js";
 import type { PartContext } from "./part-context.js";
 
@@ -22,10 +22,8 @@ const PAYLOADS_OLDER_THAN_MS = 2000;
 const KEYS_OLDER_THAN_MS = 6000;
 const PRUNE_LIMIT = 500;
 
-export type PostgresMillionResult = Awaited<ReturnType<typeof measurePostgresMillion>>;
-
 /** Whether commits stay as fast, and the tables as small, while a million events come and go. */
-export async function measurePostgresMillion({ under, progress }: PartContext) {
+export async function measurePostgresMillion({ under, progress }: PartContext): Promise<PartFindings> {
   const server = await startOwnServer(under);
   const url = await server.newDatabase();
   const child = startProcess("postgres/contender.js", { name: "signalbox", url } satisfies ContenderSpec);
@@ -83,7 +81,7 @@ export async function measurePostgresMillion({ under, progress }: PartContext) {
   }
 
   try {
-    const rows = [];
+    const rows: Awaited<ReturnType<typeof step>>[] = [];
     for (let n = 0; n < STEPS; n++) rows.push(await step("alone"));
     const holder = await pool.connect();
     await holder.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -92,7 +90,29 @@ export async function measurePostgresMillion({ under, progress }: PartContext) {
     await holder.query("COMMIT");
     holder.release();
     for (let n = 0; n < STEPS_AFTER; n++) rows.push(await step("after it"));
-    return { version: server.version, rows };
+    const [first, last] = [rows[0]?.p50 ?? Number.NaN, rows[STEPS - 1]?.p50 ?? Number.NaN];
+    const table = makeTable(
+      "A million life cycles in PostgreSQL",
+      // The first and the fifth step, and the last of each phase.
+      rows.filter(({ phase }, index) => index === 0 || index === 4 || rows[index + 1]?.phase !== phase),
+      [
+        ["", (row) => row.phase],
+        ["events so far", (row) => formatCount(row.events)],
+        ["events/s", (row) => formatNumber(row.eventsPerSecond)],
+        ["commit p50 ms", (row) => formatNumber(row.p50)],
+        ["p99 ms", (row) => formatNumber(row.p99)],
+        ["server CPU µs", (row) => formatOptional(row.serverCpuMicros)],
+        ["deleted/s", (row) => formatNumber(row.prunedPerSecond)],
+        ["rows", (row) => formatCount(row.rows)],
+        ["dead rows", (row) => formatCount(row.deadRows)],
+        ["size", (row) => `${(row.bytes / 1e6).toFixed(0)} MB`],
+      ],
+      [
+        `64 events in each commit. At the same time retention deletes payloads after ${PAYLOADS_OLDER_THAN_MS / 1000} s and events after ${KEYS_OLDER_THAN_MS / 1000} s.`,
+        `Each row is about the ${formatCount(STEP)} events before it. Median commit of the tenth ${formatCount(STEP)} / of the first: ${formatNumber(last / first)}.`,
+      ],
+    );
+    return { tables: [table] };
   } finally {
     over.abort();
     await pruning;
@@ -101,46 +121,4 @@ export async function measurePostgresMillion({ under, progress }: PartContext) {
     await pool.end();
     await server.stop();
   }
-}
-
-export function postgresMillionTable(result: Measured<PostgresMillionResult>): BenchTable {
-  const { rows } = result;
-  const [first, last] = [rows[0]?.p50 ?? Number.NaN, rows[STEPS - 1]?.p50 ?? Number.NaN];
-  // The first and the fifth step, and the last of each phase.
-  const shown = rows.filter(({ phase }, index) => index === 0 || index === 4 || rows[index + 1]?.phase !== phase);
-  return {
-    title: "A million life cycles in PostgreSQL",
-    columns: [
-      "",
-      "events so far",
-      "events/s",
-      "commit p50 ms",
-      "p99 ms",
-      "server CPU µs",
-      "deleted/s",
-      "rows",
-      "dead rows",
-      "size",
-    ],
-    rows: shown.map((row) => ({
-      cells: [
-        row.phase,
-        row.events.toLocaleString("en-US"),
-        formatNumber(row.eventsPerSecond),
-        formatNumber(row.p50),
-        formatNumber(row.p99),
-        formatOptional(row.serverCpuMicros),
-        formatNumber(row.prunedPerSecond),
-        row.rows.toLocaleString("en-US"),
-        row.deadRows.toLocaleString("en-US"),
-        `${(row.bytes / 1e6).toFixed(0)} MB`,
-      ],
-      isOurs: false,
-    })),
-    notes: [
-      `64 events in each commit. At the same time retention deletes payloads after ${PAYLOADS_OLDER_THAN_MS / 1000} s and events after ${KEYS_OLDER_THAN_MS / 1000} s.`,
-      `Each row is about the ${STEP.toLocaleString("en-US")} events before it. Median commit of the tenth ${STEP.toLocaleString("en-US")} / of the first: ${formatNumber(last / first)}.`,
-    ],
-    measured: describeMeasured(result),
-  };
 }

@@ -1,19 +1,19 @@
-import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
-import { serverNamed } from "../servers/catalogue.js";
-import { medians, spreads } from "../statistics.js";
-import { runClosedLoopRound } from "./closed-loop-round.js";
-import { inRounds, type PartContext } from "./part-context.js";
+import { formatCount, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
+import type { Server } from "../servers/catalogue.js";
+import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const BODY_BYTES = [1024, 64 * 1024];
 const MEGABYTE = 1e6;
 
-export type ScaleBodiesResult = Awaited<ReturnType<typeof measureScaleBodies>>;
+type Round = ClosedLoopRound & { megabytesPerSecond: number };
+type Row = Measured<number, Round> & { server: Server; small: readonly Round[] };
 
 /** Whether the cost of a body grows with its bytes, and no faster. */
-export async function measureScaleBodies(context: PartContext) {
+export async function measureScaleBodies(context: PartContext): Promise<PartFindings> {
   const { servers, rounds, connections, progress } = context;
-  const rows = [];
+  const rows: Row[] = [];
   for (const server of servers) {
     const measured = await inRounds(BODY_BYTES, rounds, async (bodyBytes, round) => {
       const result = await runClosedLoopRound(context, server, { bodyBytes });
@@ -24,37 +24,27 @@ export async function measureScaleBodies(context: PartContext) {
       return { ...result, megabytesPerSecond };
     });
     const small = measured[0]?.results ?? [];
-    for (const { value: bodyBytes, results } of measured) {
-      const figures = spreads(results, {
-        requestsPerSecond: (round) => round.requestsPerSecond,
-        megabytesPerSecond: (round) => round.megabytesPerSecond,
-        // In bytes a second, against the small bodies in the same round.
-        ratio: (round, index) => round.megabytesPerSecond / (small[index]?.megabytesPerSecond ?? Number.NaN),
-      });
-      const cpu = medians(results, { cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest });
-      rows.push({ server: server.name, bodyBytes, ...figures, ...cpu });
-    }
+    rows.push(...measured.map((row) => ({ ...row, server, small })));
   }
-  return { connections, rounds, rows };
-}
-
-export function scaleBodiesTable(result: Measured<ScaleBodiesResult>): BenchTable {
-  const { rows, connections, rounds } = result;
-  return {
-    title: `Large bodies, ${connections} connections`,
-    columns: ["", "body bytes", "requests/s", "MB/s", "× the small ones, in bytes", "CPU µs/request"],
-    rows: rows.map((row) => ({
-      cells: [
-        serverNamed(row.server).label,
-        row.bodyBytes.toLocaleString("en-US"),
-        formatSpread(row.requestsPerSecond),
-        formatSpread(row.megabytesPerSecond),
-        formatSpread(row.ratio),
-        formatNumber(row.cpuMicrosPerRequest),
+  const table = makeTable<Row>(
+    `Large bodies, ${connections} connections`,
+    rows,
+    [
+      ["", ({ server }) => nameOf(server)],
+      ["body bytes", ({ value }) => formatCount(value)],
+      ["requests/s", spreadOf((round) => round.requestsPerSecond)],
+      ["MB/s", spreadOf((round) => round.megabytesPerSecond)],
+      // Against the small bodies in the same round.
+      [
+        "× the small ones, in bytes",
+        (row) => {
+          const smallOf = (index: number): number => row.small[index]?.megabytesPerSecond ?? Number.NaN;
+          return spreadOf((round: Round, index) => round.megabytesPerSecond / smallOf(index))(row);
+        },
       ],
-      isOurs: true,
-    })),
-    notes: [formatRounds(rounds)],
-    measured: describeMeasured(result),
-  };
+      ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
+    ],
+    [formatRounds(rounds)],
+  );
+  return { tables: [table] };
 }

@@ -2,25 +2,31 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
-import { describeMeasured, formatNumber, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
-import { serverNamed, type Server } from "../servers/catalogue.js";
-import { medians, spreads } from "../statistics.js";
+import { formatCount, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
+import type { Server } from "../servers/catalogue.js";
 import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import type { PartContext } from "./part-context.js";
 
 /** Events between two lines of progress. */
 const FILL_STEP = 250_000;
 
-export type ScaleEventsResult = Awaited<ReturnType<typeof measureScaleEvents>>;
+interface Row {
+  server: Server;
+  events: number;
+  fileBytes: number;
+  results: readonly ClosedLoopRound[];
+  /** The same rounds with an empty inbox. */
+  empty: readonly ClosedLoopRound[];
+}
 
 /** Whether an inbox that holds millions of events is slower than an empty one. */
-export async function measureScaleEvents(context: PartContext, events: number) {
+export async function measureScaleEvents(context: PartContext, events: number): Promise<PartFindings> {
   const { servers, rounds, seconds, connections, under, progress } = context;
   const folder = mkdtempSync(join(under, "filled-"));
   try {
     const fileBytes = await fill(folder, events, progress);
-    const rows = [];
+    const rows: Row[] = [];
     let inFile = events;
     let serial = 0;
     for (const server of servers) {
@@ -40,9 +46,29 @@ export async function measureScaleEvents(context: PartContext, events: number) {
           );
         }
       }
-      rows.push(toRow(server, 0, 0, empty, empty), toRow(server, events, fileBytes, full, empty));
+      rows.push({ server, events: 0, fileBytes: 0, results: empty, empty });
+      rows.push({ server, events, fileBytes, results: full, empty });
     }
-    return { connections, seconds, rounds, rows };
+    const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
+    const table = makeTable<Row>(
+      `With events in the inbox, ${connections} connections`,
+      rows,
+      [
+        ["", (row) => nameOf(row.server)],
+        ["events", (row) => formatCount(row.events)],
+        ["file", (row) => `${(row.fileBytes / 1e9).toFixed(1)} GB`],
+        ["requests/s", spreadOf(rateOf)],
+        [
+          "× the empty one",
+          (row) => spreadOf((round: ClosedLoopRound, index) => rateOf(round) / rateOf(row.empty[index] ?? round))(row),
+        ],
+        ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
+        // From the start of the process until it listens.
+        ["start ms", medianOf((round) => round.startMs)],
+      ],
+      [`${formatRounds(rounds, seconds)} In turn with the empty one.`],
+    );
+    return { tables: [table] };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -62,50 +88,4 @@ async function fill(folder: string, events: number, progress: (text: string) => 
   } finally {
     await filler.stop();
   }
-}
-
-function toRow(
-  { name }: Server,
-  events: number,
-  fileBytes: number,
-  rounds: readonly ClosedLoopRound[],
-  empty: readonly ClosedLoopRound[],
-) {
-  return {
-    server: name,
-    events,
-    fileBytes,
-    ...spreads(rounds, {
-      requestsPerSecond: (round) => round.requestsPerSecond,
-      // Against the empty inbox in the same round.
-      ratio: (round, index) => round.requestsPerSecond / (empty[index] ?? round).requestsPerSecond,
-    }),
-    ...medians(rounds, {
-      cpuMicrosPerRequest: (round) => round.cpuMicrosPerRequest,
-      // From the start of the process until it listens.
-      startMs: (round) => round.startMs,
-    }),
-  };
-}
-
-export function scaleEventsTable(result: Measured<ScaleEventsResult>): BenchTable {
-  const { rows, connections, seconds, rounds } = result;
-  return {
-    title: `With events in the inbox, ${connections} connections`,
-    columns: ["", "events", "file", "requests/s", "× the empty one", "CPU µs/request", "start ms"],
-    rows: rows.map((row) => ({
-      cells: [
-        serverNamed(row.server).label,
-        row.events.toLocaleString("en-US"),
-        `${(row.fileBytes / 1e9).toFixed(1)} GB`,
-        formatSpread(row.requestsPerSecond),
-        formatSpread(row.ratio),
-        formatNumber(row.cpuMicrosPerRequest),
-        formatNumber(row.startMs),
-      ],
-      isOurs: true,
-    })),
-    notes: [`${formatRounds(rounds, seconds)} In turn with the empty one.`],
-    measured: describeMeasured(result),
-  };
 }

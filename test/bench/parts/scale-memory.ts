@@ -1,7 +1,7 @@
 import type { LoadReport } from "../load/generator.js";
-import { describeMeasured, formatMebibytes, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
-import { serverNamed, type Server } from "../servers/catalogue.js";
+import { formatCount, formatMebibytes } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
+import type { Server } from "../servers/catalogue.js";
 import type { PartContext } from "./part-context.js";
 import { runServer } from "./run-server.js";
 
@@ -10,10 +10,11 @@ const EVENTS = 1_000_000;
 const STEP = 100_000;
 const LONGEST_STEP_SECONDS = 280;
 
-export type ScaleMemoryResult = Awaited<ReturnType<typeof measureScaleMemory>>;
-
 /** Whether the memory of one process grows with the events that it has handled. */
-export async function measureScaleMemory({ generator, connections, under, progress }: PartContext, server: Server) {
+export async function measureScaleMemory(
+  { generator, connections, under, progress }: PartContext,
+  server: Server,
+): Promise<PartFindings> {
   const samples: { events: number; rssBytes: number }[] = [];
   await runServer(server, { under }, async (running) => {
     for (let sent = 0; sent < EVENTS;) {
@@ -28,19 +29,15 @@ export async function measureScaleMemory({ generator, connections, under, progre
       progress(`scale-memory  ${sent} of ${EVENTS} events, ${(rssBytes / 1e6).toFixed(0)} MB resident`);
     }
   });
-  return { server: server.name, samples };
-}
-
-export function scaleMemoryTable(result: Measured<ScaleMemoryResult>): BenchTable {
-  return {
-    title: `Resident memory of ${serverNamed(result.server).label}`,
-    columns: ["after events", "memory"],
-    // The first and the last show whether it grows.
-    rows: [...result.samples.slice(0, 1), ...result.samples.slice(-1)].map(({ events, rssBytes }) => ({
-      cells: [events.toLocaleString("en-US"), formatMebibytes(rssBytes)],
-      isOurs: true,
-    })),
-    notes: [],
-    measured: describeMeasured(result),
-  };
+  // The first and the last show whether it grows.
+  const table = makeTable(
+    `Resident memory of ${server.label}`,
+    [...samples.slice(0, 1), ...samples.slice(-1)],
+    [
+      ["after events", ({ events }) => `**${formatCount(events)}**`],
+      ["memory", ({ rssBytes }) => formatMebibytes(rssBytes)],
+    ],
+    [],
+  );
+  return { tables: [table] };
 }

@@ -4,10 +4,10 @@ import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { createManualClock } from "signalbox/testing";
 import { fillMixed } from "../load/fill-mixed.js";
-import { searchMixed } from "../load/search-mixed.js";
+import { searchMixed, type AskResult } from "../load/search-mixed.js";
 import { findPostgres, startOwnServer } from "../postgres/own-server.js";
-import { describeMeasured, formatNumber, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
+import { formatCount, formatNumber } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
 import type { PartContext } from "./part-context.js";
 
 const ENDPOINT = "default";
@@ -16,10 +16,8 @@ const FILL_STEP = 100_000;
 /** How often each search is made in a round. */
 const REPEATED = 10;
 
-export type SearchResult = Awaited<ReturnType<typeof measureSearch>>;
-
 /** How long lists and searches of a page take in a large inbox, and for how long they block the event loop. */
-export async function measureSearch({ under, rounds, progress }: PartContext, wanted: number) {
+export async function measureSearch({ under, rounds, progress }: PartContext, wanted: number): Promise<PartFindings> {
   const events = Math.min(wanted, MOST_EVENTS);
   const measure = async (name: string, store: InboxStore) => {
     const context = { endpoint: ENDPOINT, clock: createManualClock(Date.now()) };
@@ -38,36 +36,32 @@ export async function measureSearch({ under, rounds, progress }: PartContext, wa
     }
   };
   const sqlite = await measure("SQLite", sqliteStore(join(under, "search.db")));
-  if (findPostgres() === undefined) return { events, sqlite, postgres: null };
-  const server = await startOwnServer(under);
-  try {
-    const connectionString = await server.newDatabase();
-    return { events, sqlite, postgres: await measure("PostgreSQL", postgresStore({ connectionString })) };
-  } finally {
-    await server.stop();
+  let postgres: AskResult[] = [];
+  if (findPostgres() !== undefined) {
+    const server = await startOwnServer(under);
+    try {
+      postgres = await measure("PostgreSQL", postgresStore({ connectionString: await server.newDatabase() }));
+    } finally {
+      await server.stop();
+    }
   }
-}
-
-export function searchTable(result: Measured<SearchResult>): BenchTable {
-  const { events, sqlite, postgres } = result;
-  return {
-    title: `Lists and searches in an inbox of ${events.toLocaleString("en-US")} events`,
-    columns: ["", "calls", "SQLite p50 ms", "p99 ms", "stall ms", "calls", "PostgreSQL p50 ms", "p99 ms", "stall ms"],
-    rows: sqlite.map(({ name }, index) => ({
-      cells: [
-        name,
-        ...[sqlite, postgres ?? []].flatMap((rows) => {
-          const row = rows[index];
-          return row === undefined
-            ? ["–", "–", "–", "–"]
-            : [row.calls, row.p50, row.p99, row.stallMs].map(formatNumber);
-        }),
-      ],
-      isOurs: false,
-    })),
-    notes: [
-      "Calls: until a page has an entry, or nothing is left. Stall: the longest of the event loop, with what else ran.",
+  const of = (asked: AskResult | undefined, figure: "calls" | "p50" | "p99" | "stallMs"): string =>
+    asked === undefined ? "–" : formatNumber(asked[figure]);
+  const table = makeTable(
+    `Lists and searches in an inbox of ${formatCount(events)} events`,
+    sqlite.map((row, index) => ({ sqlite: row, postgres: postgres[index] })),
+    [
+      ["", (row) => row.sqlite.name],
+      ["calls", (row) => of(row.sqlite, "calls")],
+      ["SQLite p50 ms", (row) => of(row.sqlite, "p50")],
+      ["p99 ms", (row) => of(row.sqlite, "p99")],
+      ["stall ms", (row) => of(row.sqlite, "stallMs")],
+      ["calls", (row) => of(row.postgres, "calls")],
+      ["PostgreSQL p50 ms", (row) => of(row.postgres, "p50")],
+      ["p99 ms", (row) => of(row.postgres, "p99")],
+      ["stall ms", (row) => of(row.postgres, "stallMs")],
     ],
-    measured: describeMeasured(result),
-  };
+    ["Calls: until a page has an entry, or nothing is left. Stall: the longest of the event loop, with what else ran."],
+  );
+  return { tables: [table] };
 }

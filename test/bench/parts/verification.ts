@@ -1,7 +1,7 @@
 import { startProcess } from "../processes/start-process.js";
-import { describeMeasured, formatRounds, formatSpread, type Measured } from "../report/format.js";
-import type { BenchTable } from "../report/tables.js";
-import { spreads } from "../statistics.js";
+import { formatCount, formatRounds, nameOf, spreadOf } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
+import { median } from "../statistics.js";
 import type { CallsSpec } from "../verification/calls.js";
 import { BARE_HMAC } from "../verification/bare-hmac.js";
 import type { PartContext } from "./part-context.js";
@@ -10,11 +10,16 @@ const BODY_BYTES = [700, 64 * 1024];
 /** Milliseconds for each verifier, of each second that a server would get. */
 const SHARE_OF_SECOND_MS = 60;
 
-export type VerificationResult = Awaited<ReturnType<typeof measureVerification>>;
+interface Row {
+  name: string;
+  bodyBytes: number;
+  /** Microseconds of a call, and of one bare HMAC in the same round. */
+  results: readonly { micros: number; bare: number }[];
+}
 
 /** The cost of checking one signature. */
-export async function measureVerification({ rounds, seconds, progress }: PartContext) {
-  const rows = [];
+export async function measureVerification({ rounds, seconds, progress }: PartContext): Promise<PartFindings> {
+  const rows: Row[] = [];
   for (const bodyBytes of BODY_BYTES) {
     const measured: Record<string, number>[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -28,36 +33,27 @@ export async function measureVerification({ rounds, seconds, progress }: PartCon
       }
       progress(`verify ${round + 1}  ${bodyBytes} bytes`);
     }
-    for (const name of Object.keys(measured[0] ?? {})) {
-      const microsOf = (round: Record<string, number>, of: string): number => round[of] ?? Number.NaN;
-      const figures = spreads(measured, {
-        microsPerCall: (round) => microsOf(round, name),
-        ratio: (round) => microsOf(round, name) / microsOf(round, BARE_HMAC),
-      });
-      rows.push({ name, bodyBytes, ...figures });
-    }
+    const verifiers = Object.keys(measured[0] ?? {}).map((name) => ({
+      name,
+      bodyBytes,
+      results: measured.map((round) => ({ micros: round[name] ?? Number.NaN, bare: round[BARE_HMAC] ?? Number.NaN })),
+    }));
+    const ratioOf = ({ results }: Row): number => median(results.map(({ micros, bare }) => micros / bare));
+    rows.push(...verifiers.toSorted((a, b) => ratioOf(a) - ratioOf(b)));
   }
-  return { rounds, rows: rows.sort((a, b) => a.bodyBytes - b.bodyBytes || a.ratio.median - b.ratio.median) };
-}
-
-export function verificationTable(result: Measured<VerificationResult>): BenchTable {
-  const { rows, rounds } = result;
-  return {
-    title: "Checking one signature",
-    columns: ["", "body bytes", "CPU µs/call", "× one bare HMAC"],
-    rows: rows.map((row) => ({
-      cells: [
-        row.name,
-        row.bodyBytes.toLocaleString("en-US"),
-        formatSpread(row.microsPerCall),
-        formatSpread(row.ratio),
-      ],
-      isOurs: row.name.startsWith("signalbox"),
-    })),
-    notes: [
+  const table = makeTable<Row>(
+    "Checking one signature",
+    rows,
+    [
+      ["", ({ name }) => nameOf({ label: name, isOurs: name.startsWith("signalbox") })],
+      ["body bytes", ({ bodyBytes }) => formatCount(bodyBytes)],
+      ["CPU µs/call", spreadOf(({ micros }) => micros)],
+      ["× one bare HMAC", spreadOf(({ micros, bare }) => micros / bare)],
+    ],
+    [
       `${formatRounds(rounds)} Each in a process of its own, all in turn, from the bytes of the body.`,
       "svix and standardwebhooks parse the JSON too, and cannot do without.",
     ],
-    measured: describeMeasured(result),
-  };
+  );
+  return { tables: [table] };
 }

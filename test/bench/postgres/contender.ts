@@ -1,13 +1,10 @@
 // A process with one contender, which handles events when it is asked to.
-import { scatteredEventIds } from "../load/event-ids.js";
 import { answerQuestions } from "../processes/questions.js";
 import { OPEN_CONTENDER, type ContenderName } from "./contenders.js";
 
 export interface ContenderSpec {
   name: ContenderName;
   url: string;
-  /** Ids in no order, as the service's are. By default they ascend. */
-  scattered?: boolean;
 }
 
 export interface Handled {
@@ -18,9 +15,8 @@ export interface Handled {
   commitMs: number[];
 }
 
-const { name, url, scattered = false } = JSON.parse(process.argv[2] ?? "{}") as ContenderSpec;
-const paddedId = (n: number): string => `signal_${String(n).padStart(10, "0")}`;
-const opening = OPEN_CONTENDER[name](url, scattered ? (n) => paddedId(scatteredEventIds(n).signalId) : paddedId);
+const { name, url } = JSON.parse(process.argv[2] ?? "{}") as ContenderSpec;
+const opening = OPEN_CONTENDER[name](url);
 
 answerQuestions(
   new Map<string, (input: never) => unknown>([

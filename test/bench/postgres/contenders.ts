@@ -23,12 +23,14 @@ const IN_FLIGHT = 64;
 export const ENDPOINT = "default";
 
 export type ContenderName = "signalbox" | "naive" | "pg-boss" | "graphile-worker";
-export const OPEN_CONTENDER: Record<ContenderName, (url: string, idOf: (n: number) => string) => Promise<Contender>> = {
+export const OPEN_CONTENDER: Record<ContenderName, (url: string) => Promise<Contender>> = {
   signalbox: openSignalbox,
   naive: openNaive,
   "pg-boss": openPgBoss,
   "graphile-worker": openGraphileWorker,
 };
+
+const idOf = (n: number): string => `signal_${String(n).padStart(10, "0")}`;
 
 /** Made beforehand: the work of the sender and of the receiver's pipeline is not measured here. */
 const EVENTS = Array.from({ length: 1000 }, (_, n) => {
@@ -43,7 +45,7 @@ const numbers = (from: number, count = IN_FLIGHT): number[] =>
 type Batch = Parameters<InboxStore["commit"]>[0];
 
 /** The commits that the batcher makes under load: new events, and the settlements of those of the last commit. */
-async function openSignalbox(url: string, idOf: (n: number) => string): Promise<Contender> {
+async function openSignalbox(url: string): Promise<Contender> {
   const store = postgresStore({ connectionString: url });
   await store.open({ endpoint: ENDPOINT, clock: createManualClock(0) });
   const commitMs: number[] = [];
@@ -92,7 +94,7 @@ function toSettlement({ seq, token }: { seq: number; token: number }): Batch["se
 }
 
 /** One INSERT and one UPDATE for each event, through a pool. */
-async function openNaive(url: string, idOf: (n: number) => string): Promise<Contender> {
+async function openNaive(url: string): Promise<Contender> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
   await pool.query("CREATE TABLE events (id text PRIMARY KEY, at timestamptz DEFAULT now(), body bytea, state text)");
   return {

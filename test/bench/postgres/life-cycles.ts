@@ -1,7 +1,6 @@
 import { FIRST_SENT } from "../load/event-ids.js";
-import type { PartContext } from "../parts/part-context.js";
+import type { Measured, PartContext } from "../parts/part-context.js";
 import { startProcess } from "../processes/start-process.js";
-import { spreads } from "../statistics.js";
 import type { ContenderSpec, Handled } from "./contender.js";
 import type { OwnServer } from "./own-server.js";
 
@@ -16,19 +15,25 @@ const SLICE_MS = 500;
 /** More than a lane handles in a slice. */
 const NUMBERS = 100_000;
 
-export type LifeCycleRow = Awaited<ReturnType<typeof measureLifeCycles>>[number];
+/** What one lane did in a round. */
+export type Slices = Record<"events" | "elapsedMs" | "cpuMs" | "serverCpuMs" | "walBytes", number>;
+export type LaneRow = Measured<{ label: string; isOurs: boolean }, Slices>;
 
-/** Each lane in turn for a short while, again and again. The first lane is compared with the others. */
-export async function measureLifeCycles(server: OwnServer, lanes: readonly Lane[], context: PartContext) {
+/** Each lane in turn for a short while, again and again. */
+export async function measureLifeCycles(
+  server: OwnServer,
+  lanes: readonly Lane[],
+  context: PartContext,
+): Promise<LaneRow[]> {
   const { rounds, seconds, progress } = context;
   const started = lanes.map((lane) => ({
     lane,
     children: Array.from({ length: lane.processes ?? 1 }, () => startProcess("postgres/contender.js", lane)),
-    results: [] as Figures[],
+    results: [] as Slices[],
   }));
   let from = FIRST_SENT;
 
-  async function handle({ children }: (typeof started)[number], ms: number): Promise<Figures> {
+  async function handle({ children }: (typeof started)[number], ms: number): Promise<Slices> {
     const before = { wal: await server.walBytes(), cpuMs: server.cpuMs() };
     const handled = await Promise.all(
       children.map((child) => child.ask<Handled>("handle", { from: (from += NUMBERS), ms })),
@@ -46,12 +51,12 @@ export async function measureLifeCycles(server: OwnServer, lanes: readonly Lane[
   try {
     for (const each of started) await handle(each, SLICE_MS);
     for (let round = 0; round < rounds; round++) {
-      const figures = new Map(started.map((each) => [each, [] as Figures[]]));
+      const figures = new Map(started.map((each) => [each, [] as Slices[]]));
       for (let slice = 0; slice < (seconds * 1000) / SLICE_MS; slice++) {
         for (const each of started) figures.get(each)?.push(await handle(each, SLICE_MS));
       }
       for (const [each, slices] of figures) {
-        const total = slices.reduce((a, b) => addFigures(a, b));
+        const total = slices.reduce((a, b) => addSlices(a, b));
         each.results.push(total);
         progress(
           `life cycles ${round + 1}  ${each.lane.label.padEnd(28)} ${rateOf(total).toFixed(0).padStart(6)}/s  cpu ${micros(total.cpuMs, total)} µs, of the server ${micros(total.serverCpuMs, total)} µs`,
@@ -62,28 +67,17 @@ export async function measureLifeCycles(server: OwnServer, lanes: readonly Lane[
   } finally {
     for (const { children } of started) await Promise.all(children.map((child) => child.stop()));
   }
-  const against = started[0]?.results ?? [];
   return started.map(({ lane: { label, name }, results }) => ({
-    label,
-    isOurs: name === "signalbox",
-    ...spreads(results, {
-      eventsPerSecond: rateOf,
-      // Each round against the same round of the first lane.
-      ratio: (round, index) => rateOf(round) / rateOf(against[index] ?? round),
-      cpuMicros: (round) => (round.cpuMs * 1000) / round.events,
-      serverCpuMicros: (round) => (round.serverCpuMs * 1000) / round.events,
-      walBytes: (round) => round.walBytes / round.events,
-    }),
+    value: { label, isOurs: name === "signalbox" },
+    results,
   }));
 }
 
-type Figures = Record<"events" | "elapsedMs" | "cpuMs" | "serverCpuMs" | "walBytes", number>;
-
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-const rateOf = ({ events, elapsedMs }: Figures): number => (events / elapsedMs) * 1000;
-const micros = (ms: number, { events }: Figures): string => ((ms * 1000) / events).toFixed(0);
+export const rateOf = ({ events, elapsedMs }: Slices): number => (events / elapsedMs) * 1000;
+const micros = (ms: number, { events }: Slices): string => ((ms * 1000) / events).toFixed(0);
 
-function addFigures(a: Figures, b: Figures): Figures {
-  const names = Object.keys(a) as (keyof Figures)[];
-  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as Figures;
+function addSlices(a: Slices, b: Slices): Slices {
+  const names = Object.keys(a) as (keyof Slices)[];
+  return Object.fromEntries(names.map((name) => [name, a[name] + b[name]])) as Slices;
 }

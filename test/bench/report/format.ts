@@ -1,8 +1,5 @@
 import type { Machine } from "../machine.js";
-import type { Spread } from "../statistics.js";
-
-/** A result with when and where it was measured: the parts of a kept result may come from different runs. */
-export type Measured<Result> = Result & { at: string; machine: Machine };
+import { median, type Spread, spread } from "../statistics.js";
 
 /** With digits that suit the size: 9,412 and 12.3 and 0.98. */
 export function formatNumber(value: number): string {
@@ -11,9 +8,22 @@ export function formatNumber(value: number): string {
 }
 
 /** `9,412 (9,020–9,633)`: the median and the range. */
-export function formatSpread({ median, min, max }: Spread): string {
-  if (min === max) return formatNumber(median);
-  return `${formatNumber(median)} (${formatNumber(min)}–${formatNumber(max)})`;
+function formatSpread({ median: middle, min, max }: Spread): string {
+  if (min === max) return formatNumber(middle);
+  return `${formatNumber(middle)} (${formatNumber(min)}–${formatNumber(max)})`;
+}
+
+/** A figure of one round. `index` is the round's number, to compare it with the same round of another. */
+type Figure<Round> = (round: Round, index: number) => number;
+/** The cell of a table for the rounds of one row. */
+type Cell<Round> = (row: { results: readonly Round[] }) => string;
+
+export function spreadOf<Round>(figure: Figure<Round>): Cell<Round> {
+  return ({ results }) => formatSpread(spread(results.map(figure)));
+}
+
+export function medianOf<Round>(figure: Figure<Round>): Cell<Round> {
+  return ({ results }) => formatNumber(median(results.map(figure)));
 }
 
 /** A dash for a figure that the system or the server does not provide. */
@@ -27,16 +37,25 @@ export function formatRounds(rounds: number, seconds?: number): string {
   return rounds === 1 ? `One round${each}.` : `Median of ${rounds} rounds${each} (least–most).`;
 }
 
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
 export function formatMebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
+/** The name of a row: ours are bold. */
+export function nameOf({ label, isOurs }: { label: string; isOurs: boolean }): string {
+  return isOurs ? `**${label}**` : label;
+}
+
 /** When and where, in one line. */
-export function describeMeasured({ at, machine }: Measured<object>): string {
+export function describeMeasured(at: Date, machine: Machine): string {
   const { cpu, cores, memoryBytes, system, node, syncMs, isInMemory } = machine;
   const memory = `${(memoryBytes / 2 ** 30).toFixed(0)} GiB`;
   const disk = isInMemory
     ? "files in memory, where no sync costs anything"
     : `a 4 KB append and its sync take ${formatNumber(syncMs)} ms`;
-  return `Measured ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memory}, ${system}, Node ${node}; ${disk}.`;
+  return `Measured ${at.toISOString().slice(0, 10)}: ${cpu}, ${cores} cores, ${memory}, ${system}, Node ${node}; ${disk}.`;
 }

@@ -1,44 +1,59 @@
 import { format } from "prettier";
+import { PARTS, type Part } from "../options.js";
 
 export interface BenchTable {
   title: string;
-  /** The first column names the row, the others hold figures. */
-  columns: readonly string[];
-  rows: readonly { cells: readonly string[]; isOurs: boolean }[];
+  /** The Markdown of the head and of each row. The first column names the row, the others hold figures. */
+  head: string;
+  rows: readonly string[];
   notes: readonly string[];
-  /** When and where: written once for neighbouring tables of one run. */
-  measured: string;
 }
 
-const BEGIN = "<!-- bench -->";
-const END = "<!-- /bench -->";
-
-/**
- * The page with these tables between its two markers. The rest stays as it was.
- *
- * @throws Error when the markers are missing
- */
-export async function withBenchTables(page: string, tables: readonly BenchTable[]): Promise<string> {
-  const begin = page.indexOf(BEGIN);
-  const end = page.indexOf(END);
-  if (begin === -1 || end < begin) throw new Error(`the page has no ${BEGIN} before a ${END}`);
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${await renderTables(tables)}\n\n${page.slice(end)}`;
+/** What a chart shows of a part. */
+export interface BenchChart {
+  /** `text` stands behind the bar. */
+  bars: readonly { label: string; value: number; text: string; isOurs: boolean }[];
+  note: string;
 }
 
-/** Markdown, formatted as `npm run format` would. */
-export async function renderTables(tables: readonly BenchTable[]): Promise<string> {
-  const source = tables.map((table, index) => {
-    const isLast = tables[index + 1]?.measured !== table.measured;
-    return renderTable(table, isLast ? [...table.notes, table.measured] : table.notes);
+/** What a part found, as the documents show it. */
+export interface PartFindings {
+  tables: readonly BenchTable[];
+  chart?: BenchChart;
+}
+
+/** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */
+export type BenchResult = Partial<Record<Part, PartFindings & { measured: string }>>;
+
+export type Column<Row> = readonly [head: string, cell: (row: Row) => string];
+
+export function makeTable<Row>(
+  title: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  notes: readonly string[],
+): BenchTable {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return {
+    title,
+    head: line(columns.map(([head]) => head)),
+    rows: rows.map((row) => line(columns.map(([, cell]) => cell(row)))),
+    notes,
+  };
+}
+
+/** Markdown, formatted as `npm run format` would. When and where is written once for neighbouring parts of one run. */
+export async function renderTables(result: BenchResult): Promise<string> {
+  const parts = PARTS.flatMap((part) => result[part] ?? []);
+  const tables = parts.flatMap(({ tables: own, measured }, index) => {
+    const isLast = parts[index + 1]?.measured !== measured;
+    return own.map((table, at) => renderTable(table, isLast && at === own.length - 1 ? [measured] : []));
   });
-  return (await format(source.join("\n\n"), { parser: "markdown", printWidth: 120 })).trim();
+  return (await format(tables.join("\n\n"), { parser: "markdown", printWidth: 120 })).trim();
 }
 
-function renderTable({ title, columns, rows }: BenchTable, notes: readonly string[]): string {
-  const table = [
-    columns,
-    columns.map((_, column) => (column === 0 ? ":--" : "--:")),
-    ...rows.map(({ cells, isOurs }) => cells.map((cell, column) => (isOurs && column === 0 ? `**${cell}**` : cell))),
-  ].map((cells) => `| ${cells.join(" | ")} |`);
-  return [`**${title}**`, ...(rows.length === 0 ? [] : [table.join("\n")]), notes.join("\n")].join("\n\n");
+function renderTable({ title, head, rows, notes }: BenchTable, measured: readonly string[]): string {
+  const alignment = `| :-- |${" --: |".repeat(head.split(" | ").length - 1)}`;
+  const table = rows.length === 0 ? [] : [[head, alignment, ...rows].join("\n")];
+  return [`**${title}**`, ...table, [...notes, ...measured].join("\n")].join("\n\n");
 }

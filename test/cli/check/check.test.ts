@@ -55,7 +55,7 @@ test("signalbox's own receiver passes everything, advice and a restart included"
   );
   expect({ failed, advice, skipped }).toEqual({ failed: [], advice: [], skipped: [] });
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(rows.length).toBeGreaterThan(30);
+  expect(rows.length).toBeGreaterThan(25);
   expect(rows.every(({ probes }) => probes.length > 0)).toBe(true);
 });
 
@@ -107,7 +107,7 @@ test("times of acknowledgements are told, and judged against --ack-limit", async
   const { url } = await serveReceiver();
   const { rows, advice, summary } = await runCheck(url, "--only", "answers.time", "--ack-limit", "0");
   expect(advice).toEqual(["answers.time"]);
-  expect(rows[0]?.note).toContain("half of 20 within");
+  expect(rows[0]?.note).toMatch(/^20 acknowledgements: median \d/);
   const times = summary.acknowledgements;
   expect(times?.count).toBe(20);
   expect(times?.p50Ms).toBeLessThanOrEqual(times?.p99Ms ?? 0);
@@ -162,15 +162,14 @@ test.each(["to all", "to all but one"])("no secret is printed, even where the re
   const quote = (response: ServerResponse): void => {
     response.writeHead(500).end(`wanted a digest made with ${SECRET}`);
   };
-  const junit = join(tempFiles(), "check.xml");
   for (const args of [[], ["--json"]]) {
     const answer =
       to === "to all" ? (_request: unknown, response: ServerResponse) => quote(response) : takingTheFirst(quote);
     const { url } = await serveRecorder(answer);
-    const run = await callCli(["check", url, "--skip", "age.bounds", "--junit", junit, ...args]);
+    const run = await callCli(["check", url, ...args]);
     expect(run.exitCode).toBe(1);
     expect(run.stdout + run.stderr).toContain("500 wanted a digest made with [the secret]");
-    expect(run.stdout + run.stderr + readFileSync(junit, "utf8")).not.toContain(SECRET);
+    expect(run.stdout + run.stderr).not.toContain(SECRET);
   }
 });
 
@@ -185,12 +184,10 @@ test("what a receiver answers cannot steer the terminal", async () => {
   for (const control of ["\u001b", "\u009b"]) expect(run.stdout).not.toContain(control);
 });
 
-test("nobody to send to is exit 3 with one line, no password in it, and an error in the JUnit file", async () => {
-  const junit = join(tempFiles(), "check.xml");
-  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x", "--junit", junit]);
+test("nobody to send to is exit 3 with one line, and no password in it", async () => {
+  const run = await callCli(["check", "http://somebody:hunter2@127.0.0.1:1/x"]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toMatch(/^signalbox check: .* http:\/\/127\.0\.0\.1:1\/x \(ECONNREFUSED\).*\n$/);
-  expect(readFileSync(junit, "utf8")).toContain('errors="1"');
 });
 
 test("a receiver that goes away is exit 3, after what was seen of it", async () => {
@@ -204,15 +201,11 @@ test("a receiver that goes away is exit 3, after what was seen of it", async () 
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const junit = join(tempFiles(), "check.xml");
-  const run = await callCli(["check", url, "--only", "events.test", "--only", "signature.", "--junit", junit]);
+  const run = await callCli(["check", url, "--only", "events.test", "--only", "signature."]);
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toMatch(/FAILED +signature\.missing/);
   expect(run.lines.at(-1)).toMatch(/^not finished; required: 1 passed, 1 failed, 0 skipped; /);
   expect(run.stderr).toMatch(/^signalbox check: .* \(ECONNREFUSED\)/);
-  const report = readFileSync(junit, "utf8");
-  expect(report).toContain('name="signature.missing"');
-  expect(report).toMatch(/<error type="stopped" message=".* \(ECONNREFUSED\)/);
 });
 
 test("Ctrl-C ends a check with 130, and a restart command that does not end", async () => {
@@ -258,16 +251,6 @@ test("a receiver that does not come back from its restart is exit 3", async () =
   expect(run.stderr).toMatch(/^signalbox check: .* 1 s of --restart-command\n$/);
 });
 
-test.each([
-  ["prints no number", "echo many", "it printed many"],
-  ["fails", "exit 1", "--accepted-command ended with 1"],
-])("an accepted command that %s is exit 3", async (_what, command, words) => {
-  const { url } = await serveReceiver();
-  const run = await callCli(["check", url, "--only", "dedupe.once", "--accepted-command", command]);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toContain(words);
-});
-
 test("a receiver that a restart command leaves running is not waited for", async () => {
   const { url } = await serveReceiver();
   const pid = join(tempFiles(), "pid");
@@ -280,14 +263,6 @@ test("a receiver that a restart command leaves running is not waited for", async
   expect(process.kill(Number(readFileSync(pid, "utf8")), 0)).toBe(true);
 });
 
-test("a JUnit file that cannot be written is exit 3, before anything is sent", async () => {
-  const { url, requests } = await serveRecorder();
-  const run = await callCli(["check", url, "--junit", "/no/such/folder/check.xml"]);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toBe("signalbox check: cannot write /no/such/folder/check.xml (ENOENT)\n");
-  expect(requests).toEqual([]);
-});
-
 test("what is required and could not be seen is named at the end, and is exit 1 with --strict", async () => {
   const { url } = await serveProcess("node", "silent");
   const args = ["--only", "dedupe.once", "--only", "dedupe.restart", "--only", "signature.missing"];
@@ -295,11 +270,9 @@ test("what is required and could not be seen is named at the end, and is exit 1 
   const lax = await runCheck(url, ...args);
   expect(lax.summary).toMatchObject({ ok: true, complete: true, skipped: notProved });
   expect(lax.run.exitCode).toBe(0);
-  const junit = join(tempFiles(), "check.xml");
-  const strict = await runCheck(url, ...args, "--strict", "--junit", junit);
+  const strict = await runCheck(url, ...args, "--strict");
   expect(strict.summary).toMatchObject({ ok: false, skipped: notProved });
   expect(strict.run.exitCode).toBe(1);
-  expect(readFileSync(junit, "utf8")).toContain('tests="3" failures="2"');
   const text = await callCli(["check", url, ...args]);
   expect(text.lines).toContain("not proved: dedupe.once, dedupe.restart");
 });
@@ -334,23 +307,4 @@ test("a receiver that refuses only some of what is authentic is checked", async 
   const { failed } = await runCheck(withoutTests, "--only", "events.test", "--only", "signature.missing");
   expect(failed).toEqual(["events.test"]);
   expect(receiver.health().ok).toBe(true);
-});
-
-test("a count that falls in a restart says what was lost", async () => {
-  const { url, restartCommand, countCommand } = await serveProcess("node", "forgets-on-restart");
-  // The journal goes with the process: what was accepted is gone.
-  const [, journal = ""] = /'(.*)'/.exec(countCommand) ?? [];
-  const losing = `${restartCommand} && : > '${journal}'`;
-  const args = ["--only", "dedupe.once", "--only", "dedupe.restart"];
-  const { rows, failed } = await runCheck(
-    url,
-    ...args,
-    "--restart-command",
-    losing,
-    "--accepted-command",
-    countCommand,
-  );
-  expect(failed).toEqual(["dedupe.restart"]);
-  const probes = rows.find(({ id }) => id === "dedupe.restart")?.probes ?? [];
-  expect(probes.map(({ actual }) => actual)).toContainEqual(expect.stringMatching(/ from [1-9]\d* to 0/));
 });

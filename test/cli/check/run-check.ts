@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { AnswerTimes } from "../../../src/cli/commands/check/answers.js";
+import type { AnswerTimes } from "../../../src/cli/deliveries/answer-times.js";
 import type { CheckResult } from "../../../src/cli/commands/check/check.js";
 import type { Summary } from "../../../src/cli/commands/check/report-checks.js";
 import { callCli } from "../call-cli.js";
@@ -45,10 +45,7 @@ export async function runCheck(url: string, ...args: string[]): Promise<CheckedR
   };
 }
 
-/** With all that there is to see: a restart, and a count of what was accepted. */
-export function checkAll(
-  { url, restartCommand, countCommand }: ProcessReceiver,
-  ...args: string[]
-): Promise<CheckedRun> {
-  return runCheck(url, "--restart-command", restartCommand, "--accepted-command", countCommand, ...args);
+/** With a restart. */
+export function checkAll({ url, restartCommand }: ProcessReceiver, ...args: string[]): Promise<CheckedRun> {
+  return runCheck(url, "--restart-command", restartCommand, ...args);
 }

@@ -25,8 +25,6 @@ export function isMissing(language: Language): boolean {
 
 export interface ProcessReceiver {
   url: string;
-  /** A shell command that prints how many events it accepted. */
-  countCommand: string;
   /** A shell command that ends the process, starts it anew on the same port, and returns when it listens. */
   restartCommand: string;
   /** How often it was restarted. */
@@ -49,7 +47,6 @@ export async function serveProcess(language: Language, fault = ""): Promise<Proc
   });
   return {
     url: `http://127.0.0.1:${port}/webhooks/signals`,
-    countCommand: `cat '${journal}' 2>/dev/null | wc -l`,
     restartCommand: `"${process.execPath}" -e 'fetch("${control}").then((answer) => answer.text())'`,
     restarts: () => restarts,
   };

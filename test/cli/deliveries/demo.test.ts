@@ -14,7 +14,7 @@ import { ndjson, outcomeOf, rowsOf, runCli, startCli } from "../run-cli.js";
 import { serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
 
-const STORY = ["service", "follow", "register", "handshake", "month", "callback", "again", "tampered"];
+const STORY = ["service", "follow", "register", "handshake", "month", "callback"];
 const KINDS = ["accepted", "duplicate", "challenge", "unusable", "forged", "refused", "callback"];
 
 const stepOf = (line: string): string | undefined => /^ok +(\w+) /.exec(line)?.[1];
@@ -58,8 +58,6 @@ test("--verbose adds a row for each delivery; --json has it, and the verdict at 
   expect(texts.get("register")).toBe("38 signal types, in 2 registrations");
   expect(texts.get("handshake")).toBe("2 of 2 registrations verified");
   expect(Number(/: (\d+) signals of \d+ types$/.exec(texts.get("month") ?? "")?.[1])).toBeGreaterThan(3);
-  expect(texts.get("again")).toContain("200 duplicate");
-  expect(texts.get("tampered")).toContain("401 signature_mismatch");
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -87,9 +85,11 @@ test("a step fails that had nothing to show, and the statuses are those of the a
   try {
     const secret = await runScenario(lies, report, signal);
     expect([...steps.keys()]).toEqual(STORY);
-    expect([steps.get("again"), steps.get("tampered")]).toEqual(Array(2).fill("false no signal was delivered"));
+    expect([steps.get("handshake"), steps.get("month")]).toEqual(Array(2).fill(expect.stringMatching(/^false /)));
     await replayFixtures({ receiver: lies, secret, rows: "failed", report, terminal, signal });
     for (const kind of KINDS.slice(0, -1)) expect(steps.get(kind)).toMatch(/^false .*: 500$/);
+    // What was refused is not waited for.
+    expect(steps.get("callback")).toContain("0 hand-offs of 0 events");
     // Its answers are right, but it keeps nothing.
     const stats = {
       ...own.receiver.inbox,

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Receiver } from "../../../src/index.js";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
@@ -29,23 +28,13 @@ const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) =>
 
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
 
-/** What the receiver itself counts. */
-async function takenInBy({ inbox }: Receiver): Promise<{ signals: number; quarantined: number }> {
-  const rows = await inbox.list({ limit: 1000 });
-  const kept = rows.filter(({ state }) => state === "quarantined");
-  const signals = rows.filter(({ type, state }) => type === "signal.published" && state !== "quarantined");
-  return { signals: signals.length, quarantined: kept.length };
-}
-
 test("a right receiver answers everything as expected, twice in a row and in parallel", async () => {
-  const { url, receiver } = await serveReceiver();
+  const { url } = await serveReceiver();
   const first = await callCli(["replay", "--url", url]);
   expect(first).toMatchObject({ exitCode: 0 });
   expect(first.lines).toHaveLength(REQUESTS.length + 1);
   expect(first.lines.at(-1)).toMatch(/^all \d+ answers as expected, in [\d.]+ s$/);
-  const { signals, quarantined } = await takenInBy(receiver);
-  expect(first.stderr).toMatch(new RegExp(`onSignal: ${signals}$`, "m"));
-  expect(first.stderr).toMatch(new RegExp(`quarantine: ${quarantined}; to clean up:\n {2}\\$ ${CLEAN_UP}$`, "m"));
+  expect(first.stderr).toContain(CLEAN_UP);
   expect(await failingNames(url, "--concurrency", "8")).toEqual({ exitCode: 0, names: [] });
 });
 

@@ -68,16 +68,12 @@ const escaped = EVENT.replaceAll("é", "\\u00e9").replaceAll("🚂", "\\ud83d\\u
 test.each<[what: string, received: Bytes, signed: Bytes, words: string]>([
   ["indented after signing", `${pretty(4)}\n`, EVENT, "as compact JSON"],
   ["indented, with numbers that JSON.parse would lose", '{\n  "n": 1.0\n}', '{"n":1.0}', "as compact JSON"],
-  ["made compact after signing", EVENT, pretty(2), "as JSON indented by 2"],
   ["Python's blanks when signed", '{"a":[1,2],"b":"c"}', '{"a": [1, 2], "b": "c"}', "as Python's json.dumps"],
   ["escaped when signed", EVENT, escaped, "as compact JSON, with non-ASCII characters escaped"],
-  ["escaped after signing", escaped, EVENT, "as compact JSON"],
   ["a newline added", `${EVENT}\n`, EVENT, "without the line end"],
   ["blanks added", `not JSON  \n\n`, "not JSON", "without the white space"],
-  ["a newline lost", EVENT, `${EVENT}\n`, "with a line end (LF)"],
   ["CRLF became LF", "{\n}\n", "{\r\n}\r\n", "with CRLF line ends"],
   ["a BOM added", `\ufeff${EVENT}`, EVENT, "without the byte order mark"],
-  ["a BOM dropped", EVENT, `\ufeff${EVENT}`, "with a byte order mark"],
 ])("a changed body is seen through: %s", async (_what, received, signed, words) => {
   const run = await verify(received, headerOf(signed));
   expect(run.exitCode).toBe(1);
@@ -90,7 +86,6 @@ const BASE64_SECRET = "d2hhdCBhIHNlY3JldCBpdCBpcw==";
 
 test.each<[what: string, given: string, key: string | Buffer, words: string]>([
   ["a blank before it", ` ${SECRET}`, SECRET, "the secret given here has a space or a line end"],
-  ["a line end after it", `${SECRET}\n`, SECRET, "the secret given here has a space or a line end"],
   ["a line end in the signer's", SECRET, `${SECRET}\n`, "the signer's secret has a line end"],
   ["quotes around it", `"${SECRET}"`, SECRET, "the secret given here has quotes"],
   ["a line of an .env file", `SIGNALS_SECRET=${SECRET}`, SECRET, "a whole line of an .env file"],
@@ -145,11 +140,8 @@ test.each<[what: string, header: string, words: string, isFixed: boolean]>([
   ["twice", `t=${NOW},v1=${right}, t=${NOW},v1=${right}`, "more than one v1", false],
   ["no t", `v1=${right}`, "no t=", false],
   ["a digest alone", right, "only a digest", false],
-  ["another service's form", `sha256=${right}`, "only a digest", false],
   ["cut off", `t=${NOW},v1=${right.slice(0, 63)}`, "63 hex digits", false],
-  ["no hex", `t=${NOW},v1=${"g".repeat(64)}`, "it must be t=", false],
   ["another scheme", `t=${NOW},v0=${right}`, "no v1=", false],
-  ["a word for t", `t=now,v1=${right}`, "it must be t=", false],
 ])("a malformed header is explained: %s", async (_what, header, words, isFixed) => {
   const run = await verify(EVENT, header);
   expect(run.exitCode).toBe(1);

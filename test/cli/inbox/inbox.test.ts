@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { PermanentFailure, type Signal } from "../../../src/index.js";
@@ -45,7 +45,12 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     filled([
       { eventId: "evt_done", type: "webhook.test", ageDays: 2 },
       { eventId: "evt_ready", state: "ready" },
-      { eventId: "evt_dead", state: "dead", body: JSON.stringify(signalEvent({ id: "evt_dead" })) },
+      {
+        eventId: "evt_dead",
+        state: "dead",
+        signalType: "price_drop",
+        body: JSON.stringify(signalEvent({ id: "evt_dead" })),
+      },
       { eventId: HASH, type: "", state: "quarantined", body: LATIN_1, reason: "not_utf8" },
     ]);
 
@@ -57,7 +62,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       ["STATE", "ID", "AGE"],
       ["done", "evt_done", "2 d", "webhook.test"],
       ["ready", "evt_ready", "0 s"],
-      ["dead", "evt_dead", "0 s", "20 tries, the queue is down"],
+      ["dead", "evt_dead", "0 s", "price_drop, 20 tries, the queue is down"],
       ["quarantined", HASH.slice(0, 23), "0 s", "not_utf8"],
     ]);
   });
@@ -66,6 +71,10 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     const db = await mixedInbox();
     expect(idsOf(await inbox(db, "ls", "--json", "--state", "dead"))).toEqual(["evt_dead"]);
     expect(idsOf(await inbox(db, "ls", "--json", "--type", "webhook.test"))).toEqual(["evt_done"]);
+    expect(idsOf(await inbox(db, "ls", "--json", "--type", "price_drop"))).toEqual(["evt_dead"]);
+    expect((await inbox(db, "ls", "--type", "price_rise")).stderr).toBe(
+      "no event of type price_rise is in the inbox\n",
+    );
     const first = await inbox(db, "ls", "--json", "--limit", "3");
     expect(idsOf(first)).toEqual(["evt_done", "evt_ready", "evt_dead"]);
     expect(first.stderr).toBe("there are more events; for the next page add --after 3\n");
@@ -90,34 +99,34 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(stdout).toMatch(/^state +dead$/m);
     expect(stdout).toMatch(/^last error +the queue is down$/m);
     expect(stdout).toMatch(/^content-type +application\/json$/m);
-    expect(stdout).not.toMatch(/evidence_summary|v1=/);
+    expect(stdout).not.toMatch(/evidence_summary/);
     const args = ["inbox", "show", "evt_dead", ...db];
     const narrow = (await callCli([...args, "--payload"], { columns: 60 })).stdout;
     const payload = JSON.parse(narrow.slice(narrow.indexOf("\n\n"))) as Signal;
     expect(payload.data.evidence_summary.length).toBeGreaterThan(60);
     expect((await inbox(db, "show", "default/evt_dead")).stdout).toBe(stdout);
     expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
+    const unknown = await inbox(db, "show", "evt_no");
+    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("no event evt_no of endpoint")]);
   });
 
-  testHere("show prints an error with its stack on several lines, and ls its first line", async () => {
-    const reason =
-      "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
-    const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
-    const { stdout } = await inbox(db, "show", "evt_dead");
-    expect(stdout).toMatch(
-      /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
-    );
-    expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
-  });
-
-  testHere("show prints each earlier step of an event on a line", async () => {
-    const db = await filled([{ eventId: "evt_dead", state: "dead", reason: "Error: no \u001b tenant\n    at x" }]);
-    await inbox(db, "retry", "evt_dead");
-    const { stdout } = await inbox(db, "show", "evt_dead");
-    expect(stdout).toMatch(
-      /^history +2\S+Z \(.*\) attempt 20 failed: Error: no \\u001b tenant\n +2\S+Z \(.*\) replayed$/m,
-    );
-  });
+  testHere(
+    "show prints an error with its stack and each earlier step on lines of their own, and ls the first line",
+    async () => {
+      const reason =
+        "TypeError: no \u001b tenant\n    at onSignal (file:///app/on-signal.js:3:9)\ncaused by Error: below";
+      const db = await filled([{ eventId: "evt_dead", state: "dead", reason }]);
+      const { stdout } = await inbox(db, "show", "evt_dead");
+      expect(stdout).toMatch(
+        /^last error +TypeError: no \\u001b tenant\n +at onSignal \(.*:3:9\)\n +caused by Error: below$/m,
+      );
+      expect((await inbox(db, "ls")).stdout).toMatch(/ TypeError: no \\u001b tenant$/m);
+      await inbox(db, "retry", "evt_dead");
+      expect((await inbox(db, "show", "evt_dead")).stdout).toMatch(
+        /^history +2\S+Z \(.*\) attempt 20 failed: TypeError: no \\u001b tenant\n +2\S+Z \(.*\) replayed$/m,
+      );
+    },
+  );
 
   testHere("show --raw writes the exact bytes", async () => {
     const db = await mixedInbox();
@@ -127,14 +136,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     await new Promise((resolve) => child.once("close", resolve));
     expect(Buffer.concat(chunks)).toEqual(LATIN_1);
     expect((await inbox(db, "show", HASH, "--payload")).stdout).toContain(LATIN_1.toString("hex"));
-  });
-
-  testHere("an id that is not there is exit 1 with one line", async () => {
-    expect(await inbox(await mixedInbox(), "show", "evt_no")).toMatchObject({
-      exitCode: 1,
-      stdout: "",
-      stderr: 'signalbox inbox show: no event evt_no of endpoint "default"\n',
-    });
   });
 
   testHere("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
@@ -198,6 +199,19 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(Buffer.from(rows.at(-1)?.["bodyBase64"] as string, "base64")).toEqual(LATIN_1);
     expect(rows[0]).toMatchObject({ headers: { "content-type": "application/json" }, state: "done" });
     expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
+    // As many as one read of `ls` gives: the note needs another one.
+    expect((await inbox(db, "ls", "--limit", "500")).stderr).toMatch(
+      /more events; for the next page add --after \d+\n$/,
+    );
+  });
+
+  testHere("no command tells a signature", async () => {
+    const db = await mixedInbox();
+    for (const words of [["export"], ["show", "evt_dead"], ["show", "evt_dead", "--json", "--payload"]]) {
+      const { stdout } = await inbox(db, ...words);
+      expect(stdout).toContain("content-type");
+      expect(stdout).not.toContain("v1=");
+    }
   });
 
   testHere("prune forgets what is old and done, all of it, and nothing else", async () => {
@@ -217,15 +231,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(ndjson(await inbox(db, "prune", "--json", "--key-days", "7", "--payload-days", "0.5"))).toEqual([
       { endpoint: "default", payloads: 0, keys: 1 },
     ]);
-  });
-
-  testHere("prune goes on while only payloads are left, and while only ids are", async () => {
-    const db = await filled([
-      ...Array.from({ length: 501 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 })),
-      { eventId: "evt_new" },
-    ]);
-    expect((await inbox(db, "prune", "--key-days", "60")).stdout).toBe("deleted 501 payloads and 0 ids\n");
-    expect((await inbox(db, "prune")).stdout).toBe("deleted 0 payloads and 501 ids\n");
   });
 
   testHere("stats counts the states and says how long the oldest has waited", async () => {
@@ -296,7 +301,8 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
   });
 });
 
-test.each([8000, 200_000])("a payload that is nested %i deep is shown as it came", async (depth) => {
+test("a payload that is nested too deep for JSON.stringify is shown as it came", async () => {
+  const depth = 200_000;
   const body = "[".repeat(depth) + "]".repeat(depth);
   const db = await fillInbox([{ eventId: "evt_deep", body }]);
   const run = await inbox(["--db", db], "show", "evt_deep", "--payload");
@@ -313,15 +319,17 @@ test("a reader that goes away (| head) ends an export without a word", async () 
   expect(await outcome).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
-test.each(["ls", "stats", "export", "prune"])("%s of a file that is no inbox is exit 3 with one line", async (name) => {
+test("a file that is no inbox is exit 3 with one line", async () => {
   const folder = tempFiles({ "text.db": "no database", "empty.db": "" });
+  symlinkSync("loop.db", join(folder, "loop.db"));
   for (const [file, words] of [
-    ["missing.db", "there is no file"],
+    ["missing.db", "there is no such file"],
+    ["loop.db", `cannot read the inbox ${join(folder, "loop.db")}: its links lead in a circle\n`],
     ["text.db", "is not an SQLite file"],
     ["empty.db", "is not an SQLite file"],
     [".", "is not an SQLite file"],
   ] as const) {
-    const run = await inbox(["--db", join(folder, file)], name);
+    const run = await inbox(["--db", join(folder, file)], "ls");
     expect(run).toMatchObject({ exitCode: 3, stdout: "" });
     expect(run.stderr).toContain(words);
     expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);

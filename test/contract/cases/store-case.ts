@@ -27,8 +27,8 @@ export interface ContractMedium {
    */
   readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /**
-   * Moves the time of a store with a clock of its own forward, or back if `ms` is negative. Apart from that, this time may
-   * stand still or run. Omit it for a store that measures with the clock that `open` is given: the cases then move that clock.
+   * Moves the time of a store with a clock of its own forward, or back if `ms` is negative. Apart from that, this time stands
+   * still. Omit it for a store that measures with the clock that `open` is given: the cases then move that clock.
    */
   advance?(ms: number): void | Promise<void>;
   /**
@@ -50,8 +50,6 @@ export interface CaseContext {
   readBack(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Moves the time of the stores. */
   advance(ms: number): Promise<void>;
-  /** How far the time of the stores may move by itself during a case. */
-  driftMs: number;
 }
 
 /** A test of one guarantee. */

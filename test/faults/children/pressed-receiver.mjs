@@ -7,16 +7,14 @@ import { nodeHandler } from "signalbox/node";
 import { memoryStore } from "signalbox/stores/memory";
 import { sqliteStore } from "signalbox/stores/sqlite";
 
-const { db = null, secretsHang = false, options = {} } = JSON.parse(process.argv[2]);
+const { db = null, options = {} } = JSON.parse(process.argv[2]);
 
 let openGate = () => {};
 let gate = Promise.resolve();
 const store = db === null ? memoryStore() : sqliteStore(db);
 
-const pending = [];
 const receiver = createReceiver({
-  // Somebody holds on to each promise, as a client with an open connection does.
-  secrets: secretsHang ? () => new Promise((resolve) => pending.push(resolve)) : "whsec_faults",
+  secrets: "whsec_faults",
   // A store that hangs on demand: its commits begin when it goes on.
   store: {
     ...store,

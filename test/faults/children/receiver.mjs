@@ -1,10 +1,10 @@
 // A receiver in a process of its own, on the built package. Its one argument is JSON. On stdout it says one line of JSON
 // for each thing that a test may wait for; a callback that begins is also noted in a file, since that survives kill -9.
-import { appendFileSync, existsSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createReceiver, PermanentFailure } from "signalbox";
+import { createReceiver } from "signalbox";
 import { nodeHandler } from "signalbox/node";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
@@ -17,7 +17,6 @@ const {
   effects,
   log,
   shared = false,
-  healedBy = "",
   handoff = {},
   graceMs = 0,
   clockAheadMs = 0,
@@ -36,15 +35,7 @@ const CALLBACKS = new Map([
   ["slow", () => new Promise((resolve) => setTimeout(resolve, 200))],
   ["hangs", () => new Promise(() => {})],
   ["waits", () => released],
-  ["rejects", () => Promise.reject(new Error("the queue said no"))],
-  ["gives up", () => Promise.reject(new PermanentFailure())],
   ["exits", () => process.exit(3)],
-  [
-    "throws",
-    () => {
-      throw new Error("thrown before the first await");
-    },
-  ],
 ]);
 
 if (effects !== undefined) CALLBACKS.set("effect", effectCallback({ ...postgres, ...effects }));
@@ -90,18 +81,15 @@ const receiver = createReceiver({
   handoff: { backoff: () => 1, ...handoff },
   clock,
   logger,
-  // Not async, so that what throws throws.
   onSignal(signal, given) {
     const { deliveryKey, possiblyRepeated, replayed, attempt } = given;
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
     ownSpan?.();
     say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
-    const callback = existsSync(healedBy) ? CALLBACKS.get("fine") : CALLBACKS.get(signal.data.title);
-    return callback(signal, given);
+    return CALLBACKS.get(signal.data.title)(signal, given);
   },
 });
 receiver.on("handedOff", ({ eventId }) => say({ say: "handedOff", id: eventId }));
-receiver.on("dead", ({ eventId, reason }) => say({ say: "dead", id: eventId, reason }));
 // A listener that throws is caught; the host's own mistakes are not ours to catch.
 if (fault === "uncaught exception") {
   receiver.on("accepted", () =>

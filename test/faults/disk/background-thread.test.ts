@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { SignalEvent } from "../../../src/index.js";
 import { areHandedOff, startReceiver, type Child } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "../deliveries.js";
@@ -7,9 +7,6 @@ import { inboxFiles } from "../inbox-file.js";
 import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 
@@ -47,7 +44,7 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
     const isOpenFaulty = what === "cannot open the file";
     const receiver = await startReceiver(files, isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)));
     const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
-    const taken = await sendPages(receiver, 10_000);
+    const taken = await sendPages(receiver, 8500);
     if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
     else expect(receiver.stderr()).toContain(what);
     expect(walPages(files)).toBeLessThan(7000);

@@ -1,11 +1,11 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { isSignalboxError } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
+import { MEMORY_DISK, tempFolder } from "../../unit/temp-folder.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { batchOf, claimOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
@@ -39,20 +39,13 @@ function fillLastTablePage(bytes: Buffer): Buffer {
   return Buffer.from(bytes).fill(0xff, page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
 }
 
-/** Hundreds of inboxes are opened and closed, and nothing is asked of their disk: in memory where there is such a place. */
-function memoryFolder(): string {
-  const folder = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "signalbox-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 interface Sample {
   path: string;
   held: Contents[];
 }
 
 async function sampleInbox(crashed: boolean): Promise<Sample> {
-  const path = join(memoryFolder(), "sample.db");
+  const path = join(tempFolder(MEMORY_DISK), "sample.db");
   return { path, held: await makeSampleInbox(path, crashed) };
 }
 
@@ -192,13 +185,4 @@ test("an inbox that was refused as damaged is refused at the second start too, a
 test("an inbox of which a part of the last page is cut off is refused as damaged", async () => {
   const path = damagedCopy(await sampleInbox(false), "", (bytes) => bytes.subarray(0, -PAGE_BYTES / 2));
   expect((await live(path)).errors).toEqual(["store_corrupt"]);
-});
-
-test("junk in the place of the -shm file is no matter", async () => {
-  const sample = await sampleInbox(true);
-  const path = damagedCopy(sample, "", (bytes) => bytes);
-  writeFileSync(`${path}-shm`, Buffer.alloc(32_768, "junk"));
-  const { errors, contents } = await live(path);
-  expect(errors).toEqual([]);
-  expect(textOf(contents as Contents)).toBe(textOf(sample.held.at(-1) as Contents));
 });

@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import type { SignalEvent } from "../../../src/index.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
@@ -12,9 +12,6 @@ import { inboxFiles } from "../inbox-file.js";
 import { eventThat, healthOf } from "../sender.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnSmallDisk = testWith(canMount);
 

@@ -1,15 +1,11 @@
-import { expect, vi } from "vitest";
-import { areHandedOff, idsOf, startReceiver } from "../child-process.js";
-import type { SignalEvent } from "../../../src/index.js";
+import { expect } from "vitest";
+import { areHandedOff, idsOf, startChild, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { ioFaults, type IoFault } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { eventThat, healthOf, send } from "../sender.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const testOnLinux = testWith(canPreload);
 
@@ -37,45 +33,6 @@ testOnLinux("one sync of the WAL fails: its batch gets 503, and all is rewritten
   await expectEachOnce(receiver, files, [...before.taken, ...after.taken]);
 });
 
-testOnLinux("a sync fails in the middle of a load: only what was not acknowledged has to come again", async () => {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, faults.env);
-  const taken: SignalEvent[] = [];
-  const refused: SignalEvent[] = [];
-  for (let round = 0; round < 10; round++) {
-    // Some of these syncs are only of settlements.
-    faults.strike({ call: "fdatasync", file: WAL, error: "EIO", after: 1, times: 1 });
-    const answers = await sendAll(receiver.port, some(20));
-    taken.push(...answers.taken);
-    refused.push(...answers.refused);
-  }
-  faults.heal();
-  expect(refused.length).toBeGreaterThan(0);
-  const again = await sendAll(receiver.port, refused);
-  expect(idsIn(again.refused)).toEqual([]);
-  await expectEachOnce(receiver, files, [...taken, ...again.taken]);
-});
-
-testOnLinux(
-  "the kernel tells each descriptor of the failure: SQLite's own sync fails too, and only then works",
-  async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
-    const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
-    const failedToo = faults.strike({ call: "fsync", file: WAL, error: "EIO", times: 1 });
-    const [event] = some(1);
-    expect((await send(receiver.port, event!)).status).toBe(503);
-    // Until the rewrite worked. The dispatcher's look into the inbox may have had the second failure.
-    let answer = await send(receiver.port, event!);
-    if (answer.status === 503) answer = await send(receiver.port, event!);
-    expect(answer.status).toBe(200);
-    expect([failed(), failedToo()]).toEqual([1, 1]);
-    await expectEachOnce(receiver, files, [event!]);
-  },
-);
-
 const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults: readonly IoFault[]])[] = [
   ["no sync of the WAL works", "store_failed", [{ call: "fdatasync", file: WAL, error: "EIO" }]],
   [
@@ -95,14 +52,6 @@ const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults:
     ],
   ],
   [
-    "a sync failed and the database cannot be synced",
-    "store_failed",
-    [
-      { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
-      { call: "fsync", file: DB, error: "EIO" },
-    ],
-  ],
-  [
     "a sync failed and the WAL cannot be read back",
     // SQLite takes bytes that the disk does not give for damage, or not: it depends on whose they are.
     /^store_(failed|corrupt)$/,
@@ -111,9 +60,7 @@ const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults:
       { call: "pread", file: WAL, error: "EIO" },
     ],
   ],
-  ["the WAL cannot be written", "store_failed", [{ call: "pwrite", file: WAL, error: "EIO" }]],
   ["the file system became read-only", "store_failed", [{ call: "pwrite", file: WAL, error: "EROFS" }]],
-  ["the disk is full", "store_failed", [{ call: "pwrite", file: WAL, error: "ENOSPC" }]],
 ];
 
 testOnLinux.each(FOR_EVER)(
@@ -150,5 +97,34 @@ testOnLinux.each(FOR_EVER)(
     expect(idsIn(after.refused)).toEqual([]);
     expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
     await expectEachOnce(receiver, files, [waiting, ...first, ...after.taken]);
+  },
+);
+
+testOnLinux.each([
+  ["the WAL cannot be read", { call: "pread", file: WAL, error: "EIO" }],
+  ["the database cannot be written", { call: "pwrite", file: DB, error: "EIO" }],
+  ["the database cannot be synced", { call: "fsync", file: DB, error: "EIO" }],
+] as const satisfies readonly (readonly [string, IoFault])[])(
+  "after a crash, %s: the start is refused, and the next one finds all that was acknowledged",
+  async (_what, fault) => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files);
+    const { taken } = await sendAll(receiver.port, some(20));
+    expect(taken).toHaveLength(20);
+    await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
+    receiver.kill("SIGKILL");
+    await receiver.exited;
+
+    const failed = faults.strike(fault);
+    const refused = startChild(files, faults.env);
+    expect(await refused.exited).toBe(0);
+    expect(refused.lines).toEqual([
+      { say: "refused", code: expect.stringMatching(/^store_(failed|corrupt)$/) as string },
+    ]);
+    expect(failed()).toBeGreaterThan(0);
+    const next = await startReceiver(files);
+    const again = await sendAll(next.port, some(1));
+    await expectEachOnce(next, files, again.taken, taken);
   },
 );

@@ -10,20 +10,15 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
-import { startChild, startReceiver } from "../child-process.js";
 import { inboxFiles } from "../inbox-file.js";
-import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 // A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
 // files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)
@@ -81,22 +76,6 @@ testOnSmallDisk("a new inbox on a read-only file system is refused, in an old fo
   }
   disk.setReadOnly(false);
 });
-
-testOnLinux.each(["inbox.db", "inbox.db-wal", "inbox.db-shm", "inbox.db-owner"])(
-  "a start is refused while %s can be read and not written, and works after that",
-  async (file) => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    await makeInbox(files.db, true);
-    const failed = faults.strike({ call: "open for writing", file, error: "EROFS" });
-    const refused = startChild(files, faults.env);
-    expect(await refused.exited).toBe(0);
-    expect(refused.lines).toEqual([{ say: "refused", code: "store_failed" }]);
-    expect(failed()).toBeGreaterThan(0);
-    faults.heal();
-    await startReceiver(files, faults.env);
-  },
-);
 
 const OPEN_AND_CLOSE = `
 import { sqliteStore } from "signalbox/stores/sqlite";

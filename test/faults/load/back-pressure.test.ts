@@ -89,38 +89,6 @@ test("a thousand slow connections hold no more than the bound, however small the
   expect(after.counts["overloaded"]).toBeGreaterThan(300);
 });
 
-test("a thousand connections that push hold no more than the bound, and keep no other out", async ({ annotate }) => {
-  const receiver = await startPressedReceiver({ db: inboxFiles().db, options: PATIENT });
-  const dribblers = await openDribblers(receiver, 1000);
-  const before = await receiver.report();
-  const reports: Report[] = [];
-  for (let wave = 0; wave < 20; wave++) {
-    const pushed = Promise.all(dribblers.map(({ push }) => push(BODY.subarray(0, 12_000))));
-    await expectHonestTaken(receiver);
-    await pushed;
-    reports.push(await receiver.report());
-  }
-  await annotate(figures(before, ...reports));
-  for (const report of reports) {
-    expectGrowth(before, report, { heapUsed: 8 * MIB, arrayBuffers: BOUND + 4 * MIB, rss: BOUND + 2 * NOISE });
-  }
-  expect(reports.at(-1)?.counts["overloaded"]).toBeGreaterThan(500);
-});
-
-test("of unsigned bodies that arrive nothing is kept", async ({ annotate }) => {
-  const receiver = await startPressedReceiver({ options: PATIENT });
-  const wires = await openMany(receiver.port, 100);
-  const before = await receiver.report();
-  const begun = rawRequest({ headers: { "Content-Length": String(BODY_BYTES) }, body: BODY.subarray(1) });
-  await Promise.all(wires.map((wire) => wire.write(begun)));
-  const during = await receiver.until("their bytes", ({ bytesRead }) => bytesRead === 100 * begun.byteLength);
-  await annotate(figures(before, during));
-  expectGrowth(before, during, { arrayBuffers: 1 * MIB, heapUsed: 4 * MIB, rss: NOISE });
-  await Promise.all(wires.map((wire) => wire.write("x")));
-  const answers = await Promise.all(wires.map((wire) => wire.next()));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
-});
-
 /** Over 32 connections that are kept alive. */
 async function flood(port: number, headers: Record<string, string>, requests: number): Promise<Set<number>> {
   const wires = await openMany(port, 32);
@@ -140,8 +108,8 @@ async function flood(port: number, headers: Record<string, string>, requests: nu
 }
 
 test.for([
-  { what: "unsigned", headers: {}, code: "signature_missing", requests: 4000 },
-  { what: "forged", headers: FORGED, code: "signature_mismatch", requests: 1000 },
+  { what: "unsigned", headers: {}, code: "signature_missing", requests: 1500 },
+  { what: "forged", headers: FORGED, code: "signature_mismatch", requests: 500 },
 ])("a flood of $what bodies of 256 KB leaves memory as it was", async (given, { annotate }) => {
   const { headers, code, requests } = given;
   const receiver = await startPressedReceiver({ options: PATIENT });
@@ -178,21 +146,6 @@ test("while the store hangs no more waits than the bound, and the rest gets 503 
   const after = await receiver.until("the memory of all that is done", isFree);
   await annotate(figures(before, full, after));
   expect(after.queued).toEqual({ events: 0, bytes: 0 });
-});
-
-test("while the secret source hangs no more waits than the bound, and the rest gets 503 at once", async ({
-  annotate,
-}) => {
-  const receiver = await startPressedReceiver({ secretsHang: true, options: PATIENT });
-  const before = await receiver.report();
-  const wires = await openMany(receiver.port, 300);
-  await Promise.all(wires.map((wire) => wire.write(rawRequest({ headers: FORGED, body: BODY }))));
-  // 128 of them fit. Some fewer stay: a body that arrives takes more than its bytes, and the oldest give way to it.
-  const full = await receiver.until("the refusals", ({ counts }) => (counts["overloaded"] ?? 0) >= 300 - 128);
-  await annotate(figures(before, full));
-  expect(full.counts["request"]).toBe(300);
-  expect(full.counts["overloaded"]).toBeLessThan(300 - 120);
-  expectGrowth(before, full, { arrayBuffers: BOUND + 1 * MIB, heapUsed: 8 * MIB, rss: BOUND + 2 * NOISE });
 });
 
 test("connections that go away after a refusal leave nothing behind", async ({ annotate }) => {

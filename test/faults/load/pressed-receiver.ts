@@ -32,7 +32,6 @@ type Options = Pick<ReceiverOptions, "bodyTimeoutMs" | "ackTimeoutMs" | "maxQueu
 interface Config {
   /** Without one it keeps its events in memory. */
   db?: string;
-  secretsHang?: boolean;
   options?: Options;
 }
 

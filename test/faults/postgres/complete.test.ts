@@ -12,10 +12,6 @@ import {
   settlement,
   stateOf,
 } from "../../contract/cases/store-case.js";
-import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
-import { signalEvent, testReceiver, type ManualClock } from "../../../src/testing/index.js";
-import { systemClock } from "../../../src/time/clock.js";
-import { nextEvent } from "../../http/serve.js";
 import { killablePool, makePool } from "../../contract/postgres-medium.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 
@@ -159,42 +155,3 @@ testOnPostgres("another role needs the right to use the schema, and gets no othe
   await client.query("COMMIT");
   expect(await stateOf(store, "evt_1")).toBe("done");
 });
-
-testOnPostgres(
-  "an attempt that times out in its transaction holds up no delivery, and is done when it commits",
-  async () => {
-    const { schema } = newSchema();
-    const pool = impatientPool();
-    const calls: string[] = [];
-    const client = await begin();
-    let commitNow = (): void => {};
-    const isReleased = new Promise<void>((resolve) => (commitNow = resolve));
-    const { receiver, deliver } = await testReceiver({
-      clock: systemClock as ManualClock,
-      store: postgresStore({ pool, schema }),
-      handoff: { timeoutMs: 200 },
-      onSignal: async ({ id }, handoff) => {
-        calls.push(id);
-        if (calls.length > 1) return;
-        await client.query(handoff.completeSql);
-        await isReleased;
-        await client.query("COMMIT");
-      },
-    });
-    onTestFinished(() => receiver.close({ graceMs: 0 }));
-    const [slow, other] = [signalEvent(), signalEvent()];
-    const failed = nextEvent(receiver, "handoffFailed");
-    await deliver(slow);
-    expect(await failed).toMatchObject({ eventId: slow.id, willRetry: true, nextAttemptAt: null });
-    const handedOff = nextEvent(receiver, "handedOff");
-    expect((await deliver(other)).status).toBe(200);
-    expect(await handedOff).toMatchObject({ eventId: other.id });
-    expect((await deliver(slow)).body).toBe('{"received":true,"duplicate":true}');
-    const completed = nextEvent(receiver, "handedOff");
-    commitNow();
-    expect(await completed).toMatchObject({ eventId: slow.id, attempt: 1 });
-    expect(await receiver.inbox.get(slow.id)).toMatchObject({ state: "done", attempts: 1 });
-    expect(calls).toEqual([slow.id, other.id]);
-    expect(receiver.health()).toMatchObject({ ok: true });
-  },
-);

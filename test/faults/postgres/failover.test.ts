@@ -3,6 +3,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import type { Receiver, SignalEvent } from "../../../src/index.js";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { logLines } from "../../http/log-lines.js";
 import { listen, makeReceiver, SECRET } from "../../http/serve.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { makeOwnPostgres, POSTGRES_BINARIES, type OwnPostgres } from "../../own-postgres.js";
@@ -59,7 +60,7 @@ interface Served {
   proxy: TcpProxy;
   /** The hand-offs that began. */
   begun: { id: string; possiblyRepeated: boolean }[];
-  leasesLost: string[];
+  leasesLost(): string[];
   /** The callbacks of these events wait for this function. */
   release(): void;
   /** @returns the status of the answer */
@@ -70,27 +71,14 @@ interface Served {
 async function serveBehindProxy({ port: target }: OwnPostgres): Promise<Served> {
   const proxy = await startProxy(target);
   const begun: Served["begun"] = [];
-  const leasesLost: string[] = [];
   let release!: () => void;
   const released = new Promise<void>((resolve) => (release = resolve));
-  const silent = (): void => {};
-  const warn = (facts: { eventId: string }, line: string): void => {
-    if (line.startsWith("a lease expired")) leasesLost.push(facts.eventId);
-  };
-  const logger = {
-    trace: silent,
-    debug: silent,
-    info: silent,
-    warn,
-    error: silent,
-    fatal: silent,
-    child: () => logger,
-  };
+  const { logger, lines } = logLines();
   const receiver = makeReceiver({
     store: postgresStore({ connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` }),
     ackTimeoutMs: 1000,
     handoff: { concurrency: 200 },
-    logger: logger as never,
+    logger,
     onSignal: async ({ id, data }, { possiblyRepeated }) => {
       begun.push({ id, possiblyRepeated });
       if (data.title === "waits") await released;
@@ -102,7 +90,10 @@ async function serveBehindProxy({ port: target }: OwnPostgres): Promise<Served> 
     receiver,
     proxy,
     begun,
-    leasesLost,
+    leasesLost: () =>
+      lines
+        .filter((line) => line.includes('"msg":"a lease expired'))
+        .map((line) => (JSON.parse(line) as { eventId: string }).eventId),
     release,
     async deliver(event) {
       const response = await fetch(`http://127.0.0.1:${port}`, {
@@ -148,7 +139,11 @@ testOnServers("a failover to a synchronous standby under load loses nothing that
     "a synchronous standby in health()",
     () => served.receiver.health().medium?.["synchronousStandbys"] === 1,
   );
-  expect(served.receiver.health().medium).toMatchObject({ durability: "standby", inRecovery: false });
+  expect(served.receiver.health().medium).toMatchObject({
+    durability: "standby",
+    synchronousCommit: "on",
+    inRecovery: false,
+  });
 
   const { acknowledged, refused, end } = startSender(served);
   await eventually("load", () => acknowledged.size > 200);
@@ -207,8 +202,8 @@ testOnServers(
     await eventually("all began", () => served.begun.length >= 161);
     served.release();
     await eventually("all are done", async () => (await served.receiver.inbox.stats()).done === 81);
-    await eventually("all lost leases", () => served.leasesLost.length === lost.length);
-    expect(new Set(served.leasesLost)).toEqual(new Set(lost.map(({ id }) => id)));
+    await eventually("all lost leases", () => served.leasesLost().length === lost.length);
+    expect(new Set(served.leasesLost())).toEqual(new Set(lost.map(({ id }) => id)));
   },
 );
 
@@ -237,7 +232,7 @@ testOnServers(
     await primary.stop("SIGQUIT");
     cutOff.proxy.switchTo(standby.port);
     cutOff.release();
-    await eventually("the lost lease", () => cutOff.leasesLost.length > 0);
+    await eventually("the lost lease", () => cutOff.leasesLost().length > 0);
     // The other delivery may be stored there by now: its commit began after the switch.
     expect((await idsIn(standby, "state = 'leased'")).has(event.id)).toBe(true);
     await eventually("an acknowledgement", async () => (await cutOff.deliver(unknown)) === 200);

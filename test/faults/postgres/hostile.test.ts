@@ -2,30 +2,13 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { withDatabase } from "../../../src/cli/options/database.js";
+import { withDatabase } from "../../../src/cli/inbox/inbox-place.js";
 import { postgresStore, type PgClient, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
 import { accept, claim, claimRequest, commit, newEvent, RECEIVED_AT, settle } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
-
-testOnPostgres("hostile bodies are kept byte for byte", async () => {
-  const store = await openStore(newSchema().schema);
-  const bodies = [
-    Buffer.alloc(256 * 1024, 0),
-    Buffer.from([0, 0xff, 0xc3, 0x28, 0x5c, 0x78]),
-    Buffer.from("\\x00'\"{}"),
-  ];
-  const accepts = bodies.map((body, index) => newEvent(`evt"{},\\'${index}`, { body }));
-  const received = { at: 1, headers: { "user-agent": 'NUL \0, quote ", backslash \\, \ud800' } };
-  await commit(store, { accepts: accepts.map((event) => ({ ...event, received })) });
-  const { events } = await claim(store);
-  expect(
-    events.map(({ body }) => Buffer.compare(body, bodies[events.findIndex((each) => each.body === body)] as Buffer)),
-  ).toEqual([0, 0, 0]);
-  expect((await store.get(ENDPOINT, `evt"{},\\'0`))?.received).toEqual(received);
-});
 
 testOnPostgres("a row that PostgreSQL cannot store is refused as a row, and its batch is not stored", async () => {
   const { schema } = newSchema();

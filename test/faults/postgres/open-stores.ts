@@ -35,8 +35,8 @@ export function poolOfTest(max = 4): Pool {
   return pool;
 }
 
-/** Makes the delays after crashes shorter by this factor, for children that have the usual ones. */
-export async function shortenCrashDelays(admin: Pool, name: string, factor: number): Promise<void> {
+/** Makes the delays after crashes shorter by this factor, an SQL expression, for children that have the usual ones. */
+export async function shortenCrashDelays(admin: Pool, name: string, factor: number | string): Promise<void> {
   await admin.query(`
     CREATE FUNCTION ${name}.shorten() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
       NEW.queue_at := ${name}.now_ms() + (NEW.queue_at - ${name}.now_ms()) / ${factor};

@@ -3,11 +3,11 @@ import { expect, vi } from "vitest";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import {
   areHandedOff,
+  hasBegun,
   idsOf,
   isReady,
   startChild,
   startReceiver,
-  type Child,
   type ChildConfig,
 } from "../child-process.js";
 import { eventually } from "../eventually.js";
@@ -27,10 +27,6 @@ function newInbox(): { config: ChildConfig; rows: () => Promise<unknown[]> } {
 async function readRows(admin: Pool, name: string): Promise<unknown[]> {
   const query = `SELECT event_id AS id, state, attempts, crashes FROM ${name}.inbox ORDER BY seq`;
   return (await admin.query(query)).rows;
-}
-
-function hasBegun(child: Child, id: string): Promise<void> {
-  return child.until(`the callback of ${id}`, (lines) => idsOf(lines, "begun").includes(id));
 }
 
 testOnPostgres(
@@ -107,21 +103,4 @@ testOnPostgres("a process that was stopped for too long ends nothing that anothe
     { state: "done", crashes: 1 },
     { state: "done", crashes: 0 },
   ]);
-});
-
-testOnPostgres("what a stopped process had no time for is handed off by another, once", async () => {
-  const { config } = newInbox();
-  const stopped = await startReceiver({ ...config, handoff: { concurrency: 1 } });
-  const other = await startReceiver(config);
-  const [running, waiting] = [eventThat("waits"), eventThat("fine")];
-  expect(isAcknowledged(await send(stopped.port, running))).toBe(true);
-  await hasBegun(stopped, running.id);
-  expect(isAcknowledged(await send(stopped.port, waiting))).toBe(true);
-  stopped.kill("SIGSTOP");
-  await other.until("the hand-off", areHandedOff([waiting.id]));
-  stopped.kill("SIGUSR2");
-  stopped.kill("SIGCONT");
-  await stopped.until("its own hand-off", areHandedOff([running.id]));
-  // It was leased to no process, because none had a slot for it.
-  expect(readLog(config.log).filter(({ id }) => id === waiting.id)).toMatchObject([{ possiblyRepeated: false }]);
 });

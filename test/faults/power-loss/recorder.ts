@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { MEMORY_DISK } from "../../unit/temp-folder.js";
 import { compile } from "../preload/compile.js";
 
 /** Folders of a recording. In memory where that can be had: what a disk would have kept is our own reckoning. */
@@ -17,8 +17,7 @@ export interface RecorderFolders {
 }
 
 export function recorderFolders(): RecorderFolders {
-  const base = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-  const folder = realpathSync(mkdtempSync(join(base, "signalbox-power-")));
+  const folder = realpathSync(mkdtempSync(join(MEMORY_DISK, "signalbox-power-")));
   const library = compile(new URL("../preload/recorder.c", import.meta.url));
   const [recorded, scratch] = [join(folder, "recorded"), join(folder, "scratch")];
   for (const made of [recorded, scratch]) mkdirSync(made);

@@ -1,11 +1,8 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { areHandedOff, startReceiver, type Child, type ChildConfig } from "../child-process.js";
 import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "../inbox-file.js";
 import { SEED, seededRandom } from "../seeded-random.js";
 import { sendUntilRefused } from "../sender.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 /** Starts receivers on one file, sends to each, and kills each in the moment of a random acknowledgement; again and again. */
 async function killUnderLoad(config: ChildConfig, processes: number, rounds: number): Promise<Set<string>> {

@@ -1,20 +1,10 @@
 import { spawn } from "node:child_process";
-import { linkSync, rmSync, truncateSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { expect, onTestFinished, test, vi } from "vitest";
-import { opened } from "../../unit/inbox/new-event.js";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { expect, onTestFinished, test } from "vitest";
 import { startChild, startReceiver } from "../child-process.js";
-import { expectEachOnce, idsIn, sendAll, some } from "../deliveries.js";
+import { expectEachOnce, sendAll, some } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
-import { SEED, seededRandom } from "../seeded-random.js";
-import { healthOf, sendUntilRefused } from "../sender.js";
 import { bindMount, canMount } from "../disk/small-disk.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
-
-const ENDPOINT = "default";
 
 interface Opener {
   /** @returns what it says */
@@ -67,67 +57,6 @@ test("of three processes that share one file all get in, also when it has to be 
     expect(said, `round ${round}`).toEqual(["open", "open", "open"]);
     await Promise.all(openers.map((opener) => opener.tell({})));
   }
-});
-
-test("a process that waits for a file gets it when its owner is killed, with all that was acknowledged", async () => {
-  const files = inboxFiles();
-  const random = seededRandom(SEED);
-  const acknowledged = new Set<string>();
-  for (let round = 0; round < 3; round++) {
-    const owner = await startReceiver(files);
-    let isKilled = false;
-    const last = acknowledged.size + 1 + Math.floor(random() * 300);
-    const load = sendUntilRefused(
-      owner.port,
-      16,
-      () => "fine",
-      (id) => {
-        acknowledged.add(id);
-        if (acknowledged.size < last || isKilled) return;
-        isKilled = true;
-        owner.kill("SIGKILL");
-      },
-    );
-    const next = sqliteStore(files.db);
-    for (;;) {
-      const refusal = await opened(next).then(
-        () => null,
-        (error: { code: string }) => error.code,
-      );
-      if (refusal === null) break;
-      expect(refusal).toBe("store_in_use");
-      // Lets the load go on.
-      await new Promise((resume) => setImmediate(resume));
-    }
-    expect(isKilled, "it got in beside the living").toBe(true);
-    const stored = new Set((await next.list({ limit: 100_000 })).map(({ eventId }) => eventId));
-    expect(
-      [...acknowledged].filter((id) => !stored.has(id)),
-      `FAULT_SEED=${SEED}`,
-    ).toEqual([]);
-    await next.close(ENDPOINT);
-    await load;
-    expect(await owner.exited).toBe("SIGKILL");
-  }
-});
-
-// SQLite goes on writing after each of these, but the next start does not find what it wrote.
-test.each<[string, (db: string) => void]>([
-  ["all its files were deleted", (db) => ["", "-wal", "-shm"].forEach((suffix) => rmSync(db + suffix))],
-  ["the WAL was deleted", (db) => rmSync(`${db}-wal`)],
-  ["the WAL was cut short", (db) => truncateSync(`${db}-wal`)],
-  ["the database got a second name", (db) => linkSync(db, `${db}-2`)],
-])("when %s, a running receiver answers 503 and its health is red", async (_what, change) => {
-  const files = inboxFiles();
-  const receiver = await startReceiver(files);
-  const before = await sendAll(receiver.port, some(5));
-  change(files.db);
-  const after = await sendAll(receiver.port, some(5));
-  expect((await healthOf(receiver.port)).ok).toBe(false);
-  receiver.kill("SIGKILL");
-  await receiver.exited;
-  expect(idsIn(before.refused)).toEqual([]);
-  expect(idsIn(after.taken)).toEqual([]);
 });
 
 const testWithMount = test.skipIf(!canMount && process.env["CI"] === undefined);

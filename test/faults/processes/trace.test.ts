@@ -1,13 +1,8 @@
 import { readFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
-import { POSTGRES_URL } from "../../contract/postgres-medium.js";
-import { areHandedOff, idsOf, startReceiver, type ChildConfig } from "../child-process.js";
+import { expect, test } from "vitest";
+import { areHandedOff, hasBegun, startReceiver } from "../child-process.js";
 import { inboxFiles } from "../inbox-file.js";
-import { newSchema, testOnPostgres } from "../postgres/open-stores.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
-
-// A dead process of PostgreSQL is known after some seconds.
-vi.setConfig({ testTimeout: 90_000 });
 
 interface Line {
   name: string;
@@ -16,9 +11,9 @@ interface Line {
   parentId: string | null;
 }
 
-/** The first process acknowledges and is killed in the callback; the second hands off. */
-async function expectOneTrace(config: ChildConfig): Promise<void> {
-  const traced = { ...config, traces: `${config.log}.spans` };
+test("after a kill and a restart the hand-off is in the trace of its delivery", async () => {
+  const files = inboxFiles();
+  const traced = { ...files, traces: `${files.log}.spans` };
   const readSpans = (): Line[] => {
     const lines = readFileSync(traced.traces, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Line);
@@ -26,7 +21,7 @@ async function expectOneTrace(config: ChildConfig): Promise<void> {
   const event = eventThat("waits");
   const first = await startReceiver(traced);
   expect(isAcknowledged(await send(first.port, event))).toBe(true);
-  await first.until("the callback", (lines) => idsOf(lines, "begun").includes(event.id));
+  await hasBegun(first, event.id);
   first.kill("SIGKILL");
   await first.exited;
   const receive = readSpans().find(({ name }) => name === "receive default");
@@ -34,17 +29,11 @@ async function expectOneTrace(config: ChildConfig): Promise<void> {
   expect([readSpans().some(({ name }) => name === "hand-off default"), ownOfFirst]).toEqual([false, 1]);
 
   const second = await startReceiver(traced);
-  await second.until("the callback", (lines) => idsOf(lines, "begun").includes(event.id));
+  await hasBegun(second, event.id);
   second.kill("SIGUSR2");
   await second.until("the hand-off", areHandedOff([event.id]));
   const handOff = readSpans().find(({ name }) => name === "hand-off default");
   expect(handOff).toMatchObject({ traceId: receive?.traceId, parentId: receive?.spanId });
   const own = readSpans().findLast(({ name }) => name === "own");
   expect(own).toMatchObject({ traceId: receive?.traceId, parentId: handOff?.spanId });
-}
-
-test("after a kill and a restart the hand-off is in the trace of its delivery", () => expectOneTrace(inboxFiles()));
-
-testOnPostgres("the same in PostgreSQL", () =>
-  expectOneTrace({ ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema: newSchema().schema } }),
-);
+});

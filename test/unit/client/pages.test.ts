@@ -27,14 +27,6 @@ test("pages are asked for one after the other, until there is no more, with the 
   expect(seen).toHaveLength(5);
 });
 
-test("an iteration that stops early requests no further page", async () => {
-  const { baseUrl, seen } = await serve((_, request) => ({ json: rankingsPage(pageAsked(request), true, [1, 2]) }));
-  for await (const { rank } of clientOn(baseUrl).client.rankingsItems()) {
-    if (rank === 2) break;
-  }
-  expect(seen).toHaveLength(1);
-});
-
 test("an account that always gets the first page comes to an end, and sees no row twice", async () => {
   const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, true, [1, 2]) }));
   const { client } = clientOn(baseUrl);
@@ -43,15 +35,12 @@ test("an account that always gets the first page comes to an end, and sees no ro
   expect(await collect(client.rankingsPages({ page: 5 }))).toEqual([]);
 });
 
-test.each([0, 201, 1.5, NaN, Infinity, "2"])(
-  "an impossible first page, %j, is an error and not an empty list",
-  async (page) => {
-    const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
-    const { client } = clientOn(baseUrl);
-    const failure = await failureOf(collect(client.rankingsItems({ page: page as number })));
-    expect([failure.kind, failure.message.includes('"page"'), seen.length]).toEqual(["invalid_request", true, 0]);
-  },
-);
+test.each([0, 201, "2"])("an impossible first page, %j, is an error and not an empty list", async (page) => {
+  const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
+  const { client } = clientOn(baseUrl);
+  const failure = await failureOf(collect(client.rankingsItems({ page: page as number })));
+  expect([failure.kind, failure.message.includes('"page"'), seen.length]).toEqual(["invalid_request", true, 0]);
+});
 
 test("a page without items is the last one, whatever it says", async () => {
   const { baseUrl, seen } = await serve((_, request) => ({ json: demandPage(pageAsked(request), true, []) }));
@@ -80,14 +69,4 @@ test("a page that fails ends the iteration with its error, after the pages befor
   expect((await pages.next()).value).toMatchObject({ pagination: { page: 1 } });
   expect(await failureOf(pages.next())).toMatchObject({ kind: "http", status: 403 });
   expect(await pages.next()).toEqual({ done: true, value: undefined });
-});
-
-test("an abort ends the iteration at the next page", async () => {
-  const { baseUrl, seen } = await serve((_, request) => ({ json: rankingsPage(pageAsked(request), true) }));
-  const controller = new AbortController();
-  const pages = clientOn(baseUrl).client.rankingsPages({}, { signal: controller.signal });
-  await pages.next();
-  controller.abort(new Error("enough"));
-  await expect(pages.next()).rejects.toThrow("enough");
-  expect(seen).toHaveLength(1);
 });

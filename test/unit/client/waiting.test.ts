@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import type { InvestigationTask } from "../../../src/client/index.js";
 import { cancelledTask, failedTask, refusal, task, TASK_ID } from "./answers.js";
@@ -48,19 +47,15 @@ test("a task that is unknown to this client is read at once", async () => {
   expect(times).toEqual([0, 0]);
 });
 
-test("a read counts as a poll, and two waits for one task do not poll it more often than one wait", async () => {
-  const { client, clock, times } = await servePolls([
-    { json: running(10) },
-    { json: running(10) },
-    { json: running(10) },
-    { json: failedTask() },
-  ]);
+test("a read counts as a poll, and the last known state is reported before the first one", async () => {
+  const { client, clock, times } = await servePolls([{ json: running(10) }, { json: failedTask() }]);
   await client.readInvestigation(TASK_ID);
-  const both = Promise.all([client.waitForInvestigation(TASK_ID), client.waitForInvestigation(TASK_ID)]);
-  await settleOn(clock, both);
-  await both;
-  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  expect(gaps.every((gap, index) => gap >= (index < 3 ? 10_000 : 0))).toBe(true);
+  const reported: string[] = [];
+  const onProgress = ({ status }: InvestigationTask) => void reported.push(`${status} ${clock.elapsed()}`);
+  const waiting = client.waitForInvestigation(TASK_ID, { onProgress });
+  await settleOn(clock, waiting);
+  expect(reported).toEqual(["running 0", "failed 10000"]);
+  expect(times).toEqual([0, 10_000]);
 });
 
 test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken for a minute", async (seconds) => {
@@ -70,57 +65,19 @@ test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken 
   expect(times).toEqual([0, 60_000]);
 });
 
-test("polling is never faster than poll_after_seconds or Retry-After, with failures and several waits", async () => {
-  const step = fc.oneof(
-    {
-      weight: 4,
-      arbitrary: fc.integer({ min: 1, max: 200 }).map((seconds) => ({ kind: "running" as const, seconds })),
-    },
-    fc.integer({ min: 0, max: 300 }).map((seconds) => ({ kind: "limited" as const, seconds })),
-    fc.constant({ kind: "unavailable" as const, seconds: 0 }),
-    fc.constant({ kind: "lost" as const, seconds: 0 }),
-  );
-  const answerOf = ({ kind, seconds }: { kind: string; seconds: number }): Answer => {
-    if (kind === "running") return { json: running(seconds) };
-    if (kind === "limited") return refusal(429, "RATE_LIMITED", { headers: { "Retry-After": String(seconds) } });
-    return kind === "unavailable" ? refusal(503, "DATA_UNAVAILABLE") : hangUp;
-  };
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 8 }), fc.integer({ min: 1, max: 3 }), async (steps, waiters) => {
-      const answers = [...steps.map(answerOf), { json: failedTask() }];
-      const { client, clock, times } = await servePolls(answers as [Answer, ...Answer[]]);
-      const all = Promise.allSettled(Array.from({ length: waiters }, () => client.waitForInvestigation(TASK_ID)));
-      await settleOn(clock, all, 500);
-      let intervalMs = 60_000;
-      for (const [index, { kind, seconds }] of steps.entries()) {
-        if (kind === "running") intervalMs = seconds * 1000;
-        const wantedMs = kind === "limited" ? Math.max(intervalMs, seconds * 1000) : intervalMs;
-        const [time, next] = [times[index], times[index + 1]];
-        // They may have given up before.
-        if (time === undefined || next === undefined) continue;
-        expect(next - time).toBeGreaterThanOrEqual(wantedMs);
-      }
-      // Each of them sees the end itself, after the polls that they share.
-      if (steps.every(({ kind }) => kind === "running")) expect(times.length).toBe(steps.length + waiters);
-      expect(times.length).toBeGreaterThan(0);
-    }),
-    {
-      numRuns: 40,
-      examples: [
-        // Both ask for the first time at the same moment.
-        [[{ kind: "running", seconds: 1 }], 2],
-        // Retry-After makes one wait give up; the other one goes on.
-        [
-          [
-            { kind: "running", seconds: 1 },
-            ...Array.from({ length: 3 }, () => ({ kind: "unavailable" as const, seconds: 0 })),
-            { kind: "limited", seconds: 300 },
-          ],
-          2,
-        ],
-      ],
-    },
-  );
+test("a failed poll keeps the interval, and Retry-After makes it longer", async () => {
+  const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "30" } });
+  const short = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "1" } });
+  const { client, clock, times } = await servePolls([
+    { json: running(10) },
+    limited,
+    short,
+    hangUp,
+    { json: failedTask() },
+  ]);
+  const waiting = client.waitForInvestigation(TASK_ID);
+  await settleOn(clock, waiting);
+  expect(times).toEqual([0, 10_000, 40_000, 50_000, 60_000]);
 });
 
 test("as many failed polls in a row as maxAttempts end the waiting, fewer do not", async () => {
@@ -137,19 +94,12 @@ test("as many failed polls in a row as maxAttempts end the waiting, fewer do not
   expect(broken.times).toEqual([0, 60_000, 120_000, 180_000]);
 });
 
-test("a Retry-After above maxWaitMs ends every wait for the task at once, and later waits until it is over", async () => {
-  const daySeconds = 86_400;
-  const tooMany = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": String(daySeconds) } });
-  const { client, clock, seen } = await servePolls([tooMany, { json: failedTask() }]);
-  const wait = () => failureOf(client.waitForInvestigation(TASK_ID, { timeoutMs: 3_600_000 }));
-  const waits = [wait(), wait()];
-  await settleOn(clock, Promise.all(waits));
-  for (const failure of [...waits, wait()]) {
-    expect(await failure).toMatchObject({ kind: "rate", retryAfterMs: daySeconds * 1000 });
-  }
+test("a Retry-After above maxWaitMs ends the waiting at once", async () => {
+  const tooMany = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "86400" } });
+  const { client, seen } = await servePolls([tooMany, { json: failedTask() }]);
+  const error = await failureOf(client.waitForInvestigation(TASK_ID));
+  expect(error).toMatchObject({ kind: "rate", retryAfterMs: 86_400_000 });
   expect(seen).toHaveLength(1);
-  await clock.advance(daySeconds * 1000);
-  await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "failed" });
 });
 
 test("a poll that cannot succeed ends the waiting at once", async () => {

@@ -91,15 +91,10 @@ test("a number that is too large for JSON.parse does not pass as one", () => {
 test.each([
   ["an array", "[]", "not_an_object"],
   ["null", "null", "not_an_object"],
-  ["a number", "1", "not_an_object"],
-  ["a text", '"text"', "not_an_object"],
   ["nothing", "", "not_json"],
-  ["blanks", "  \n", "not_json"],
   ["half an object", '{"id":', "not_json"],
   ["two objects", "{}{}", "not_json"],
-  ["a comment", "/* */{}", "not_json"],
   ["NaN", "NaN", "not_json"],
-  ["form data", "id=evt_1", "not_json"],
 ])("%s is unusable", (_what, text, reason) => {
   expect(parseText(text)).toEqual({ kind: "unusable", reason });
 });

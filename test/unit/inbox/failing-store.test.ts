@@ -1,7 +1,8 @@
-import { pino } from "pino";
 import { expect, test } from "vitest";
-import { RetryLater } from "../../../src/index.js";
+import { RetryLater, type InboxStore } from "../../../src/index.js";
+import { memoryStore } from "../../../src/stores/memory.js";
 import { signalEvent } from "../../../src/testing/index.js";
+import { logLines } from "../../http/log-lines.js";
 import { turns, until } from "../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
@@ -114,8 +115,7 @@ test("callbacks that run through a failure of the store keep their lease", async
 
 test("a commit that never ends turns health red past the acknowledgement's time, and does not keep the receiver from closing", async () => {
   const store = faultyStore();
-  const logged: string[] = [];
-  const logger = pino({}, { write: (line) => void logged.push(line) });
+  const { logger, lines } = logLines();
   const { deliver, begin, clock, receiver } = await startRig({ store, ackTimeoutMs: 3000, logger });
   await begin(1);
   store.hold();
@@ -131,20 +131,19 @@ test("a commit that never ends turns health red past the acknowledgement's time,
   expect(isClosed).toBe(false);
   await clock.advance(1);
   expect(isClosed).toBe(true);
-  expect(logged.join("")).toContain("the inbox does not answer");
+  expect(lines.join("")).toContain("the inbox does not answer");
 });
 
 test("a settlement that the store refuses is logged: its event stays leased", async () => {
   const store = faultyStore();
-  const logged: string[] = [];
-  const logger = pino({}, { write: (line) => void logged.push(line) });
+  const { logger, lines } = logLines();
   const commit: typeof store.commit = (batch) =>
     batch.settlements.length > 0 ? Promise.reject(rowError()) : store.commit(batch);
   const { begin, calls, entry } = await startRig({ store: { ...store, commit }, logger });
   const [event] = await begin(1);
   calls[0]!.resolve();
-  await until(() => logged.some((line) => line.includes("the result of a hand-off could not be stored")));
-  expect(logged.join("")).toContain(event.id);
+  await until(() => lines.some((line) => line.includes("the result of a hand-off could not be stored")));
+  expect(lines.join("")).toContain(event.id);
   expect(await entry(event.id)).toMatchObject({ state: "leased" });
 });
 
@@ -182,17 +181,15 @@ test("a claim that the store refuses turns health red and is logged, while deliv
   const commit: typeof store.commit = (batch) =>
     isRefused && batch.claim !== null ? Promise.reject(rowError()) : store.commit(batch);
   let isRefused = true;
-  const logged: object[] = [];
-  const method = (fields: object) => logged.push(fields);
-  const logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: method, child: method };
-  const rig = await startRig({ store: { ...store, commit }, logger: logger as never });
+  const { logger, lines } = logLines();
+  const rig = await startRig({ store: { ...store, commit }, logger });
   await rig.clock.advance(3000);
   const refused = { ok: false, store: { failure: "store_row_refused" } };
   expect(rig.receiver.health()).toMatchObject(refused);
   await rig.deliverMany(3);
   await rig.clock.advance(60_000);
   expect(rig.receiver.health()).toMatchObject(refused);
-  expect(logged).toEqual([expect.objectContaining({ code: "store_row_refused" })]);
+  expect(lines.filter((line) => line.includes('"code":"store_row_refused"'))).toHaveLength(1);
   isRefused = false;
   await rig.clock.advance(1000);
   expect(rig.receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
@@ -223,4 +220,56 @@ test("events that the store refused leave the room for events in hand free", asy
   for (const event of refused) expect((await rig.deliver(event)).status).toBe(503);
   const [later] = await rig.deliverMany(1);
   expect((await rig.entry(later.id))?.state).toBe("leased");
+});
+
+/** A store that takes no new event while it is full, and everything else. */
+function fillableStore(): { store: InboxStore; fill(full: boolean): void } {
+  const inner = memoryStore();
+  let isFull = false;
+  const commit: InboxStore["commit"] = async (batch) => {
+    if (isFull && batch.accepts.length > 0) throw mediumError();
+    return inner.commit(batch);
+  };
+  return { store: { ...inner, commit }, fill: (full) => (isFull = full) };
+}
+
+test("a store that takes no new events still takes the ends of old ones, and stays red meanwhile", async () => {
+  const { store, fill } = fillableStore();
+  const rig = await startRig({ store });
+  const [first] = await rig.begin(1);
+  fill(true);
+  rig.calls[0]!.resolve();
+  const answer = rig.deliver();
+  await turns();
+  expect((await answer).status).toBe(503);
+  expect((await rig.entry(first.id))?.state).toBe("done");
+  await rig.clock.advance(5000);
+  expect(rig.receiver.health()).toMatchObject({ ok: false, store: { failure: "store_failed" } });
+  fill(false);
+  expect((await rig.deliver()).status).toBe(200);
+  expect(rig.receiver.health().ok).toBe(true);
+});
+
+test("without deliveries that could show it, a store that works otherwise counts as well after a while", async () => {
+  const { store, fill } = fillableStore();
+  const rig = await startRig({ store });
+  fill(true);
+  expect((await rig.deliver()).status).toBe(503);
+  await rig.clock.advance(12_000);
+  expect(rig.receiver.health().ok).toBe(true);
+});
+
+test("pruning is put off while events wait, but not for ever", async () => {
+  const store = faultyStore();
+  let prunes = 0;
+  const prune: InboxStore["prune"] = (request) => ((prunes += 1), store.prune(request));
+  const rig = await startRig({ store: { ...store, prune }, ackTimeoutMs: 1_000_000 });
+  const release = store.hold();
+  const answer = rig.deliver();
+  await rig.clock.advance(60_100);
+  expect(prunes).toBe(0);
+  await rig.clock.advance(100);
+  expect(prunes).toBe(1);
+  release();
+  expect((await answer).status).toBe(200);
 });

@@ -26,6 +26,12 @@ export interface Call {
   reject(error?: unknown): void;
 }
 
+interface SignedRequest {
+  method: "POST";
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
 export interface Rig {
   receiver: Receiver;
   clock: ManualClock;
@@ -35,6 +41,8 @@ export interface Rig {
   /** The events that the receiver emitted. */
   seen: { name: ReceiverEventName; [detail: string]: unknown }[];
   namesSeen(): ReceiverEventName[];
+  /** A request, signed by the clock: an event, or bytes as they are. */
+  signed(event?: object | Uint8Array, secret?: string): SignedRequest;
   /** One signed delivery; an event, or bytes as they are. */
   deliver(event?: SignalEvent | object | Uint8Array): Promise<DeliveryResponse>;
   deliverMany(count: number): Promise<[SignalEvent, ...SignalEvent[]]>;
@@ -55,6 +63,13 @@ const NAMES: readonly ReceiverEventName[] = [
   "handoffFailed",
   "dead",
 ];
+
+/** The status of an answer, and the code of a refusal. */
+export function codeOf(answer: Pick<DeliveryResponse, "status" | "body"> | null): string {
+  if (answer === null) return "null";
+  const { error } = JSON.parse(answer.body === "" ? "{}" : answer.body) as { error?: { code: string } };
+  return `${answer.status} ${error?.code ?? ""}`.trim();
+}
 
 /** A started receiver on a manual clock and, if nothing else is said, a memory store. */
 export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<Rig> {
@@ -84,10 +99,11 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
   await receiver.start();
   onTestFinished(() => receiver.close({ graceMs: 0 }));
 
-  const deliver: Rig["deliver"] = async (event = signalEvent()) => {
-    const { headers, body } = signedDelivery(event, { secret: SECRET, now: clock.now() });
-    return receiver.handle({ method: "POST", headers, body });
-  };
+  const signed: Rig["signed"] = (event = signalEvent(), secret = SECRET) => ({
+    method: "POST",
+    ...signedDelivery(event, { secret, now: clock.now() }),
+  });
+  const deliver: Rig["deliver"] = (event) => receiver.handle(signed(event));
   const deliverMany: Rig["deliverMany"] = async (count) => {
     const events = Array.from({ length: count }, () => signalEvent()) as [SignalEvent];
     const answers = await Promise.all(events.map((event) => deliver(event)));
@@ -102,6 +118,7 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     calls,
     seen,
     namesSeen: () => seen.map(({ name }) => name),
+    signed,
     deliver,
     deliverMany,
     async begin(count) {

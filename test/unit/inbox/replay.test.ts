@@ -1,11 +1,8 @@
 import { createHash } from "node:crypto";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PermanentFailure, type InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
-import { tempFolder } from "../temp-folder.js";
 import { turns, until } from "../until.js";
 import { batchOf, newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
@@ -45,16 +42,6 @@ test("a retry after a replay keeps the flags and counts its attempts anew", asyn
   expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, replayed: true, possiblyRepeated: true });
 });
 
-test("what waits or is in hand cannot be replayed, and what is unknown is not found", async () => {
-  const rig = await startRig({ handoff: { backoff: () => 60_000 } });
-  const [event] = await rig.begin(1);
-  expect(await rig.receiver.inbox.replay(event.id)).toBe("wrong_state");
-  rig.calls[0]!.reject();
-  await until(async () => (await rig.entry(event.id))?.state === "ready");
-  expect(await rig.receiver.inbox.replay([event.id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
-  expect(rig.calls.length).toBe(1);
-});
-
 test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
   const inner = await opened(memoryStore());
   const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
@@ -75,27 +62,6 @@ test("many are moved in small transactions, in order, and the event loop turns i
   expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
   expect(moved).toEqual([...Array.from({ length: 22 }, () => 50), 1]);
   expect([...portionsPerTurn.values()].every((portions) => portions === 1)).toBe(true);
-});
-
-test("a discarded event is done without its payload, its id stays known, and it cannot be replayed", async () => {
-  const rig = await startRig();
-  const id = await handOffOnce(rig, "dead");
-  expect(await rig.receiver.inbox.discard(id)).toBe("moved");
-  expect(await rig.receiver.inbox.get(id)).toMatchObject({ state: "done", rawBody: null });
-  expect(await rig.receiver.inbox.replay(id)).toBe("payload_gone");
-  expect((await rig.deliver(rig.calls[0]!.signal)).body).toBe('{"received":true,"duplicate":true}');
-  expect(await rig.receiver.inbox.discard([id, "evt_unknown"])).toEqual(["wrong_state", "not_found"]);
-});
-
-test.each([
-  ["memory", memoryStore],
-  ["sqlite", () => sqliteStore(join(tempFolder(), "inbox.db"))],
-])("%s: discarded bytes of the quarantine cannot be replayed, because their payload is gone", async (_name, make) => {
-  const rig = await startRig({ store: make() });
-  await rig.deliver(Buffer.from("not JSON"));
-  const [entry] = await rig.entries();
-  expect(await rig.receiver.inbox.discard(entry!.eventId)).toBe("moved");
-  expect(await rig.receiver.inbox.replay(entry!.eventId)).toBe("payload_gone");
 });
 
 test("bytes that are unusable are kept in quarantine, once, under a hash of them", async () => {
@@ -152,20 +118,6 @@ test("a quarantined event that this release can read is handed off under its rea
     possiblyRepeated: false,
   });
   expect((await rig.deliver(signal)).body).toBe('{"received":true,"duplicate":true}');
-});
-
-test("one that turns out to be an event that was accepted is not handed off again", async () => {
-  const store = await opened(memoryStore());
-  const signal = signalEvent();
-  const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
-  await store.commit(batchOf({ accepts: [kept] }));
-  const rig = await startRig({ store });
-  await rig.deliver(signal);
-  await until(() => rig.calls.length === 1);
-  expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("duplicate");
-  await turns();
-  expect(rig.calls.length).toBe(1);
-  expect(await rig.entry("sha256:abc")).toMatchObject({ state: "done" });
 });
 
 test("a stored event that this release cannot read is dead, not lost and not tried for ever", async () => {

@@ -105,6 +105,7 @@ test("the twentieth failed attempt makes the event dead", async () => {
 // What ends the process here is an unhandled rejection, which fails the run by itself.
 test.each([
   ["a proxy", hostileProxy()],
+  ["an error whose name throws", Object.defineProperty(new Error("x"), "name", throwing)],
   ["a RetryLater without a delay that can be read", Object.defineProperty(new RetryLater(), "delayMs", throwing)],
 ])("whatever a callback throws, its event comes again: %s", async (_what, thrown) => {
   const rig = await startRig({ handoff: { backoff: () => 60_000 } });

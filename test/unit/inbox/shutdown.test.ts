@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
-import { createReceiver, type DeliveryResponse } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
+import { createReceiver } from "../../../src/index.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { rejectionOf } from "../signalbox-error-of.js";
+import { inboxPath } from "../stores/sqlite/open-store.js";
 import { turns, until } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
 import { SECRET, startRig, type Rig } from "./receiver-rig.js";
@@ -73,28 +76,6 @@ test("a delivery that was being stored when it closed is acknowledged and kept",
   expect(next.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
 });
 
-test("deliveries get 503 before the start, while it closes, and after", async () => {
-  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET });
-  const idle = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => {}, logger: false });
-  const before = await idle.handle({ method: "POST", headers, body });
-
-  const rig = await startRig();
-  await rig.begin(1);
-  const closing = rig.receiver.close();
-  await turns(1);
-  const during = await rig.deliver();
-  rig.calls[0]!.resolve();
-  await closing;
-  const after = await rig.deliver();
-  const codes = [before, during, after].map((answer) => [answer.status, answer.headers["Retry-After"], codeIn(answer)]);
-  expect(codes).toEqual([
-    [503, "5", "store_unavailable"],
-    [503, "5", "closing"],
-    [503, "5", "closing"],
-  ]);
-  expect(rig.receiver.health()).toMatchObject({ ok: false, state: "closed" });
-});
-
 test.each([
   ["an idle one", async () => {}],
   ["one with a callback that runs", async (rig: Rig) => void (await rig.deliver())],
@@ -140,8 +121,7 @@ test("closing on a store that fails ends, leaves no timer behind, and the next s
 test("a delivery that is judged while it closes is answered once and kept from the store", async () => {
   let found: (secrets: string) => void = () => {};
   const rig = await startRig({ secrets: () => new Promise<string>((resolve) => (found = resolve)) });
-  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET, now: rig.clock.now() });
-  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  const answer = rig.deliver();
   await turns();
   const closing = rig.receiver.close({ graceMs: 0 });
   found(SECRET);
@@ -149,6 +129,33 @@ test("a delivery that is judged while it closes is answered once and kept from t
   await closing;
 });
 
-function codeIn({ body }: DeliveryResponse): string {
-  return (JSON.parse(body) as { error: { code: string } }).error.code;
-}
+test("closing a receiver that could not start leaves the one that did alone", async () => {
+  const store = sqliteStore(inboxPath());
+  const options = { secrets: SECRET, store, onSignal: () => undefined, logger: false as const };
+  const first = createReceiver(options);
+  await first.start();
+  const second = createReceiver(options);
+  const starting = second.start();
+  const closing = second.close();
+  expect((await rejectionOf(starting)).code).toBe("store_in_use");
+  await closing;
+  const delivery = signedDelivery(signalEvent(), { secret: SECRET });
+  expect((await first.handle({ method: "POST", ...delivery })).status).toBe(200);
+  await first.close();
+});
+
+test("closing while a claim is in flight leaves no timer behind", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store, handoff: { backoff: () => 60_000 } });
+  await rig.deliverMany(1);
+  await until(() => rig.calls.length === 1);
+  rig.calls[0]!.reject();
+  await turns();
+  const release = store.hold();
+  await rig.clock.advance(1000);
+  expect(store.commits.at(-1)?.claim).not.toBeNull();
+  const closing = rig.receiver.close({ graceMs: 0 });
+  release();
+  await closing;
+  expect(rig.clock.pendingTimers()).toBe(0);
+});

@@ -4,13 +4,14 @@ import { turns, until } from "../until.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
 
-test("whatever a logger or a listener throws, each hand-off is settled and its slot is free again", async () => {
+// An unhandled rejection fails the run by itself.
+test.each([
+  ["throw", () => mistake()],
+  ["reject", async () => mistake()],
+])("when a logger and the listeners %s, each hand-off is settled and its slot is free again", async (_what, fail) => {
   const store = faultyStore();
   store.prune = () => Promise.reject(mediumError());
-  const throwing = () => {
-    throw new Error("a logger that throws");
-  };
-  const logger = { debug: throwing, info: throwing, warn: throwing, error: throwing, child: throwing };
+  const logger = { debug: fail, info: fail, warn: fail, error: fail, child: fail };
   const called: string[] = [];
   let fails = true;
   const { receiver, clock, deliver, deliverMany } = await startRig({
@@ -23,7 +24,7 @@ test("whatever a logger or a listener throws, each hand-off is settled and its s
     },
   });
   const names: ReceiverEventName[] = ["accepted", "handedOff", "handoffFailed", "dead", "rejected"];
-  for (const name of names) receiver.on(name, throwing);
+  for (const name of names) receiver.on(name, (): unknown => fail());
   // As many as open the breaker.
   await deliverMany(10);
   await until(() => called.length === 10);
@@ -39,3 +40,7 @@ test("whatever a logger or a listener throws, each hand-off is settled and its s
   await turns();
   expect(await receiver.inbox.stats()).toMatchObject({ dead: 10, done: 2, leased: 0, ready: 0, running: 0 });
 });
+
+function mistake(): never {
+  throw new Error("a mistake of the user");
+}

@@ -6,15 +6,11 @@ const KNOWN = ["secrets", "store", "onSignal", "onTest", "endpoint", "bodyLimitB
 
 test.each([
   ["secret", "secrets"],
-  ["SECRETS", "secrets"],
   ["stoer", "store"],
   ["onsignal", "onSignal"],
-  ["onSignals", "onSignal"],
   ["bodyLimit", "bodyLimitBytes"],
   ["body", "bodyLimitBytes"],
   ["end", undefined],
-  ["bodyLimitByte", "bodyLimitBytes"],
-  ["endpiont", "endpoint"],
   ["webhookUrl", undefined],
   ["", undefined],
 ])("%j was probably meant to be %j", (name, meant) => {

@@ -4,6 +4,7 @@ import { createReceiver, type InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
+import { logLines } from "../../http/log-lines.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { inboxPath } from "../stores/sqlite/open-store.js";
 
@@ -81,14 +82,11 @@ test("an event of an unknown type counts and is told as quarantined alone", asyn
 });
 
 test("a store that lacks connections for the callbacks is told of at the start and in the health", async () => {
-  const logged: unknown[][] = [];
-  const ignored = (): undefined => undefined;
-  const warn = (...line: unknown[]): unknown => logged.push(line);
-  const logger = { debug: ignored, info: ignored, error: ignored, warn, child: ignored };
+  const { logger, lines } = logLines();
   const shortage = (callbacks: number): string => `a pool for ${callbacks} callbacks`;
   const store: InboxStore = { ...memoryStore(), durable: true, shortage };
-  const { receiver } = await startRig({ store, logger: logger as never });
-  expect(logged).toEqual([[{ store: "memory" }, "a pool for 16 callbacks"]]);
+  const { receiver } = await startRig({ store, logger });
+  expect(lines.filter((line) => line.includes("a pool for 16 callbacks"))).toHaveLength(1);
   expect(receiver.health().shortage).toBe("a pool for 16 callbacks");
 });
 

@@ -1,23 +1,17 @@
 import { expect, test } from "vitest";
 import { fetchHandler } from "../../../src/receiver/adapters/fetch-handler.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
-import { SECRET, startRig } from "../inbox/receiver-rig.js";
+import { codeOf, startRig } from "../inbox/receiver-rig.js";
 
 const URL = "http://localhost/webhooks/signals";
 
 async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   const rig = await startRig(over);
   const receive = fetchHandler(rig.receiver);
-  const signed = signedDelivery(signalEvent(), { secret: SECRET, now: rig.clock.now() });
-  const requestOf = (over_: object = {}): Request =>
-    new Request(URL, { method: "POST", ...signed, duplex: "half", ...over_ });
+  const signed = rig.signed();
+  const requestOf = (over_: object = {}): Request => new Request(URL, { ...signed, duplex: "half", ...over_ });
   const post = async (request: Request): Promise<string> => {
-    const { status, body } = await receive(request).then(async (answer) => ({
-      status: answer.status,
-      body: await answer.text(),
-    }));
-    const { error } = JSON.parse(body === "" ? "{}" : body) as { error?: { code: string } };
-    return `${status} ${error?.code ?? ""}`.trim();
+    const answer = await receive(request);
+    return codeOf({ status: answer.status, body: await answer.text() });
   };
   return { ...rig, requestOf, post };
 }

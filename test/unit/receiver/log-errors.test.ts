@@ -54,8 +54,6 @@ circular.cause = circular;
 // pino cannot serialise some of these.
 test.each([
   ["a text", "queue is down", "thrown: queue is down"],
-  ["an object", { payload: "confidential" }, "thrown: [object Object]"],
-  ["a frozen error", Object.freeze(new Error("frozen")), "Error: frozen"],
   ["a hostile getter", Object.defineProperty(new Error("x"), "stack", throwing), "Error: x"],
   ["a hostile proxy", hostileProxy(), "thrown: a value that cannot be read"],
   ["a circular cause", circular, "circular"],

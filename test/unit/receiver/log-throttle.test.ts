@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createReceiver } from "../../../src/index.js";
 import { createLogThrottle } from "../../../src/receiver/receiver-log.js";
+import { logLines } from "../../http/log-lines.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { createManualClock } from "../../../src/testing/index.js";
 
@@ -26,12 +27,10 @@ test("setting the machine's clock back silences nothing", async () => {
 });
 
 test("a receiver that was not started says in its log why deliveries get 503", async () => {
-  const lines: unknown[] = [];
-  const warn = (...line: unknown[]): void => void lines.push(line);
-  const logger = { debug() {}, info() {}, warn, error() {}, child: () => logger } as never;
+  const { logger, lines } = logLines();
   const receiver = createReceiver({ secrets: "whsec_unit", store: memoryStore(), logger, onSignal() {} });
   for (let time = 0; time < 3; time++) {
     expect((await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status).toBe(503);
   }
-  expect(lines).toEqual([[{ state: "idle", suppressed: 0 }, expect.stringContaining("start() was not called")]]);
+  expect(lines.filter((line) => line.includes("start() was not called"))).toHaveLength(1);
 });

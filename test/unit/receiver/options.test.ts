@@ -91,11 +91,7 @@ test("secrets that the user changes later change nothing", () => {
 
 test.each([
   ["endpont", "endpoint"],
-  ["Endpoint", "endpoint"],
-  ["tolerance", "toleranceSeconds"],
-  ["bodyLimit", "bodyLimitBytes"],
   ["retentions", "retention"],
-  ["on_test", "onTest"],
 ])("the unknown option %s is refused by name, with %s suggested", (name, meant) => {
   const error = problem({ [name]: 1 });
   expect(error.code).toBe("option_unknown");
@@ -104,10 +100,8 @@ test.each([
 });
 
 test.each([
-  ["maxQueued", "event", "events"],
   ["handoff", "concurency", "concurrency"],
   ["retention", "keydays", "keyDays"],
-  ["handoff", "backof", "backoff"],
 ])("the unknown option %s.%s is refused by its whole name, with %s suggested", (group, name, meant) => {
   const error = problem({ [group]: { [name]: 1 } });
   expect(error.code).toBe("option_unknown");
@@ -123,7 +117,6 @@ test("an option that resembles none gets the list of all", () => {
 
 test.each([
   ["secret", "secrets", "secrets"],
-  ["stores", "store", "store"],
   ["onSignl", "onSignal", "onSignal"],
 ])("a required option that is misspelt as %s is told so, not that %s is missing", (misspelt, name, meant) => {
   const { [name as "store"]: value, ...rest } = sound();
@@ -137,37 +130,25 @@ test.each([
   ["store", "signals.db"],
   ["store", { open() {} }],
   ["onSignal", undefined],
-  ["onSignal", "handler"],
   ["onTest", {}],
-  ["endpoint", ""],
   ["endpoint", "a/b"],
   ["endpoint", "x".repeat(101)],
   ["toleranceSeconds", 0],
-  ["toleranceSeconds", Number.NaN],
   ["toleranceSeconds", "300"],
-  ["toleranceSeconds", Infinity],
-  ["bodyLimitBytes", 0],
   ["bodyLimitBytes", 1.5],
   ["bodyTimeoutMs", 0],
   ["ackTimeoutMs", 2 ** 31],
-  ["ackTimeoutMs", Infinity],
   ["secretWaitMs", -1],
-  ["secretWaitMs", 0.5],
   ["secretWaitMs", 3000],
   ["maxQueued", 5],
   ["maxQueued.events", 0],
-  ["handoff.concurrency", 0],
   ["handoff.concurrency", 2.5],
-  ["handoff.timeoutMs", -1],
   ["handoff.timeoutMs", 1000.5],
   ["handoff.maxAttempts", 0],
-  ["handoff.maxAttempts", null],
   ["handoff.backoff", "fast"],
   ["retention.keyDays", 1],
-  ["retention.payloadDays", -1],
   ["retention.payloadDays", 31],
   ["logger", "info"],
-  ["logger", true],
   ["clock", {}],
 ])("the option %s is refused as %j, by its name", (path, value) => {
   const [group, name] = path.split(".") as [string, string?];
@@ -200,23 +181,14 @@ test.each([[undefined], [null], [[]], ["options"], [() => {}]])("%j are no optio
   expect(errorOf(() => createReceiver(options as never)).code).toMatch(/^(option|secret)_invalid$/);
 });
 
-test.each([
-  [undefined],
-  [""],
-  ["  "],
-  [null],
-  [42],
-  [[]],
-  [["whsec_one", ""]],
-  [["whsec_one", 7]],
-  [[["whsec_one"]]],
-  [Buffer.from("whsec_one")],
-  [{ 0: "whsec_one" }],
-])("the secrets %j are refused at construction", (secrets) => {
-  const error = problem({ secrets });
-  expect(error.code).toBe("secret_invalid");
-  expect(error.message).not.toContain("whsec_one");
-});
+test.each([[undefined], [""], [null], [[]], [["whsec_one", ""]], [["whsec_one", 7]], [Buffer.from("whsec_one")]])(
+  "the secrets %j are refused at construction",
+  (secrets) => {
+    const error = problem({ secrets });
+    expect(error.code).toBe("secret_invalid");
+    expect(error.message).not.toContain("whsec_one");
+  },
+);
 
 test("no value of an option is repeated in an error", () => {
   for (const over of [{ secrets: ["whsec_private", ""] }, { endpoint: "whsec_private!" }, { store: "whsec_private" }]) {

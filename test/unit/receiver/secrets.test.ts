@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { createReceiver, type SecretsOption, type SecretSource } from "../../../src/index.js";
 import { createSecrets } from "../../../src/receiver/secrets.js";
 import { memoryStore } from "../../../src/stores/memory.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
-import { startRig } from "../inbox/receiver-rig.js";
+import { signalEvent } from "../../../src/testing/index.js";
+import { logLines } from "../../http/log-lines.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
 test.each<[string, SecretsOption, string[]]>([
@@ -27,8 +28,7 @@ test("a source of the user's own is asked, announces secrets, and is closed with
     close: () => void (isClosed = true),
   };
   const rig = await startRig({ secrets: source });
-  const { headers, body } = signedDelivery(signalEvent(), { secret: "whsec_new", now: rig.clock.now() });
-  const answer = rig.receiver.handle({ method: "POST", headers, body });
+  const answer = rig.receiver.handle(rig.signed(signalEvent(), "whsec_new"));
   await rig.clock.advance(100);
   found = ["whsec_old", "whsec_new"];
   await rig.clock.advance(100);
@@ -82,3 +82,27 @@ test("an async expectsMore announces nothing, and its rejection changes nothing"
   expect(createSecrets({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
   await new Promise((resume) => setImmediate(resume));
 });
+
+test.each([
+  ["throws", () => failing()],
+  ["rejects", async () => failing()],
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
+  ["rejects with nothing", () => Promise.reject()],
+])("a source that %s gets 503, and a line in the log without what it said", async (_what, fail) => {
+  const { logger, lines } = logLines();
+  let isBroken = true;
+  const secrets = (() => (isBroken ? fail() : SECRET)) as SecretsOption;
+  const { receiver, deliver } = await startRig({ secrets, secretWaitMs: 0, logger });
+  const event = signalEvent();
+  expect(await deliver(event)).toMatchObject({ status: 503, body: expect.stringContaining("secret_unavailable") });
+  // Nor does a signature over an empty key get in.
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  expect(lines.filter((line) => line.includes('"code":"secret_unavailable"'))).toHaveLength(1);
+  expect(lines.join("")).not.toContain(SECRET);
+  isBroken = false;
+  expect((await deliver(event)).status).toBe(200);
+});
+
+function failing(): never {
+  throw new Error(`cannot get ${SECRET}`);
+}

@@ -23,7 +23,6 @@ test.each([
   ["milliseconds", 1_795_255_200_000],
   ["a fraction", 1.5],
   ["a negative number", -1],
-  ["no number", Number.NaN],
   ["infinity", Infinity],
 ])("%s is refused as a timestamp", (_name, timestamp) => {
   const error = errorOf(() => signBody({ body: "", secret: "s3cret-of-mine", timestamp }));
@@ -34,15 +33,12 @@ test.each([
   expect(error.message).not.toContain("s3cret-of-mine");
 });
 
-test.each([[""], ["   "], ["\t\n"], [undefined], [null], [42], [["s3cret"]], [{ secret: "s3cret" }]])(
-  "the secret %j is refused",
-  (secret) => {
-    const error = errorOf(() => signBody({ body: "", secret: secret as string }));
-    expect(error.code).toBe("secret_invalid");
-    expect(error.help).not.toBe("");
-    expect(error.message).not.toContain("s3cret");
-  },
-);
+test.each([[""], [" \t\n"], [undefined], [["s3cret"]]])("the secret %j is refused", (secret) => {
+  const error = errorOf(() => signBody({ body: "", secret: secret as string }));
+  expect(error.code).toBe("secret_invalid");
+  expect(error.help).not.toBe("");
+  expect(error.message).not.toContain("s3cret");
+});
 
 test.each([[undefined], [null], ["text"], [{}]])("a call with %j in place of its input is refused", (input) => {
   expect(errorOf(() => signBody(input as never)).code).toBe("secret_invalid");

@@ -34,11 +34,9 @@ async function outcomesOf(sdk: Sdk, metric: string): Promise<Record<string, unkn
 
 const titled = (title: string): SignalEvent => signalEvent({ data: { title } });
 
-async function deliverAll(rig: Rig, events: readonly object[], secret = SECRET): Promise<void> {
+async function deliverAll({ receiver, signed }: Rig, events: readonly object[], secret = SECRET): Promise<void> {
   for (let first = 0; first < events.length; first += 50) {
-    const some = events.slice(first, first + 50);
-    const deliveries = some.map((event) => signedDelivery(event, { secret, now: systemClock.now() }));
-    await Promise.all(deliveries.map(({ headers, body }) => rig.receiver.handle({ method: "POST", headers, body })));
+    await Promise.all(events.slice(first, first + 50).map((event) => receiver.handle(signed(event, secret))));
   }
 }
 

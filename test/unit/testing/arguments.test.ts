@@ -11,9 +11,7 @@ test("a misspelt signal type is refused, with the type that was probably meant",
 
 const INVALID: readonly (readonly [call: () => unknown, says: RegExp])[] = [
   [() => signalEvent(given(5)), /The overrides of signalEvent are invalid: expected an object, not a number/],
-  [() => signalEvent(given(null)), /expected an object, not null/],
   [() => signalEvent("new_model", given("x")), /expected an object, not a string/],
-  [() => signalEvent({ data: { product: given<never>("acme") } }), /"data\.product" of signalEvent is invalid/],
   [() => signalEvent({ data: given<never>([]) }), /"data" of signalEvent is invalid: expected an object, not a list/],
   [() => testEvent(given("x")), /The overrides of testEvent/],
   [() => createManualClock(NaN), /createManualClock was given NaN/],
@@ -31,7 +29,7 @@ test.each([-5, NaN, Infinity, given<number>("5")])("a clock does not advance by 
   expect([clock.now(), clock.elapsed()]).toEqual([1000, 0]);
 });
 
-test.each(["a_type_of_next_year", "entered_category_top_50", "x", "price_history_published"])(
+test.each(["a_type_of_next_year", "entered_category_top_50"])(
   "a type that the service may add is no slip: %s",
   (type) => {
     expect(signalEvent(type).data.signal_type).toBe(type);

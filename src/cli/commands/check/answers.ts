@@ -1,3 +1,4 @@
+import { answerTimes, describeTimes, type AnswerTimes } from "../../deliveries/answer-times.js";
 import { isRefusal, isSuccess, type Answered } from "../../deliveries/answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check.js";
@@ -48,35 +49,19 @@ function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
   return exchange.answer.kind === "answer";
 }
 
-export interface AnswerTimes {
-  count: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
-}
-
 const LEAST_SAMPLES = 20;
 
 /** How long the acknowledgements took, without held requests, whose delay is intended; `null` if nothing was acknowledged. */
-export function answerTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
-  const times = exchanges
-    .flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms]))
-    .sort((a, b) => a - b);
-  if (times.length === 0) return null;
-  const quantile = (part: number): number => Math.round((times[Math.floor(part * (times.length - 1))] ?? 0) * 10) / 10;
-  return { count: times.length, p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) };
-}
-
-export function describeTimes({ count, p50Ms, p99Ms, maxMs }: AnswerTimes): string {
-  return `half of ${count} within ${p50Ms} ms, 99% within ${p99Ms} ms, the slowest ${maxMs} ms`;
+export function acknowledgementTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
+  return answerTimes(exchanges.flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms])));
 }
 
 export async function checkAnswerTimes(context: CheckContext): Promise<Observation> {
   for (let sent = 0; sent < LEAST_SAMPLES; sent++) {
-    if ((answerTimes(context.exchanges)?.count ?? 0) >= LEAST_SAMPLES) break;
+    if ((acknowledgementTimes(context.exchanges)?.count ?? 0) >= LEAST_SAMPLES) break;
     await context.send(context.build("new-signal"), 0);
   }
-  const times = answerTimes(context.exchanges);
+  const times = acknowledgementTimes(context.exchanges);
   if (times === null) return { probes: [], inconclusive: "nothing was answered 2xx" };
   const probe = {
     name: "acknowledgements",
@@ -85,5 +70,5 @@ export async function checkAnswerTimes(context: CheckContext): Promise<Observati
     actual: describeTimes(times),
     ok: times.maxMs <= context.ackLimitMs,
   };
-  return { probes: [probe], note: describeTimes(times) };
+  return { probes: [probe], note: `${times.count} acknowledgements: ${describeTimes(times)}` };
 }

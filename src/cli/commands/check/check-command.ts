@@ -1,16 +1,14 @@
-import { closeSync, openSync, writeFileSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, environmentError, errorCode, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../options/parse-option.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
-import { answerTimes } from "./answers.js";
+import { acknowledgementTimes } from "./answers.js";
 import type { Check, CheckResult } from "./check.js";
 import { createCheckContext } from "./check-context.js";
 import { CHECKS } from "./checks.js";
-import { junitOf } from "./junit.js";
-import { receiverClockOffset } from "./age-bounds.js";
+import { receiverClockOffset } from "./receiver-clock.js";
 import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
 import { reasonNotToCheck, runChecks } from "./run-checks.js";
 
@@ -20,12 +18,10 @@ interface CheckOptions extends SecretOptions {
   strict?: true;
   restartCommand?: string;
   restartTimeout?: number;
-  acceptedCommand?: string;
   ackLimit: number;
   concurrency: number;
   timeout: number;
   json?: true;
-  junit?: string;
 }
 
 const DEFAULT_RESTART_SECONDS = 60;
@@ -48,23 +44,16 @@ export function addCheckCommand(program: Command, context: CommandContext): void
       `how long the restart may take (default: ${DEFAULT_RESTART_SECONDS})`,
       wholeNumber(1, 3600),
     )
-    .option(
-      "--accepted-command <shell>",
-      "a command that prints how many signals were accepted, for dedupe.*",
-      notEmpty,
-    )
     .option("--ack-limit <seconds>", "the longest acknowledgement that answers.time allows", numberOf(0), 3)
     .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
-    .option("--json", "print NDJSON")
-    .option("--junit <file>", "also write JUnit XML", notEmpty);
+    .option("--json", "print NDJSON");
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
     [`signalbox check ${url} --only signature. --only age.`, "Run only the checks of signatures and ages"],
     [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Also see whether ids survive a restart"],
-    [`signalbox check ${url} --accepted-command 'wc -l < accepted.log'`, "Count what a receiver accepts"],
-    [`signalbox check ${url} --strict --junit check.xml`, "Run all checks on a build server"],
+    [`signalbox check ${url} --strict --json`, "Run all checks on a build server"],
   ]);
   command.addHelpText("after", `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`);
   runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
@@ -76,13 +65,12 @@ function idsOf(kind: Check["kind"]): string {
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { strict = false, json = false, junit, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
+  const { strict = false, json = false, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
   if (options.restartTimeout !== undefined && restartCommand === undefined) {
     throw usageError("--restart-timeout needs --restart-command");
   }
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
-  if (junit !== undefined) assertWritable(junit);
   // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
@@ -94,7 +82,6 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     ackLimitMs: options.ackLimit * 1000,
     restartCommand,
     restartTimeoutMs: restartTimeout * 1000,
-    acceptedCommand: options.acceptedCommand,
     env: cli.env,
     signal: cli.signal,
   });
@@ -116,19 +103,9 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     if (!cli.signal.aborted && (results.length > 0 || json)) {
       const summary = summarise(results);
       const ok = stoppedBy === null && isGood(summary, strict);
-      const times = answerTimes(context.exchanges);
+      const times = acknowledgementTimes(context.exchanges);
       report.finish({ summary, ok, times, clockOffsetMs: receiverClockOffset(context.exchanges), stoppedBy });
     }
-    if (junit !== undefined) writeFileSync(junit, junitOf(results, { strict, stoppedBy }));
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;
-}
-
-/** Called before the checks, so that the user does not wait minutes to learn that the file cannot be written. */
-function assertWritable(file: string): void {
-  try {
-    closeSync(openSync(file, "a"));
-  } catch (error) {
-    throw environmentError(`cannot write ${file} (${errorCode(error)})`);
-  }
 }

@@ -1,3 +1,4 @@
+import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
 import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
@@ -54,12 +55,13 @@ export interface CheckSettings extends Omit<Target, "events"> {
   ackLimitMs: number;
   restartCommand: string | undefined;
   restartTimeoutMs: number;
-  acceptedCommand: string | undefined;
   env: NodeJS.ProcessEnv;
 }
 
 /** The state that the checks of one run share. */
-export interface CheckContext extends CheckSettings, CaseSender<CaseName> {
+export interface CheckContext extends CheckSettings {
+  build(what: CaseName): BuiltDelivery;
+  send: CaseSender["send"];
   exchanges: readonly Exchange[];
   /** Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends an event twice to find out. */
   marksDuplicates(): Promise<boolean>;

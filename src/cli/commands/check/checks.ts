@@ -1,6 +1,5 @@
 import { LIMITS } from "../../../api/limits.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import { checkBounds } from "./age-bounds.js";
 import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
 import type { Check } from "./check.js";
 import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
@@ -131,23 +130,6 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     ],
   },
   {
-    id: "age.bounds",
-    title: `The tolerance is ${AGE} s to the second: -${AGE - 1}, +${AGE - 1} and +${AGE} s pass, -${AGE + 1} and +${AGE + 1} s do not.`,
-    hint: `Refuse when |now - t| > ${AGE}, with t and now in whole seconds.`,
-    dependsOn: ["age.past", "age.future"],
-    run: (context) =>
-      checkBounds(
-        [
-          [-AGE - 1, "refused"],
-          [1 - AGE, "accepted"],
-          [AGE - 1, "accepted"],
-          [AGE, "accepted"],
-          [AGE + 1, "refused"],
-        ],
-        context,
-      ),
-  },
-  {
     id: "handshake.challenge",
     title: "A verification is answered with its challenge, each time and unchanged.",
     hint: 'Answer webhook.verification with 2xx and the JSON {"challenge": data.challenge}, even if the id is known.',
@@ -199,7 +181,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
 const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "events.json-forms",
-    title: "A byte order mark in front of the JSON, and escapes of half a character, are acknowledged.",
+    title: "A byte order mark in front of the JSON, and an escape of an unpaired surrogate, are acknowledged.",
     hint: "Skip a byte order mark when you parse, and store the bytes: some databases cannot store such text.",
     cases: ["byte-order-mark", "escaped-nul-and-surrogate"],
   },
@@ -225,15 +207,6 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
       "capital-keys",
       "leading-zero-t",
     ],
-  },
-  {
-    id: "age.exactly-300-old",
-    title: `A signature of exactly ${AGE} s ago is accepted.`,
-    hint:
-      `Compare whole seconds. With fractions of a second the age is always a little over ${AGE} s, and the document allows ` +
-      "you to refuse that.",
-    dependsOn: ["age.past"],
-    run: (context) => checkBounds([[-AGE, "accepted"]], context),
   },
   {
     id: "dedupe.conflict",

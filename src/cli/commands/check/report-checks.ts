@@ -1,9 +1,9 @@
 import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import { formatTable } from "../../console/table.js";
-import type { AnswerTimes } from "./answers.js";
+import type { AnswerTimes } from "../../deliveries/answer-times.js";
 import type { CheckKind, CheckResult } from "./check.js";
-import { describeOffset } from "./age-bounds.js";
+import { describeOffset } from "./receiver-clock.js";
 import { CHECKS } from "./checks.js";
 
 export interface Run {

@@ -44,8 +44,11 @@ function judge(
 function runCases({ cases = [] }: Check) {
   return async (context: CheckContext): Promise<Observation> => {
     const probes: Probe[] = [];
-    const all = cases.map((what) => ({ what, wanted: wantedOf(context.build(what).delivery.expect) }));
-    await sendCases(all, context.concurrency, context, (result) => probes.push(probeOf(result, result.wanted)));
+    const all = cases.map((what) => {
+      const built = context.build(what);
+      return { built, wanted: wantedOf(built.delivery.expect) };
+    });
+    await sendCases(all, context.concurrency, context.send, (result) => probes.push(probeOf(result, result.wanted)));
     return { probes };
   };
 }

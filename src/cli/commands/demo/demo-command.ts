@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { Cli } from "../../console/cli.js";
 import { someNames } from "../../console/printable.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";

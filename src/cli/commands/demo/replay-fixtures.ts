@@ -3,8 +3,8 @@ import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import type { Terminal } from "../../console/terminal.js";
 import { describeWanted } from "../../deliveries/answer.js";
 import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
-import { reportResults, type Rows } from "../../deliveries/report-results.js";
-import { createCaseSender, sendCases, type CaseResult } from "../../deliveries/send-cases.js";
+import { failedNames, replayDeliveries, type ReplayOptions } from "../../deliveries/replay-deliveries.js";
+import type { CaseResult } from "../../deliveries/send-cases.js";
 import { throwIfInterrupted } from "../../options/define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
@@ -12,7 +12,7 @@ import { reportHandOffs, type Report } from "./report-steps.js";
 interface Replay {
   receiver: DemoReceiver;
   secret: string;
-  rows: Rows;
+  rows: ReplayOptions["rows"];
   report: Report;
   terminal: Terminal;
   signal: AbortSignal;
@@ -27,28 +27,24 @@ export async function replayFixtures({ receiver, secret, rows, report, terminal,
   const { deliveries, events } = readFixtureFolder();
   const before = receiver.keys.length;
   const keptBefore = (await receiver.receiver.inbox.stats()).quarantined;
-  const answers = reportResults(terminal, deliveries, rows);
-  const results: CaseResult[] = [];
-  const sender = createCaseSender({ url: receiver.url, secret, events, timeoutMs: 15_000, signal }, { asIs: false });
-  const cases = deliveries.map((what) => ({ what, wanted: "exact" }) as const);
-  await sendCases(cases, 1, sender, (result) => {
-    answers.add(result);
-    results.push(result);
-  });
+  const target = { url: receiver.url, secret, events, timeoutMs: 15_000, signal };
+  const results = await replayDeliveries(target, deliveries, { rows }, terminal);
   const kept = (await receiver.receiver.inbox.stats()).quarantined - keptBefore;
   for (const kind of KINDS) reportKind(kind, results, kept, report);
-  const accepted = answers.accepted.signals + answers.accepted.tests;
+  const accepted = results.filter((result) => result.ok && ACCEPTED.test(wantedOf(result))).length;
   await receiver.settle(before + accepted, signal);
   throwIfInterrupted(signal);
   reportHandOffs(receiver.keys.slice(before), accepted, report);
-  return answers.failed;
+  return failedNames(results);
 }
 
 type Kind = readonly [step: string, wanted: RegExp, what: string];
 
+const ACCEPTED = /received$/;
+
 /** Each delivery is of the one kind whose pattern matches the answer that is expected. */
 const KINDS: readonly Kind[] = [
-  ["accepted", /received$/, `signals of ${SIGNAL_TYPES.length} types, and test events`],
+  ["accepted", ACCEPTED, `signals of ${SIGNAL_TYPES.length} types, and test events`],
   ["duplicate", /duplicate$/, "events that were accepted before"],
   ["challenge", /challenge$/, "verifications"],
   ["unusable", /quarantined$/, "events, kept in the quarantine"],

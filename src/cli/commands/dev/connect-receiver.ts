@@ -3,27 +3,9 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NewRegistration } from "../../../api/webhook-registration.js";
 import { createClient } from "../../../client/client.js";
-import type { Emulator } from "../../../emulator/instance/create-emulator.js";
-import { registerAllTypes } from "../register/register-all-types.js";
-import { waitUntilActive } from "../register/wait-until-active.js";
-import type { DevOptions } from "./dev-command.js";
-import type { Screen } from "./screen.js";
-
-/** What the parts of `signalbox dev` share while it runs. */
-export interface Session {
-  options: DevOptions;
-  emulator: Emulator;
-  apiKey: string;
-  /** The products that the account follows, the one with the most traffic first. */
-  slugs: readonly string[];
-  /** The secrets that were added to the secret file. Empty until the receiver is registered. */
-  secrets: string[];
-  screen: Screen;
-  /** Whether keys are read from a terminal. */
-  hasKeys: boolean;
-  /** Aborts when the command ends. */
-  stop: AbortController;
-}
+import { registerAllTypes } from "../../registration/register-all-types.js";
+import { waitUntilActive } from "../../registration/wait-until-active.js";
+import type { Session } from "./session.js";
 
 const PAUSE_MS = 300;
 /** After so many pauses, most commands have started their receiver. */
@@ -75,7 +57,7 @@ export async function isListening({ hostname, port, protocol }: URL): Promise<bo
   return isOpen;
 }
 
-/** Says what is wrong each time that it changes, and continues until it is fixed. */
+/** Repeats the verification until it succeeds. Prints the obstacle, but only when it is another one than before. */
 async function waitUntilVerified(
   registrations: readonly NewRegistration[],
   { emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,

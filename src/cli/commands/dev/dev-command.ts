@@ -1,30 +1,13 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { readDotenv } from "../../options/read-input.js";
-import { schemaOption } from "../../options/database.js";
+import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
 import { receiverAddress } from "../../options/receiver-address.js";
-
-export interface DevOptions {
-  /** The words of a command that starts the receiver; empty if there is none. */
-  command: readonly string[];
-  url: URL;
-  secretFile: string;
-  /** The inbox of the receiver. */
-  db: string;
-  schema?: string;
-  /** If it is not given, another port is taken when the default is in use. */
-  port?: number;
-  seed?: number;
-  json?: true;
-}
+import { DEFAULT_PORT, type DevOptions } from "./session.js";
 
 type Given = Omit<DevOptions, "command" | "url"> & Partial<Pick<DevOptions, "url">>;
-
-/** Where the starters keep their inbox. */
-export const DEFAULT_INBOX = "signals.db";
-export const DEFAULT_PORT = 4010;
 
 export function addDevCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -51,7 +34,6 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
   ]);
   runs(command, context, async (words: string[], options: Given) => {
-    // Imported here, so that other commands start faster.
     const { runDev } = await import("./run-dev.js");
     const { env } = context.cli;
     const url = options.url ?? receiverAddress(existsSync(".env") ? readDotenv(".env", env) : env);

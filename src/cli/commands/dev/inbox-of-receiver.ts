@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { isSignalboxError } from "../../../errors.js";
-import { isDatabase, type InboxPlace } from "../../options/database.js";
+import { isDatabase, type InboxPlace } from "../../inbox/inbox-place.js";
 import { CliError } from "../../options/exit.js";
-import { openInbox } from "../inbox/open-inbox.js";
-import { pageOfInbox } from "../inbox/page-of-inbox.js";
+import { openInbox } from "../../inbox/open-inbox.js";
+import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 export interface InboxOfReceiver {
   listener: RequestListener;

@@ -1,12 +1,12 @@
+import { spawn } from "node:child_process";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../events/signal-types.js";
 import type { Cli } from "../../console/cli.js";
 import { formatTable } from "../../console/table.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-signals.js";
-import { dashboardUrl } from "../emulator/report-start.js";
-import type { Session } from "./connect-receiver.js";
-import { openBrowser } from "./open-browser.js";
+import { dashboardUrl } from "../../emulator/report-start.js";
 import { CTRL_C, readKeys, type Keys } from "./read-keys.js";
+import type { Session } from "./session.js";
 
 type ConsoleParts = Pick<Cli, "env" | "stdin" | "stderr" | "terminal">;
 
@@ -63,7 +63,7 @@ export function listenToKeys(session: Session, cli: ConsoleParts, end: (exitCode
 
   async function press(key: string): Promise<void> {
     if (key === "q") return end(EXIT.ok);
-    // As from the terminal: the first one ends dev, a second one does not wait for the command.
+    // As the signal of a terminal does: the first Ctrl-C ends `dev`, and a second one does not wait until the command has ended.
     if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
     const action = ACTIONS.find((each) => each.key === key);
     if (action === undefined || isBusy) return;
@@ -93,8 +93,7 @@ async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: K
  * @returns null when the user presses Escape or Ctrl-C
  */
 async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
-  // Imported here, because most runs never ask.
-  const { autocomplete, isCancel } = await import("@clack/prompts");
+  const { autocomplete, isCancel } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
     ...common,
@@ -123,6 +122,25 @@ async function openLast(session: Session, _keys: Keys, { env }: ConsoleParts): P
   const url = last === undefined ? page : `${page}#/events/${encodeURIComponent(last.event_id)}`;
   session.screen.say(`dashboard: ${url}`);
   openBrowser(url, env);
+}
+
+/** Opens the address in the user's browser if there is one. Nothing tells whether it worked, so the caller prints the address too. */
+function openBrowser(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): void {
+  const command = commandOf(url, env, platform);
+  if (command === null) return;
+  const [file, ...args] = command;
+  const child = spawn(file, args, { detached: true, stdio: "ignore", env, windowsHide: true });
+  // There may be no such command.
+  child.on("error", () => undefined);
+  child.unref();
+}
+
+function commandOf(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): [string, ...string[]] | null {
+  if (platform === "darwin") return ["open", url];
+  // The first argument in quotes is the title of a window.
+  if (platform === "win32") return ["cmd", "/c", "start", '""', url];
+  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some((name) => (env[name] ?? "") !== "");
+  return hasDisplay ? ["xdg-open", url] : null;
 }
 
 async function redeliverLast(session: Session): Promise<void> {

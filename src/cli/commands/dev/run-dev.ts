@@ -7,19 +7,20 @@ import { printable } from "../../console/printable.js";
 import { systemClock } from "../../../time/clock.js";
 import type { Terminal } from "../../console/terminal.js";
 import type { CommandContext } from "../../options/define-command.js";
-import { assertPlace } from "../../options/database.js";
-import { environmentError, usageError, type ExitCode } from "../../options/exit.js";
-import { startEmulator } from "../emulator/emulator-command.js";
-import { followMostVisited } from "../emulator/follow-most-visited.js";
-import { resumeCommand } from "../emulator/report-event.js";
-import { dashboardUrl, demoAccounts, printMcpClient, startFacts } from "../emulator/report-start.js";
-import { openSecretWriter } from "../register/secret-writer.js";
+import { assertPlace } from "../../inbox/inbox-place.js";
+import { environmentError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { startEmulator } from "../../emulator/start-emulator.js";
+import { untilStopped } from "../../console/until-stopped.js";
+import { followMostVisited } from "../../emulator/follow-most-visited.js";
+import { resumeCommand } from "../../emulator/report-event.js";
+import { dashboardUrl, demoAccounts, printMcpClient, startFacts } from "../../emulator/report-start.js";
+import { openSecretWriter } from "../../registration/secret-writer.js";
 import { createInboxOfReceiver } from "./inbox-of-receiver.js";
-import { isListening, type Session } from "./connect-receiver.js";
-import { DEFAULT_PORT, type DevOptions } from "./dev-command.js";
-import { KEY_LINE } from "./key-actions.js";
-import { runSession } from "./run-session.js";
+import { connectReceiver, isListening } from "./connect-receiver.js";
+import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import { createScreen, type Screen } from "./screen.js";
+import { DEFAULT_PORT, type DevOptions, type Session } from "./session.js";
+import { startCommand, STOP_MS } from "./start-command.js";
 
 const FOLLOWED = 25;
 
@@ -119,6 +120,48 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: T
   if (!hasKeys) return;
   print(`${bold("Keys")}  ${KEY_LINE}`);
   print("");
+}
+
+/** Connects the receiver and reads keys, until a key, a signal or the end of the user's command ends it. */
+async function runSession(session: Session, { cli, outcome }: CommandContext): Promise<ExitCode> {
+  const { emulator, apiKey, screen, options, hasKeys, stop } = session;
+  let end!: (exitCode: ExitCode) => void;
+  const ended = new Promise<ExitCode>((resolve) => {
+    end = resolve;
+  });
+  void untilStopped(cli, outcome).then(() => end(EXIT.ok));
+  // The terminal was closed. The command has its own process group, so it would not end with this process.
+  const hangUp = (): void => end(EXIT.ok);
+  process.once("SIGHUP", hangUp);
+
+  const connecting = connectReceiver(session, cli.env);
+  const command =
+    options.command.length === 0
+      ? null
+      : startCommand(options.command, {
+          env: { ...cli.env, SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey },
+          stdout: options.json ? "stderr" : "stdout",
+        });
+  if (command !== null) {
+    cli.setUnfinished({ atMostMs: STOP_MS, ifInterrupted: "the command that dev started may still run" });
+    void command.ended.then((how) => {
+      if (!stop.signal.aborted) screen.say(`${printable(options.command.join(" "))} ended: ${how}`);
+      end(EXIT.failed);
+    });
+  }
+  const keys = hasKeys ? listenToKeys(session, cli, end) : null;
+  try {
+    return await Promise.race([ended, connecting.then(() => ended)]);
+  } finally {
+    stop.abort();
+    keys?.close();
+    await connecting.catch(() => undefined);
+    // The service stops first, so that it sends nothing to a receiver that is ending.
+    await emulator.close();
+    await command?.stop();
+    cli.setUnfinished(null);
+    process.off("SIGHUP", hangUp);
+  }
 }
 
 /** Removes the secrets, so that the file does not grow with each run. */

@@ -1,7 +1,7 @@
 import type { ClockMove } from "../../../emulator/control/clock-move.js";
 import type { EmulatorEvent } from "../../../emulator/instance/events.js";
 import type { Terminal } from "../../console/terminal.js";
-import { createEventReporter, timed, type ReporterOptions } from "../emulator/report-event.js";
+import { createEventReporter, timed, type ReporterOptions } from "../../emulator/report-event.js";
 
 /** Where all lines of `signalbox dev` go. */
 export interface Screen {
@@ -10,7 +10,7 @@ export interface Screen {
   say(line: string): void;
   /** Keeps lines back while a question is on the screen. */
   during<Result>(ask: () => Promise<Result>): Promise<Result>;
-  /** Prints one line for several advances of the clock: that of their sum. */
+  /** Prints one line with the sums of several advances of the clock, instead of a line for each. */
   asOneAdvance(advance: () => Promise<ClockMove>): Promise<void>;
 }
 

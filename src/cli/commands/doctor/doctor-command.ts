@@ -1,8 +1,8 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
-import { assertPlace, schemaOption } from "../../options/database.js";
+import { assertPlace, schemaOption } from "../../inbox/inbox-place.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./examinations.js";

@@ -4,7 +4,7 @@ import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface DoctorInput {
-  /** The receiver's address; null to examine only this installation and the inbox. */
+  /** The receiver's address; null to examine only the inbox. */
   url: URL | null;
   secrets: readonly string[];
   db?: string;
@@ -25,8 +25,6 @@ export interface Subject extends DoctorInput {
 /** What earlier examinations found out and later examinations use. */
 export interface Facts {
   contact?: Reply;
-  /** Whether a process has the inbox open, as far as it is known. */
-  isOwned?: boolean;
   /** The receiver's answers have signalbox's error codes, so it is a receiver of signalbox. */
   isSignalbox?: boolean;
   /** The key that the receiver verifies with, as far as it is known. */

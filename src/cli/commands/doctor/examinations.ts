@@ -1,4 +1,4 @@
-import { isDatabase } from "../../options/database.js";
+import { isDatabase } from "../../inbox/inbox-place.js";
 import { createProbes } from "./probe.js";
 import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
@@ -6,13 +6,11 @@ import { examineAnswer, examineConnection } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineClock } from "./examine-clock.js";
 import { examineDatabase } from "./examine-database.js";
-import { examineInboxContent, examineInboxDisk, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
-import { examineDriver, examineNode, examineSqlite } from "./examine-installation.js";
+import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
-const INSTALLATION = "This installation";
 const INBOX = "Inbox file";
 const DATABASE = "Inbox database";
 const ADDRESS = "Address";
@@ -25,14 +23,10 @@ const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
   sendsTestEvent ? null : "--test-event was not given";
 
 export const EXAMINATIONS: readonly Examination[] = [
-  { name: "node", group: INSTALLATION, needs: [], run: examineNode },
-  { name: "driver", group: INSTALLATION, needs: [], run: examineDriver },
-  { name: "sqlite", group: INSTALLATION, needs: ["driver"], run: examineSqlite },
   { name: "inbox-file", group: INBOX, needs: [], unless: noFile, run: examineInboxFile },
-  { name: "inbox-disk", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxDisk },
-  { name: "inbox-owner", group: INBOX, needs: ["driver", "inbox-file"], unless: noFile, run: examineInboxOwner },
-  { name: "inbox-content", group: INBOX, needs: ["driver", "inbox-file"], unless: noFile, run: examineInboxContent },
-  { name: "inbox-database", group: DATABASE, needs: [], run: (subject) => examineDatabase(subject) },
+  { name: "inbox-owner", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxOwner },
+  { name: "inbox-content", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxContent },
+  { name: "inbox-database", group: DATABASE, needs: [], run: examineDatabase },
   { name: "url", group: ADDRESS, needs: [], run: examineUrl },
   { name: "host", group: ADDRESS, needs: [], run: examineHost },
   { name: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },
@@ -46,7 +40,7 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "test-event", group: BODY, needs: ["clock", "body"], unless: noTestEvent, run: examineTestEvent },
 ];
 
-const LOCAL_GROUPS: ReadonlySet<string> = new Set([INSTALLATION, INBOX, DATABASE]);
+const LOCAL_GROUPS: ReadonlySet<string> = new Set([INBOX, DATABASE]);
 /** Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local groups are examined. */
 const NO_URL = new URL("http://localhost");
 

@@ -1,5 +1,5 @@
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
-import { formatAge } from "../../console/age.js";
+import { formatAge } from "../../../text/format.js";
 import type { Reply, Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody } from "./probe.js";

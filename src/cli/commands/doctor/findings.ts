@@ -1,7 +1,7 @@
 import type { SignalboxError } from "../../../errors.js";
 
 export interface Finding {
-  level: "ok" | "warning" | "problem" | "skipped";
+  level: "ok" | "warning" | "problem";
   /** It never changes, because programs may branch on it. docs/doctor.md lists all ids. */
   id: string;
   /** One line, without secrets and signatures. */
@@ -13,11 +13,6 @@ export interface Finding {
 
 export function ok(id: string, found: string): Finding {
   return { level: "ok", id, found, fix: null };
-}
-
-/** A part of an examination that could not be done. */
-export function skipped(id: string, found: string, fix: string): Finding {
-  return { level: "skipped", id, found, fix };
 }
 
 export function warning(id: string, found: string, fix: string): Finding {

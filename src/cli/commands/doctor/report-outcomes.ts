@@ -61,7 +61,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
 }
 
 function linesOf(findings: readonly Finding[], { paint }: Terminal): string[] {
-  const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red, skipped: paint.dim };
+  const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
   return findings.flatMap(({ level, id, found, fix }) => {
     const line = `  ${colours[level](level)}${" ".repeat(WIDTH - level.length)}${printable(found)} ${paint.dim(`[${id}]`)}`;
     return fix === null ? [line] : [line, `  ${" ".repeat(WIDTH)}→ ${printable(fix)}`];

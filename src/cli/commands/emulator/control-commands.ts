@@ -1,15 +1,17 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
+import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
 import { EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { printable } from "../../console/printable.js";
+import { formatCount } from "../../../text/format.js";
 import { formatTable } from "../../console/table.js";
-import { readSignalTypes } from "../register/signal-type-list.js";
-import { counted, textOfMove } from "./event-line.js";
-import { followMostVisited } from "./follow-most-visited.js";
-import { connectControl } from "./remote-control.js";
+import { readSignalTypes } from "../../registration/signal-type-list.js";
+import { textOfMove } from "../../emulator/event-line.js";
+import { followMostVisited } from "../../emulator/follow-most-visited.js";
+import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
 
 type Delivery = Awaited<ReturnType<EmulatorControl["readDelivery"]>>;
 
@@ -47,9 +49,6 @@ interface ControlCommand {
   run: (given: Given) => Promise<Answer>;
 }
 
-/** Where an emulator listens, and where these commands look for one. */
-export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
-
 const LISTED_DELIVERIES = 20;
 
 const withAccount = (command: Command): Command =>
@@ -75,7 +74,7 @@ const COMMANDS: readonly ControlCommand[] = [
       }
       const rows = values.map(({ signal_type, event_id, hint, registrations }) => [
         event_id,
-        `${signal_type} ${slug}: ${hint ?? `sent to ${counted(registrations, "registration")}`}`,
+        `${signal_type} ${slug}: ${hint ?? `sent to ${formatCount(registrations, "registration")}`}`,
       ]);
       return { values, rows };
     },
@@ -120,10 +119,10 @@ const COMMANDS: readonly ControlCommand[] = [
     async run({ control, words: [id] }) {
       if (id !== undefined) {
         if (!/^[1-9]\d*$/.test(id)) throw usageError("the id of a delivery is a number");
-        const delivery = await control.readDelivery({ delivery_id: Number(id) });
+        const delivery = unsigned(await control.readDelivery({ delivery_id: Number(id) }));
         return { values: [delivery], rows: fieldsOf(delivery), body: delivery.attempts.at(-1)?.request.body };
       }
-      const { items } = await control.listDeliveries({ limit: LISTED_DELIVERIES });
+      const items = (await control.listDeliveries({ limit: LISTED_DELIVERIES })).items.map(unsigned);
       const rows = items.map((delivery) => {
         const { delivery_id, state, attempts } = delivery;
         return [String(delivery_id), state, answerOf(attempts.at(-1)), subjectOf(delivery)];
@@ -194,22 +193,6 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
   }
 }
 
-/** The emulator of `SIGNALS_BASE_URL`. @throws CliError for an address of another machine: it may be the real service, which must not get the control token */
-export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
-  let url: URL;
-  try {
-    url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
-  } catch {
-    throw usageError(`SIGNALS_BASE_URL is not an address like ${DEFAULT_EMULATOR_URL}/v1`);
-  }
-  // Imported here, so that other commands start faster.
-  const { isLoopbackHost } = await import("../../../addresses/address-kind.js");
-  if (isLoopbackHost(url.hostname)) return url;
-  throw usageError(
-    `SIGNALS_BASE_URL is not an address of this machine: give --base-url for an emulator on ${url.host}`,
-  );
-}
-
 async function anyFollowed(control: EmulatorControl, account: number): Promise<string> {
   const { items } = await control.listFollows({ account_id: account });
   const chosen = items[Math.floor(Math.random() * items.length)];
@@ -235,9 +218,17 @@ function answerOf(attempt: Delivery["attempts"][number] | undefined): string {
   return answer === null ? (failure ?? "").replaceAll("_", " ") : `${answer.status} in ${Math.round(duration_ms)} ms`;
 }
 
+/** The delivery without its signatures, which no command tells. */
+function unsigned(delivery: Delivery): Delivery {
+  const attempts = delivery.attempts.map((attempt) => {
+    const headers = withoutSignature(attempt.request.headers);
+    return { ...attempt, request: { ...attempt.request, headers } };
+  });
+  return { ...delivery, attempts };
+}
+
 function fieldsOf(delivery: Delivery): string[][] {
   const { delivery_id, event_id, state, registration_id, next_attempt_at, attempts } = delivery;
-  const request = attempts.at(-1)?.request;
   return [
     ["delivery", String(delivery_id)],
     ["event", event_id],
@@ -249,6 +240,5 @@ function fieldsOf(delivery: Delivery): string[][] {
       `${attempt.started_at.slice(0, 19)}Z`,
       `${answerOf(attempt)} ${attempt.answer?.body ?? ""}`,
     ]),
-    ...Object.entries(request?.headers ?? {}).filter(([name]) => /signature/i.test(name)),
   ];
 }

@@ -1,17 +1,15 @@
 import { existsSync } from "node:fs";
-import type { Command } from "commander";
-import type { Emulator } from "../../../emulator/instance/create-emulator.js";
+import type { Command } from "#commander";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import type { EmulatorOptions } from "../../../emulator/instance/options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { environmentError, EXIT, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
-import type { Cli, Outcome } from "../../console/cli.js";
-import { isTermination } from "../../console/interruption.js";
+import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { untilStopped } from "../../console/until-stopped.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { nearMiss } from "../../../options/near-miss.js";
 import { addControlCommands } from "./control-commands.js";
-import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
+import { createEventReporter, resumeCommand, resumePath } from "../../emulator/report-event.js";
+import { startEmulator } from "../../emulator/start-emulator.js";
 
 interface EmulatorCommandOptions {
   port: number;
@@ -88,7 +86,6 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal } = cli;
-  // Imported here, because these imports take long and other commands do not need them.
   if (options.openapi) {
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
@@ -98,7 +95,7 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const { port, host, db, seed } = options;
   const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
-  const { demoAccounts, reportStart } = await import("./report-start.js");
+  const { demoAccounts, reportStart } = await import("../../emulator/report-start.js");
   // An existing file already has accounts, so none are added. Their keys were shown when the file was created.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
@@ -132,7 +129,7 @@ export async function readAssumptions(
   const { parseAssumption } = await import("../../../emulator/instance/assumption-options.js");
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usageError("--assume needs name=value, such as --assume unknownNames=empty");
+    if (equals === -1) throw usageError("--assume needs name=value, such as --assume pauseAfterFailures=3");
     const name = text.slice(0, equals);
     return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
@@ -150,29 +147,4 @@ async function startTime(typed: string): Promise<string> {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
   if (dateTimeSchema.safeParse(time).success) return time;
   throw usageError("--now: expected a day or a time, such as 2026-11-01 or 2026-11-01T09:00:00Z");
-}
-
-/** @throws CliError when Express is missing or one of these flags is wrong; other errors are not changed */
-export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  try {
-    const { createEmulator } = await import("../../../emulator/instance/create-emulator.js");
-    const emulator = createEmulator(options);
-    await emulator.start();
-    return emulator;
-  } catch (error) {
-    if (String(error).includes("'express'"))
-      throw environmentError("the emulator needs Express: run `npm install express`");
-    throw toUsageError(error, { seed: "--seed", controlToken: "--control-token" });
-  }
-}
-
-/** Resolves when a server has to end: after a signal, or when nothing reads its output any more. */
-export async function untilStopped({ signal, terminal }: Cli, outcome: Outcome): Promise<void> {
-  const aborted = new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-  await Promise.race([aborted, terminal.closed]);
-  // SIGTERM is the normal end of a server, so the exit code is 0. After Ctrl-C it is 130, as in every command.
-  if (isTermination(signal)) outcome.whenInterrupted = EXIT.ok;
 }

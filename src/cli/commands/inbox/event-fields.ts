@@ -1,11 +1,12 @@
 import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { parseJson } from "../../../events/parse-json.js";
 import type { EventState, InboxEntry, PastStep, StoredEvent } from "../../../inbox/stored-events.js";
-import { formatAge, formatMoment } from "../../console/age.js";
+import { formatAge, formatMoment } from "../../../text/format.js";
+import { visibleLines } from "../../../text/visible-text.js";
 import type { Paint } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
-import { shortId } from "./event-ids.js";
+import { shortId } from "../../inbox/event-ids.js";
 
 type Colour = (text: string) => string;
 
@@ -46,7 +47,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["received", moment(event.receivedAt, now)],
     ["trace parent", printable(event.received.traceParent ?? "")],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
-    [state === "quarantined" ? "reason" : "last error", printableLines(lastError ?? ""), paintState(state, paint)],
+    [state === "quarantined" ? "reason" : "last error", visibleLines(lastError ?? ""), paintState(state, paint)],
     ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
     ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
@@ -81,16 +82,12 @@ export function payloadText({ rawBody }: StoredEvent): string {
   if (!json.ok && json.reason === "not_json") return `Not JSON: ${text}`;
   try {
     // Escapes control characters of the sender, but not the line ends that were added here.
-    if (json.ok) return printableLines(JSON.stringify(json.value, null, 2));
+    if (json.ok) return visibleLines(JSON.stringify(json.value, null, 2));
   } catch (error) {
     // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is then not indented.
     if (!(error instanceof RangeError)) throw error;
   }
   return `Nested too deep to indent: ${text}`;
-}
-
-function printableLines(text: string): string {
-  return text.split("\n").map(printable).join("\n");
 }
 
 /** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
@@ -103,12 +100,12 @@ function moment(at: number, now: number): string {
   return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
 }
 
-/** What is unusual about the event: another type than a signal's, several attempts, a later hand-off, an error. */
-function remarkOn({ type, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
-  const other = type === "signal.published" ? [] : [shortened(type, 24)];
+/** The signal's type, or that of another event, and what is unusual: several attempts, a later hand-off, an error. */
+function remarkOn({ type, signalType, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
+  const shownType = shortened(type === "signal.published" ? (signalType ?? "") : type, 24);
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
-  return [...other, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
+  return [shownType, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
 }

@@ -1,10 +1,10 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface ExportOptions extends InboxOptions {
   state?: EventState;

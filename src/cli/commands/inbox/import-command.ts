@@ -1,7 +1,7 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import type { ImportOptions } from "./import-events.js";
-import { addInboxOptions } from "./open-inbox.js";
+import { addInboxOptions } from "../../inbox/open-inbox.js";
 
 export function addImportCommand(inbox: Command, context: CommandContext): void {
   const command = inbox
@@ -17,7 +17,6 @@ export function addImportCommand(inbox: Command, context: CommandContext): void 
     ],
   ]);
   runs(command, context, async (options: ImportOptions) => {
-    // Imported here, so that --help and other commands start faster.
     const { importEvents } = await import("./import-events.js");
     return importEvents(options, context);
   });

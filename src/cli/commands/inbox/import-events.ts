@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
@@ -6,10 +7,10 @@ import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js"
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
-import { assertPlace, isDatabase, withDatabase } from "../../options/database.js";
+import { assertPlace, isDatabase, withDatabase } from "../../inbox/inbox-place.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
-import { withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
 export interface ImportOptions extends InboxOptions {
   create?: true;
@@ -105,12 +106,17 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": give --endpoint`;
     throw new CliError(EXIT.failed, message);
   }
+  const rawBody = bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64");
+  if (rawBody !== null && createHash("sha256").update(rawBody).digest("hex") !== bodyHash) {
+    const problem = "its bodyBase64 does not have the hash that is its bodyHash";
+    throw new CliError(EXIT.failed, `line ${number} was changed or damaged: ${problem}`);
+  }
   const others = Object.entries(value as object).filter(([name]) => !Object.hasOwn(LINE.shape, name));
   return {
     ...entry,
     received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },
     bodyHash: Buffer.from(bodyHash, "hex"),
-    rawBody: bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64"),
+    rawBody,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { withExamples, type CommandContext } from "../../options/define-command.js";
 import { addExportCommand } from "./export-command.js";
 import { addImportCommand } from "./import-command.js";

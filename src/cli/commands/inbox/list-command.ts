@@ -1,11 +1,11 @@
-import { Option, type Command } from "commander";
-import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
-import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { Option, type Command } from "#commander";
+import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/stored-events.js";
+import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface ListOptions extends InboxOptions {
   state?: EventState;
@@ -18,7 +18,11 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   const command = inbox.command("ls").description("List events, oldest first.");
   addInboxOptions(command)
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
-    .option("--type <type>", "only events of this type, such as signal.published", notEmpty)
+    .option(
+      "--type <type>",
+      "only events of this type, such as signal.published, or of this signal type, such as price_increased",
+      notEmpty,
+    )
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
     .option("--after <seq>", "the next page; the last one says its number", wholeNumber(0));
   withExamples(command, [
@@ -28,12 +32,18 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: ListOptions) => list(options, context));
 }
 
-async function list(options: ListOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
-  const { endpoint, state, type, limit, after, json } = options;
+async function list(options: ListOptions, { cli: { terminal, signal } }: CommandContext): Promise<ExitCode> {
+  const { state, type, limit, after, json } = options;
   await withInbox(options, async (inbox) => {
-    const query = { endpoint, ...(state && { state }), ...(type !== undefined && { type }) };
-    // Reads one event more than the limit, to find out whether there is another page.
-    const found = await inbox.store.list({ ...query, afterSeq: after ?? 0, limit: limit + 1 });
+    // As on the inbox page: a type without a dot is one of a signal.
+    const signalType = type?.includes(".") ? undefined : type;
+    const found: InboxEntry[] = [];
+    for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
+      throwIfInterrupted(signal);
+      found.push(...entries.filter((entry) => signalType === undefined || entry.signalType === signalType));
+      // One event more than the limit tells that there is another page.
+      if (found.length > limit) break;
+    }
     const page = found.slice(0, limit);
     if (json) for (const entry of page) terminal.printJson(entry);
     else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);

@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
@@ -6,7 +6,7 @@ import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { fullId, shortId } from "./event-ids.js";
+import { fullId, shortId } from "../../inbox/event-ids.js";
 import {
   addInboxOptions,
   listPages,
@@ -14,7 +14,7 @@ import {
   withInbox,
   type InboxOptions,
   type OpenInbox,
-} from "./open-inbox.js";
+} from "../../inbox/open-inbox.js";
 
 interface MoveOptions extends InboxOptions {
   allDead?: true;
@@ -46,7 +46,6 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
     still_unusable: "not retried: this version of signalbox cannot use it",
   },
   async act({ store, endpoint }, eventIds) {
-    // Imported here, so that the other commands start faster.
     const { replayEvents } = await import("../../../inbox/replay.js");
     return replayEvents(store, endpoint, eventIds);
   },

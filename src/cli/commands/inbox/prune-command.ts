@@ -1,8 +1,8 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";
-import { addInboxOptions, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface PruneOptions extends InboxOptions {
   keyDays: number;

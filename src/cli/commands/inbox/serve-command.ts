@@ -1,10 +1,10 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { wholeNumber } from "../../options/parse-option.js";
-import { untilStopped } from "../emulator/emulator-command.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
-import { pageOfInbox } from "./page-of-inbox.js";
+import { untilStopped } from "../../console/until-stopped.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 interface ServeOptions extends InboxOptions {
   port: number;
@@ -35,7 +35,6 @@ export function addServeCommand(inbox: Command, context: CommandContext): void {
 async function serve(options: ServeOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { terminal } = cli;
   const { port, endpoint, json } = options;
-  // Imported here, so that the other commands start faster.
   const { listen } = await import("../../../emulator/http/listen.js");
   const closing = new AbortController();
   await withInbox(options, async (inbox) => {

@@ -1,11 +1,11 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, type ExitCode } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 import { payloadText, showLines } from "./event-fields.js";
-import { fullId } from "./event-ids.js";
-import { addInboxOptions, withInbox, type InboxOptions } from "./open-inbox.js";
+import { fullId } from "../../inbox/event-ids.js";
+import { addInboxOptions, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
 interface ShowOptions extends InboxOptions {
   payload?: true;

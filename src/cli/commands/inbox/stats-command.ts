@@ -1,10 +1,10 @@
-import type { Command } from "commander";
+import type { Command } from "#commander";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
-import { formatAge } from "../../console/age.js";
+import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { formatTable, type Cell } from "../../console/table.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "./open-inbox.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 import { paintState } from "./event-fields.js";
 
 export function addStatsCommand(inbox: Command, context: CommandContext): void {

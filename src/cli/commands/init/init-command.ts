@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli } from "../../console/cli.js";
@@ -8,14 +8,13 @@ import { formatTable } from "../../console/table.js";
 import { choose, type Choices } from "./choose.js";
 import { makeProject, type ProjectOptions } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
-import { withPostgres } from "./postgres-starter.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { TEMPLATES } from "./templates.js";
+import { STORES, TEMPLATES, withPostgres, type Store } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 interface InitOptions extends ProjectOptions {
   template?: string;
-  store?: "sqlite" | "postgres";
+  store?: Store;
   force?: true;
   into?: string;
 }
@@ -32,12 +31,7 @@ export function addInitCommand(program: Command, context: CommandContext): void 
     .addOption(
       new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
     )
-    .addOption(
-      new Option("--store <name>", "where a new receiver keeps its inbox (default: sqlite)").choices([
-        "sqlite",
-        "postgres",
-      ]),
-    )
+    .addOption(new Option("--store <name>", "where the receiver keeps its inbox (default: sqlite)").choices(STORES))
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
     .option(
       "--into <folder>",
@@ -85,10 +79,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   const choices = await choose({ folder, template: options.template, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
-  if (template.kind === "add-on") {
-    if (options.store !== undefined) throw usageError("--store needs the template of a new receiver, not add-on");
-    return addToApp(choices, options, cli);
-  }
+  if (template.kind === "add-on") return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
   const project = options.store === "postgres" ? withPostgres(template) : template;
   return makeProject({ ...choices, template: project }, options, cli);
@@ -97,7 +88,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
 /** Writes the files of the add-on, and prints the steps that the user has to do by hand. */
 async function addToApp(
   { template, directory, replace }: Choices,
-  { into, packageManager, signalbox, json }: InitOptions,
+  { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
   // Imported here, so that other commands start faster.
@@ -106,12 +97,12 @@ async function addToApp(
   // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.
   const isDefault = signalbox === undefined && !spec.startsWith("file:");
   const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
-  const plan = planAddOn(directory, { into, force: replace, packageManager, signalbox: install });
+  const plan = planAddOn(directory, { store, into, force: replace, packageManager, signalbox: install });
   const replaced = writeFiles(directory, plan.files, { replace });
   const files = plan.files.map(({ path }) => path);
   if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
   else {
-    terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}`));
+    terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}; your own files were not changed`));
     for (const line of plan.nextSteps) terminal.print(line);
   }
   return EXIT.ok;

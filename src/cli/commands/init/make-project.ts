@@ -128,10 +128,17 @@ function notesOn(signalbox: string, kept: readonly PlannedFile[], isInWorkspace:
 /** Whether a folder above `directory` is the root of a workspace of npm, pnpm, yarn or bun. */
 function hasWorkspaceAbove(directory: string): boolean {
   for (let folder = dirname(directory); ; folder = dirname(folder)) {
-    const manifest = join(folder, "package.json");
-    if (existsSync(join(folder, "pnpm-workspace.yaml"))) return true;
-    if (existsSync(manifest) && readFileSync(manifest, "utf8").includes('"workspaces"')) return true;
+    if (existsSync(join(folder, "pnpm-workspace.yaml")) || hasWorkspaces(join(folder, "package.json"))) return true;
     if (folder === dirname(folder)) return false;
+  }
+}
+
+/** False for a file that cannot be read, or is no JSON: a package manager cannot take it for the root either. */
+function hasWorkspaces(manifest: string): boolean {
+  try {
+    return "workspaces" in (JSON.parse(readFileSync(manifest, "utf8")) as object);
+  } catch {
+    return false;
   }
 }
 

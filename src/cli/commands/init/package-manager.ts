@@ -25,35 +25,28 @@ export const EXEC: Readonly<Record<PackageManager, string>> = {
   bun: "bunx",
 };
 
-/**
- * Texts for npm in the Dockerfile and in the CI workflow, and their replacements. Yarn 1 and Yarn 2 have no common command that removes the packages
- * needed only for development, so for Yarn that step is left out.
- */
-const FOR_MACHINES: Readonly<Record<PackageManager, readonly (readonly [npm: string, own: string])[]>> = {
-  npm: [],
-  pnpm: [
-    ["package.json package-lock.json", "package.json pnpm-lock.yaml pnpm-workspace.yaml"],
-    ["npm ci", "npm install --global pnpm && pnpm install --frozen-lockfile"],
-    ["npm prune --omit=dev", "CI=true pnpm prune --prod"],
-  ],
-  yarn: [
-    ["package.json package-lock.json", "package.json yarn.lock .yarnrc.yml"],
-    ["npm ci", "yarn install --frozen-lockfile"],
-    [" && npm prune --omit=dev", ""],
-  ],
-  bun: [
-    ["package.json package-lock.json", "package.json bun.lock"],
-    ["npm ci", "npm install --global bun && bun install --frozen-lockfile"],
-    ["npm prune --omit=dev", "bun install --production --frozen-lockfile"],
-  ],
+/** What to type before the name of a package to add it to a project. */
+export const ADD: Readonly<Record<PackageManager, string>> = {
+  npm: "npm install",
+  pnpm: "pnpm add",
+  yarn: "yarn add",
+  bun: "bun add",
 };
+
+/** Texts for npm in the Dockerfile and in the CI workflow, and those for pnpm. The files are written for these two alone. */
+const FOR_PNPM: readonly (readonly [npm: string, pnpm: string])[] = [
+  ["package.json package-lock.json", "package.json pnpm-lock.yaml pnpm-workspace.yaml"],
+  ["npm ci --omit=optional", "npm install --global pnpm && pnpm install --frozen-lockfile --no-optional"],
+  ["npm ci", "npm install --global pnpm && pnpm install --frozen-lockfile"],
+  ["npm prune --omit=dev --omit=optional", "CI=true pnpm prune --prod --no-optional"],
+  ["npm prune --omit=dev", "CI=true pnpm prune --prod"],
+];
 
 /** Replaces the commands of npm in a text with the commands of another package manager. */
 export function withCommandsOf(packageManager: PackageManager, text: string): string {
   if (packageManager === "npm") return text;
-  const forMachines = FOR_MACHINES[packageManager].reduce((result, [npm, own]) => result.replaceAll(npm, own), text);
   return (
-    forMachines
+    FOR_PNPM.reduce((result, [npm, pnpm]) => result.replaceAll(npm, pnpm), text)
       .replaceAll("npx signalbox", `${EXEC[packageManager]} signalbox`)
       // With `run`, because `bun test` would start Bun's own test runner instead of the script `test`.
       .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)

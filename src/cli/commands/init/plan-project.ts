@@ -37,18 +37,35 @@ type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 /** Files with commands of npm, which are replaced with the commands of the chosen package manager. */
 const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example|ci\.yml)$/;
 
+/** Files that are written for npm and pnpm alone: others install in their own ways. */
+const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
+
+/**
+ * Keeps what stands between the marks `if WORD` and `end WORD` for these words, and removes what stands between others. A mark is a
+ * line of its own, as a comment.
+ */
+function keepMarked(text: string, words: ReadonlySet<string>): string {
+  const marked = /^[^\w\n]*if (sqlite|postgres|docker)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
+  const kept = text.replaceAll(marked, (_all, word: string, part: string) =>
+    words.has(word) ? keepMarked(part, words) : "",
+  );
+  return kept.replaceAll(/\n{3,}/g, "\n\n");
+}
+
 /** All files of a new project, sorted by path. */
-export function planProject({ layers, edit }: ProjectTemplate, choices: ProjectChoices): Project {
+export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
+  const hasMachines = packageManager === "npm" || packageManager === "pnpm";
+  const words = new Set([layers.includes("postgres") ? "postgres" : "sqlite", ...(hasMachines ? ["docker"] : [])]);
   const contents = new Map<string, string>();
   const manifest: Manifest = {};
   for (const layer of layers) {
     for (const path of filesOf(join(FOLDER, layer))) {
-      const content = readFileSync(join(FOLDER, layer, path), "utf8");
+      const content = keepMarked(readFileSync(join(FOLDER, layer, path), "utf8"), words);
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
       // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _. Otherwise the first would affect
       // how npm packs signalbox, and the second how signalbox is linted.
-      else contents.set(path.replace(/^_/, "."), edit?.(content) ?? content);
+      else contents.set(path.replace(/^_/, "."), content);
     }
   }
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
@@ -62,7 +79,8 @@ export function planProject({ layers, edit }: ProjectTemplate, choices: ProjectC
   contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
   for (const { path, content } of builds) contents.set(path, content);
   const [olderNode, imageNode] = nodesFor(nodeMajor);
-  const files = [...contents].map(([path, content]) => {
+  const written = [...contents].filter(([path]) => hasMachines || !FOR_MACHINES.test(path));
+  const files = written.map(([path, content]) => {
     const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
     const filled = text
       .replaceAll("{{name}}", name)

@@ -1,3 +1,8 @@
+export const STORES = ["sqlite", "postgres"] as const;
+
+/** Where a receiver keeps its inbox. */
+export type Store = (typeof STORES)[number];
+
 /** A template of a new receiver. Its files are in one or more folders of `templates/`. */
 export interface ProjectTemplate {
   kind: "project";
@@ -8,8 +13,6 @@ export interface ProjectTemplate {
    * merged into the earlier one. So a later folder holds only the differences.
    */
   layers: readonly [string, ...string[]];
-  /** Changes the content of each file. */
-  edit?: (content: string) => string;
   /** A service that has to run before the receiver starts, and a command that starts it. */
   needs?: { what: string; command: string };
   /** Commands that run at the same time as the receiver, each in its own terminal. */
@@ -24,6 +27,20 @@ export interface AddOnTemplate {
 }
 
 export type Template = ProjectTemplate | AddOnTemplate;
+
+const POSTGRES = {
+  what: "PostgreSQL on 127.0.0.1:5432, or at another DATABASE_URL",
+  command: "docker run --detach --publish 127.0.0.1:5432:5432 --env POSTGRES_HOST_AUTH_METHOD=trust postgres:17",
+};
+
+/** The starter with its inbox in PostgreSQL. The texts of the templates have what differs, between marks: see `planProject`. */
+export function withPostgres({ needs, ...template }: ProjectTemplate): ProjectTemplate {
+  const both = needs && {
+    what: `${needs.what}, and ${POSTGRES.what},`,
+    command: `${needs.command} && ${POSTGRES.command}`,
+  };
+  return { ...template, layers: [...template.layers, "postgres"], needs: both ?? POSTGRES };
+}
 
 /** The first template is the default. */
 export const TEMPLATES: readonly [Template, ...Template[]] = [

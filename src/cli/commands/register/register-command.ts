@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { Option, type Command } from "#commander";
 import type { ServiceLocale } from "../../../api/locale.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { addServiceOptions } from "../../options/api-key.js";
@@ -6,7 +6,7 @@ import { runs, withExamples, type CommandContext } from "../../options/define-co
 import { collect, httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { DEFAULT_SECRET_FILE } from "../../options/secrets.js";
 import type { RegisterOptions } from "./register-webhooks.js";
-import { MOST_SIGNAL_TYPES } from "./signal-type-list.js";
+import { MOST_SIGNAL_TYPES } from "../../registration/signal-type-list.js";
 
 // Not imported from src/api, because that import would load the schemas of all answers and make the start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
@@ -52,7 +52,6 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
   ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
   runs(command, context, async (options: RegisterOptions) => {
-    // Imported here, so that other commands start faster.
     const { registerWebhooks } = await import("./register-webhooks.js");
     return registerWebhooks(options, context);
   });

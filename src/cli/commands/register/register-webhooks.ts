@@ -12,9 +12,9 @@ import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
 import { readDotenv } from "../../options/read-input.js";
-import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
-import { readSignalTypes } from "./signal-type-list.js";
-import { waitUntilActive } from "./wait-until-active.js";
+import { openSecretWriter, type SecretWriter } from "../../registration/secret-writer.js";
+import { readSignalTypes } from "../../registration/signal-type-list.js";
+import { waitUntilActive } from "../../registration/wait-until-active.js";
 
 /** The options of `signalbox register`. */
 export interface RegisterOptions extends ServiceOptions {

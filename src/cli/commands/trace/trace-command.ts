@@ -1,18 +1,27 @@
-import type { Command } from "commander";
-import { buildTimeline } from "../../../pages/timeline/build-timeline.js";
+import { existsSync } from "node:fs";
+import type { Command } from "#commander";
+import { buildTimeline, type TimelineSides } from "../../../timeline/build-timeline.js";
+import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
-import { schemaOption } from "../../options/database.js";
+import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
+import { fullId } from "../../inbox/event-ids.js";
+import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
+import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
-import { DEFAULT_INBOX } from "../dev/dev-command.js";
-import { readInbox, readSender, type InboxOfTrace } from "./read-sides.js";
 import { traceLines } from "./trace-lines.js";
 
-interface TraceOptions extends InboxOfTrace {
+interface TraceOptions {
   url?: URL;
+  db?: string;
+  schema?: string;
+  endpoint: string;
   json?: true;
 }
+
+/** The control API's largest page: nobody looks at more. */
+const MOST_DELIVERIES = 500;
 
 export function addTraceCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -50,4 +59,54 @@ async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }:
   else for (const line of traceLines(steps, now, terminal.paint)) terminal.print(line);
   for (const note of notes) terminal.note(note);
   return EXIT.ok;
+}
+
+/** @returns null when there is no inbox to look into, and notes how to give one */
+async function readInbox(
+  id: string,
+  {
+    db = existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined,
+    ...place
+  }: Pick<TraceOptions, "db" | "schema" | "endpoint">,
+  { terminal }: Pick<Cli, "terminal">,
+): Promise<TimelineSides["inbox"]> {
+  if (db === undefined) {
+    if (place.schema !== undefined) terminal.note("--schema has no effect without --db");
+    terminal.note(`no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…`);
+    return null;
+  }
+  return withInbox({ db, ...place }, async (inbox) => {
+    const found = await inbox.store.get(inbox.endpoint, await fullId(inbox, id));
+    if (found === undefined) {
+      await noteOtherEndpoint(inbox, terminal);
+      return { event: null };
+    }
+    const { rawBody, ...event } = found;
+    return { event: { ...event, bytes: rawBody?.byteLength ?? null } };
+  });
+}
+
+/**
+ * @param url the emulator; if it is not given, one is looked for where the commands of `signalbox emulator` look
+ * @returns null when none was given and none is found, and notes how to give one
+ */
+async function readSender(
+  eventId: string,
+  url: URL | undefined,
+  { env, signal, terminal }: Pick<Cli, "env" | "signal" | "terminal">,
+): Promise<TimelineSides["sender"]> {
+  const token = env["SIGNALS_CONTROL_TOKEN"] || undefined;
+  try {
+    const { origin } = url ?? (await serviceUrl(env));
+    const control = await connectControl(origin, { token, signal });
+    const [{ items: deliveries }, { now }] = await Promise.all([
+      control.listDeliveries({ event_id: eventId, limit: MOST_DELIVERIES }),
+      control.now(),
+    ]);
+    return { deliveries, serviceNow: Date.parse(now) };
+  } catch (error) {
+    if (url !== undefined || !(error instanceof CliError)) throw error;
+    terminal.note(`no sender: ${error.message}; if it listens elsewhere, give --url`);
+    return null;
+  }
 }

@@ -1,6 +1,6 @@
-import { gapBefore } from "../../../pages/timeline/gap-before.js";
-import type { TimelineStep } from "../../../pages/timeline/timeline-step.js";
-import { formatAge } from "../../console/age.js";
+import { gapBefore } from "../../../timeline/gap-before.js";
+import type { TimelineStep } from "../../../timeline/timeline-step.js";
+import { formatAge } from "../../../text/format.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
 import type { Paint } from "../../console/terminal.js";

@@ -34,7 +34,6 @@ export const TOPIC = {
   keywordTrend: 29,
   keywordSample: 30,
   slotNoise: 31,
-  keywordBirths: 32,
   positioning: 33,
 } as const;
 export type Topic = (typeof TOPIC)[keyof typeof TOPIC];

@@ -5,12 +5,9 @@ import { createMarketGenerator, createMarketGeneratorAt, type MarketGenerator } 
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** The default day of the next month on which a month is observed. The assumption `monthObservedOnDay` can change it. */
-const OBSERVED_ON_DAY = 2;
-
-/** Returns the time at which a month is observed, in milliseconds since 1970: on this day of the next month, at 06:00 UTC. */
-export function observedAt(month: MonthIndex, day: number): number {
-  return monthStart(month + 1) + ((day - 1) * 24 + 6) * HOUR_MS;
+/** Returns the time at which a month is observed, in milliseconds since 1970: on the 2nd of the next month, at 06:00 UTC. */
+export function observedAt(month: MonthIndex): number {
+  return monthStart(month + 1) + (24 + 6) * HOUR_MS;
 }
 
 export interface MarketOptions {
@@ -20,8 +17,6 @@ export interface MarketOptions {
   months?: number;
   /** The last month that was observed. */
   lastMonth: MonthIndex;
-  /** The day of the next month on which a month is observed. @default 2 */
-  observedOnDay?: number;
 }
 
 /**
@@ -29,10 +24,7 @@ export interface MarketOptions {
  *
  * @returns the generator after the last month, for {@link growMonth}
  */
-export function generateMarket(
-  database: Database,
-  { seed, months = 24, lastMonth, observedOnDay = OBSERVED_ON_DAY }: MarketOptions,
-): MarketGenerator {
+export function generateMarket(database: Database, { seed, months = 24, lastMonth }: MarketOptions): MarketGenerator {
   const firstMonth = lastMonth - months + 1;
   const generator = createMarketGenerator(seed, firstMonth);
   const fill = database.transaction(() => {
@@ -41,10 +33,9 @@ export function generateMarket(
       .run(seed, firstMonth);
     const writer = createMarketWriter(database);
     while (generator.nextMonth <= lastMonth) {
-      writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth, observedOnDay));
+      writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth));
       generator.advance(writer);
     }
-    writer.finish();
   });
   fill();
   return generator;
@@ -61,7 +52,7 @@ export function growMonth(
   database: Database,
   seed: number,
   month: MonthIndex,
-  { generator, observedOnDay = OBSERVED_ON_DAY }: { generator?: MarketGenerator; observedOnDay?: number } = {},
+  generator?: MarketGenerator,
 ): MarketGenerator {
   const grow = database.transaction(() => {
     const observed = database
@@ -73,9 +64,8 @@ export function growMonth(
       throw new RangeError("growMonth can only add the month after the last observed month");
     const grown = generator?.nextMonth === month ? generator : createMarketGeneratorAt(seed, observed.first, month);
     const writer = createMarketWriter(database);
-    writer.rows.observed_month.add(month, observedAt(month, observedOnDay));
+    writer.rows.observed_month.add(month, observedAt(month));
     grown.advance(writer);
-    writer.finish();
     return grown;
   });
   return grow();

@@ -17,47 +17,36 @@ export interface KeywordIdea {
   owner: Product | null;
   /** The visits that it brings to its owner, as a share of the owner's organic visits. */
   ownerShare: number;
-  /** The month of its first observation, counted from the catalog's first month. */
-  bornAt: number;
 }
 
-/** The share of a sector's keywords that are observed from the beginning. The remaining keywords are added month by month. */
-const AT_ONCE = { en: 0.86, zh: 0.7 } as const;
-/** The number of months over which the remaining keywords are added. */
-const LATER_MONTHS = 60;
 const UNCLEAR_COUNT = 160;
 const NO_CLUSTER_SHARE = 0.06;
 
 type Intent = (typeof INTENTS)[number];
 
 /** Makes the keywords that do not name a product. */
-export function sectorIdeas(dice: Dice, firstTurn: number): KeywordIdea[] {
+export function sectorIdeas(dice: Dice): KeywordIdea[] {
   const ideas: KeywordIdea[] = [];
-  const add = (text: string, place: number, intent: Intent, cluster: KeywordIdea["cluster"], language: "en" | "zh") => {
-    const number = ideas.length;
-    const isHead = intent === INTENTS[0];
-    const isAtOnce = isHead || dice.fraction(TOPIC.keywordPick, number) < AT_ONCE[language];
-    ideas.push({
-      text,
-      brandType: "generic",
-      cluster: dice.fraction(TOPIC.keywordPick, number, 1) < NO_CLUSTER_SHARE ? null : cluster,
-      isHead,
-      sectorIndex: place,
-      owner: null,
-      ownerShare: 0,
-      bornAt: isAtOnce ? firstTurn : firstTurn + 1 + dice.below(LATER_MONTHS, TOPIC.keywordPick, number, 2),
-    });
-  };
-  for (const [place, sector] of SECTORS.entries()) {
-    const clusters = INTENTS.map((intent) => [intent, clusterOf(sector, intent)] as const);
+  for (const [sectorIndex, sector] of SECTORS.entries()) {
+    const intents = INTENTS.map((intent) => ({
+      ...intent,
+      cluster: clusterOf(sector, intent),
+      isHead: intent === INTENTS[0],
+    }));
     for (const term of sector.terms) {
-      for (const [intent, cluster] of clusters) {
-        for (const template of intent.en) add(template.replace("{}", term.en), place, intent, cluster, "en");
-        for (const template of intent.zh) add(template.replace("{}", term.zh), place, intent, cluster, "zh");
+      for (const { en, zh, cluster: named, isHead } of intents) {
+        const texts = [
+          ...en.map((text) => text.replace("{}", term.en)),
+          ...zh.map((text) => text.replace("{}", term.zh)),
+        ];
+        for (const text of texts) {
+          const cluster = dice.fraction(TOPIC.keywordPick, ideas.length, 1) < NO_CLUSTER_SHARE ? null : named;
+          ideas.push({ text, brandType: "generic", cluster, isHead, sectorIndex, owner: null, ownerShare: 0 });
+        }
       }
     }
   }
-  for (let number = 0; number < UNCLEAR_COUNT; number++) ideas.push(unclearIdea(dice, number, firstTurn));
+  for (let number = 0; number < UNCLEAR_COUNT; number++) ideas.push(unclearIdea(dice, number));
   return ideas;
 }
 
@@ -68,7 +57,7 @@ function clusterOf(sector: Sector, intent: Intent): KeywordIdea["cluster"] {
   };
 }
 
-function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {
+function unclearIdea(dice: Dice, number: number): KeywordIdea {
   const template = pick(UNCLEAR_TERMS, number);
   const beginning = pick(
     BEGINNINGS,
@@ -85,12 +74,11 @@ function unclearIdea(dice: Dice, number: number, bornAt: number): KeywordIdea {
         : dice.below(SECTORS.length, TOPIC.keywordPick, number, 5),
     owner: null,
     ownerShare: 0,
-    bornAt,
   };
 }
 
 /** Makes the keywords that name a product. Larger products have more keywords. */
-export function brandIdeas(dice: Dice, owner: Product, rival: Product | null, bornAt: number): KeywordIdea[] {
+export function brandIdeas(dice: Dice, owner: Product, rival: Product | null): KeywordIdea[] {
   const { index, name, slug, sectorIndex } = owner;
   const magnitude = Math.floor((32 - Math.clz32(Math.floor(owner.level))) / 4);
   const count = Math.max(2, Math.min(BRAND_INTENTS.length, magnitude + dice.below(2, TOPIC.keywordPick, index, 6)));
@@ -101,11 +89,11 @@ export function brandIdeas(dice: Dice, owner: Product, rival: Product | null, bo
     const template = isChinese || dice.fraction(TOPIC.keywordPick, index, 20 + place) < 0.12 ? intent.zh : intent.en;
     const share = place === 0 ? 0.3 : 0.02 + 0.06 * dice.fraction(TOPIC.keywordPick, index, 40 + place);
     const text = template.replace("{}", name.toLowerCase());
-    return { text, brandType: intent.kind, cluster, isHead: false, sectorIndex, owner, ownerShare: share, bornAt };
+    return { text, brandType: intent.kind, cluster, isHead: false, sectorIndex, owner, ownerShare: share };
   });
   if (rival !== null && dice.fraction(TOPIC.keywordPick, index, 7) < 0.4) {
     const text = `${name.toLowerCase()} vs ${rival.name.toLowerCase()}`;
-    ideas.push({ text, brandType: "mixed", cluster, isHead: false, sectorIndex, owner, ownerShare: 0.02, bornAt });
+    ideas.push({ text, brandType: "mixed", cluster, isHead: false, sectorIndex, owner, ownerShare: 0.02 });
   }
   return ideas;
 }

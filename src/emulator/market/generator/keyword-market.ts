@@ -31,6 +31,8 @@ interface Keyword {
   keywordId: number;
   idea: KeywordIdea;
   receivers: Receiver[];
+  /** The month of its first observation, counted from the catalog's first month. */
+  bornAt: number;
   /** Monthly searches in a usual month. */
   baseVolume: number;
   trend: number;
@@ -44,7 +46,6 @@ interface Keyword {
  */
 export function createKeywordMarket(dice: Dice, firstTurn: number) {
   const keywords: Keyword[] = [];
-  const later = new Map<number, KeywordIdea[]>();
   const texts = new Set<string>();
   const clusters = new Set<string>();
   let productsKnown = 0;
@@ -54,15 +55,10 @@ export function createKeywordMarket(dice: Dice, firstTurn: number) {
     products: readonly Product[],
     bySector: readonly (readonly Product[])[],
   ): KeywordIdea[] {
-    const ideas = later.get(turn) ?? [];
-    later.delete(turn);
-    for (const idea of turn === firstTurn ? sectorIdeas(dice, firstTurn) : []) {
-      if (idea.bornAt === turn) ideas.push(idea);
-      else later.set(idea.bornAt, [...(later.get(idea.bornAt) ?? []), idea]);
-    }
+    const ideas = turn === firstTurn ? sectorIdeas(dice) : [];
     for (const product of products.slice(productsKnown)) {
       const rivals = bySector[product.sectorIndex] ?? [];
-      ideas.push(...brandIdeas(dice, product, rivals[rivals.indexOf(product) - 1] ?? null, turn));
+      ideas.push(...brandIdeas(dice, product, rivals[rivals.indexOf(product) - 1] ?? null));
     }
     productsKnown = products.length;
     return ideas;
@@ -78,7 +74,7 @@ export function createKeywordMarket(dice: Dice, firstTurn: number) {
       texts.add(idea.text);
       const keywordId = keywords.length + 1;
       const receivers = chooseReceivers(dice, keywordId, idea, bySector);
-      keywords.push({ keywordId, idea, receivers, baseVolume: 0, trend: 1, sampleVersion: 1 });
+      keywords.push({ keywordId, idea, receivers, bornAt: turn, baseVolume: 0, trend: 1, sampleVersion: 1 });
     }
     const added = keywords.slice(from);
     if (turn === firstTurn) limitShares(added);
@@ -131,7 +127,7 @@ function writeKeyword({ rows }: MarketWriter, { keywordId, idea, receivers }: Ke
 }
 
 function stepKeyword(dice: Dice, { rows }: MarketWriter, keyword: Keyword, turn: number, month: number): void {
-  const { keywordId, idea, receivers } = keyword;
+  const { keywordId, bornAt, receivers } = keyword;
   const trend = dice.fraction(TOPIC.keywordTrend, keywordId, turn);
   const growth = trend < CHANCE.breakout ? 1.7 + trend * 150 : 0.95 + 0.104 * trend;
   keyword.trend = Math.min(MOST_TREND, Math.max(LEAST_TREND, keyword.trend * growth));
@@ -139,7 +135,7 @@ function stepKeyword(dice: Dice, { rows }: MarketWriter, keyword: Keyword, turn:
   if (sample < CHANCE.sampleChange) keyword.sampleVersion += 1;
   const isSparse = dice.fraction(TOPIC.keywordSample, keywordId, -1) < SPARSE_SHARE;
   const isMissing =
-    isSparse && turn > idea.bornAt && dice.fraction(TOPIC.keywordSample, keywordId, -turn - 2) < CHANCE.missing;
+    isSparse && turn > bornAt && dice.fraction(TOPIC.keywordSample, keywordId, -turn - 2) < CHANCE.missing;
   const isVerified = sample < 1 - CHANCE.unverified;
 
   let observedProducts = 0;

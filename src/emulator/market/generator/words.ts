@@ -93,12 +93,6 @@ export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly 
     en: ["how to use {}", "{} tutorial", "{} examples"],
     zh: ["{}怎么用", "{}教程"],
   },
-  {
-    cluster: "integration",
-    name: { en: "integration", zh: "集成" },
-    en: ["{} api", "{} chrome extension", "open source {}"],
-    zh: ["{}api", "{}插件"],
-  },
 ];
 
 /** Templates of searches for a product by its name. */

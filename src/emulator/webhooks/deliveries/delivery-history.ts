@@ -6,40 +6,6 @@ import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestFailure } from "../transport/send-request.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
-/** One request and its answer, as the control API shows them. */
-export interface AttemptView {
-  /** Date-time, by the emulator's clock. */
-  started_at: string;
-  /** The same moment, by the machine's clock: unlike `started_at` it can be compared with a receiver's times. */
-  sent_at: string;
-  /** In real time, to the last byte of the answer. */
-  duration_ms: number;
-  request: { method: "POST"; url: string; headers: Record<string, string>; body: string };
-  /** The answer with up to 16 KiB of its body; null when there was no answer. */
-  answer: { status: number; headers: Record<string, string>; body: string } | null;
-  /** Why there was no answer. */
-  failure: RequestFailure | null;
-  /** The faults that were applied. With `status`, the attempt counted as if the answer had had that status. */
-  faults: Pick<WebhookFault, "kind" | "value">[];
-}
-
-/** A delivery as the control API shows it. All times are date-times. */
-export interface DeliveryView {
-  delivery_id: number;
-  registration_id: string;
-  event_id: string;
-  event_type: DeliveryRow["event_type"];
-  state: DeliveryState;
-  created_at: string;
-  /** After this moment the delivery is not sent. */
-  expires_at: string;
-  /** Null unless the state is `waiting`. */
-  next_attempt_at: string | null;
-  /** The id of the delivery that this one repeats; null for a delivery that the service made. */
-  redelivery_of: number | null;
-  attempts: AttemptView[];
-}
-
 /** Selects deliveries; an empty filter selects all. */
 export interface DeliveryFilter {
   account_id?: number | undefined;
@@ -71,7 +37,7 @@ const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
   JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
 
 /** Shows deliveries with their requests and answers, and sends them again. */
-export function createDeliveryHistory({ database, clock, scheduler, assumptions }: EmulatorCore, outbox: Outbox) {
+export function createDeliveryHistory({ database, clock, scheduler }: EmulatorCore, outbox: Outbox) {
   const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
   const attemptsOf = database.prepare<[number], AttemptRow>(
     "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
@@ -86,11 +52,11 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
     return row;
   }
 
-  const show = (row: ShownRow): DeliveryView => deliveryView(row, attemptsOf.all(row.delivery_id));
+  const show = (row: ShownRow) => deliveryView(row, attemptsOf.all(row.delivery_id));
 
   return {
     /** Returns the newest delivery first. */
-    list({ limit, before, ...equal }: DeliveryFilter): DeliveryView[] {
+    list({ limit, before, ...equal }: DeliveryFilter) {
       const given = Object.entries(equal).filter(([, value]) => value !== undefined);
       // The names come from a strict schema, so they hold no SQL.
       const conditions = [
@@ -111,13 +77,12 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
       if (statusOf.get(row.registration_id) !== "active") {
         throw new ServiceError("STATE_CONFLICT", "A delivery can be repeated only for an active registration.");
       }
-      const isSignal = row.event_type === "signal.published" && !assumptions.redeliversOldSignals;
+      const isSignal = row.event_type === "signal.published";
       const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
       if (expiresAt < clock.now()) {
         throw new ServiceError(
           "STATE_CONFLICT",
-          "The signal was published more than 24 hours ago, so the service does not send it. To send it anyway, start the " +
-            "emulator with the assumption redeliversOldSignals.",
+          "The signal was published more than 24 hours ago, so the service does not send it again.",
         );
       }
       const id = outbox.addAgain(row, expiresAt);
@@ -129,7 +94,8 @@ export function createDeliveryHistory({ database, clock, scheduler, assumptions 
 
 const dateTime = (atMs: number): string => new Date(atMs).toISOString();
 
-function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]): DeliveryView {
+/** A delivery as the control API shows it. All times are date-times. */
+function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
   return {
     delivery_id: row.delivery_id,
     registration_id: row.registration_id,
@@ -137,29 +103,36 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]): DeliveryV
     event_type: row.event_type,
     state: row.state,
     created_at: dateTime(row.created_at),
+    /** After this moment the delivery is not sent. */
     expires_at: dateTime(row.expires_at),
+    /** Null unless the state is `waiting`. */
     next_attempt_at: row.state === "waiting" ? dateTime(row.due_at) : null,
+    /** The id of the delivery that this one repeats; null for a delivery that the service made. */
     redelivery_of: row.redelivery_of,
-    attempts: attempts.map((attempt) => ({
-      started_at: dateTime(attempt.started_at),
-      sent_at: dateTime(attempt.sent_at),
-      duration_ms: attempt.duration_ms,
-      request: {
-        method: "POST",
-        url: row.url,
-        headers: JSON.parse(attempt.request_headers) as Record<string, string>,
-        body: row.body.toString("utf8"),
-      },
-      answer:
-        attempt.status === null
-          ? null
-          : {
-              status: attempt.status,
-              headers: JSON.parse(attempt.answer_headers ?? "{}") as Record<string, string>,
-              body: attempt.answer_body?.toString("utf8") ?? "",
-            },
-      failure: attempt.failure,
-      faults: JSON.parse(attempt.faults) as AttemptView["faults"],
-    })),
+    attempts: attempts.map((attempt) => attemptView(row, attempt)),
+  };
+}
+
+const headersIn = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
+
+function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
+  const { started_at, sent_at, duration_ms, request_headers, status, answer_headers, answer_body, failure } = attempt;
+  return {
+    /** By the emulator's clock. */
+    started_at: dateTime(started_at),
+    /** The same moment, by the machine's clock: unlike `started_at` it can be compared with a receiver's times. */
+    sent_at: dateTime(sent_at),
+    /** In real time, to the last byte of the answer. */
+    duration_ms,
+    request: { method: "POST", url, headers: headersIn(request_headers), body: body.toString("utf8") },
+    /** The answer with up to 16 KiB of its body; null when there was no answer. */
+    answer:
+      status === null
+        ? null
+        : { status, headers: headersIn(answer_headers), body: answer_body?.toString("utf8") ?? "" },
+    /** Why there was no answer. */
+    failure,
+    /** The faults that were applied. With `status`, the attempt counted as if the answer had had that status. */
+    faults: JSON.parse(attempt.faults) as Pick<WebhookFault, "kind" | "value">[],
   };
 }

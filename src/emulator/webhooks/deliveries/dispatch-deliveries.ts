@@ -37,9 +37,6 @@ interface DispatcherParts {
  */
 const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
-/** How long a delivery waits to be sent again after its result could not be stored. */
-const REST_MS = 60_000;
-
 /** A delivery that is sent now. */
 export type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
 
@@ -55,9 +52,6 @@ export function createDeliveryDispatcher(
   /** Registrations whose last request timed out. */
   const timedOut = new Set<string>();
   const running = new Set<Promise<void>>();
-  /** Deliveries whose result could not be stored. They are sent again at `resendAt`. */
-  const unsettled = new Set<number>();
-  let resendAt = 0;
   let draining: Promise<void> | null = null;
 
   // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
@@ -97,9 +91,6 @@ export function createDeliveryDispatcher(
      WHERE delivery_id = ?`,
   );
   const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
-  const putBack = database.prepare<[number]>(
-    "UPDATE delivery SET state = 'waiting' WHERE delivery_id = ? AND state = 'sending'",
-  );
 
   const countOf = (registrationId: string): number => inFlight.get(registrationId) ?? 0;
   const hasRoom = (registrationId: string): boolean => countOf(registrationId) < assumptions.deliveriesInFlight;
@@ -120,12 +111,9 @@ export function createDeliveryDispatcher(
       if (delivery === undefined) return;
       markSending.run(delivery.delivery_id);
       inFlight.set(registrationId, countOf(registrationId) + 1);
+      // A delivery whose result cannot be stored is sent again after a restart.
       const run = attempt(delivery)
-        .catch((error: unknown) => {
-          unsettled.add(delivery.delivery_id);
-          resendAt = clock.now() + REST_MS;
-          onFailure(error);
-        })
+        .catch(onFailure)
         .finally(() => {
           running.delete(run);
           leaveSlot(registrationId);
@@ -182,10 +170,9 @@ export function createDeliveryDispatcher(
     nextDueAt() {
       if (stop.signal.aborted) return null;
       const expiry = firstExpiry.get() ?? null;
-      const resend = unsettled.size > 0 ? resendAt : null;
       // Every waiting delivery expires, so without an expiry no delivery waits.
-      if (expiry === null) return resend;
-      let next = Math.min(expiry + 1, resend ?? Infinity);
+      if (expiry === null) return null;
+      let next = expiry + 1;
       for (const { registration_id, due } of dueByRegistration.all()) {
         if (due !== null && due < next && hasRoom(registration_id)) next = due;
       }
@@ -193,10 +180,6 @@ export function createDeliveryDispatcher(
     },
     runDue(nowMs) {
       if (stop.signal.aborted) return drained();
-      if (resendAt <= nowMs) {
-        for (const id of unsettled) putBack.run(id);
-        unsettled.clear();
-      }
       expire.run(nowMs);
       for (const { registration_id, due } of dueByRegistration.all()) {
         if (due !== null && due <= nowMs) fill(registration_id);

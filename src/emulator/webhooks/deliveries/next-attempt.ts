@@ -1,5 +1,4 @@
-import type { Assumptions } from "../../instance/assumptions.js";
-import { itemsOf } from "../../instance/allowed-values.js";
+import { secondsIn, type Assumptions } from "../../instance/assumption-options.js";
 import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow } from "./delivery-row.js";
 
@@ -14,15 +13,15 @@ export type NextAttemptAt = (
   failed: { attempt: number; outcome: RequestOutcome; now: number },
 ) => number | null;
 
-export function createNextAttemptAt({
-  retrySeconds,
-  longestRetryAfterSeconds,
-}: Pick<Assumptions, "retrySeconds" | "longestRetryAfterSeconds">): NextAttemptAt {
-  const waits = itemsOf(retrySeconds).map(Number);
+/** A receiver knows best when it is ready again, but it cannot delay a retry for days. */
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
+
+export function createNextAttemptAt({ retrySeconds }: Pick<Assumptions, "retrySeconds">): NextAttemptAt {
+  const waits = secondsIn(retrySeconds);
   return ({ expires_at }, { attempt, outcome, now }) => {
     const planned = waits[attempt - 1];
     if (planned === undefined) return null;
-    const asked = Math.min(askedRetryAfter(outcome), longestRetryAfterSeconds);
+    const asked = Math.min(askedRetryAfter(outcome), LONGEST_RETRY_AFTER_SECONDS);
     // Times are stored as whole milliseconds. The assumption's seconds can have decimals.
     const dueAt = now + Math.round(Math.max(planned, asked) * 1000);
     return dueAt > expires_at ? null : dueAt;

@@ -17,7 +17,7 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
 
   return (delivery: DueDelivery, settlement: Settlement): void => {
     const { registration_id, delivery_id, event_id, event_type, redelivery_of } = delivery;
-    const { outcome, attempt, isDelivered, isVerified, isPaused, nextAttemptAt, url, failureCount } = settlement;
+    const { outcome, attempt, url, failureCount, isDelivered, isVerified, isPaused, nextAttemptAt } = settlement;
     const registration = { registration_id, endpoint: shownEndpoint(url) };
     const result = "failure" in outcome ? outcome.failure : outcome.status;
     const facts = {

@@ -6,34 +6,11 @@ import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
 import { createNextAttemptAt } from "./next-attempt.js";
 
-/** The result of an attempt of a delivery. */
-export interface Settlement {
-  outcome: RequestOutcome;
-  /** When the attempt ended, by the emulator's clock, in milliseconds since 1970. */
-  at: number;
-  /** In real time. */
-  durationMs: number;
-  /** 1 for the first attempt. */
-  attempt: number;
-  /** Whether the answer was a 2xx. The answer to a verification must also contain the challenge. */
-  isDelivered: boolean;
-  /** Whether this attempt made the registration active. */
-  isVerified: boolean;
-  /** Whether this attempt paused the registration. */
-  isPaused: boolean;
-  /** In milliseconds since 1970; null when there is no other attempt. */
-  nextAttemptAt: number | null;
-  /** The registration's failure count after this attempt. */
-  failureCount: number;
-  url: string;
-}
+/** What became of an attempt. */
+export type Settlement = ReturnType<ReturnType<typeof createSettleDelivery>>;
 
 /** Stores the result of an attempt, and changes its delivery and its registration. */
-export function createSettleDelivery({
-  database,
-  clock,
-  assumptions,
-}: EmulatorCore): (delivery: DeliveryRow, sent: SentDelivery) => Settlement {
+export function createSettleDelivery({ database, clock, assumptions }: EmulatorCore) {
   const nextAttemptAt = createNextAttemptAt(assumptions);
   const insertAttempt = database.prepare<[Record<string, unknown>]>(
     `INSERT INTO attempt (delivery_id, started_at, sent_at, duration_ms, request_headers, status, failure, answer_headers,
@@ -65,16 +42,6 @@ export function createSettleDelivery({
     `UPDATE registration SET status = 'paused', updated_at = @now
      WHERE registration_id = @id AND status = 'active' AND failure_count >= @most`,
   );
-  // Does nothing while another verification can still be answered.
-  const deleteUnverified = database.prepare<[{ id: string; now: number }]>(
-    `UPDATE registration SET status = 'deleted', updated_at = @now
-     WHERE registration_id = @id AND status = 'pending' AND NOT EXISTS (SELECT 1 FROM delivery d
-       WHERE d.registration_id = @id AND d.event_type = 'webhook.verification'
-         AND (d.state = 'waiting' OR d.state = 'sending'))`,
-  );
-  const cancelWaiting = database.prepare<[string]>(
-    "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting'",
-  );
 
   return database.transaction((delivery: DeliveryRow, { requests, outcome }: SentDelivery) => {
     const { delivery_id, registration_id: id } = delivery;
@@ -87,37 +54,25 @@ export function createSettleDelivery({
     // The row always exists, because registrations are never removed from the table.
     const { challenge, status, failure_count, url } = findRegistration.get(id) as RegistrationRow;
     const isVerification = delivery.event_type === "webhook.verification";
-    const failed = {
-      outcome,
-      at: now,
-      durationMs: requests[0]?.durationMs ?? 0,
-      attempt,
-      url,
-      isDelivered: false,
-      isVerified: false,
-      isPaused: false,
-      nextAttemptAt: null,
-    };
+    const attempted = { outcome, at: now, durationMs: requests[0]?.durationMs ?? 0, attempt, url };
+    const settled = { ...attempted, isDelivered: false, isVerified: false, isPaused: false, nextAttemptAt: null };
     if (isSuccess(outcome) && (!isVerification || challengeIn(outcome.body) === challenge)) {
       store("delivered");
       const isVerified = isVerification && activate.run({ id, now }).changes > 0;
       if (isVerification) cancelVerifications.run(id);
       resetFailures.run({ id, now });
-      return { ...failed, isDelivered: true, isVerified, failureCount: 0 };
+      return { ...settled, isDelivered: true, isVerified, failureCount: 0 };
     }
     if (status === "deleted") {
       store("cancelled");
-      return { ...failed, failureCount: failure_count };
+      return { ...settled, failureCount: failure_count };
     }
     countFailure.run({ id, now });
     const isPaused = pause.run({ id, now, most: assumptions.pauseAfterFailures }).changes > 0;
     const dueAt = nextAttemptAt(delivery, { attempt, outcome, now });
     if (dueAt === null) store("failed");
     else store("waiting", dueAt);
-    if (dueAt === null && isVerification && assumptions.unverifiedBecome === "deleted") {
-      if (deleteUnverified.run({ id, now }).changes > 0) cancelWaiting.run(id);
-    }
-    return { ...failed, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
+    return { ...settled, isPaused, nextAttemptAt: dueAt, failureCount: failure_count + 1 };
   });
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import type { WebhookRegistration } from "../../../api/webhook-registration.js";
 import { addressKind, isLoopbackHost } from "../../../addresses/address-kind.js";
-import type { Assumptions } from "../../instance/assumptions.js";
+import type { Assumptions } from "../../instance/assumption-options.js";
 import { ServiceError } from "../../operations/service-error.js";
 
 /** The assumption that decides which endpoints are allowed. */

@@ -19,22 +19,8 @@ export function createCheckedLookup(
   resolve: ResolveName = resolveBySystem,
   rules: EndpointRules,
 ): (protocol: string) => LookupFunction {
-  /**
-   * The running look-ups, by name. Requests share the look-up of a name: the system has few threads for look-ups, and a name
-   * whose DNS server does not answer could otherwise use all of them.
-   */
-  const running = new Map<string, Promise<readonly string[]>>();
-
-  function resolveOnce(name: string): Promise<readonly string[]> {
-    const known = running.get(name);
-    if (known !== undefined) return known;
-    const run = resolve(name).finally(() => running.delete(name));
-    running.set(name, run);
-    return run;
-  }
-
   async function find(name: string, protocol: string): Promise<LookupAddress[]> {
-    const addresses = await resolveOnce(name);
+    const addresses = await resolve(name);
     if (!mayConnect(protocol, addresses, rules)) {
       throw Object.assign(new Error("The name resolves to a forbidden address."), { code: ADDRESS_REFUSED });
     }

@@ -1,8 +1,8 @@
-import { Agent as HttpAgent, request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
+import { request as requestHttps } from "node:https";
 import { TLSSocket } from "node:tls";
 import { systemClock } from "../../../time/clock.js";
-import type { Assumptions } from "../../instance/assumptions.js";
+import type { Assumptions } from "../../instance/assumption-options.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
 import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 
@@ -46,95 +46,53 @@ export interface RequestSenderOptions {
 const ANSWER_LIMIT_BYTES = 16_384;
 
 /**
- * Sends deliveries over connections that are reused. An address is checked in the look-up of its connection, so the connection
+ * Sends each delivery over a connection of its own. An address is checked in the look-up of its connection, so the connection
  * cannot use another address than the checked one. The time-out runs in real time, from the look-up of the name to the last byte
  * of the answer.
  */
-export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions) {
-  const agents = { "http:": new HttpAgent({ keepAlive: true }), "https:": new HttpsAgent({ keepAlive: true }) };
+export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions): SendRequest {
   const lookupFor = createCheckedLookup(resolve, assumptions);
-
-  /** @param onEnd called once */
-  function begin(given: WebhookRequest, onEnd: (outcome: RequestOutcome, mayRepeat: boolean) => void): ClientRequest {
-    const url = new URL(given.url);
-    const isHttps = url.protocol === "https:";
-    const request = (isHttps ? requestHttps : requestHttp)(url, {
-      method: "POST",
-      headers: given.headers,
-      // A request that breaks off has a separate connection, so other requests are not affected.
-      agent: given.breaksOff === undefined ? agents[isHttps ? "https:" : "http:"] : false,
-      lookup: lookupFor(url.protocol),
-      ca,
+  return ({ url: address, headers, body, timeoutMs = assumptions.deliveryTimeoutMs, breaksOff }, signal) =>
+    new Promise<RequestOutcome>((done) => {
+      const url = new URL(address);
+      const ip = addressIn(url);
+      if (ip !== null && !mayConnect(url.protocol, [ip], assumptions)) return done({ failure: "address_refused" });
+      const timer = systemClock.setTimeout(() => end({ failure: "timed_out" }), timeoutMs);
+      const fail = (error: Error): void => end({ failure: signal.aborted ? "aborted" : failureOf(error) });
+      let request: ClientRequest | undefined;
+      function end(outcome: RequestOutcome): void {
+        timer.cancel();
+        done(outcome);
+        // Otherwise the connection of an incomplete request stays open.
+        request?.destroy();
+      }
+      try {
+        request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
+          method: "POST",
+          headers,
+          agent: false,
+          lookup: lookupFor(url.protocol),
+          ca,
+          signal,
+        });
+      } catch (error) {
+        // Node throws for some urls and headers.
+        return fail(error as Error);
+      }
+      request.on("response", (response) => readAnswer(response, end, fail));
+      request.on("error", fail);
+      // If there was neither an answer nor an error, the receiver switched to another protocol (101).
+      request.on("upgrade", () => end({ failure: "answer_unreadable" }));
+      if (breaksOff === undefined) request.end(body);
+      else breakOff(request, body, breaksOff);
     });
-    let isAnswered = false;
-    request.on("response", (response) => {
-      isAnswered = true;
-      readAnswer(response, (outcome) => onEnd(outcome, false));
-    });
-    request.on("error", (error) => {
-      const failure = failureOf(error);
-      // A receiver that closes an idle connection just when it is reused has not read the request, so the request can be repeated.
-      onEnd({ failure }, request.reusedSocket && failure === "connection_reset");
-    });
-    // If there was neither an answer nor an error, the receiver switched to another protocol (101).
-    request.on("close", () => isAnswered || onEnd({ failure: "answer_unreadable" }, false));
-    if (given.breaksOff === undefined) request.end(given.body);
-    else breakOff(request, given.body, given.breaksOff);
-    return request;
-  }
-
-  return {
-    send: (given: WebhookRequest, signal: AbortSignal) =>
-      new Promise<RequestOutcome>((done) => {
-        const url = new URL(given.url);
-        const address = addressIn(url);
-        if (signal.aborted) return done({ failure: "aborted" });
-        if (address !== null && !mayConnect(url.protocol, [address], assumptions)) {
-          return done({ failure: "address_refused" });
-        }
-        let current: ClientRequest | null = null;
-        let isDone = false;
-        function end(outcome: RequestOutcome): void {
-          if (isDone) return;
-          isDone = true;
-          timer.cancel();
-          signal.removeEventListener("abort", onAbort);
-          done(outcome);
-          // Otherwise the connection of an incomplete request stays open.
-          if (given.breaksOff !== undefined) current?.destroy();
-        }
-        function cancel(failure: RequestFailure): void {
-          end({ failure });
-          current?.destroy();
-        }
-        const onAbort = (): void => cancel("aborted");
-        const timeoutMs = given.timeoutMs ?? assumptions.deliveryTimeoutMs;
-        const timer = systemClock.setTimeout(() => cancel("timed_out"), timeoutMs);
-        signal.addEventListener("abort", onAbort);
-        function attempt(isRepeat: boolean): void {
-          let hasEnded = false;
-          current = begin(given, (outcome, mayRepeat) => {
-            if (hasEnded) return;
-            hasEnded = true;
-            if (mayRepeat && !isRepeat && !isDone) attempt(true);
-            else end(outcome);
-          });
-        }
-        try {
-          attempt(false);
-        } catch (error) {
-          // Node throws for some urls and headers.
-          end({ failure: error instanceof Error ? failureOf(error) : "unreachable" });
-        }
-      }),
-    /** Closes the idle connections. */
-    close() {
-      for (const agent of Object.values(agents)) agent.destroy();
-    },
-  };
 }
 
-function readAnswer(response: IncomingMessage, onEnd: (outcome: RequestOutcome) => void): void {
+function readAnswer(
+  response: IncomingMessage,
+  onEnd: (outcome: RequestOutcome) => void,
+  onError: (error: Error) => void,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
   const answered = (): void =>
@@ -146,12 +104,10 @@ function readAnswer(response: IncomingMessage, onEnd: (outcome: RequestOutcome) 
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     size += chunk.byteLength;
-    if (size <= ANSWER_LIMIT_BYTES) return;
-    answered();
-    response.destroy();
+    if (size > ANSWER_LIMIT_BYTES) answered();
   });
   response.on("end", answered);
-  response.on("error", (error) => onEnd({ failure: failureOf(error) }));
+  response.on("error", onError);
 }
 
 /** Sends the first half of the body, then closes or resets the connection. */

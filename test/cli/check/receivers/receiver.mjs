@@ -25,12 +25,6 @@ function isOutOfTolerance(t) {
       return age > 300;
     case "future-only":
       return age < -300;
-    case "tolerance-301":
-      return Math.abs(age) > 301;
-    case "tolerance-299":
-      return Math.abs(age) >= 300;
-    case "fractions-of-a-second":
-      return Math.abs(now() - t) > 300;
     default:
       return Math.abs(age) > 300;
   }

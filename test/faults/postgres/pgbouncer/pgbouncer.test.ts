@@ -3,6 +3,7 @@ import { postgresStore } from "../../../../src/stores/postgres/postgres-store.js
 import { storeContract } from "../../../contract/store-contract.js";
 import { systemClock } from "../../../../src/time/clock.js";
 import { postgresMedium } from "../../../contract/postgres-medium.js";
+import { makeOwnPostgres, type OwnPostgres } from "../../../own-postgres.js";
 import { areHandedOff, idsOf, startReceiver } from "../../child-process.js";
 import { eventually } from "../../eventually.js";
 import { inboxFiles } from "../../inbox-file.js";
@@ -12,26 +13,33 @@ import { hasPgbouncer, startPgbouncer, type Pgbouncer } from "./pgbouncer.js";
 
 const testThrough = test.skipIf(!hasPgbouncer);
 
-const MODES = { "transaction mode": { pool_mode: "transaction" }, "statement mode": { pool_mode: "statement" } };
+const MODES = ["transaction", "statement"];
+let server: OwnPostgres | undefined;
 const bouncers = new Map<string, Pgbouncer>();
 const urlOf = (mode: string): string => (bouncers.get(mode) as Pgbouncer).url;
 
 beforeAll(async () => {
   if (!hasPgbouncer) return;
-  for (const [mode, settings] of Object.entries(MODES)) bouncers.set(mode, await startPgbouncer(settings));
+  // The cases kill stores, not the server.
+  server = await makeOwnPostgres(["fsync=off"]);
+  for (const mode of MODES) {
+    bouncers.set(mode, await startPgbouncer({ pool_mode: mode }, `port=${server.port} user=postgres dbname=postgres`));
+  }
+  bouncers.set("the server of the tests", await startPgbouncer({ pool_mode: "transaction" }));
 });
 afterAll(async () => {
   for (const bouncer of bouncers.values()) await bouncer.stop();
+  await server?.remove();
 });
 
-for (const mode of Object.keys(MODES)) {
+for (const mode of MODES) {
   const cases = storeContract(() => postgresMedium(urlOf(mode)));
-  for (const { guarantee, name, run } of cases) testThrough(`pgbouncer in ${mode}: ${guarantee}, ${name}`, run);
+  for (const { guarantee, name, run } of cases) testThrough(`pgbouncer in ${mode} mode: ${guarantee}, ${name}`, run);
 }
 
 testThrough("processes behind pgbouncer accept each id once, and take over the leases of a killed one", async () => {
   const { schema, name, admin } = newSchema();
-  const config = { ...inboxFiles(), postgres: { connectionString: urlOf("transaction mode"), schema } };
+  const config = { ...inboxFiles(), postgres: { connectionString: urlOf("the server of the tests"), schema } };
   const [killed, other] = await Promise.all([startReceiver(config), startReceiver(config)]);
   const events = Array.from({ length: 50 }, () => eventThat("fine"));
   const answers = await Promise.all(events.flatMap((event) => [send(killed.port, event), send(other.port, event)]));
@@ -52,7 +60,7 @@ testThrough("processes behind pgbouncer accept each id once, and take over the l
 
 testThrough("with `options` in the connection string pgbouncer refuses, and the error says what to do", async () => {
   const { schema } = newSchema();
-  const connectionString = `${urlOf("transaction mode")}?options=-c%20statement_timeout%3D0`;
+  const connectionString = `${urlOf("the server of the tests")}?options=-c%20statement_timeout%3D0`;
   const store = postgresStore({ connectionString, schema });
   await expect(store.open({ endpoint: "default", clock: systemClock })).rejects.toMatchObject({
     code: "store_failed",

@@ -18,8 +18,15 @@ export interface Pgbouncer {
   stop(): Promise<void>;
 }
 
-/** A pgbouncer before the server of the tests, with so few connections to it that clients share them. */
-export async function startPgbouncer(settings: Record<string, string>): Promise<Pgbouncer> {
+/**
+ * A pgbouncer before a server, with so few connections to it that clients share them.
+ *
+ * @param server by default that of the tests
+ */
+export async function startPgbouncer(
+  settings: Record<string, string>,
+  server = `port=${POSTGRES_PORT} user=${userInfo().username}`,
+): Promise<Pgbouncer> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pgbouncer-"));
   const port = await freePort();
   const { username } = userInfo();
@@ -33,8 +40,7 @@ export async function startPgbouncer(settings: Record<string, string>): Promise<
   };
   const path = join(folder, "pgbouncer.ini");
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
-  const server = `test = host=127.0.0.1 port=${POSTGRES_PORT} user=${username}`;
-  writeFileSync(path, ["[databases]", server, "[pgbouncer]", ...lines, ""].join("\n"));
+  writeFileSync(path, ["[databases]", `test = host=127.0.0.1 ${server}`, "[pgbouncer]", ...lines, ""].join("\n"));
   chmodSync(folder, 0o755);
   // It refuses to run as root.
   const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));

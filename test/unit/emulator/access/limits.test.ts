@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
-import { createAccess, type Access } from "../../../../src/emulator/access/create-access.js";
-import type { AccountView } from "../../../../src/emulator/access/accounts.js";
+import { createAccess } from "../../../../src/emulator/access/create-access.js";
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
-import type { Tier } from "../../../../src/api/access.js";
 import { openAccess } from "./open-access.js";
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
@@ -18,26 +16,9 @@ function refused(work: () => unknown): { code: string; wait?: string | undefined
   }
 }
 
-function accountOf({ accounts }: Access, tier: Tier): AccountView {
-  const view = accounts.view(accounts.create({ name: tier, tier }).account_id);
-  if (view === null) throw new Error("no account");
-  return view;
-}
-
 const times = (count: number, work: () => unknown): void => {
   for (let done = 0; done < count; done++) work();
 };
-
-test("what is given back after the turn of a month goes to the month that it was taken from", () => {
-  const { access, base } = openAccess(NEW_YEAR - 1);
-  const account = accountOf(access, "developer");
-  const taken = access.quota.take(account);
-  base.setNow(NEW_YEAR);
-  taken?.refund();
-  expect(access.quota.used(account.accountId)).toBe(0);
-  base.setNow(NEW_YEAR - 1);
-  expect(access.quota.used(account.accountId)).toBe(0);
-});
 
 test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
   const { access, base } = openAccess(NEW_YEAR);
@@ -67,14 +48,14 @@ test("each key has a separate window", () => {
 
 test("a session holds until its last millisecond and not at its end, also after a restart, and elsewhere never", () => {
   const { access, base, core } = openAccess(NEW_YEAR);
-  const { accountId } = accountOf(access, "pro");
-  const { token, expires_at } = access.sessions.create(accountId, 60);
+  const { account_id } = access.accounts.create({ name: "pro", tier: "pro" });
+  const { token, expires_at } = access.keys.createSession(account_id, 60);
   expect(expires_at).toBe("2027-01-01T00:01:00.000Z");
   base.setNow(NEW_YEAR + 59_999);
-  expect(access.sessions.find(token)).toMatchObject({ accountId });
-  expect(createAccess(core).sessions.find(token)).toMatchObject({ accountId });
-  // Another service signs with another secret.
-  expect(openAccess(NEW_YEAR).access.sessions.find(token)).toBeNull();
+  expect(access.keys.find(token)).toMatchObject({ account_id, scopes: ["research:read"] });
+  expect(createAccess(core).keys.find(token)).toMatchObject({ account_id });
+  expect(openAccess(NEW_YEAR).access.keys.find(token)).toBeNull();
+  expect(access.keys.list(account_id)).toEqual([]);
   base.setNow(NEW_YEAR + 60_000);
-  expect(access.sessions.find(token)).toBeNull();
+  expect(access.keys.find(token)).toBeNull();
 });

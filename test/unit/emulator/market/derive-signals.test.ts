@@ -6,7 +6,6 @@ import { readRankings } from "../../../../src/emulator/research/read-rankings.js
 import { signalDataSchema } from "../../../../src/events/parse-event.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../../src/events/signal-types.js";
 import { readFixture } from "../../../../src/testing/read-fixture.js";
-import { defaultAssumptions } from "../research/default-assumptions.js";
 import { LAST, madeMarket, rowsOf } from "./made-market.js";
 
 const market = madeMarket(1);
@@ -305,7 +304,7 @@ test("a signal by hand is the month's own where the month has it", () => {
 
 test("a signal by hand agrees with the rankings where the month does not have it", () => {
   const query = { locale: "en", sort: "traffic", order: "desc", min_traffic: 0, min_growth: 0, min_dr: 0, min_dr_gain: 0, max_domain_age_months: 0, page: 1, limit: 50 } as const; // prettier-ignore
-  const { items } = readRankings(market, query, { isLimited: false }, defaultAssumptions());
+  const { items } = readRankings(market, query, { isLimited: false });
   expect(items).toHaveLength(50);
   for (const { tool_id, name, previous_visits, latest_visits } of items) {
     const drawn = (signal_type: KnownSignalType): SignalDraft =>

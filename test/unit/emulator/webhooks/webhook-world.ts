@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Database } from "../../../../src/emulator/database/database.js";
 import type { SignalType } from "../../../../src/events/signal-types.js";
-import { ASSUMPTIONS, type Assumptions } from "../../../../src/emulator/instance/assumptions.js";
+import { assumptionsSchema, type Assumptions } from "../../../../src/emulator/instance/assumption-options.js";
 import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
 import { createEmulatorClock, type EmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
 import { createScheduler, type Scheduler } from "../../../../src/emulator/time/scheduler.js";
@@ -56,10 +56,7 @@ export function openWebhooks({
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const defaults = Object.fromEntries(
-    Object.entries(ASSUMPTIONS).map(([name, { default: value }]) => [name, value]),
-  ) as Assumptions;
-  const assumptions: Assumptions = { ...defaults, allowLoopbackHttp: true, ...changed };
+  const assumptions: Assumptions = { ...assumptionsSchema.parse({}), allowLoopbackHttp: true, ...changed };
   const webhooks = createWebhooks({ database: own, clock, scheduler, random: systemRandom, assumptions }, options);
   onTestFinished(() => webhooks.close());
   if (database === undefined) webhooks.follows.follow(ACCOUNT, ["larkvoice"]);

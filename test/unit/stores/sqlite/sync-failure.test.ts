@@ -1,4 +1,4 @@
-import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
 import { newEvent } from "../../inbox/new-event.js";
@@ -42,25 +42,6 @@ function targetOf(descriptor: number): string {
     return "";
   }
 }
-
-testOnLinux("a sync that fails acknowledges nothing, and the next write makes all of it durable first", async () => {
-  const path = inboxPath();
-  const store = await openStore(path);
-  await accept(store, newEvent());
-  breakSync(path);
-  const lost = newEvent();
-  expect((await rejectionOf(accept(store, lost))).code).toBe("store_failed");
-  const walBefore = statSync(`${path}-wal`).size;
-  // A duplicate stands for its original, and that is not known to be durable.
-  const [answer] = (await accept(store, lost)).accepts;
-  expect(answer).toMatchObject({ status: "duplicate", sameBody: true });
-  // What stood in the WAL went into the file with SQLite's own syncs, and the WAL began anew.
-  const copy = new Database(path, { readonly: true });
-  onTestFinished(() => void copy.close());
-  expect(copy.prepare("SELECT count(*) FROM inbox").pluck().get()).toBe(2);
-  expect(statSync(`${path}-wal`).size).toBeLessThan(walBefore);
-  await accept(store, newEvent());
-});
 
 testOnLinux("while a read keeps the file from being rewritten, nothing is acknowledged", async () => {
   const path = inboxPath();

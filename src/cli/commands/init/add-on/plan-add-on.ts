@@ -1,109 +1,104 @@
 import { existsSync, readFileSync } from "node:fs";
-import { isAbsolute, join, posix } from "node:path";
+import { isAbsolute, join, posix, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { echoed } from "../../../console/printable.js";
-import { cdCommand } from "../../../console/shell-quote.js";
+import { echoed, printable } from "../../../console/printable.js";
+import { cdCommand, shellQuote } from "../../../console/shell-quote.js";
 import { usageError } from "../../../options/exit.js";
-import { EXEC, type PackageManager } from "../package-manager.js";
-import type { PlannedFile } from "../write-files.js";
-import { readAppFolder } from "./app-folder.js";
-import { installCommands, notesFor, testCommand } from "./commands.js";
-import { describeAddOn, type AddOnPlan } from "./describe-add-on.js";
-import { detectApp, type App } from "./detect-app.js";
+import { ADD, EXEC, type PackageManager } from "../package-manager.js";
+import type { Store } from "../templates.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
-import { renderSource } from "./render-source.js";
+import { readApp, type App } from "./read-app.js";
 
 /** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
 const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
 
-export interface AddOnOptions {
-  /** The folder for the new files, relative to the app's folder. @default `signals` in the folder of its sources */
-  into?: string | undefined;
-  /** Whether existing files with the names of the new files are replaced. */
-  force?: boolean | undefined;
-  /** @default the package manager of the app */
-  packageManager?: PackageManager | undefined;
-  /** What the printed install command installs: a name, name and version, or a path. @default "signalbox" */
-  signalbox?: string | undefined;
+interface AddOnOptions {
+  store: Store;
+  into: string | undefined;
+  force: boolean;
+  packageManager: PackageManager | undefined;
+  signalbox: string;
 }
 
 /**
- * Plans the files of the add-on for the Express app in a folder. Writes nothing.
+ * Plans the new files for an Express app, and what its developer does by hand. Writes nothing.
  *
- * @param appDir the folder of the app's `package.json`
- * @throws CliError when there is no Express app, or when one of the files exists and `force` is not set
+ * @throws CliError when there is no Express app, or one of the files exists and `force` is not set
  */
-export function planAddOn(appDir: string, options: AddOnOptions = {}): AddOnPlan {
-  const { into, force = false, signalbox = "signalbox" } = options;
-  const folder = readAppFolder(appDir);
-  const detected = detectApp(folder);
-  const app = { ...detected, packageManager: options.packageManager ?? detected.packageManager };
-  const target = into === undefined ? posix.join(app.sourceFolder, "signals") : targetFolder(into);
-  const { router, onSignal, test } = renderFiles(app, target);
-  const files = [router, onSignal, test];
-  const taken = files.find(({ path }) => existsSync(join(folder.directory, path)));
+export function planAddOn(folder: string, { store, into, force, packageManager, signalbox }: AddOnOptions) {
+  const directory = resolve(folder);
+  const app = readApp(directory);
+  const target = into === undefined ? posix.join(app.sourceFolder, "signals") : insideApp(into);
+  const test = testIn(app, target);
+  const file = (template: string, path: string) => ({
+    path: path + app.extension,
+    content: render(template, app, posix.relative(posix.dirname(path), target)),
+  });
+  const own = (name: string, template = name) => file(template, posix.join(target, name));
+  const storeTemplate = store === "postgres" ? "postgres-store" : "store";
+  const files = [own("router"), own("on-signal"), own("store", storeTemplate), file("router.test", test)];
+  const taken = files.find(({ path }) => existsSync(join(directory, path)));
   if (taken !== undefined && !force) {
-    throw usageError(
-      `${echoed(taken.path)} exists already: give --force to replace it, or name another folder with --into`,
-    );
+    throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
   }
-  const { language, modules, testRunner, packageManager } = app;
-  const plan = {
-    app: { language, modules, testRunner, packageManager },
-    files,
-    edits: linesToAdd(app, folder.sources, posix.join(target, "router")),
-    commands: {
-      cd: cdCommand(folder.directory),
-      install: installCommands(app, folder.manifest, signalbox),
-      test: testCommand(app, test.path),
-      secret: `node -p "'whsec_' + crypto.randomUUID()" >> ${SECRET_FILE} && chmod 600 ${SECRET_FILE}`,
-      send: `${EXEC[packageManager]} signalbox send traffic_breakout --url http://localhost:3000${MOUNT_PATH}`,
-      register: `${EXEC[packageManager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`,
-    },
-    environment: ENVIRONMENT,
-    notes: notesFor(app, folder.manifest, test.path),
-  };
-  return { ...plan, nextSteps: describeAddOn(plan) };
+  const edits = linesToAdd(app, posix.join(target, "router"));
+  const manager = packageManager ?? app.packageManager;
+  const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
+  const forRunner = `${EXEC[manager]} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
+  const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
+  const send = `${EXEC[manager]} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
+  const register = `${EXEC[manager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
+  const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
+  const add = `${ADD[manager]} ${signalbox}${store === "postgres" ? " pg" : ""}`;
+  const hint = app.port === undefined ? "; use its port" : "";
+  const steps = [
+    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", add) },
+    ...edits,
+    { purpose: "Run the receiver's test", lines: typed(runTest) },
+    { purpose: `Start the app, and send it a signal${hint}`, lines: typed(secret, send) },
+    { purpose: "Register the deployed app, in its folder. This adds the secrets", lines: typed(register) },
+    { purpose: "Keep these files out of git, in .gitignore", lines: ["*.secret", "signals.db*"] },
+  ];
+  const nextSteps = steps.flatMap(({ purpose, lines }, i) => ["", `${i + 1}. ${purpose}:`, ...lines.map(shown)]);
+  return { files, edits, nextSteps };
 }
 
-/** The default of the template, and of `send` and `register`. */
-const SECRET_FILE = "signals.secret";
+const typed = (...commands: string[]): string[] => commands.filter(Boolean).map((command) => `$ ${command}`);
+const shown = (line: string): string => `     ${printable(line)}`;
 
-const ENVIRONMENT: AddOnPlan["environment"] = [
-  { name: "SIGNALS_DB", value: "signals.db", what: "the inbox" },
-  { name: "SIGNALS_SECRET_FILE", value: SECRET_FILE, what: "the signing secrets, one on each line" },
-];
-
-/** Characters that an import cannot hold without an escape. */
-const UNQUOTABLE = /["'`$\p{Cc}\u2028\u2029]/u;
-
-/** The folder that the user named, with `/` as the separator. A folder outside the app is an error. */
-function targetFolder(into: string): string {
+/** @throws CliError for a folder outside the app, and for characters that an import cannot hold without an escape */
+function insideApp(into: string): string {
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
   const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
-  if (!isOutside && !UNQUOTABLE.test(folder)) return folder;
+  if (!isOutside && !/["'`$\p{Cc}\u2028\u2029]/u.test(folder)) return folder;
   throw usageError(`--into ${echoed(into)}: name a folder inside the app, such as src/signals`);
 }
 
-function renderFiles(app: App, target: string): Record<"router" | "onSignal" | "test", PlannedFile> {
-  const { extension, isLazy, isRequiring, language, testRunner, importExtension, expressImport } = app;
-  const isVitest = testRunner === "vitest";
-  const testModule = isVitest ? "vitest" : isLazy || testRunner === "node" ? "node:test" : null;
-  const file = (template: string, name: string, isCommonJs = isRequiring): PlannedFile => {
-    const content = renderSource(readFileSync(`${TEMPLATES}${template}.ts`, "utf8"), {
-      isTypeScript: language === "typescript",
-      isCommonJs,
-      importExtension,
-      expressImport,
-      testModule,
-    });
-    return { path: posix.join(target, `${name}${extension}`), content };
-  };
-  return {
-    router: file("router", "router"),
-    onSignal: file("on-signal", "on-signal"),
-    // Jest runs each file named *.test, and in a lazy app it cannot load signalbox, so there the test has another name. Vitest
-    // cannot be loaded with `require`, so its test uses `import` even in a CommonJS app.
-    test: file("router.test", isLazy ? "router.check" : "router.test", isRequiring && !isVitest),
-  };
+/** Where the app has its tests, named as they are; without an extension. Jest must not run a test that it cannot load. */
+function testIn({ isLazy, ownTest = "" }: App, target: string): string {
+  if (isLazy) return posix.join(target, "router.check");
+  const [, folder, suffix] = /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
+  if (folder === undefined) return posix.join(target, `router${suffix ?? ".test"}`);
+  return `${folder}${posix.basename(target)}${suffix ?? ""}`;
+}
+
+const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\b/gm;
+
+/** Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new files, seen from this one. */
+function render(template: string, app: App, folder: string): string {
+  const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
+  const up = folder.startsWith("..") ? "" : "./";
+  const text = readFileSync(`${TEMPLATES}${template}.ts`, "utf8")
+    .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
+    .replace(/^(import .+ from )"node:test";\n/m, usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "")
+    // Linters of TypeScript want `void` before the promise of `node:test`.
+    .replaceAll(/^void /gm, isTypeScript && usesNodeTest ? "void " : "");
+  const plain = isTypeScript ? text : text.replaceAll(TYPES, "");
+  // Vitest cannot be loaded with `require`.
+  if (!isRequiring || (template === "router.test" && testRunner === "vitest")) return plain;
+  const names = [...plain.matchAll(/^export (?:function|const) (\w+)/gm)].map(([, name]) => name);
+  const required = plain
+    .replaceAll(/^import (.+) from (".+");$/gm, "const $1 = require($2);")
+    .replaceAll(/^export /gm, "");
+  return names.length === 0 ? required : `${required}\nmodule.exports = { ${names.join(", ")} };\n`;
 }

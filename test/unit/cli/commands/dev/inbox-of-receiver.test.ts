@@ -16,7 +16,7 @@ test("the inbox of dev is opened when it is asked for, and again when the user h
     const response = await fetch(`http://127.0.0.1:${port}/api/event?id=${id}`);
     return { status: response.status, text: await response.text() };
   };
-  expect(await ask("sig_1")).toMatchObject({ status: 503, text: expect.stringContaining("there is no file") });
+  expect(await ask("sig_1")).toMatchObject({ status: 503, text: expect.stringContaining("there is no such file") });
   mkdirSync(dirname(db), { recursive: true });
   renameSync(await fillInbox([{ eventId: "sig_1" }]), db);
   // The first one waits for the inbox, the second one for the first.

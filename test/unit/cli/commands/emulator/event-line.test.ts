@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createEventLine, type EventNamed } from "../../../../../src/cli/commands/emulator/event-line.js";
+import { createEventLine, type EventNamed } from "../../../../../src/cli/emulator/event-line.js";
 
 const plain = (text: string): string => text;
 const PAINT = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };

@@ -1,0 +1,30 @@
+import { CliError, EXIT } from "../options/exit.js";
+import { printable } from "../console/printable.js";
+import { listPages, type OpenInbox } from "./open-inbox.js";
+
+/** An event without a usable id has the hash of its bytes as its id. Tables show this number of digits of the hash. */
+const SHOWN_DIGITS = 16;
+const HASH = /^sha256:[0-9a-f]{64}$/;
+const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
+
+/** The id as tables show it. */
+export function shortId(eventId: string): string {
+  return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
+}
+
+/** Finds the id of an event. `typed` is the id, the start of a hash, or a delivery key (`endpoint/id`) from the log. */
+export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
+  const { store, endpoint } = inbox;
+  if ((await store.get(endpoint, typed)) !== undefined) return typed;
+  const prefix = `${endpoint}/`;
+  const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
+  if (!SHORT_HASH.test(id)) return id;
+  const found: string[] = [];
+  // Only quarantined events have a hash as their id.
+  for await (const page of listPages(inbox, { state: "quarantined" })) {
+    found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
+  }
+  if (found.length > 1)
+    throw new CliError(EXIT.failed, `${found.length} events have an id that starts with ${id}: type more digits`);
+  return found[0] ?? id;
+}

@@ -1,0 +1,94 @@
+import { createContext } from "preact";
+import { useContext, useEffect } from "preact/hooks";
+import type { EmulatorControl } from "../instance/create-emulator.js";
+import { address, type Query, request, type RequestOptions } from "../../browser-parts/request.js";
+import { type Data, useData } from "../../browser-parts/use-data.js";
+
+/** What an operation of the control API answers, by the name of its method. */
+export type Answer<Name extends keyof EmulatorControl> = Awaited<ReturnType<EmulatorControl[Name]>>;
+
+export type Account = Answer<"listAccounts">["items"][number];
+export type Registration = Answer<"readRegistration">;
+export type Delivery = Answer<"readDelivery">;
+
+interface NewSecret {
+  registrationId: string;
+  secret: string;
+}
+
+/** What all views share. */
+export interface Desk {
+  /** The chosen account. */
+  account: Account;
+  choose: (accountId: number) => void;
+  /** The key of the chosen account that was made in this page or pasted into it; otherwise empty. Only this page has it, in memory. */
+  apiKey: string;
+  setApiKey: (key: string) => void;
+  /** A signing secret that its webhook's view shows once. */
+  newSecret: NewSecret | null;
+  setNewSecret: (made: NewSecret | null) => void;
+  /** Loads the accounts and the time now, after something has changed them. */
+  reload: () => void;
+}
+
+export const DeskContext = createContext<Desk | null>(null);
+
+export function useDesk(): Desk {
+  const desk = useContext(DeskContext);
+  if (desk === null) throw new Error("A view is outside of the frame.");
+  return desk;
+}
+
+/** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
+const TOKEN = "signalbox-control-token";
+
+const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
+export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+
+/** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
+export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
+  const token = controlToken();
+  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  return request<T>(method, `..${path}`, { ...options, headers });
+}
+
+/**
+ * Calls an operation of the control API.
+ *
+ * @param path below `/_emulator`, such as `/accounts`
+ * @param input the query of a GET, the body of all others
+ * @throws RequestProblem
+ */
+export function control<T>(
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<T> {
+  return ask<T>(method, path, method === "GET" ? { query: input as Query } : { body: input });
+}
+
+/** What a GET of the control API answers, now and from then on. */
+export function useAnswer<Name extends keyof EmulatorControl>(path: string, query: Query = {}): Data<Answer<Name>> {
+  return useLive(address(path, query), () => control<Answer<Name>>("GET", path, query));
+}
+
+const REST_MS = 1500;
+
+/** As `useData`, and loads again and again while the page can be seen. */
+export function useLive<T>(what: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
+  const live = useData(what, load);
+  const { isLoading, reload } = live;
+  useEffect(() => {
+    if (isLoading) return undefined;
+    const next = (): void => {
+      if (!document.hidden) reload();
+    };
+    const timer = setTimeout(next, REST_MS);
+    document.addEventListener("visibilitychange", next);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", next);
+    };
+  }, [isLoading, reload]);
+  return live;
+}

@@ -1,0 +1,10 @@
+import { render } from "preact";
+import { PageRoot } from "../../browser-parts/page-root.js";
+import { Frame } from "./frame.js";
+
+render(
+  <PageRoot>
+    <Frame />
+  </PageRoot>,
+  document.body,
+);

@@ -1,0 +1,134 @@
+import { ActionButton } from "../../browser-parts/action-button.js";
+import { ActionForm, type Field, type Values } from "../../browser-parts/action-form.js";
+import { List } from "../../browser-parts/data-table.js";
+import { View } from "../../browser-parts/page-frame.js";
+import { Panel } from "../../browser-parts/panel.js";
+import type { Data } from "../../browser-parts/use-data.js";
+import { visible } from "../../text/visible-text.js";
+import { type Answer, control, useAnswer, useDesk } from "./control.js";
+
+type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
+type OperationFault = Answer<"listOperationFaults">["items"][number];
+
+const KINDS: readonly (readonly [DeliveryFault["kind"], string])[] = [
+  ["status", "status: the answer counts as the value"],
+  ["latency", "latency: sent later, by milliseconds"],
+  ["reorder", "reorder: sent after another one, in milliseconds"],
+  ["cut_body", "cut_body: the connection ends within the body"],
+  ["reset", "reset: the connection is reset"],
+  ["duplicate", "duplicate: delivered twice"],
+];
+
+/** Those with 503 in the document. */
+const OPERATIONS: readonly (readonly [OperationFault["operation"], string])[] = [
+  ["rankings", "Rankings"],
+  ["searchDemand", "Search demand"],
+  ["startInvestigation", "Start an investigation"],
+  ["readInvestigation", "Read an investigation"],
+  ["registerWebhook", "Register a webhook"],
+];
+
+const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"];
+
+const numberIn = (text = ""): number | null => (text === "" ? null : Number(text));
+
+export function Faults() {
+  const { account } = useDesk();
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
+  const ofDeliveries = useAnswer<"listDeliveryFaults">("/faults/deliveries");
+  const ofOperations = useAnswer<"listOperationFaults">("/faults/operations");
+  const webhooks = (registrations.data?.items ?? [])
+    .filter(({ status }) => status !== "deleted")
+    .map(({ id, url }) => [id, `${url} · ${id}`] as const);
+  return (
+    <View title="Faults">
+      <FaultPanel
+        title="Of deliveries"
+        hint="What goes wrong between the service and a receiver, to see what the receiver and its retries make of it."
+        path="/faults/deliveries"
+        fields={[
+          { name: "registration_id", label: "Webhook", choices: webhooks },
+          { name: "kind", label: "Fault", choices: KINDS },
+          { name: "value", label: "Value", type: "number", placeholder: "503", width: "short" },
+          { name: "times", label: "Requests", type: "number", placeholder: "all", width: "short" },
+        ]}
+        inputOf={({ registration_id, kind, value, times }) => ({
+          registration_id,
+          kind,
+          times: numberIn(times),
+          ...(value !== "" && { value: numberIn(value) }),
+        })}
+        from={ofDeliveries}
+        faultOf={({ registration_id, kind, value, times }) => [registration_id, `${kind} ${value ?? ""}`, times]}
+      />
+      <FaultPanel
+        title="Of the REST API"
+        hint="An operation that answers 503, over REST and MCP, to see what a client makes of it."
+        path="/faults/operations"
+        fields={[
+          { name: "operation", label: "Operation", choices: OPERATIONS },
+          { name: "code", label: "Code", choices: CODES },
+          { name: "calls", label: "Calls", type: "number", placeholder: "all", width: "short" },
+        ]}
+        inputOf={({ operation, code, calls }) => ({ operation, code, calls: numberIn(calls) })}
+        from={ofOperations}
+        faultOf={({ operation, code, calls }) => [operation, `503 ${code}`, calls]}
+      />
+    </View>
+  );
+}
+
+interface FaultPanelProps<Fault> {
+  title: string;
+  hint: string;
+  /** Where faults are set, and below it cleared. */
+  path: string;
+  fields: readonly Field[];
+  /** What is sent of the fields. */
+  inputOf: (values: Values) => Readonly<Record<string, unknown>>;
+  from: Data<{ items: Fault[] }>;
+  faultOf: (fault: Fault) => [of: string, what: string, times: number | null];
+}
+
+function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
+  const { title, hint, path, fields, inputOf, from, faultOf } = panel;
+
+  async function set(values: Values): Promise<string> {
+    await control("POST", path, inputOf(values));
+    from.reload();
+    return "The fault is set.";
+  }
+
+  async function clear(of: string): Promise<string> {
+    await control("DELETE", `${path}/${encodeURIComponent(of)}`);
+    from.reload();
+    return `The faults of ${of} are cleared.`;
+  }
+
+  return (
+    <Panel title={title}>
+      <p class="hint">{hint}</p>
+      <ActionForm fields={fields} action="Set" run={set} />
+      <List
+        label={`Faults: ${title}`}
+        empty="No fault is set."
+        from={from}
+        keyOf={(fault) => faultOf(fault).join(" ")}
+        columns={[
+          { label: "Of", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
+          { label: "Fault", cell: (fault) => faultOf(fault)[1] },
+          { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
+          {
+            label: "Action",
+            cell: (fault) => {
+              const [of] = faultOf(fault);
+              return <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />;
+            },
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+const oftenOf = (times: number | null): string => (times === null ? "until cleared" : `the next ${times}`);

@@ -1,0 +1,80 @@
+import { CodeBlock } from "../../browser-parts/code-block.js";
+import { gapBefore } from "../../timeline/gap-before.js";
+import type { TimelineStep } from "../../timeline/timeline-step.js";
+import { formatAge, formatTime } from "../../text/format.js";
+import { visible } from "../../text/visible-text.js";
+
+interface TimelineProps {
+  /** The earliest first. */
+  steps: readonly TimelineStep[];
+  /** The present, on the axis of the steps. */
+  now: number;
+}
+
+const LANES = { sender: "Sender", inbox: "Inbox" } as const;
+
+/** The steps of both sides of an event on one axis, and the time between them. */
+export function TimelineSteps({ steps, now }: TimelineProps) {
+  return (
+    <ol class="plain timeline">
+      {steps.map((step, index) => (
+        <Step
+          key={`${step.lane} ${index}`}
+          step={step}
+          previous={steps[index - 1]}
+          isNewDelivery={step.delivery !== steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery}
+          now={now}
+        />
+      ))}
+    </ol>
+  );
+}
+
+interface StepProps extends Pick<TimelineProps, "now"> {
+  step: TimelineStep;
+  previous: TimelineStep | undefined;
+  /** The step before it in its lane is of another delivery. */
+  isNewDelivery: boolean;
+}
+
+function Step({ step, previous, isNewDelivery, now }: StepProps) {
+  const { lane, at, tone, text, detail = "", delivery, serviceAt } = step;
+  const gap = gapText(step, previous, now);
+  const [first = "", ...more] = detail.split("\n");
+  return (
+    <li class={lane}>
+      {gap !== "" && <p class="gap muted">{gap}</p>}
+      <time dateTime={new Date(at).toISOString()} class="mono muted">
+        {timeOfDay(at)}
+      </time>
+      <span class={`mark ${tone}`} aria-hidden="true" />
+      <div class="what">
+        <p>
+          <span class="muted">{LANES[lane]}</span>{" "}
+          <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
+        </p>
+        {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}
+        {serviceAt !== undefined && <p class="hint">{formatTime(serviceAt)} by the service's clock</p>}
+        {detail !== "" && more.length === 0 && <p class="hint">{visible(first)}</p>}
+        {more.length > 0 && (
+          <details>
+            <summary class="hint">{visible(first)}</summary>
+            <CodeBlock label={`${text}: all of it`} text={detail} wrap />
+          </details>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const timeOfDay = (at: number): string =>
+  `${formatTime(at).slice(11, 19)}.${String(Math.trunc(at) % 1000).padStart(3, "0")}`;
+
+/** The day, if it is another one, and the time since the step before, if that is long. */
+function gapText(step: TimelineStep, previous: TimelineStep | undefined, now: number): string {
+  const day = formatTime(step.at).slice(0, 10);
+  const isNewDay = previous === undefined || formatTime(previous.at).slice(0, 10) !== day;
+  const gap = gapBefore(step, previous, now);
+  const words = gap === null ? [] : [gap.isAhead ? `now; next in ${formatAge(gap.ms)}` : `${formatAge(gap.ms)} later`];
+  return [...words, ...(isNewDay ? [day] : [])].join(", ");
+}

@@ -1,0 +1,220 @@
+import { useEffect } from "preact/hooks";
+import type { NewRegistration } from "../../api/webhook-registration.js";
+import { SIGNAL_TYPES } from "../../events/signal-types.js";
+import { ActionButton } from "../../browser-parts/action-button.js";
+import { ActionForm, type Values } from "../../browser-parts/action-form.js";
+import { List } from "../../browser-parts/data-table.js";
+import { formatCount } from "../../text/format.js";
+import { View } from "../../browser-parts/page-frame.js";
+import { Badge, type Tone } from "../../browser-parts/badge.js";
+import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
+import { request } from "../../browser-parts/request.js";
+import { go, href, useRoute } from "../../browser-parts/use-route.js";
+import { visible } from "../../text/visible-text.js";
+import { type Answer, control, type Registration, useAnswer, useDesk } from "./control.js";
+import { Attempts, DeliveryTable } from "./deliveries.js";
+import { ShownOnce } from "./shown-once.js";
+
+/** `#/webhooks`, `#/webhooks/new` and `#/webhooks/ID`. */
+export function Webhooks() {
+  const id = useRoute().path[1];
+  if (id === undefined) return <RegistrationList />;
+  return id === "new" ? <Register /> : <RegistrationView id={id} />;
+}
+
+function RegistrationList() {
+  const { account } = useDesk();
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
+  const register = (
+    <a class="button primary" href={href(["webhooks", "new"])}>
+      Register a webhook
+    </a>
+  );
+  return (
+    <View title="Webhooks" actions={register}>
+      <Panel title={`Webhooks of ${visible(account.name)}`}>
+        <List
+          label="Webhooks"
+          empty="This account has no webhook yet. Signals about the products that it follows are sent to its webhooks."
+          from={registrations}
+          isReversed
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              label: "Endpoint",
+              grows: true,
+              cell: ({ id, url }) => <a href={href(["webhooks", id])}>{visible(url)}</a>,
+            },
+            { label: "Status", cell: StatusBadge },
+            { label: "Types", align: "end", cell: ({ signal_types }) => formatCount(signal_types.length) },
+            { label: "Language", cell: ({ locale }) => locale },
+            { label: "Failures", align: "end", cell: ({ failure_count }) => formatCount(failure_count) },
+            { label: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
+          ]}
+        />
+      </Panel>
+    </View>
+  );
+}
+
+const TONES: Readonly<Record<Registration["status"], Tone>> = {
+  pending: "busy",
+  active: "good",
+  paused: "warn",
+  deleted: "idle",
+};
+
+const StatusBadge = ({ status }: Pick<Registration, "status">) => <Badge tone={TONES[status]}>{status}</Badge>;
+
+function RegistrationView({ id }: { id: string }) {
+  const path = `/registrations/${encodeURIComponent(id)}`;
+  const { data, problem, reload } = useAnswer<"readRegistration">(path);
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", { registration_id: id, limit: 10 });
+  const { newSecret, setNewSecret } = useDesk();
+  // A reader who leaves this view has seen it.
+  useEffect(() => () => setNewSecret(null), [setNewSecret]);
+  if (data === undefined) {
+    return (
+      <View title="Webhook">
+        <Problem of={problem} />
+      </View>
+    );
+  }
+
+  const { url, status, locale, signal_types, failure_count, created_at } = data;
+  const does = (step: string, done: string) => async (): Promise<string> => {
+    await control("POST", `${path}/${step}`);
+    reload();
+    return done;
+  };
+
+  async function rotate(): Promise<string> {
+    const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
+    setNewSecret({ registrationId: id, secret: signing_secret });
+    return "The secret is rotated. The previous one signs nothing from now on.";
+  }
+
+  async function remove(): Promise<string> {
+    await control("DELETE", path);
+    reload();
+    return "The webhook is deleted.";
+  }
+
+  const actions = status !== "deleted" && (
+    <>
+      {status === "pending" && <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />}
+      {status === "active" && <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />}
+      {status === "active" && <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />}
+      {status === "paused" && <ActionButton label="Resume" run={does("resume", "Active again. What waits is sent.")} />}
+      <ActionButton
+        label="Rotate the secret"
+        confirm={{
+          title: "Rotate the signing secret?",
+          text: "The service signs with the new secret from this moment, so a receiver that has only the old one refuses its deliveries.",
+        }}
+        run={rotate}
+      />
+      <ActionButton
+        label="Delete"
+        tone="danger"
+        confirm={{
+          title: "Delete this webhook?",
+          text: "Its waiting deliveries are cancelled. This cannot be undone.",
+        }}
+        run={remove}
+      />
+    </>
+  );
+  const verification = deliveries.data?.items.find(({ event_type }) => event_type === "webhook.verification");
+
+  return (
+    <View title={visible(url)} actions={actions}>
+      <Problem of={problem} />
+      {newSecret?.registrationId === id && (
+        <ShownOnce
+          label="The signing secret"
+          secret={newSecret.secret}
+          text="Your receiver verifies its deliveries with it, the first verification too."
+          onClose={() => setNewSecret(null)}
+        />
+      )}
+      <Panel title="Webhook">
+        <Facts
+          rows={[
+            ["Status", <StatusBadge key="status" status={status} />],
+            ["Id", <code key="id">{id}</code>],
+            ["Failures in a row", formatCount(failure_count)],
+            ["Language", locale],
+            ["Made", <Moment key="made" at={created_at} full />],
+            ["Signal types", <code key="types">{visible(signal_types.join(", "))}</code>],
+          ]}
+        />
+      </Panel>
+      {status === "pending" && verification !== undefined && (
+        <Panel title="Handshake">
+          <p class="muted">
+            The webhook is active once the endpoint has answered its verification with a 2xx and the challenge of the
+            event.
+          </p>
+          <Attempts key={verification.delivery_id} delivery={verification} />
+        </Panel>
+      )}
+      <Panel
+        title="Latest deliveries"
+        actions={<a href={href(["deliveries"], { registration_id: id })}>All of them</a>}
+      >
+        <DeliveryTable from={deliveries} />
+      </Panel>
+    </View>
+  );
+}
+
+const LANGUAGES = [
+  ["en", "English"],
+  ["zh-CN", "Chinese"],
+] as const;
+
+/** Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook, with its secret. */
+function Register() {
+  const { apiKey, setApiKey, setNewSecret } = useDesk();
+
+  async function register({ url, locale, key = "" }: Values, data: FormData): Promise<string> {
+    const body = { url, locale, signal_types: data.getAll("type") };
+    const headers = { Authorization: `Bearer ${key}` };
+    const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", { body, headers });
+    setApiKey(key);
+    setNewSecret({ registrationId: made.id, secret: made.signing_secret });
+    go(["webhooks", made.id]);
+    return "The webhook is registered. The service verifies its endpoint.";
+  }
+
+  return (
+    <View title="Register a webhook">
+      <div class="panel">
+        <ActionForm
+          fields={[
+            { name: "url", label: "Endpoint", type: "url", placeholder: "https://…", isRequired: true, width: "grows" },
+            { name: "key", label: "API key", type: "password", value: apiKey, isRequired: true, width: "grows" },
+            { name: "locale", label: "Language", choices: LANGUAGES },
+          ]}
+          action="Register"
+          run={register}
+        >
+          <p class="hint">
+            The key needs the scope <code>webhooks:manage</code>. <a href={href(["keys"])}>Make one</a>, or paste one
+            that you have. The webhook belongs to the account of the key.
+          </p>
+          <fieldset class="groups">
+            <legend>Signal types, at most 30</legend>
+            {SIGNAL_TYPES.map((type) => (
+              <label key={type} class="check">
+                <input type="checkbox" name="type" value={type} />
+                <code>{type}</code>
+              </label>
+            ))}
+          </fieldset>
+        </ActionForm>
+      </div>
+    </View>
+  );
+}

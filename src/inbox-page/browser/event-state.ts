@@ -1,0 +1,49 @@
+import type { EventState, InboxEntry } from "../../inbox/stored-events.js";
+import type { EventAnswer } from "../inbox-api.js";
+import { formatAge, formatCount } from "../../text/format.js";
+import type { Tone } from "../../browser-parts/badge.js";
+import { visible } from "../../text/visible-text.js";
+
+/** In the order of an event's life. */
+export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [
+  { state: "ready", tone: "warn", meaning: "waiting" },
+  { state: "leased", tone: "busy", meaning: "in a hand-off" },
+  { state: "done", tone: "good", meaning: "nothing to do" },
+  { state: "dead", tone: "bad", meaning: "given up" },
+  { state: "quarantined", tone: "bad", meaning: "not usable" },
+];
+
+export function toneOf(state: EventState): Tone {
+  return STATES.find((each) => each.state === state)?.tone ?? "idle";
+}
+
+/** What happens next to the event, in a sentence. */
+export function nextStep(event: EventAnswer, now: number): string {
+  const { state, attempts, dueAt, bytes, lastError } = event;
+  const reason = visible(firstLine(lastError ?? "unknown"));
+  const tried = attempts === 0 ? "" : ` ${formatCount(attempts, "attempt")} failed before.`;
+  const words: Record<EventState, string> = {
+    ready:
+      dueAt > now
+        ? `The next attempt is due in ${formatAge(dueAt - now)}.${tried}`
+        : `It is due now: the receiver hands it off when it runs, is free, and does not pause hand-offs.${tried}`,
+    leased: `It is being handed off now.${tried}`,
+    done: bytes === null ? "Nothing more happens. Its payload is deleted." : "Nothing more happens.",
+    dead: `It was given up after ${formatCount(attempts, "attempt")}. It is kept until you replay or discard it.`,
+    quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
+  };
+  return words[state];
+}
+
+export function canReplay({ state }: Pick<InboxEntry, "state">): boolean {
+  return state === "dead" || state === "done" || state === "quarantined";
+}
+
+export function canDiscard({ state }: Pick<InboxEntry, "state">): boolean {
+  return state === "dead" || state === "quarantined";
+}
+
+/** The name, and the start of the message. */
+export function firstLine(error: string): string {
+  return error.split("\n", 1)[0] ?? "";
+}

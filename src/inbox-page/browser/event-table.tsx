@@ -1,0 +1,85 @@
+import type { ComponentChildren } from "preact";
+import type { InboxEntry } from "../../inbox/stored-events.js";
+import { type Column, DataTable } from "../../browser-parts/data-table.js";
+import { formatCount } from "../../text/format.js";
+import { Badge } from "../../browser-parts/badge.js";
+import { Moment } from "../../browser-parts/panel.js";
+import type { Query } from "../../browser-parts/request.js";
+import { href } from "../../browser-parts/use-route.js";
+import { visible } from "../../text/visible-text.js";
+import { firstLine, toneOf } from "./event-state.js";
+
+interface EventTableProps {
+  events: readonly InboxEntry[];
+  selected: ReadonlySet<string>;
+  onSelect: (eventIds: readonly string[], isSelected: boolean) => void;
+  /** Kept in the address of an event, so that the way back leads here. */
+  query: Query;
+}
+
+/** A line ends after a word of a type, and not within one. */
+function words(type: string): ComponentChildren[] {
+  return visible(type)
+    .split(/(?<=[_.])/)
+    .flatMap((word) => [word, <wbr key={word} />]);
+}
+
+export function EventTable({ events, selected, onSelect, query }: EventTableProps) {
+  const columns: Column<InboxEntry>[] = [
+    {
+      label: "Select",
+      leads: true,
+      cell: ({ eventId }) => (
+        <input
+          type="checkbox"
+          aria-label={`Select ${visible(eventId)}`}
+          checked={selected.has(eventId)}
+          onChange={({ currentTarget }) => onSelect([eventId], currentTarget.checked)}
+        />
+      ),
+    },
+    {
+      label: "State",
+      cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>,
+      leads: true,
+    },
+    {
+      label: "Event",
+      cell: ({ eventId }) => (
+        <a class="mono clamped" href={href(["events", eventId], query)}>
+          {visible(eventId)}
+        </a>
+      ),
+    },
+    {
+      label: "Type, product",
+      cell: ({ type, signalType, product }) => (
+        <>
+          {type === "" ? <span class="muted">none</span> : words(signalType ?? type)}
+          {product !== null && <div class="muted">{visible(product)}</div>}
+        </>
+      ),
+    },
+    {
+      label: "Received",
+      cell: ({ receivedAt }) => <Moment at={receivedAt} />,
+      whole: true,
+      leads: true,
+    },
+    { label: "Attempts", cell: ({ attempts }) => formatCount(attempts), align: "end" },
+    {
+      label: "Error",
+      cell: ({ lastError }) => (lastError === null ? "" : <span class="clamped">{visible(firstLine(lastError))}</span>),
+    },
+  ];
+  return (
+    <DataTable
+      label="Events, the newest first"
+      empty=""
+      columns={columns}
+      rows={events}
+      keyOf={({ seq }) => seq}
+      isSelected={({ eventId }) => selected.has(eventId)}
+    />
+  );
+}

@@ -1,0 +1,69 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { go } from "../../browser-parts/use-route.js";
+
+interface SearchBoxProps {
+  search: string;
+  /** Why the search could not be read. */
+  problem: string | undefined;
+  children: ComponentChildren;
+}
+
+/** The key / puts the focus here. */
+export function SearchBox({ search, problem, children }: SearchBoxProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(search);
+  useEffect(() => setText(search), [search]);
+
+  useEffect(() => {
+    const focus = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof Element && event.target.matches("input, dialog *");
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      // It is hidden behind an event.
+      if (input.current?.offsetParent === null) return;
+      event.preventDefault();
+      input.current?.focus();
+      input.current?.select();
+    };
+    addEventListener("keydown", focus);
+    return () => removeEventListener("keydown", focus);
+  }, []);
+
+  function submit(event: Event): void {
+    event.preventDefault();
+    go([], { q: text.trim() });
+  }
+
+  return (
+    <search>
+      <form onSubmit={submit}>
+        <div class="toolbar">
+          <input
+            ref={input}
+            class="grows"
+            type="search"
+            aria-label="Search events"
+            aria-describedby="search-hint"
+            aria-invalid={problem !== undefined}
+            placeholder="state:dead type:price_increased"
+            spellcheck={false}
+            autocomplete="off"
+            value={text}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+          <button class="primary">Search</button>
+          {children}
+        </div>
+        {problem !== undefined && (
+          <p class="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <p class="hint" id="search-hint">
+          The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
+          <code>before:2h</code>, all of which must match. The key <kbd>/</kbd> comes here.
+        </p>
+      </form>
+    </search>
+  );
+}

@@ -1,0 +1,30 @@
+import type { Overview } from "../inbox-api.js";
+import { formatAge, formatCount } from "../../text/format.js";
+import { href } from "../../browser-parts/use-route.js";
+import { STATES } from "./event-state.js";
+
+/** How many events are in each state. Each count is a link to these events. */
+export function StateCounts({ overview, search }: { overview: Overview | undefined; search: string }) {
+  const { counts, oldestReadyAgeMs = 0 } = overview ?? {};
+  const oldest = `the oldest for ${formatAge(oldestReadyAgeMs)}`;
+  return (
+    <nav class="counts" aria-label="Events by state">
+      {[{ state: "total", tone: "idle", meaning: "stored" } as const, ...STATES].map(({ state, tone, meaning }) => {
+        const query = state === "total" ? "" : `state:${state}`;
+        const isUrgent = (tone === "bad" || tone === "warn") && (counts?.[state] ?? 0) > 0;
+        return (
+          <a
+            key={state}
+            class={isUrgent ? tone : undefined}
+            href={href([], { q: query })}
+            aria-current={search === query ? "true" : undefined}
+          >
+            <strong>{counts === undefined ? "…" : formatCount(counts[state])}</strong>
+            <span>{state === "total" ? "all" : state}</span>
+            <small>{state === "ready" && counts?.ready !== 0 && oldestReadyAgeMs >= 1000 ? oldest : meaning}</small>
+          </a>
+        );
+      })}
+    </nav>
+  );
+}

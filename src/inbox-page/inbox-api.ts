@@ -1,0 +1,70 @@
+import type { Activity, InboxEntry, MoveOutcome, PastStep, ReplayOutcome } from "../inbox/stored-events.js";
+import type { PauseReason } from "../inbox/dispatch/dispatcher.js";
+import type { StateCounts } from "../inbox/stored-events.js";
+
+// The data of the inbox page, as JSON. All paths are relative to the page. Times are in milliseconds since 1970.
+
+/** `GET api/overview`; `GET api/live` sends it by SSE as the message `overview` when it has changed. */
+export interface Overview {
+  endpoint: string;
+  counts: StateCounts & { total: number };
+  /**
+   * For how long the oldest event that waits for its callback has been due; 0 when none waits. With a receiver, an event that is leased
+   * and whose callback has not begun waits too.
+   */
+  oldestReadyAgeMs: number;
+  /** As in `health()`; null also when the page has no receiver. */
+  paused: PauseReason | null;
+  /** As in `health()`; null also when the page has no receiver. */
+  shortage: string | null;
+  /** Changes with every change of an event that this process knows of, and at least every few seconds while events change. */
+  revision: number;
+  now: number;
+}
+
+/** `GET api/activity?range=hour|day|week` */
+export interface ActivityAnswer {
+  /** The length of a span. Spans in which nothing happened are left out. */
+  minutes: number;
+  spans: number;
+  activity: Activity[];
+  now: number;
+}
+
+/** `GET api/events?q=SEARCH&before=SEQ&limit=N`. A search that cannot be read is answered with 400 and an {@link ApiError}. */
+export interface EventsAnswer {
+  /** `lastError` is its first line. */
+  events: InboxEntry[];
+  /** Where the next page begins; null at the end. */
+  nextBeforeSeq: number | null;
+}
+
+/** `GET api/event?id=EVENT_ID`. `GET api/bytes?id=EVENT_ID` is its body as a download. */
+export interface EventAnswer extends InboxEntry {
+  /** Without the signature. */
+  headers: Readonly<Record<string, string>>;
+  history: PastStep[];
+  /** SHA-256 of the body, as hex. */
+  bodyHash: string;
+  /** The size of the body; null once it is deleted. */
+  bytes: number | null;
+  /** The body as text, indented if it is JSON; null when it is deleted, or is not UTF-8. */
+  payload: string | null;
+  /** The first 4 KiB of the body as hex; null when it is deleted. */
+  hex: string | null;
+  now: number;
+}
+
+/**
+ * `POST api/replay` and `POST api/discard`, with the header `X-Signalbox: 1` and the body `{ eventIds }`, which has at most 1,000
+ * ids.
+ */
+export interface MoveAnswer {
+  /** What became of each event, in order. */
+  outcomes: (MoveOutcome | ReplayOutcome)[];
+}
+
+/** Every answer that is not 2xx. */
+export interface ApiError {
+  error: { code: string; message: string };
+}

@@ -1,4 +1,0 @@
-import { render } from "preact";
-import { Frame } from "./dashboard/frame.js";
-
-render(<Frame />, document.body);

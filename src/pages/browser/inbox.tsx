@@ -1,4 +1,0 @@
-import { render } from "preact";
-import { InboxPage } from "./inbox/inbox-page.js";
-
-render(<InboxPage />, document.body);

@@ -1,0 +1,69 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { startEmulator } from "../../emulator/start-emulator.js";
+import { traceAnEvent } from "../../emulator/traced-event.js";
+import { overflowOf, violationsOf } from "../page-checks.js";
+import { openContext } from "../start-browser.js";
+
+/** The steps as they are read out: lane and words, without what differs from run to run. */
+const stepsOf = (page: Page): Promise<string[]> =>
+  page
+    .locator(".timeline li .what > p:first-child")
+    .evaluateAll((paragraphs) => paragraphs.map(({ textContent }) => String(textContent).replace(/ in \d+ ms/, "")));
+
+test("the dashboard shows every attempt of both sides in order, and follows what happens", async () => {
+  const { emulator, eventId, publish } = await traceAnEvent({ error: "no\u202e <b>queue</b>" });
+  const { context, troubles } = await openContext();
+  const page = await context.newPage();
+  await page.goto(`${emulator.url}/_emulator/ui/#/events/${eventId}`);
+  await page.locator(".timeline li").nth(5).waitFor();
+  expect(await stepsOf(page)).toEqual([
+    "Sender attempt 1: 503 busy",
+    "Sender attempt 2: 503 busy",
+    "Sender attempt 3: 200",
+    "Inbox received and stored",
+    "Inbox hand-off 1 failed",
+    "Inbox hand-off 2 succeeded: done",
+  ]);
+  expect(await page.locator("main").innerText()).toContain("The database is locked.");
+  await page.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  expect(await page.locator("details pre").innerText()).toContain("Error: no\\u202e <b>queue</b>\n");
+
+  const { items } = await emulator.control.listDeliveries({ event_id: eventId });
+  await emulator.control.redeliver({ delivery_id: items[0]?.delivery_id ?? 0 });
+  await page.getByText("known already: not stored again").waitFor();
+  expect((await stepsOf(page)).slice(-2)).toEqual([
+    "Sender attempt 1: 200 duplicate",
+    "Inbox known already: not stored again",
+  ]);
+  for (const width of [1920, 1024, 360]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await overflowOf(page), `${width}`).toBe(0);
+  }
+  expect(await violationsOf(page)).toEqual([]);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await violationsOf(page, "color-contrast")).toEqual([]);
+  const other = await publish();
+  await page.goto(`${emulator.url}/_emulator/ui/#/events/${other}`);
+  await page.getByText("hand-off 1 succeeded: done").waitFor();
+  expect(await page.locator(".timeline li").count()).toBe(3);
+  await context.close();
+  expect(troubles).toEqual([]);
+});
+
+test("a side that is missing is said: no inbox is connected, or the inbox does not know the event", async () => {
+  const { context, troubles } = await openContext();
+  const page = await context.newPage();
+  const alone = await startEmulator();
+  await page.goto(`${alone.emulator.url}/_emulator/ui/#/events/sig_1`);
+  await alone.account("pro");
+  await page.getByText("No inbox is connected").waitFor();
+  await page.getByText("This sender does not know the event").waitFor();
+  const { emulator } = await traceAnEvent();
+  await page.goto(`${emulator.url}/_emulator/ui/#/events/sig_1`);
+  await page.getByText("The inbox does not know the event").waitFor();
+  await context.close();
+  // The browser logs each 404.
+  expect(troubles.filter((trouble) => !trouble.includes("404"))).toEqual([]);
+});

@@ -1,0 +1,107 @@
+import type { Locator, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import type { Tier } from "../../src/api/access.js";
+import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
+import { systemClock } from "../../src/time/clock.js";
+import { createManualClock } from "../../src/testing/manual-clock.js";
+import { BEGINNING, startEmulator, type RunningEmulator } from "../emulator/start-emulator.js";
+import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { openContext } from "./start-browser.js";
+
+export const HOUR_MS = 3_600_000;
+
+export interface OpenDashboard extends RunningEmulator {
+  page: Page;
+  troubles: string[];
+  /** Shows a view, from its beginning. */
+  show(view: string): Promise<void>;
+}
+
+export interface OpenWithAccount extends OpenDashboard {
+  key: string;
+  /** Products, the most visited first. */
+  slugs: string[];
+  /** Registers an endpoint that answers 200. @returns the registration's id */
+  register(types: readonly string[]): Promise<string>;
+}
+
+const startedAt = Date.now();
+/** Runs as time does, from the beginning of the usual data. */
+export const RUNNING_CLOCK = { ...systemClock, now: () => BEGINNING + Date.now() - startedAt };
+
+/** An emulator that signs by the machine's clock, and its dashboard in a browser. */
+export async function openDashboard(options: EmulatorOptions = {}): Promise<OpenDashboard> {
+  const running = await startEmulator({
+    clock: RUNNING_CLOCK,
+    assumptions: { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "600,600" },
+    ...options,
+  });
+  const { context, troubles } = await openContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const { url } = running.emulator;
+  await page.goto(`${url}/`);
+  return {
+    ...running,
+    page,
+    troubles,
+    async show(view) {
+      await page.goto("about:blank");
+      await page.goto(`${url}/_emulator/ui/#/${view}`);
+    },
+  };
+}
+
+/** The same with one account, and with a clock that stands still. */
+export async function openWithAccount({
+  tier = "pro",
+  name = "Ada",
+}: { tier?: Tier; name?: string } = {}): Promise<OpenWithAccount> {
+  const own = await openDashboard({
+    clock: createManualClock(BEGINNING),
+    assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
+  });
+  const { emulator, ask } = own;
+  await emulator.control.createAccount({ tier, name });
+  const { key } = await emulator.control.createKey({ account_id: 1 });
+  const { body } = await ask("/research/rankings?sort=traffic&limit=25", { key });
+  return {
+    ...own,
+    key,
+    slugs: (body["items"] as { slug: string }[]).map(({ slug }) => slug),
+    async register(types) {
+      const { url } = await serveEndpoint();
+      const told = await ask("/alerts/webhooks", { key, body: { url, signal_types: types } });
+      await emulator.control.settle();
+      return String(told.body["id"]);
+    },
+  };
+}
+
+/** A product that the account follows. */
+export async function followedProduct(
+  { emulator, ask }: RunningEmulator,
+  account_id: number,
+  key: string,
+): Promise<string> {
+  const { body } = await ask("/research/rankings?limit=1", { key });
+  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
+  await emulator.control.follow({ account_id, slugs: [slug] });
+  return slug;
+}
+
+export const clickButton = (page: Page, name: string): Promise<void> =>
+  page.getByRole("button", { name, exact: true }).click();
+export const secretIn = (page: Page, label: string): Promise<string> =>
+  page.getByRole("region", { name: label, exact: true }).innerText();
+export const waitForBadge = (page: Page, text: string): Promise<void> =>
+  page
+    .locator(".badge", { hasText: new RegExp(`^${text}$`) })
+    .first()
+    .waitFor();
+export const rowOf = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });
+export const panel = (page: Page, heading: string): Locator =>
+  page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) });
+/** The browser logs an answer that is not 2xx by itself. */
+export const unexpected = (troubles: readonly string[]): string[] =>
+  troubles.filter((text) => !/status of (400|404|503)/.test(text));

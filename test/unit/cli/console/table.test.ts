@@ -1,0 +1,7 @@
+import { expect, test } from "vitest";
+import { formatTable } from "../../../../src/cli/console/table.js";
+
+test("columns are aligned by the width of their characters: a Chinese one takes two columns", () => {
+  const rows = ["价格", "price"].map((text) => [{ text }, { text: "|" }]);
+  expect(formatTable(rows)).toEqual(["价格   |", "price  |"]);
+});
