@@ -94,6 +94,8 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
     }
     const { rows } = await pool.query("SELECT product, text FROM price_alert");
     found.isWhole = rows[0].product.length > 0 && rows[0].text.length > 0;
+    // The queries of a receiver that runs could wait for the drop, and the drop for them.
+    await receiver.close({ graceMs: 0 });
     await pool.query("DROP SCHEMA " + schema + " CASCADE");`;
   return runRecipe(folder, heading, script);
 }
