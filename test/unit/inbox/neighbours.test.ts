@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { SignalEvent } from "../../../src/index.js";
-import { createAttempts, type LeasedEvent } from "../../../src/inbox/dispatch/attempts.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { createManualClock } from "../../../src/testing/index.js";
 import { opened, T0 } from "./new-event.js";
@@ -38,27 +37,4 @@ test("of a burst an idle neighbour takes its part within two seconds, and nothin
   expect(begun.flat().length).toBe(80);
   expect(new Set(begun.flat()).size).toBe(80);
   expect(Math.min(...begun.map(({ length }) => length))).toBeGreaterThanOrEqual(30);
-});
-
-test("the pace is that of a second, also when it is asked for more often", async () => {
-  const clock = createManualClock(T0);
-  const attempts = createAttempts(
-    {
-      clock,
-      timeoutMs: 1000,
-      handOff: () => {
-        throw new Error("at once");
-      },
-    },
-    () => {},
-  );
-  const paces: number[] = [];
-  for (let tenth = 0; tenth < 20; tenth += 1) {
-    attempts.run({ event: { attempts: 0 }, leasedAt: 0, parsed: null } as LeasedEvent);
-    await clock.advance(100);
-    paces.push(attempts.pace());
-  }
-  expect(paces.slice(9)).toEqual(Array.from({ length: 11 }, () => 10));
-  await clock.advance(4000);
-  expect(attempts.pace()).toBe(0);
 });
