@@ -12,7 +12,7 @@ import { startQuickStart } from "./start-quick-start.js";
 vi.setConfig({ testTimeout: 120_000 });
 
 const KEY = "sbk_the_first_of_the_emulator";
-const block = (holding: string): string => readDocument("docs/emulator.md").block(holding).code;
+const block = (page: string, holding: string): string => readDocument(page).block(holding).code;
 
 test("a receiver is registered at the emulator as it is typed, and gets a signal and a month of them", async () => {
   const emulator = createEmulator({
@@ -25,11 +25,11 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
   await emulator.start();
 
   const folder = install({ express: "express" });
-  writeFileSync(join(folder, "receiver.mjs"), block("secretFile"));
-  const { port, lineWith } = await startQuickStart(folder, "receiver.mjs");
-  const received = lineWith("signal ");
+  writeFileSync(join(folder, "app.mjs"), block("docs/start.md", "secretFile"));
+  const { port, lineWith } = await startQuickStart(folder, "app.mjs");
+  const received = lineWith("signal default/");
 
-  const commands = block("signalbox register")
+  const commands = block("docs/emulator.md", "signalbox register")
     .replaceAll("http://127.0.0.1:4010", emulator.url)
     .replace("localhost:3000", `127.0.0.1:${port}`)
     .replace(/sbk_\S*/, KEY);
