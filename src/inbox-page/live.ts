@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, ClockTimer } from "../time/clock.js";
+import { ignore } from "../time/ignore.js";
 import { overviewOf, type PageInbox } from "./answers.js";
 
 /** After this time a stream ends. The browser connects again, and is authorised again. */
@@ -146,5 +147,3 @@ function attempt(response: ServerResponse, act: () => void): void {
     response.destroy();
   }
 }
-
-function ignore(): void {}

@@ -12,14 +12,7 @@ import { turns, until } from "../unit/until.js";
 import { listen, startReceiver } from "../http/serve.js";
 import { askAt, take } from "./serve-page.js";
 
-interface Follower {
-  messages: Overview[];
-  answer: IncomingMessage;
-  text: () => string;
-  ended: Promise<unknown>;
-}
-
-async function follow(port: number): Promise<Follower> {
+async function follow(port: number) {
   const request = httpGet({ port, path: "/api/live", agent: false });
   onTestFinished(() => void request.destroy());
   const [answer] = (await once(request, "response")) as [IncomingMessage];
@@ -228,11 +221,12 @@ test("an inbox that cannot be read ends no stream", async () => {
 });
 
 test("a client that goes while it is authorised leaves nothing behind", async () => {
-  let allow: (isAllowed: boolean) => void = () => undefined;
-  const authorize = (): Promise<boolean> => new Promise((resolve) => (allow = resolve));
+  let onAsked: (allow: (isAllowed: boolean) => void) => void;
+  const asked = new Promise<(isAllowed: boolean) => void>((resolve) => (onAsked = resolve));
+  const authorize = (): Promise<boolean> => new Promise((resolve) => onAsked(resolve));
   const { port, clock, listeners, responses, reads } = await pageWithClock({ authorize });
   const request = httpGet({ port, path: "/api/live", agent: false }).on("error", () => undefined);
-  await until(() => responses.length === 1);
+  const allow = await asked;
   const gone = once(responses[0] as ServerResponse, "close");
   request.destroy();
   await gone;

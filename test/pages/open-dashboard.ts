@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/api/access.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
-import { systemClock } from "../../src/time/clock.js";
+import { systemClock, type Clock } from "../../src/time/clock.js";
 import { createManualClock } from "../../src/testing/manual-clock.js";
 import { BEGINNING, startEmulator, type RunningEmulator } from "../emulator/start-emulator.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
@@ -52,15 +52,13 @@ export async function openDashboard(options: EmulatorOptions = {}): Promise<Open
   };
 }
 
-/** The same with one account, and with a clock that stands still. */
+/** The same with one account, and unless another clock is given, with one that stands still. */
 export async function openWithAccount({
   tier = "pro",
   name = "Ada",
-}: { tier?: Tier; name?: string } = {}): Promise<OpenWithAccount> {
-  const own = await openDashboard({
-    clock: createManualClock(BEGINNING),
-    assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
-  });
+  clock = createManualClock(BEGINNING),
+}: { tier?: Tier; name?: string; clock?: Clock } = {}): Promise<OpenWithAccount> {
+  const own = await openDashboard({ clock });
   const { emulator, ask } = own;
   await emulator.control.createAccount({ tier, name });
   const { key } = await emulator.control.createKey({ account_id: 1 });
@@ -76,18 +74,6 @@ export async function openWithAccount({
       return String(told.body["id"]);
     },
   };
-}
-
-/** A product that the account follows. */
-export async function followedProduct(
-  { emulator, ask }: RunningEmulator,
-  account_id: number,
-  key: string,
-): Promise<string> {
-  const { body } = await ask("/research/rankings?limit=1", { key });
-  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
-  await emulator.control.follow({ account_id, slugs: [slug] });
-  return slug;
 }
 
 export const clickButton = (page: Page, name: string): Promise<void> =>

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import type { Locator, Page } from "playwright-core";
-import { pageFile, type PageName } from "../../src/browser-parts/page-files.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -70,13 +68,4 @@ export async function tabTo(
     await page.keyboard.press("Tab");
   }
   throw new Error(`Tab does not reach the ${role} ${name}`);
-}
-
-/** The bytes that a browser loads to show a page: the page, and the script parts and styles that it names. */
-export function loadedBytes(name: PageName): number {
-  const html = pageFile(name, "", "gzip")?.body ?? Buffer.alloc(0);
-  const assets = [...html.toString().matchAll(/"(assets\/[^"]+)"/g)].map(([, path = ""]) =>
-    pageFile(name, path, "gzip"),
-  );
-  return assets.reduce((sum, asset) => sum + (asset?.body.byteLength ?? 0), gzipSync(html).byteLength);
 }

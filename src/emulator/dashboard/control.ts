@@ -67,6 +67,17 @@ export function control<T>(
   return ask<T>(method, path, method === "GET" ? { query: input as Query } : { body: input });
 }
 
+/** Calls an operation, loads anew what shows its effect, and says what came of it. */
+export async function change(
+  shown: Pick<Data<unknown>, "reload">,
+  said: string,
+  ...[method, path, input]: Parameters<typeof control>
+): Promise<string> {
+  await control(method, path, input);
+  shown.reload();
+  return said;
+}
+
 /** What a GET of the control API answers, now and from then on. */
 export function useAnswer<Name extends keyof EmulatorControl>(path: string, query: Query = {}): Data<Answer<Name>> {
   return useLive(address(path, query), () => control<Answer<Name>>("GET", path, query));

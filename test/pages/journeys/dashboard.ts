@@ -6,7 +6,6 @@ import { serveEndpoint } from "../../unit/emulator/webhooks/webhook-world.js";
 import { HOSTILE } from "../hostile-texts.js";
 import {
   clickButton,
-  followedProduct,
   HOUR_MS,
   openDashboard,
   openWithAccount,
@@ -58,10 +57,9 @@ test("the first account, and a key that is shown once and can be revoked", async
 });
 
 test("a webhook with a real receiver: registered, verified, tested, rotated, paused, resumed, deleted", async () => {
-  const own = await openDashboard();
-  const { page, emulator, troubles, show } = own;
-  const { key, accountId } = await own.account("pro");
-  const slug = await followedProduct(own, accountId, key);
+  const { page, emulator, troubles, show, slugs } = await openWithAccount({ clock: RUNNING_CLOCK });
+  const [slug = ""] = slugs;
+  await emulator.control.follow({ account_id: 1, slugs: [slug] });
   const secrets: string[] = [];
   const signals: string[] = [];
   const { url } = await serveReceiver({
@@ -123,10 +121,10 @@ test("a webhook with a real receiver: registered, verified, tested, rotated, pau
 });
 
 test("a failing receiver with hostile answers: every attempt, the retries, and a redelivery", async () => {
-  const own = await openDashboard();
-  const { page, emulator, show, troubles } = own;
-  const { key, accountId } = await own.account("pro");
-  const slug = await followedProduct(own, accountId, key);
+  const own = await openWithAccount({ clock: RUNNING_CLOCK });
+  const { page, emulator, show, troubles, key, slugs } = own;
+  const [slug = ""] = slugs;
+  await emulator.control.follow({ account_id: 1, slugs: [slug] });
   let isBroken = true;
   const { url, signals } = await serveEndpoint((_request, response) => {
     const headers = { "Content-Type": "text/html", "X-Hostile": HOSTILE.slice(0, 3).join("") };
