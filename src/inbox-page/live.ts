@@ -41,7 +41,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   /** The earliest time of the next read. */
   let restUntil = 0;
   let isReading = false;
-  let stopWatching: (() => void) | null = null;
+  let stopWatching = ignore;
 
   function nudge(): void {
     revision += 1;
@@ -92,8 +92,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   }
 
   function unwatch(): void {
-    stopWatching?.();
-    stopWatching = null;
+    stopWatching();
     closing.removeEventListener("abort", endAll);
     timer?.cancel();
     timer = null;

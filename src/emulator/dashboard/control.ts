@@ -42,12 +42,11 @@ export function useDesk(): Desk {
 /** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
 const TOKEN = "signalbox-control-token";
 
-const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
 export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
 
 /** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
 export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
-  const token = controlToken();
+  const token = sessionStorage.getItem(TOKEN);
   const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
   return request<T>(method, `..${path}`, { ...options, headers });
 }

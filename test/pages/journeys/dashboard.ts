@@ -185,37 +185,20 @@ test("with a control token the page asks for it, keeps it for the tab, and forge
   expect(troubles.filter((trouble) => !trouble.includes("status of 401"))).toEqual([]);
 });
 
-test("the keyboard alone makes a key and revokes it", async () => {
-  const { page, show, emulator, troubles } = await openDashboard();
-  const { account_id } = await emulator.control.createAccount({ tier: "pro", name: "First" });
-  await emulator.control.createKey({ account_id });
-  const press = (key: string): Promise<void> => page.keyboard.press(key);
+test("the keyboard alone makes a key, which then has the focus", async () => {
+  const { page, emulator, troubles } = await openDashboard();
+  await emulator.control.createAccount({ tier: "pro", name: "First" });
   await page.getByRole("heading", { level: 1 }).waitFor();
   await tabTo(page, "link", "Skip to the content");
   await tabTo(page, "link", "Keys");
-  await press("Enter");
+  await page.keyboard.press("Enter");
   await page.getByText("API keys of First").waitFor();
   await tabTo(page, "button", "Make a key");
-  await press("Enter");
+  await page.keyboard.press("Enter");
   const once = page.locator(".once");
   await once.waitFor();
   expect(await hasFocus(once)).toBe(true);
-  const hint = await page.getByRole("cell").first().innerText();
   await tabTo(page, "button", "Copy: The new API key");
-  await show("keys");
-  const revoke = `Revoke ${hint.replace("…", "")}`;
-  await page.getByRole("button", { name: revoke }).waitFor();
-  await tabTo(page, "button", revoke);
-  await press("Enter");
-  await page.getByRole("dialog").waitFor();
-  await press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await hasFocus(page.getByRole("button", { name: revoke }))).toBe(true);
-  await press("Enter");
-  await tabTo(page, "button", "Revoke");
-  await press("Enter");
-  await waitForBadge(page, "revoked");
-
   expect(troubles).toEqual([]);
 });
 
