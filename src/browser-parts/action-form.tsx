@@ -140,6 +140,6 @@ function Fields({ fields }: { fields: readonly Field[] }) {
 }
 
 function valuesOf(form: HTMLFormElement): Values {
-  const given = [...new FormData(form)].map(([name, value]) => [name, String(value).trim()] as const);
-  return Object.fromEntries(given.filter(([, value]) => value !== ""));
+  const texts = [...new FormData(form)].filter(([, value]) => typeof value === "string") as [string, string][];
+  return Object.fromEntries(texts.map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== ""));
 }
