@@ -2,7 +2,6 @@ import type { Reporter, TestModule } from "vitest/node";
 
 /** What may be skipped in CI, as a part of the test's full name, and why. Every other skip is a failure. */
 export const ALLOWED_SKIPS: readonly (readonly [name: RegExp, reason: string])[] = [
-  [/^pictures of every view/, "Makes pictures to look at, with the variable PICTURES; it has nothing to compare."],
   [/pgbouncer/, "Needs Debian's package pgbouncer, which is no part of PostgreSQL."],
   [/^promtool accepts/, "Needs Prometheus, which only a download brings."],
   [/^without a token the control API answers no caller from the network/, "Needs a network beside loopback."],

@@ -61,14 +61,12 @@ function Confirm({ title, text, action, isDanger, run, onClose }: ConfirmProps) 
   const { isBusy, start } = useAction(run, setProblem);
 
   useLayoutEffect(() => {
-    const opener = document.activeElement;
     const shown = dialog.current;
     shown?.showModal();
     return () => {
-      // Nothing behind an open dialog takes the focus, and the browser gives it back only when the dialog is closed.
       isGone.current = true;
+      // The browser gives the focus back only when a dialog is closed.
       shown?.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };
   }, []);
 

@@ -22,6 +22,7 @@ export interface Field {
   width?: "grows" | "short";
 }
 
+/** What the fields have. A field that is empty is left out. */
 export type Values = Readonly<Record<string, string>>;
 
 interface ActionFormProps {
@@ -139,6 +140,6 @@ function Fields({ fields }: { fields: readonly Field[] }) {
 }
 
 function valuesOf(form: HTMLFormElement): Values {
-  const given = [...new FormData(form)];
-  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === "string" ? value.trim() : ""]));
+  const texts = [...new FormData(form)].filter(([, value]) => typeof value === "string") as [string, string][];
+  return Object.fromEntries(texts.map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== ""));
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { formatAge, formatTime } from "../text/format.js";
+import { formatMoment, formatTime } from "../text/format.js";
 import { usePage } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
@@ -74,9 +74,8 @@ export function Moment({ at, full = false }: MomentProps) {
   const { now } = usePage();
   const ms = new Date(at).getTime();
   const time = formatTime(ms);
-  const age = formatAge(Math.abs(ms - now));
   // The page knows the server's time as it was at the last answer.
-  const distance = Math.abs(ms - now) < 2000 ? "now" : ms > now ? `in ${age}` : `${age} ago`;
+  const distance = Math.abs(ms - now) < 2000 ? "now" : formatMoment(ms, now);
   return (
     <time dateTime={time.replace(" ", "T")} title={full ? undefined : time}>
       {full ? `${time} ` : distance}

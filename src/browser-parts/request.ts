@@ -37,8 +37,10 @@ export function address(path: string, query: Query = {}): string {
  */
 export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const { query, body, headers, signal } = options;
-  const init: RequestInit = {
+  const init = {
     method,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
     headers: {
       Accept: "application/json",
       // A page of another site cannot send it.
@@ -47,8 +49,6 @@ export async function request<T>(method: string, path: string, options: RequestO
       ...headers,
     },
   };
-  if (body !== undefined) init.body = JSON.stringify(body);
-  if (signal !== undefined) init.signal = signal;
   let response: Response;
   let text: string;
   try {

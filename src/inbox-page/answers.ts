@@ -32,27 +32,10 @@ const HEX_BYTES = 4096;
 const ERROR_LENGTH = 300;
 
 export async function overviewOf(inbox: PageInbox, revision: number, now: number): Promise<Overview> {
-  const {
-    ready,
-    leased,
-    done,
-    dead,
-    quarantined,
-    total,
-    oldestReadyAgeMs,
-    paused = null,
-    shortage = null,
-  } = await inbox.stats();
+  const { ready, leased, done, dead, quarantined, total, ...stats } = await inbox.stats();
   const counts = { ready, leased, done, dead, quarantined, total };
-  return {
-    endpoint: inbox.endpoint,
-    counts,
-    oldestReadyAgeMs: oldestReadyAgeMs ?? 0,
-    paused,
-    shortage,
-    revision,
-    now,
-  };
+  const { oldestReadyAgeMs, paused = null, shortage = null } = stats;
+  return { endpoint: inbox.endpoint, counts, oldestReadyAgeMs: oldestReadyAgeMs ?? 0, paused, shortage, revision, now };
 }
 
 export async function activityOf(inbox: PageInbox, query: URLSearchParams, now: number): Promise<ActivityAnswer> {

@@ -19,6 +19,7 @@ export interface GuardConfig {
 
 const AUTHORIZE_MS = 10_000;
 const LATE = Symbol("late");
+const ONLY_LOOPBACK = "Only a browser on the same machine can open this page, as http://localhost or http://127.0.0.1.";
 const NO_AUTHORIZE = "inboxPage does not know who may use the page.";
 const AUTHORIZE_HELP =
   'Pass a function, such as { authorize: (request) => request.session.isOperator === true }, or { authorize: "loopback" } for ' +
@@ -31,7 +32,11 @@ const AUTHORIZE_HELP =
  * @throws SignalboxError `option_invalid`
  */
 export function createGuard({ authorize, clock, report }: GuardConfig): (request: IncomingMessage) => Promise<void> {
-  if (authorize === "loopback") return async (request) => assertLoopback(request);
+  if (authorize === "loopback") {
+    return async (request) => {
+      if (!isLoopbackRequest(request)) throw new Refusal(403, "forbidden", ONLY_LOOPBACK);
+    };
+  }
   if (typeof authorize !== "function") throw new SignalboxError("option_invalid", NO_AUTHORIZE, AUTHORIZE_HELP);
   const allows: Authorize = authorize;
 
@@ -58,12 +63,6 @@ export function createGuard({ authorize, clock, report }: GuardConfig): (request
     }
     throw new Refusal(403, "forbidden", "You are not allowed to use this page.");
   };
-}
-
-function assertLoopback(request: IncomingMessage): void {
-  if (isLoopbackRequest(request)) return;
-  const message = "Only a browser on the same machine can open this page, as http://localhost or http://127.0.0.1.";
-  throw new Refusal(403, "forbidden", message);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, ClockTimer } from "../time/clock.js";
+import { ignore } from "../time/ignore.js";
 import { overviewOf, type PageInbox } from "./answers.js";
 
 /** After this time a stream ends. The browser connects again, and is authorised again. */
@@ -40,7 +41,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   /** The earliest time of the next read. */
   let restUntil = 0;
   let isReading = false;
-  let stopWatching: (() => void) | null = null;
+  let stopWatching = ignore;
 
   function nudge(): void {
     revision += 1;
@@ -91,8 +92,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   }
 
   function unwatch(): void {
-    stopWatching?.();
-    stopWatching = null;
+    stopWatching();
     closing.removeEventListener("abort", endAll);
     timer?.cancel();
     timer = null;
@@ -146,5 +146,3 @@ function attempt(response: ServerResponse, act: () => void): void {
     response.destroy();
   }
 }
-
-function ignore(): void {}

@@ -1,7 +1,6 @@
-import { get as httpGet, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { get as httpGet, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { once } from "node:events";
-import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import type { Receiver, ReceiverEventName } from "../../src/index.js";
 import { inboxPage, type Authorize } from "../../src/inbox-page/inbox-page.js";
@@ -10,17 +9,10 @@ import type { Overview } from "../../src/inbox-page/inbox-api.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { createManualClock, signalEvent } from "../../src/testing/index.js";
 import { turns, until } from "../unit/until.js";
-import { listen, makeReceiver, startReceiver } from "../http/serve.js";
+import { listen, startReceiver } from "../http/serve.js";
 import { askAt, take } from "./serve-page.js";
 
-interface Follower {
-  messages: Overview[];
-  answer: IncomingMessage;
-  text: () => string;
-  ended: Promise<unknown>;
-}
-
-async function follow(port: number): Promise<Follower> {
+async function follow(port: number) {
   const request = httpGet({ port, path: "/api/live", agent: false });
   onTestFinished(() => void request.destroy());
   const [answer] = (await once(request, "response")) as [IncomingMessage];
@@ -181,8 +173,7 @@ test("a client that reads nothing is not written to, and its stream ends in time
 
 test("when the receiver closes, every stream ends and its listeners are gone", async () => {
   const clock = createManualClock();
-  const receiver = makeReceiver({ store: memoryStore(), clock });
-  await receiver.start();
+  const receiver = await startReceiver({ clock });
   const listeners = new Map<ReceiverEventName, number>();
   // As the receiver is, and counts its listeners.
   const watched = Object.assign(Object.create(receiver) as Receiver, {
@@ -195,11 +186,7 @@ test("when the receiver closes, every stream ends and its listeners are gone", a
       };
     },
   });
-  const app = express().use("/ops/signals", inboxPage(watched, { authorize: () => true })) as RequestListener;
-  const port = await listen((request, response) => {
-    request.url = `/ops/signals${request.url ?? ""}`;
-    app(request, response);
-  });
+  const port = await listen(inboxPage(watched, { authorize: () => true }));
   const { messages, ended } = await follow(port);
   await pass(clock, 1);
   await until(() => messages.length === 1);
@@ -234,11 +221,12 @@ test("an inbox that cannot be read ends no stream", async () => {
 });
 
 test("a client that goes while it is authorised leaves nothing behind", async () => {
-  let allow: (isAllowed: boolean) => void = () => undefined;
-  const authorize = (): Promise<boolean> => new Promise((resolve) => (allow = resolve));
+  let onAsked: (allow: (isAllowed: boolean) => void) => void;
+  const asked = new Promise<(isAllowed: boolean) => void>((resolve) => (onAsked = resolve));
+  const authorize = (): Promise<boolean> => new Promise((resolve) => onAsked(resolve));
   const { port, clock, listeners, responses, reads } = await pageWithClock({ authorize });
   const request = httpGet({ port, path: "/api/live", agent: false }).on("error", () => undefined);
-  await until(() => responses.length === 1);
+  const allow = await asked;
   const gone = once(responses[0] as ServerResponse, "close");
   request.destroy();
   await gone;

@@ -2,35 +2,20 @@ import type { Locator, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/api/access.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
-import { systemClock } from "../../src/time/clock.js";
+import { systemClock, type Clock } from "../../src/time/clock.js";
 import { createManualClock } from "../../src/testing/manual-clock.js";
-import { BEGINNING, startEmulator, type RunningEmulator } from "../emulator/start-emulator.js";
+import { BEGINNING, startEmulator } from "../emulator/start-emulator.js";
 import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
 import { openContext } from "./start-browser.js";
 
 export const HOUR_MS = 3_600_000;
-
-export interface OpenDashboard extends RunningEmulator {
-  page: Page;
-  troubles: string[];
-  /** Shows a view, from its beginning. */
-  show(view: string): Promise<void>;
-}
-
-export interface OpenWithAccount extends OpenDashboard {
-  key: string;
-  /** Products, the most visited first. */
-  slugs: string[];
-  /** Registers an endpoint that answers 200. @returns the registration's id */
-  register(types: readonly string[]): Promise<string>;
-}
 
 const startedAt = Date.now();
 /** Runs as time does, from the beginning of the usual data. */
 export const RUNNING_CLOCK = { ...systemClock, now: () => BEGINNING + Date.now() - startedAt };
 
 /** An emulator that signs by the machine's clock, and its dashboard in a browser. */
-export async function openDashboard(options: EmulatorOptions = {}): Promise<OpenDashboard> {
+export async function openDashboard(options: EmulatorOptions = {}) {
   const running = await startEmulator({
     clock: RUNNING_CLOCK,
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "600,600" },
@@ -45,22 +30,21 @@ export async function openDashboard(options: EmulatorOptions = {}): Promise<Open
     ...running,
     page,
     troubles,
-    async show(view) {
+    /** Shows a view, from its beginning. */
+    async show(view: string): Promise<void> {
       await page.goto("about:blank");
       await page.goto(`${url}/_emulator/ui/#/${view}`);
     },
   };
 }
 
-/** The same with one account, and with a clock that stands still. */
+/** The same with one account, and unless another clock is given, with one that stands still. */
 export async function openWithAccount({
   tier = "pro",
   name = "Ada",
-}: { tier?: Tier; name?: string } = {}): Promise<OpenWithAccount> {
-  const own = await openDashboard({
-    clock: createManualClock(BEGINNING),
-    assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
-  });
+  clock = createManualClock(BEGINNING),
+}: { tier?: Tier; name?: string; clock?: Clock } = {}) {
+  const own = await openDashboard({ clock });
   const { emulator, ask } = own;
   await emulator.control.createAccount({ tier, name });
   const { key } = await emulator.control.createKey({ account_id: 1 });
@@ -68,26 +52,16 @@ export async function openWithAccount({
   return {
     ...own,
     key,
+    /** Products, the most visited first. */
     slugs: (body["items"] as { slug: string }[]).map(({ slug }) => slug),
-    async register(types) {
+    /** Registers an endpoint that answers 200. @returns the registration's id */
+    async register(types: readonly string[]): Promise<string> {
       const { url } = await serveEndpoint();
       const told = await ask("/alerts/webhooks", { key, body: { url, signal_types: types } });
       await emulator.control.settle();
       return String(told.body["id"]);
     },
   };
-}
-
-/** A product that the account follows. */
-export async function followedProduct(
-  { emulator, ask }: RunningEmulator,
-  account_id: number,
-  key: string,
-): Promise<string> {
-  const { body } = await ask("/research/rankings?limit=1", { key });
-  const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
-  await emulator.control.follow({ account_id, slugs: [slug] });
-  return slug;
 }
 
 export const clickButton = (page: Page, name: string): Promise<void> =>

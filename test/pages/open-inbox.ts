@@ -20,24 +20,19 @@ export interface OpenInbox {
 }
 
 export interface OpenInboxOptions extends Partial<ReceiverOptions> {
-  context?: Parameters<typeof openContext>[0];
   /** Serves the page behind a proxy that strips this path. */
   prefix?: string;
 }
 
 /** A receiver at work, its page in Express, and a browser that shows it. All of it ends with the test. */
-export async function openInbox({
-  context: contextOptions,
-  prefix,
-  ...options
-}: OpenInboxOptions = {}): Promise<OpenInbox> {
+export async function openInbox({ prefix, ...options }: OpenInboxOptions = {}): Promise<OpenInbox> {
   const receiver = await startReceiver(options);
   const listener = inboxPage(receiver, { authorize: "loopback" });
   const url =
     prefix === undefined
       ? `http://127.0.0.1:${await listen(express().use(PAGE_MOUNT, listener) as RequestListener)}${PAGE_MOUNT}/`
       : `${await strippingProxy(prefix, `http://127.0.0.1:${await listen(listener)}`)}/`;
-  const { context, troubles } = await openContext(contextOptions);
+  const { context, troubles } = await openContext();
   onTestFinished(() => context.close());
   // Less than that of a test, so that the test says what it waited for.
   context.setDefaultTimeout(20_000);

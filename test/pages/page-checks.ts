@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { gzipSync } from "node:zlib";
+import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { pageFile, type PageName } from "../../src/browser-parts/page-files.js";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -12,12 +11,8 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/**
- * What axe-core finds wrong in the page as it is shown now, in words.
- *
- * @param only the one rule to look at, which takes much less time: in the other colours of a view nothing else can change
- */
-export async function violationsOf(page: Page, only?: "color-contrast"): Promise<string[]> {
+/** What axe-core finds wrong in the page as it is shown now, in words. `only`: the one rule to look at, which takes much less time. */
+async function violationsOf(page: Page, only?: string): Promise<string[]> {
   // The page's CSP allows no script of a test; what the debugger evaluates is not under it.
   if (await page.evaluate<boolean>("globalThis.axe === undefined")) await page.evaluate(AXE);
   const options = { resultTypes: ["violations"], ...(only !== undefined && { runOnly: [only] }) };
@@ -28,6 +23,31 @@ export async function violationsOf(page: Page, only?: "color-contrast"): Promise
 /** How far the page scrolls sideways, in pixels. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate<number>("Math.max(0, document.documentElement.scrollWidth - innerWidth)");
+
+/** Widths and colours, each with the rule of axe-core to look at: in other colours alone, only the contrast can change. */
+const LOOKS = [
+  [360, "light", undefined],
+  [360, "dark", "color-contrast"],
+  [1920, "light", undefined],
+  [1024, "dark", "color-contrast"],
+] as const;
+/** Where pictures are written, to look at. */
+const PICTURES = process.env["PICTURES"];
+
+/** What is wrong with the view that the page shows now, narrow and wide, in light and dark: nothing may scroll sideways. */
+export async function faultsOf(page: Page, view: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const [width, colorScheme, rule] of LOOKS) {
+    const look = `${view} ${width} ${colorScheme}`;
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    const path = join(PICTURES ?? "", `${look.replaceAll("/", " ")}.png`);
+    if (PICTURES !== undefined) await page.screenshot({ path, fullPage: true });
+    if ((await overflowOf(page)) > 0) found.push(`${look} scrolls sideways`);
+    found.push(...(await violationsOf(page, rule)).map((each) => `${look} ${each}`));
+  }
+  return found;
+}
 
 interface Focusable {
   ownerDocument: { activeElement: unknown };
@@ -48,13 +68,4 @@ export async function tabTo(
     await page.keyboard.press("Tab");
   }
   throw new Error(`Tab does not reach the ${role} ${name}`);
-}
-
-/** The bytes that a browser loads to show a page: the page, and the script parts and styles that it names. */
-export function loadedBytes(name: PageName): number {
-  const html = pageFile(name, "", "gzip")?.body ?? Buffer.alloc(0);
-  const assets = [...html.toString().matchAll(/"(assets\/[^"]+)"/g)].map(([, path = ""]) =>
-    pageFile(name, path, "gzip"),
-  );
-  return assets.reduce((sum, asset) => sum + (asset?.body.byteLength ?? 0), gzipSync(html).byteLength);
 }

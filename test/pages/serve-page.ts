@@ -1,21 +1,13 @@
 import { request as forward, type RequestListener } from "node:http";
+import express from "express";
 import { expect } from "vitest";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
 import { inboxPage, type InboxPageOptions } from "../../src/inbox-page/inbox-page.js";
-import { delivery, EXPRESSES, listen, nextEvent, startReceiver } from "../http/serve.js";
+import { delivery, listen, nextEvent, startReceiver } from "../http/serve.js";
 import { exchange, type Answer, type RawRequest } from "../http/wire.js";
 
 /** Where the tests mount the page. */
 export const PAGE_MOUNT = "/ops/signals";
-
-/** What carries requests to a page at {@link PAGE_MOUNT}. */
-export const PAGE_STACKS: {
-  name: string;
-  mount: (receiver: Receiver, options: InboxPageOptions) => RequestListener;
-}[] = EXPRESSES.map(({ name, express }) => ({
-  name,
-  mount: (receiver, options) => express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener,
-}));
 
 export interface ServedPage {
   receiver: Receiver;
@@ -32,8 +24,7 @@ export async function servePage(
   options: InboxPageOptions = { authorize: () => true },
 ): Promise<ServedPage> {
   const receiver = await startReceiver(receiverOptions);
-  const [{ mount }] = PAGE_STACKS as [(typeof PAGE_STACKS)[number]];
-  const port = await listen(mount(receiver, options));
+  const port = await listen(express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener);
   return { receiver, port, ...askAt(port) };
 }
 

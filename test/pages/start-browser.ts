@@ -19,11 +19,9 @@ export function startBrowser(): Promise<Browser> {
 }
 
 /** A new profile. What the page logs as an error, violations of its CSP too, and requests to other hosts are collected. */
-export async function openContext(
-  options: Parameters<Browser["newContext"]>[0] = {},
-): Promise<{ context: BrowserContext; troubles: string[] }> {
+export async function openContext(): Promise<{ context: BrowserContext; troubles: string[] }> {
   const browser = await startBrowser();
-  const context = await browser.newContext(options);
+  const context = await browser.newContext();
   const troubles: string[] = [];
   context.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") troubles.push(message.text());

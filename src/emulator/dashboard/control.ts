@@ -42,12 +42,11 @@ export function useDesk(): Desk {
 /** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
 const TOKEN = "signalbox-control-token";
 
-const controlToken = (): string | null => sessionStorage.getItem(TOKEN);
 export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
 
 /** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
 export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
-  const token = controlToken();
+  const token = sessionStorage.getItem(TOKEN);
   const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
   return request<T>(method, `..${path}`, { ...options, headers });
 }
@@ -65,6 +64,17 @@ export function control<T>(
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<T> {
   return ask<T>(method, path, method === "GET" ? { query: input as Query } : { body: input });
+}
+
+/** Calls an operation, loads anew what shows its effect, and says what came of it. */
+export async function change(
+  shown: Pick<Data<unknown>, "reload">,
+  said: string,
+  ...[method, path, input]: Parameters<typeof control>
+): Promise<string> {
+  await control(method, path, input);
+  shown.reload();
+  return said;
 }
 
 /** What a GET of the control API answers, now and from then on. */

@@ -181,7 +181,7 @@ function answerText(attempt: Attempt | undefined): string {
 export function Attempts({ delivery }: { delivery: Delivery }) {
   if (delivery.attempts.length === 0) return <p class="muted">Nothing has been sent yet.</p>;
   return (
-    <ol class="plain stack attempts">
+    <ol class="stack attempts">
       {delivery.attempts.toReversed().map((attempt, index, { length }) => (
         <li key={length - index}>
           <AttemptDetails attempt={attempt} number={length - index} isNewest={index === 0} />

@@ -1,6 +1,6 @@
 import type { TracedEvent } from "../../timeline/inbox-steps.js";
 import { buildTimeline, type TimelineSides } from "../../timeline/build-timeline.js";
-import type { Timeline } from "../../timeline/timeline-step.js";
+import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 import { View } from "../../browser-parts/page-frame.js";
 import { Loaded } from "../../browser-parts/panel.js";
@@ -10,21 +10,16 @@ import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
 import { type Answer, ask, control, useLive } from "./control.js";
 
-/** The browser logs an answer of 404, so an emulator without an inbox is asked for it once. */
-interface Inbox {
-  isConnected: boolean;
-}
-
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */
 export function EventView() {
   const [, eventId = ""] = useRoute().path;
-  const inbox = useRef<Inbox>({ isConnected: true });
+  const hasInbox = useRef(true);
   const timeline = useLive(eventId, async (signal) => {
     try {
-      return await loadTimeline(eventId, inbox.current, signal);
+      return await loadTimeline(eventId, hasInbox, signal);
     } catch (error) {
       // The emulator does not answer. Another one may be started in its place, with an inbox.
-      inbox.current.isConnected = true;
+      hasInbox.current = true;
       throw error;
     }
   });
@@ -55,15 +50,14 @@ export function EventView() {
 
 const MOST_DELIVERIES = 500;
 
-async function loadTimeline(
-  eventId: string,
-  connection: Inbox,
-  signal: AbortSignal,
-): Promise<Timeline & { now: number }> {
+/** The browser logs an answer of 404, so an emulator without an inbox is asked for it once. */
+type HasInbox = RefObject<boolean>;
+
+async function loadTimeline(eventId: string, hasInbox: HasInbox, signal: AbortSignal) {
   const [{ items }, clock, { inbox, problem }] = await Promise.all([
     control<Answer<"listDeliveries">>("GET", "/deliveries", { event_id: eventId, limit: MOST_DELIVERIES }),
     control<Answer<"now">>("GET", "/clock"),
-    loadInbox(eventId, connection, signal),
+    loadInbox(eventId, hasInbox, signal),
   ]);
   const now = Date.now();
   const sender = { deliveries: items, serviceNow: Date.parse(clock.now) };
@@ -80,8 +74,8 @@ interface InboxSide {
 const NOT_CONNECTED =
   "No inbox is connected, so only the sender's side is shown. Start signalbox dev with --db, or give createEmulator an inboxPage.";
 
-async function loadInbox(id: string, inbox: Inbox, signal: AbortSignal): Promise<InboxSide> {
-  if (!inbox.isConnected) return { inbox: null, problem: NOT_CONNECTED };
+async function loadInbox(id: string, hasInbox: HasInbox, signal: AbortSignal): Promise<InboxSide> {
+  if (!hasInbox.current) return { inbox: null, problem: NOT_CONNECTED };
   try {
     const event = await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal });
     return { inbox: { event } };
@@ -90,7 +84,7 @@ async function loadInbox(id: string, inbox: Inbox, signal: AbortSignal): Promise
     // This is what the inbox page itself says of an event that it does not have.
     if (error.status === 404 && error.code === "not_found") return { inbox: { event: null } };
     // And this is the emulator's answer.
-    inbox.isConnected = error.code !== "RESOURCE_NOT_FOUND";
-    return { inbox: null, problem: inbox.isConnected ? `Inbox: ${error.message}` : NOT_CONNECTED };
+    hasInbox.current = error.code !== "RESOURCE_NOT_FOUND";
+    return { inbox: null, problem: hasInbox.current ? `Inbox: ${error.message}` : NOT_CONNECTED };
   }
 }

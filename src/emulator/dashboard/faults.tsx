@@ -5,7 +5,7 @@ import { View } from "../../browser-parts/page-frame.js";
 import { Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, control, useAnswer, useDesk } from "./control.js";
+import { type Answer, change, useAnswer, useDesk } from "./control.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
 type OperationFault = Answer<"listOperationFaults">["items"][number];
@@ -30,8 +30,6 @@ const OPERATIONS: readonly (readonly [OperationFault["operation"], string])[] = 
 
 const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"];
 
-const numberIn = (text = ""): number | null => (text === "" ? null : Number(text));
-
 export function Faults() {
   const { account } = useDesk();
   const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
@@ -52,12 +50,6 @@ export function Faults() {
           { name: "value", label: "Value", type: "number", placeholder: "503", width: "short" },
           { name: "times", label: "Requests", type: "number", placeholder: "all", width: "short" },
         ]}
-        inputOf={({ registration_id, kind, value, times }) => ({
-          registration_id,
-          kind,
-          times: numberIn(times),
-          ...(value !== "" && { value: numberIn(value) }),
-        })}
         from={ofDeliveries}
         faultOf={({ registration_id, kind, value, times }) => [registration_id, `${kind} ${value ?? ""}`, times]}
       />
@@ -70,7 +62,6 @@ export function Faults() {
           { name: "code", label: "Code", choices: CODES },
           { name: "calls", label: "Calls", type: "number", placeholder: "all", width: "short" },
         ]}
-        inputOf={({ operation, code, calls }) => ({ operation, code, calls: numberIn(calls) })}
         from={ofOperations}
         faultOf={({ operation, code, calls }) => [operation, `503 ${code}`, calls]}
       />
@@ -84,31 +75,27 @@ interface FaultPanelProps<Fault> {
   /** Where faults are set, and below it cleared. */
   path: string;
   fields: readonly Field[];
-  /** What is sent of the fields. */
-  inputOf: (values: Values) => Readonly<Record<string, unknown>>;
   from: Data<{ items: Fault[] }>;
   faultOf: (fault: Fault) => [of: string, what: string, times: number | null];
 }
 
 function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
-  const { title, hint, path, fields, inputOf, from, faultOf } = panel;
+  const { title, hint, path, fields, from, faultOf } = panel;
 
-  async function set(values: Values): Promise<string> {
-    await control("POST", path, inputOf(values));
-    from.reload();
-    return "The fault is set.";
-  }
-
-  async function clear(of: string): Promise<string> {
-    await control("DELETE", `${path}/${encodeURIComponent(of)}`);
-    from.reload();
-    return `The faults of ${of} are cleared.`;
-  }
+  const isNumber = (name: string): boolean => fields.some((field) => field.name === name && field.type === "number");
+  const inputOf = (values: Values): Record<string, unknown> =>
+    Object.fromEntries(Object.entries(values).map(([name, text]) => [name, isNumber(name) ? Number(text) : text]));
+  const clear = (of: string): Promise<string> =>
+    change(from, `The faults of ${of} are cleared.`, "DELETE", `${path}/${encodeURIComponent(of)}`);
 
   return (
     <Panel title={title}>
       <p class="hint">{hint}</p>
-      <ActionForm fields={fields} action="Set" run={set} />
+      <ActionForm
+        fields={fields}
+        action="Set"
+        run={(values) => change(from, "The fault is set.", "POST", path, inputOf(values))}
+      />
       <List
         label={`Faults: ${title}`}
         empty="No fault is set."

@@ -26,26 +26,18 @@ import { Overview } from "./overview.js";
 import { Signals } from "./signals.js";
 import { Webhooks } from "./webhooks.js";
 
-interface ViewEntry {
-  /** The first part of its path. */
-  path: string;
-  label: string;
-  Shown: ComponentType;
-  /** It has no link of its own. */
-  isBelow?: string;
-}
+type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 
 /** Shown for a path that is not known, too. */
-const FIRST_VIEW: ViewEntry = { path: "", label: "Overview", Shown: Overview };
-const VIEWS: readonly ViewEntry[] = [
-  FIRST_VIEW,
-  { path: "keys", label: "Keys", Shown: Keys },
-  { path: "webhooks", label: "Webhooks", Shown: Webhooks },
-  { path: "deliveries", label: "Deliveries", Shown: Deliveries },
-  { path: "events", label: "Event", Shown: EventView, isBelow: "deliveries" },
-  { path: "signals", label: "Signals", Shown: Signals },
-  { path: "clock", label: "Clock", Shown: Clock },
-  { path: "faults", label: "Faults", Shown: Faults },
+const OVERVIEW: ViewRow = ["", "Overview", Overview];
+const VIEWS: readonly ViewRow[] = [
+  OVERVIEW,
+  ["keys", "Keys", Keys],
+  ["webhooks", "Webhooks", Webhooks],
+  ["deliveries", "Deliveries", Deliveries],
+  ["signals", "Signals", Signals],
+  ["clock", "Clock", Clock],
+  ["faults", "Faults", Faults],
 ];
 
 const BRAND = "signalbox emulator";
@@ -79,12 +71,13 @@ export function Frame() {
       </PageFrame>
     );
   }
-  const { path, Shown, isBelow } = VIEWS.find((view) => view.path === first) ?? FIRST_VIEW;
-  const nav = VIEWS.filter((view) => view.isBelow === undefined).map((view) => ({
-    label: view.label,
-    href: href(view.path === "" ? [] : [view.path]),
-    isCurrent: view.path === (isBelow ?? path),
-  }));
+  // An event stands below the deliveries, without a link of its own.
+  const isEvent = first === "events";
+  const [current, , Listed] = VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? OVERVIEW;
+  const Shown = isEvent ? EventView : Listed;
+  const nav = VIEWS.map(([path, label]) => {
+    return { label, href: href(path === "" ? [] : [path]), isCurrent: path === current };
+  });
   const { account_id } = account;
   const apiKey = keys[account_id] ?? "";
   const setApiKey = (key: string): void => setKeys((previous) => ({ ...previous, [account_id]: key }));
@@ -92,7 +85,7 @@ export function Frame() {
   return (
     <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}>
       <PageFrame brand={BRAND} now={data.now} nav={nav} aside={aside}>
-        <Shown key={[path, ...rest, account_id].join("/")} />
+        <Shown key={[current, ...rest, account_id].join("/")} />
       </PageFrame>
     </DeskContext.Provider>
   );

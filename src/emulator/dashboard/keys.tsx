@@ -7,7 +7,7 @@ import { View } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Moment, Panel } from "../../browser-parts/panel.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, control, useAnswer, useDesk } from "./control.js";
+import { type Answer, change, control, useAnswer, useDesk } from "./control.js";
 import { ShownOnce } from "./shown-once.js";
 
 const SCOPES: Readonly<Record<Scope, string>> = {
@@ -30,12 +30,6 @@ export function Keys() {
     setApiKey(key);
     keys.reload();
     return "The key is made.";
-  }
-
-  async function revoke(id: string, hint: string): Promise<string> {
-    await control("DELETE", `/keys/${id}`);
-    keys.reload();
-    return `The key ${visible(hint)}… is revoked.`;
   }
 
   return (
@@ -68,7 +62,7 @@ export function Keys() {
                       title: `Revoke the key ${visible(hint)}…?`,
                       text: "Calls with this key get 401 from now on. This cannot be undone.",
                     }}
-                    run={() => revoke(key_id, hint)}
+                    run={() => change(keys, `The key ${visible(hint)}… is revoked.`, "DELETE", `/keys/${key_id}`)}
                   />
                 ),
             },
@@ -106,8 +100,7 @@ export function Keys() {
 /** @param props.onMade gets the id of the new account */
 export function NewAccount({ onMade }: { onMade: (accountId: number) => void }) {
   async function make({ name, tier }: Values): Promise<string> {
-    const input = { ...(name !== "" && { name }), tier };
-    onMade((await control<Answer<"createAccount">>("POST", "/accounts", input)).account_id);
+    onMade((await control<Answer<"createAccount">>("POST", "/accounts", { name, tier })).account_id);
     return "The account is made. It has no key yet.";
   }
   return (

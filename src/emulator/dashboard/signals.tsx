@@ -8,24 +8,17 @@ import { View } from "../../browser-parts/page-frame.js";
 import { Moment, Panel } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, control, useAnswer, useDesk } from "./control.js";
+import { type Answer, change, control, useAnswer, useDesk } from "./control.js";
 
 export function Signals() {
   const { account } = useDesk();
   const path = `/accounts/${account.account_id}/follows`;
   const follows = useAnswer<"listFollows">(path);
 
-  async function follow({ slug = "" }: Values): Promise<string> {
-    await control("POST", path, { slugs: [slug] });
-    follows.reload();
-    return `${visible(account.name)} follows ${visible(slug)}.`;
-  }
-
-  async function unfollow(slug: string): Promise<string> {
-    await control("DELETE", `${path}/${encodeURIComponent(slug)}`);
-    follows.reload();
-    return `${visible(slug)} is not followed any more.`;
-  }
+  const follow = ({ slug = "" }: Values): Promise<string> =>
+    change(follows, `${visible(account.name)} follows ${visible(slug)}.`, "POST", path, { slugs: [slug] });
+  const unfollow = (slug: string): Promise<string> =>
+    change(follows, `${visible(slug)} is not followed any more.`, "DELETE", `${path}/${encodeURIComponent(slug)}`);
 
   return (
     <View title="Signals">

@@ -1,7 +1,7 @@
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { gapBefore } from "../../timeline/gap-before.js";
 import type { TimelineStep } from "../../timeline/timeline-step.js";
-import { formatAge, formatTime } from "../../text/format.js";
+import { formatTime } from "../../text/format.js";
 import { visible } from "../../text/visible-text.js";
 
 interface TimelineProps {
@@ -16,7 +16,7 @@ const LANES = { sender: "Sender", inbox: "Inbox" } as const;
 /** The steps of both sides of an event on one axis, and the time between them. */
 export function TimelineSteps({ steps, now }: TimelineProps) {
   return (
-    <ol class="plain timeline">
+    <ol class="timeline">
       {steps.map((step, index) => (
         <Step
           key={`${step.lane} ${index}`}
@@ -45,7 +45,7 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
     <li class={lane}>
       {gap !== "" && <p class="gap muted">{gap}</p>}
       <time dateTime={new Date(at).toISOString()} class="mono muted">
-        {timeOfDay(at)}
+        {new Date(at).toISOString().slice(11, 23)}
       </time>
       <span class={`mark ${tone}`} aria-hidden="true" />
       <div class="what">
@@ -67,14 +67,9 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
   );
 }
 
-const timeOfDay = (at: number): string =>
-  `${formatTime(at).slice(11, 19)}.${String(Math.trunc(at) % 1000).padStart(3, "0")}`;
-
-/** The day, if it is another one, and the time since the step before, if that is long. */
+/** The time since the step before, if that is long, and the day, if it is another one. */
 function gapText(step: TimelineStep, previous: TimelineStep | undefined, now: number): string {
   const day = formatTime(step.at).slice(0, 10);
   const isNewDay = previous === undefined || formatTime(previous.at).slice(0, 10) !== day;
-  const gap = gapBefore(step, previous, now);
-  const words = gap === null ? [] : [gap.isAhead ? `now; next in ${formatAge(gap.ms)}` : `${formatAge(gap.ms)} later`];
-  return [...words, ...(isNewDay ? [day] : [])].join(", ");
+  return [gapBefore(step, previous, now), isNewDay ? day : ""].filter(Boolean).join(", ");
 }

@@ -11,7 +11,7 @@ import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
 import { request } from "../../browser-parts/request.js";
 import { go, href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, control, type Registration, useAnswer, useDesk } from "./control.js";
+import { type Answer, change, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
 import { ShownOnce } from "./shown-once.js";
 
@@ -68,11 +68,12 @@ const StatusBadge = ({ status }: Pick<Registration, "status">) => <Badge tone={T
 
 function RegistrationView({ id }: { id: string }) {
   const path = `/registrations/${encodeURIComponent(id)}`;
-  const { data, problem, reload } = useAnswer<"readRegistration">(path);
+  const registration = useAnswer<"readRegistration">(path);
   const deliveries = useAnswer<"listDeliveries">("/deliveries", { registration_id: id, limit: 10 });
   const { newSecret, setNewSecret } = useDesk();
   // A reader who leaves this view has seen it.
   useEffect(() => () => setNewSecret(null), [setNewSecret]);
+  const { data, problem } = registration;
   if (data === undefined) {
     return (
       <View title="Webhook">
@@ -82,22 +83,12 @@ function RegistrationView({ id }: { id: string }) {
   }
 
   const { url, status, locale, signal_types, failure_count, created_at } = data;
-  const does = (step: string, done: string) => async (): Promise<string> => {
-    await control("POST", `${path}/${step}`);
-    reload();
-    return done;
-  };
+  const does = (step: string, said: string) => () => change(registration, said, "POST", `${path}/${step}`);
 
   async function rotate(): Promise<string> {
     const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
     setNewSecret({ registrationId: id, secret: signing_secret });
     return "The secret is rotated. The previous one signs nothing from now on.";
-  }
-
-  async function remove(): Promise<string> {
-    await control("DELETE", path);
-    reload();
-    return "The webhook is deleted.";
   }
 
   const actions = status !== "deleted" && (
@@ -121,7 +112,7 @@ function RegistrationView({ id }: { id: string }) {
           title: "Delete this webhook?",
           text: "Its waiting deliveries are cancelled. This cannot be undone.",
         }}
-        run={remove}
+        run={() => change(registration, "The webhook is deleted.", "DELETE", path)}
       />
     </>
   );

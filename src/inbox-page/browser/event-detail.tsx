@@ -1,4 +1,4 @@
-import type { PastStep } from "../../inbox/stored-events.js";
+import type { EventState, PastStep } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { formatBytes, formatCount } from "../../text/format.js";
@@ -8,7 +8,7 @@ import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
 import { address, request } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
 import { visible, visibleLines } from "../../text/visible-text.js";
-import { canDiscard, canReplay, firstLine, nextStep, toneOf } from "./event-state.js";
+import { firstLine, nextStep, toneOf } from "./event-state.js";
 import { MoveButton } from "./move-events.js";
 import type { Live } from "./use-live-inbox.js";
 
@@ -18,6 +18,9 @@ interface EventDetailProps {
   /** The address of the list. */
   back: string;
 }
+
+const DISCARDABLE: ReadonlySet<EventState> = new Set(["dead", "quarantined"] as const);
+const REPLAYABLE: ReadonlySet<EventState> = new Set([...DISCARDABLE, "done"] as const);
 
 export function EventDetail({ eventId, live: { version }, back }: EventDetailProps) {
   const { data, problem, reload } = useData(version, (signal) =>
@@ -30,8 +33,8 @@ export function EventDetail({ eventId, live: { version }, back }: EventDetailPro
       actions={
         data !== undefined && (
           <>
-            <MoveButton {...move} kind="replay" isAllowed={canReplay(data) && data.bytes !== null} />
-            <MoveButton {...move} kind="discard" isAllowed={canDiscard(data)} />
+            <MoveButton {...move} kind="replay" isAllowed={REPLAYABLE.has(data.state) && data.bytes !== null} />
+            <MoveButton {...move} kind="discard" isAllowed={DISCARDABLE.has(data.state)} />
           </>
         )
       }
@@ -98,7 +101,7 @@ function Attempts({ event: { state, history, lastError } }: { event: EventAnswer
       {lastError !== null && !isElsewhere && <ErrorText error={lastError} label="Last error" isOpen />}
       {history.length === 0 && (lastError === null || isElsewhere) && <p class="muted">No attempt has failed.</p>}
       {history.length > 0 && (
-        <ol class="plain stack">
+        <ol class="stack">
           {history.toReversed().map((step, index) => (
             <li key={history.length - index}>
               <Step step={step} isNewest={index === 0} />

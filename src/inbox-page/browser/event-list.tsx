@@ -112,14 +112,8 @@ export function EventList({ search, before, live: { overview, version }, isHidde
   );
 }
 
-interface Selection {
-  ids: ReadonlySet<string>;
-  select: (eventIds: readonly string[], isSelected: boolean) => void;
-  clear: () => void;
-}
-
 /** The selection stays from page to page of one search. */
-function useSelection(search: string): Selection {
+function useSelection(search: string) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set<string>());
   const clear = (): void => setIds(new Set());
   useEffect(clear, [search]);
@@ -129,7 +123,7 @@ function useSelection(search: string): Selection {
 }
 
 interface SelectionBarProps {
-  selection: Selection;
+  selection: ReturnType<typeof useSelection>;
   shownIds: readonly string[];
   search: string;
   onMoved: () => void;

@@ -1,4 +1,4 @@
-import type { EventState, InboxEntry } from "../../inbox/stored-events.js";
+import type { EventState } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { formatAge, formatCount } from "../../text/format.js";
 import type { Tone } from "../../browser-parts/badge.js";
@@ -33,14 +33,6 @@ export function nextStep(event: EventAnswer, now: number): string {
     quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
   };
   return words[state];
-}
-
-export function canReplay({ state }: Pick<InboxEntry, "state">): boolean {
-  return state === "dead" || state === "done" || state === "quarantined";
-}
-
-export function canDiscard({ state }: Pick<InboxEntry, "state">): boolean {
-  return state === "dead" || state === "quarantined";
 }
 
 /** The name, and the start of the message. */

@@ -23,11 +23,9 @@ export function InboxPage() {
       now={live.now}
       aside={
         <span role="status">
-          {live.isConnected ? (
-            <Badge tone="good">live</Badge>
-          ) : (
-            <Badge tone="warn">connection lost, trying again</Badge>
-          )}
+          <Badge tone={live.isConnected ? "good" : "warn"}>
+            {live.isConnected ? "live" : "connection lost, trying again"}
+          </Badge>
         </span>
       }
     >

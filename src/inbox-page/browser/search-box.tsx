@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Problem } from "../../browser-parts/panel.js";
 import { go } from "../../browser-parts/use-route.js";
 
 interface SearchBoxProps {
@@ -54,11 +55,7 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
           <button class="primary">Search</button>
           {children}
         </div>
-        {problem !== undefined && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem of={problem} />
         <p class="hint" id="search-hint">
           The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
           <code>before:2h</code>, all of which must match. The key <kbd>/</kbd> comes here.

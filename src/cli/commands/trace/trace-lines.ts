@@ -1,6 +1,5 @@
 import { gapBefore } from "../../../timeline/gap-before.js";
 import type { TimelineStep } from "../../../timeline/timeline-step.js";
-import { formatAge } from "../../../text/format.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
 import type { Paint } from "../../console/terminal.js";
@@ -43,8 +42,7 @@ function detailsOf({ delivery, serviceAt, detail }: TimelineStep, isNewDelivery:
 
 function gapOf(step: TimelineStep, previous: TimelineStep | undefined, now: number): string {
   const gap = gapBefore(step, previous, now);
-  if (gap === null) return "";
-  return gap.isAhead ? `… now; next in ${formatAge(gap.ms)}` : `… ${formatAge(gap.ms)} later`;
+  return gap && `… ${gap}`;
 }
 
 function dayOf({ at }: TimelineStep, previous: TimelineStep | undefined): string {
