@@ -1,9 +1,7 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
 import { rowsOf, SECRET } from "../run-cli.js";
-import { listen, serveReceiver } from "../serve-requests.js";
+import { freePort, listen, serveReceiver } from "../serve-requests.js";
 import { tempFile } from "../temp-files.js";
 
 interface Row {
@@ -13,14 +11,6 @@ interface Row {
   group: string;
   found: string;
   fix: string | null;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 test("a healthy receiver: exit 0, grouped findings, and the counts at the end, all on stdout", async () => {

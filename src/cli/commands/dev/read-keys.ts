@@ -1,3 +1,5 @@
+import { ignore } from "../../../time/ignore.js";
+
 export const CTRL_C = "\u0003";
 
 /** Reads single keys from a terminal. */
@@ -27,6 +29,8 @@ export function readKeys(stdin: NodeJS.ReadStream, onKey: (key: string) => void)
     stdin.setRawMode(false);
     stdin.pause();
   }
+  // When the terminal is closed, SIGHUP ends the command. A reading that fails then must not end the process earlier.
+  stdin.on("error", ignore);
   open();
   return {
     async lend(ask) {

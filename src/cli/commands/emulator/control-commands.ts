@@ -3,7 +3,7 @@ import type { EmulatorControl } from "../../../emulator/instance/create-emulator
 import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
-import { EXIT, usageError } from "../../options/exit.js";
+import { usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { printable } from "../../console/printable.js";
 import { formatCount } from "../../../text/format.js";
@@ -188,7 +188,6 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
         for (const line of formatTable(cells)) terminal.print(line);
         if (body !== undefined) await terminal.write(`\n${printable(body)}\n`);
       }
-      return EXIT.ok;
     });
   }
 }

@@ -9,7 +9,7 @@ import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
 import { assertPlace, isDatabase, withDatabase } from "../../inbox/inbox-place.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
 export interface ImportOptions extends InboxOptions {
@@ -53,7 +53,7 @@ const LINE = z.object({
   bodyBase64: z.base64().nullable(),
 });
 
-export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<ExitCode> {
+export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<void> {
   const { terminal, signal, stdin } = cli;
   const { endpoint } = options;
   if (stdin.isTTY) throw usageError("pipe the output of `signalbox inbox export` into this command");
@@ -80,7 +80,6 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   const existing = read - imported;
   if (options.json) terminal.printJson({ endpoint, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
-  return EXIT.ok;
 }
 
 async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
