@@ -1,5 +1,3 @@
-import { ignore } from "../../../time/ignore.js";
-
 export const CTRL_C = "\u0003";
 
 /** Reads single keys from a terminal. */
@@ -29,8 +27,6 @@ export function readKeys(stdin: NodeJS.ReadStream, onKey: (key: string) => void)
     stdin.setRawMode(false);
     stdin.pause();
   }
-  // When the terminal is closed, SIGHUP ends the command. A reading that fails then must not end the process earlier.
-  stdin.on("error", ignore);
   open();
   return {
     async lend(ask) {
