@@ -1,7 +1,6 @@
 import { execFile, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
@@ -139,29 +138,6 @@ test("with a file everything is there the next time, and the keys are not shown 
   expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining("--seed")]);
 });
 
-test("registrations in a file that get nothing without the switch they were made with are named at start", async () => {
-  const db = join(tempFiles(), "emulator.db");
-  const first = await start("--db", db, "--allow-loopback-http");
-  const register = async (url: string): Promise<string> => {
-    const response = await fetch(`${first.started.baseUrl}/alerts/webhooks`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${first.started.accounts[0]?.key}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ url, signal_types: ["new_model"] }),
-    });
-    return ((await response.json()) as { id: string }).id;
-  };
-  // Nothing listens there.
-  const lost = await register("http://127.0.0.1:9/signals");
-  const deleted = await register("http://localhost:9/signals");
-  await fetch(`${first.started.url}/_emulator/registrations/${deleted}`, { method: "DELETE" });
-  await first.stop();
-
-  const without = await start("--db", db);
-  expect((await without.stop()).stderr).toMatch(new RegExp(`^warning: .*${lost}.*--allow-loopback-http\n$`));
-  const again = await start("--db", db, "--allow-loopback-http");
-  expect((await again.stop()).stderr).toBe("");
-});
-
 test("its clock starts at --now, an assumption is applied, and on all addresses it prints one of this machine", async () => {
   const args = ["--now", "2026-11-01T01:30:00.5+02:00", "--assume", "firstSignalId=7", "--host", "0.0.0.0"];
   const { started } = await start(...args);
@@ -273,15 +249,6 @@ test("--openapi prints the document and ends", async () => {
   const { exitCode, stdout } = await callCli(["emulator", "--openapi"]);
   expect(exitCode).toBe(0);
   expect((JSON.parse(stdout) as { openapi: string }).openapi).toMatch(/^3\.1/);
-});
-
-test("a port that is taken is an exit code of the environment", async () => {
-  const server = createServer().listen(0, "127.0.0.1");
-  onTestFinished(() => void server.close());
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  const { exitCode, stderr } = await callCli(["emulator", "--port", String(port)]);
-  expect([exitCode, stderr]).toEqual([3, expect.stringContaining(`The port ${port} of 127.0.0.1 is in use.`)]);
 });
 
 test.each([

@@ -27,6 +27,7 @@ import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen } from "./serve-requests.js";
 import {
   answerJson,
+  type Answer,
   API_KEY,
   postVerification,
   refusal,
@@ -265,43 +266,39 @@ test("the first is registered and the second refused: what stands is kept, and t
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });
 
-test("after no answer it says that the registration may have been made", async () => {
-  const service = await serveService((_asked, _number, response) => void response.destroy());
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toContain("may nevertheless be registered");
-});
+const registered =
+  (part: object): Answer =>
+  (asked, number, response) =>
+    answerJson(response, 201, { ...registration(number, asked), ...part });
+const refused =
+  (status: number, code: string): Answer =>
+  (_asked, _number, response) =>
+    answerJson(response, status, refusal(code, "No."));
 
-test.each([
-  [400, "INVALID_URL", 2],
-  [404, "NOT_FOUND", 3],
-])("a refusal is printed with status, code and request, and leaves no file: %i %s", async (status, code, exitCode) => {
-  const service = await serveService((_asked, _number, response) => answerJson(response, status, refusal(code, "No.")));
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toMatch(new RegExp(`${status} ${code}.*req_of_the_test.*\\n$`));
-  expect(run.stderr.includes("does --base-url lack its prefix, such as /v1?")).toBe(status === 404);
-  expect(service.requests).toHaveLength(1);
-});
-
-test("the secret of an answer that is otherwise not as documented is kept too", async () => {
-  const service = await serveService((asked, number, response) => {
-    answerJson(response, 201, { ...registration(number, asked), status: "on probation" });
-  });
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: `${SECRETS[0]}\n` });
-  expect(run.stderr).toContain(`in ${run.path}`);
-});
-
-test("a secret that is no line cannot be kept, and is not printed", async () => {
-  const service = await serveService((asked, number, response) => {
-    answerJson(response, 201, { ...registration(number, asked), signing_secret: "two\nlines" });
-  });
-  const run = await register(ONE, service, { text: "whsec_old\n", mode: 0o600 });
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: "whsec_old\n", beside: ["signals.secret"] });
-  expect(run.stderr).toMatch(/wh_1 is registered, but its secret is lost, because it is not a line/);
-  expect(run.stderr).not.toContain("two");
-});
+test.each<[what: string, answer: Answer, exitCode: number, secrets: string | null, says: RegExp]>([
+  ["none", (_asked, _number, response) => void response.destroy(), 3, null, /may nevertheless be registered/],
+  ["400", refused(400, "INVALID_URL"), 2, null, /400 INVALID_URL.*req_of_the_test(?!.*lack its prefix).*\n$/],
+  ["404", refused(404, "NOT_FOUND"), 3, null, /404 NOT_FOUND.*; does --base-url lack its prefix, such as \/v1\?\n$/],
+  [
+    "another status",
+    registered({ status: "on probation" }),
+    3,
+    `${SECRETS[0]}\n`,
+    /its secret is in .*signals\.secret/,
+  ],
+  // A secret that is no line cannot be kept.
+  ["two lines", registered({ signing_secret: "twice\nlines" }), 3, null, /wh_1 is registered, but its secret is lost/],
+])(
+  "what is no registration is said once, and a secret in it is kept: %s",
+  async (_what, answer, exitCode, secrets, says) => {
+    const service = await serveService(answer);
+    const run = await register(ONE, service);
+    expect(run).toMatchObject({ exitCode, stdout: "", secrets, beside: secrets === null ? [] : ["signals.secret"] });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr).not.toContain("twice");
+    expect(service.requests).toHaveLength(1);
+  },
+);
 
 /** Registers, while something happens to the file before the service answers. */
 async function registerWhile(happens: (path: string) => void, text?: string) {
