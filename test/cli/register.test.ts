@@ -250,19 +250,16 @@ test("the first is registered and the second refused: what stands is kept, and t
   expect(run).toMatchObject({ exitCode: 3, stdout: "wh_1  pending  30 signal types\n", secrets: `${SECRETS[0]}\n` });
   expect(run.beside).toEqual(["signals.secret"]);
   const [stands, line = "", error] = run.stderr.trimEnd().split("\n");
-  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; to register the other signal types, type:`);
+  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; to register the other signal types, type`);
   expect(error).toMatch(/^signalbox register: .*429 RATE_LIMITED, Ten registrations a day \(request req_of_the_test\)/);
   // One try: a person who waits for an answer can try again.
   expect(service.requests).toHaveLength(2);
 
-  // What it says to type is what is left, once it is typed where the key is known.
-  const words = line.trim().split(" ");
-  expect(words.slice(0, 4)).toEqual(["$", "npx", "signalbox", "register"]);
-  const left = words[words.indexOf("--types") + 1]?.split(",") ?? [];
-  expect(left).toEqual(SIGNAL_TYPES.slice(30));
+  // What it says to type is what is left.
   const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const typed = words.slice(3).map((word) => (word.endsWith("/v1") ? (again.access[1] ?? "") : word));
-  expect(await callCli(typed, { env: { SIGNALS_API_KEY: API_KEY } })).toMatchObject({ exitCode: 0 });
+  const types = /^the same command with (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
+  expect(await registerInto(run.path, again, types)).toMatchObject({ exitCode: 0 });
+  expect(again.asked().map(({ signal_types }) => signal_types)).toEqual([SIGNAL_TYPES.slice(30)]);
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });
 
@@ -311,18 +308,6 @@ async function registerWhile(happens: (path: string) => void, text?: string) {
   return { run, path, beside: readdirSync(dirname(path)) };
 }
 
-test("a secret that the file cannot take any more is left in the lock", async () => {
-  // The name that was free before the call is a folder now.
-  const { run, path, beside } = await registerWhile((file) => mkdirSync(file));
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(
-    /wh_1 is registered, but .* it is not a regular file\. Its secret is in .*signals\.secret\.lock: add/,
-  );
-  expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
-  expect(readFileSync(`${path}.lock`, "utf8")).toBe(`${SECRETS[0]}\n`);
-  expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
-});
-
 test("what a user writes into the file while the service is asked stays", async () => {
   const edited = "whsec_old\nwhsec_by_hand";
   const { run, path, beside } = await registerWhile((file) => {
@@ -335,22 +320,27 @@ test("what a user writes into the file while the service is asked stays", async 
   expect(beside).toEqual(["signals.secret"]);
 });
 
-test.each([
-  ["deleted", []],
-  ["replaced", ["of another"]],
-])("a secret whose lock was %s is in a file that the error names, and a new lock stays", async (_how, others) => {
-  const { run, path, beside } = await registerWhile((file) => {
-    rmSync(`${file}.lock`);
-    for (const text of others) writeFileSync(`${file}.lock`, text);
-  }, "whsec_old\n");
-  const place = `${path}.lock.${process.pid}`;
+test.each<[what: string, happens: (file: string) => void, place: string, beside: string[]]>([
+  // The name that was free before the call is a folder now.
+  ["that the file cannot take any more", (file) => mkdirSync(file), "lock", ["signals.secret"]],
+  ["whose lock was deleted", (file) => rmSync(`${file}.lock`), `lock.${process.pid}`, []],
+  ["whose lock was replaced", replaceLock, `lock.${process.pid}`, ["signals.secret.lock"]],
+])("a secret %s is in a file that the error names, which replaces no other", async (_what, happens, ending, others) => {
+  const { run, path, beside } = await registerWhile(happens);
+  const place = `${path}.${ending}`;
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/wh_1 is registered, but /);
   expect(run.stderr).toContain(`Its secret is in ${place}: add the secret to ${path}, and delete ${place}\n`);
-  expect(beside).toEqual(["signals.secret", ...others.map(() => "signals.secret.lock"), basename(place)]);
-  expect([path, place].map((file) => readFileSync(file, "utf8"))).toEqual(["whsec_old\n", `${SECRETS[0]}\n`]);
+  expect(beside).toEqual([...others, basename(place)]);
+  expect(readFileSync(place, "utf8")).toBe(`${SECRETS[0]}\n`);
   expect(statSync(place).mode & 0o777).toBe(0o600);
-  for (const text of others) expect(readFileSync(`${path}.lock`, "utf8")).toBe(text);
+  if (happens === replaceLock) expect(readFileSync(`${path}.lock`, "utf8")).toBe("of another");
 });
+
+function replaceLock(file: string): void {
+  rmSync(`${file}.lock`);
+  writeFileSync(`${file}.lock`, "of another");
+}
 
 /** The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder". */
 function recordSyncs(file: string, act: () => void): string[] {
@@ -438,7 +428,7 @@ test("an interruption waits for the answer, keeps its secret, and asks for no ot
   expect(run.exitCode).toBe(130);
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
   expect(beside()).toEqual(["signals.secret"]);
-  expect(run.stderr).toContain("to register the other signal types, type:");
+  expect(run.stderr).toContain("to register the other signal types");
   expect(service.requests).toHaveLength(1);
 });
 
