@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import {
   request as open,
   type IncomingHttpHeaders,
@@ -6,7 +5,6 @@ import {
   type RequestListener,
   type ServerResponse,
 } from "node:http";
-import { createServer, type AddressInfo } from "node:net";
 import type { Receiver, ReceiverOptions } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { listen as listenOnPort, startReceiver } from "../http/serve.js";
@@ -15,15 +13,6 @@ import { SECRET } from "./run-cli.js";
 /** @returns the address; the server ends with the test */
 export async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listenOnPort(listener)}/webhooks/signals`;
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** A receiver at work behind a port, closed with the test. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import { freePort } from "../../own-postgres.js";
 import { callCli } from "../call-cli.js";
 import { rowsOf, SECRET } from "../run-cli.js";
-import { freePort, listen, serveReceiver } from "../serve-requests.js";
+import { listen, serveReceiver } from "../serve-requests.js";
 import { tempFile } from "../temp-files.js";
 
 interface Row {
