@@ -82,23 +82,9 @@ test("both handshakes, a first signal that is handled, and at the end a file wit
   const { exitCode, lines, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([0, ""]);
   const [first, ...events] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(Object.keys(first ?? {})).toEqual([
-    "url",
-    "baseUrl",
-    "mcpUrl",
-    "controlUrl",
-    "uiUrl",
-    "now",
-    "pid",
-    "accounts",
-  ]);
+  expect(first).toMatchObject({ uiUrl: expect.stringMatching(/\/_emulator\/ui\/$/), pid: process.pid });
   const names = events.map(({ event }) => String(event));
-  expect(names.slice(0, 4).sort((a, b) => a.localeCompare(b))).toEqual([
-    "registered",
-    "registered",
-    "verified",
-    "verified",
-  ]);
+  expect(names.slice(0, 4).toSorted()).toEqual(["registered", "registered", "verified", "verified"]);
   expect(names.slice(4)).toEqual(["published", "sent"]);
   expect(events.map(({ signal_types = 0 }) => Number(signal_types)).reduce((sum, n) => sum + n)).toBe(38);
   expect(readFileSync(file, "utf8")).toBe("whsec_of_the_user\n");

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import fs, {
   chmodSync,
   chownSync,
@@ -121,6 +122,18 @@ test.each([
   expect(/its mode is 0600 now/.test(run.stderr)).toBe(mode === 0o644);
 });
 
+/** Adds a secret to a file as a user who is in these groups beside its own. */
+const AS_USER = `
+  import { openSecretWriter } from ${JSON.stringify(new URL("../../dist/cli/registration/secret-writer.js", import.meta.url).href)};
+  const [path, user, own, ...groups] = process.argv.slice(1);
+  process.setgroups(groups.map(Number));
+  process.setgid(Number(own));
+  process.setuid(Number(user));
+  const writer = openSecretWriter(path);
+  writer.add("whsec_new");
+  writer.close();
+`;
+
 test.skipIf(process.getuid?.() !== 0)(
   "the group of a file keeps its right to read, and no other group gets one (needs root)",
   () => {
@@ -131,37 +144,15 @@ test.skipIf(process.getuid?.() !== 0)(
     chownSync(path, user, theirs);
     chmodSync(path, 0o640);
     chmodSync(folder, 0o755);
-    // As that user, who may be in the file's group or not.
-    const write = (groups: number[]) => {
-      const before = {
-        groups: process.getgroups?.() ?? [],
-        user: process.geteuid?.() ?? 0,
-        group: process.getegid?.() ?? 0,
-      };
-      const getuid = process.getuid;
-      process.setgroups?.(groups);
-      process.setegid?.(own);
-      process.seteuid?.(user);
-      process.getuid = () => user;
-      try {
-        const writer = openSecretWriter(path);
-        writer.add("whsec_new");
-        writer.close();
-        return "written";
-      } catch (error) {
-        return (error as Error).message;
-      } finally {
-        if (getuid !== undefined) process.getuid = getuid;
-        process.seteuid?.(before.user);
-        process.setegid?.(before.group);
-        process.setgroups?.(before.groups);
-      }
+    const write = (groups: number[]): string => {
+      const args = ["--input-type=module", "--eval", AS_USER, path, ...[user, own, ...groups].map(String)];
+      return spawnSync(process.execPath, args, { encoding: "utf8" }).stderr;
     };
     const seen = () => [statSync(path).gid, statSync(path).mode & 0o777, readFileSync(path, "utf8")];
     expect(write([])).toMatch(/a group that you are not in/);
     expect(seen()).toEqual([theirs, 0o640, "whsec_old\n"]);
     expect(readdirSync(folder)).toEqual(["signals.secret"]);
-    expect(write([theirs])).toBe("written");
+    expect(write([theirs])).toBe("");
     expect(seen()).toEqual([theirs, 0o640, "whsec_old\nwhsec_new\n"]);
   },
 );

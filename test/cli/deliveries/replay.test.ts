@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
-import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";
 
 interface Row {
@@ -63,7 +63,7 @@ test("a server that never dedupes fails the repeats alone", async () => {
   expect((await failingNames(forgetful)).names).toEqual(repeats);
 });
 
-test("a server that hangs up or answers nonsense fails, and its answer is shown without control characters", async () => {
+test("a server that answers nonsense fails, and its answer is shown without control characters", async () => {
   const { url } = await serveRecorder((_request, response) => {
     response.statusCode = 500;
     response.end("\u001b[31mboom\u001b[0m");
@@ -72,10 +72,6 @@ test("a server that hangs up or answers nonsense fails, and its answer is shown 
   expect(run.exitCode).toBe(1);
   expect(run.stdout).toContain("500 \\u001b[31mboom\\u001b[0m");
   expect(run.stdout).not.toContain("\u001b");
-  const hangsUp = await listen((request) => request.socket.destroy());
-  const broken = await callCli(["replay", "--url", hangsUp, "--only", "new-signal"]);
-  expect(broken.exitCode).toBe(1);
-  expect(broken.stdout).toContain("no answer (ECONNRESET)");
 });
 
 test("the wire carries what the cases ask for", async () => {

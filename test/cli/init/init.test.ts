@@ -74,16 +74,8 @@ test("--json is one document that lists what was written, and stdout has nothing
     nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm run dev"],
   });
   expect(made.files).toEqual(filesIn(directory));
-  expect(made.files).toEqual(
-    expect.arrayContaining([
-      ".gitignore",
-      ".env",
-      ".github/workflows/ci.yml",
-      "Dockerfile",
-      "compose.yaml",
-      "src/main.ts",
-    ]),
-  );
+  const some = [".gitignore", ".env", ".github/workflows/ci.yml", "Dockerfile", "compose.yaml", "src/main.ts"];
+  expect(made.files).toEqual(expect.arrayContaining(some));
   expect(made.files.filter((path) => path.includes("_gitignore"))).toEqual([]);
   expect(existsSync(join(directory, ".git"))).toBe(false);
   expect(jsonIn(directory, "package.json")).toMatchObject({

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isSignalboxError } from "../../../errors.js";
+import { parseJson } from "../../../events/parse-json.js";
 import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
@@ -93,7 +94,8 @@ async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<voi
 
 /** @throws CliError that names the line, without its content */
 function readLine(line: string, number: number, endpoint: string): StoredEvent {
-  const value = parseJson(line);
+  const json = parseJson(Buffer.from(line));
+  const value = json.ok ? json.value : null;
   const parsed = LINE.safeParse(value);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path[0];
@@ -117,14 +119,6 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     bodyHash: Buffer.from(bodyHash, "hex"),
     rawBody,
   };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }
 
 /** @param before the number of lines before the events. @throws CliError that names the line of an event that cannot be stored */
