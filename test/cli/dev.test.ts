@@ -4,9 +4,9 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createReceiver, secretFile, type Signal } from "../../src/index.js";
+import { secretFile, type Signal } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { startReceiver } from "../http/serve.js";
 import { callCli } from "./call-cli.js";
 import { outcomeOf, startCli, type CliRun } from "./run-cli.js";
 import { tempFiles } from "./temp-files.js";
@@ -17,14 +17,10 @@ vi.setConfig({ testTimeout: 60_000 });
 /** A receiver that reads this file. It listens when it is told to. */
 async function makeReceiver(file: string): Promise<{ listener: RequestListener; signals: Signal[] }> {
   const signals: Signal[] = [];
-  const receiver = createReceiver({
+  const receiver = await startReceiver({
     secrets: secretFile(file),
-    store: memoryStore(),
     onSignal: (signal) => void signals.push(signal),
-    logger: false,
   });
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
   return { listener: nodeHandler(receiver), signals };
 }
 

@@ -19,10 +19,10 @@ import { LOCALES } from "../../src/api/locale.js";
 import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
 import { openSecretWriter } from "../../src/cli/registration/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../../src/cli/registration/signal-type-list.js";
-import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
+import { secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
 import { canMount, smallDisk } from "../faults/disk/small-disk.js";
+import { startReceiver } from "../http/serve.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen } from "./serve-requests.js";
@@ -436,16 +436,7 @@ test("a second Ctrl-C ends at once, and says what to look for", async () => {
 
 /** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */
 async function serveWaiting(path: string): Promise<{ receiver: Receiver; url: string; arrived: () => Promise<void> }> {
-  const receiver = createReceiver({
-    secrets: secretFile(path),
-    store: memoryStore(),
-    onSignal: () => undefined,
-    logger: false,
-    ackTimeoutMs: 120_000,
-    secretWaitMs: 60_000,
-  });
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const receiver = await startReceiver({ secrets: secretFile(path), ackTimeoutMs: 120_000, secretWaitMs: 60_000 });
   const handle = nodeHandler(receiver);
   let tell = (): void => undefined;
   const url = await listen((request, response) => {
