@@ -6,12 +6,12 @@ import { gzipSync } from "node:zlib";
 import express from "express";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/time/clock.js";
-import { captureRawBody, createReceiver, secretFile, type Receiver } from "../../../src/index.js";
+import { captureRawBody, secretFile, type Receiver } from "../../../src/index.js";
 import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { freePort } from "../../own-postgres.js";
-import { startReceiver } from "../../http/serve.js";
+import { makeReceiver, startReceiver } from "../../http/serve.js";
 import { examine } from "./examine.js";
 import { SECRET } from "../run-cli.js";
 import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
@@ -305,7 +305,10 @@ test("a receiver that decodes its secret", async () => {
   const { url } = await serveRecorder(({ headers, body }, response) => {
     const [, t, v1] = /^t=(\d+),v1=(.*)$/.exec(String(headers["x-service-signature"])) ?? [];
     const isRight = createHmac("sha256", key).update(`${t}.`).update(body).digest("hex") === v1;
-    if (!isRight || Math.abs(Number(t) - Date.now() / 1000) > 300) return void response.writeHead(401).end();
+    if (!isRight || Math.abs(Number(t) - Date.now() / 1000) > 300) {
+      response.writeHead(401).end();
+      return;
+    }
     const { challenge } = (JSON.parse(body.toString()) as { data: { challenge: string } }).data;
     response.end(JSON.stringify({ challenge }));
   });
@@ -319,8 +322,7 @@ test("an interrupted look ends", async () => {
 });
 
 test("a receiver that was not started, and one whose secrets are not to be had", async () => {
-  const idle = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined, logger: false });
-  onTestFinished(() => idle.close());
+  const idle = makeReceiver({ secrets: SECRET });
   expect((await examine(await listen(nodeHandler(idle)))).problems).toEqual(["store_unavailable"]);
   const { url } = await serveReceiver({ secrets: () => Promise.reject(new Error("vault is sealed")) });
   expect((await examine(url)).problems).toEqual(["secret_unavailable"]);
