@@ -1,10 +1,11 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, vi } from "vitest";
-import { createReceiver, secretFile, type InboxStore } from "../../src/index.js";
+import { expect, vi } from "vitest";
+import { secretFile, type InboxStore } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { startReceiver } from "../http/serve.js";
 import { testWith } from "../prerequisites.js";
 import { CTRL_C, ENTER, hasScript, onTerminal, type Session } from "./program/on-terminal.js";
 import { listen } from "./serve-requests.js";
@@ -23,15 +24,8 @@ async function dev({
   Session & { firstSignal: Promise<unknown> }
 > {
   const file = join(tempFiles(), "signals.secret");
-  const receiver = createReceiver({
-    secrets: secretFile(file),
-    store,
-    onSignal: () => undefined,
-    logger: false,
-  });
+  const receiver = await startReceiver({ secrets: secretFile(file), store });
   const firstSignal = new Promise((resolve) => receiver.on("accepted", resolve));
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
   const url = await listen(nodeHandler(receiver));
   const args = ["dev", "--port", "0", "--url", url, "--secret-file", file];
   const session = onTerminal(args, { size: "cols 200 rows 40", ...terminal });

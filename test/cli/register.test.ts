@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import fs, {
   chmodSync,
   chownSync,
@@ -18,15 +19,16 @@ import { LOCALES } from "../../src/api/locale.js";
 import { registerWebhookBodySchema } from "../../src/api/webhook-registration.js";
 import { openSecretWriter } from "../../src/cli/registration/secret-writer.js";
 import { MOST_SIGNAL_TYPES } from "../../src/cli/registration/signal-type-list.js";
-import { createReceiver, secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
+import { secretFile, SIGNAL_TYPES, type Receiver } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
 import { canMount, smallDisk } from "../faults/disk/small-disk.js";
+import { startReceiver } from "../http/serve.js";
 import { callCli } from "./call-cli.js";
 import { ndjson, outcomeOf, runCli, startCli, type CliRun } from "./run-cli.js";
 import { listen } from "./serve-requests.js";
 import {
   answerJson,
+  type Answer,
   API_KEY,
   postVerification,
   refusal,
@@ -120,6 +122,18 @@ test.each([
   expect(/its mode is 0600 now/.test(run.stderr)).toBe(mode === 0o644);
 });
 
+/** Adds a secret to a file as a user who is in these groups beside its own. */
+const AS_USER = `
+  import { openSecretWriter } from ${JSON.stringify(new URL("../../dist/cli/registration/secret-writer.js", import.meta.url).href)};
+  const [path, user, own, ...groups] = process.argv.slice(1);
+  process.setgroups(groups.map(Number));
+  process.setgid(Number(own));
+  process.setuid(Number(user));
+  const writer = openSecretWriter(path);
+  writer.add("whsec_new");
+  writer.close();
+`;
+
 test.skipIf(process.getuid?.() !== 0)(
   "the group of a file keeps its right to read, and no other group gets one (needs root)",
   () => {
@@ -130,37 +144,15 @@ test.skipIf(process.getuid?.() !== 0)(
     chownSync(path, user, theirs);
     chmodSync(path, 0o640);
     chmodSync(folder, 0o755);
-    // As that user, who may be in the file's group or not.
-    const write = (groups: number[]) => {
-      const before = {
-        groups: process.getgroups?.() ?? [],
-        user: process.geteuid?.() ?? 0,
-        group: process.getegid?.() ?? 0,
-      };
-      const getuid = process.getuid;
-      process.setgroups?.(groups);
-      process.setegid?.(own);
-      process.seteuid?.(user);
-      process.getuid = () => user;
-      try {
-        const writer = openSecretWriter(path);
-        writer.add("whsec_new");
-        writer.close();
-        return "written";
-      } catch (error) {
-        return (error as Error).message;
-      } finally {
-        if (getuid !== undefined) process.getuid = getuid;
-        process.seteuid?.(before.user);
-        process.setegid?.(before.group);
-        process.setgroups?.(before.groups);
-      }
+    const write = (groups: number[]): string => {
+      const args = ["--input-type=module", "--eval", AS_USER, path, ...[user, own, ...groups].map(String)];
+      return spawnSync(process.execPath, args, { encoding: "utf8" }).stderr;
     };
     const seen = () => [statSync(path).gid, statSync(path).mode & 0o777, readFileSync(path, "utf8")];
     expect(write([])).toMatch(/a group that you are not in/);
     expect(seen()).toEqual([theirs, 0o640, "whsec_old\n"]);
     expect(readdirSync(folder)).toEqual(["signals.secret"]);
-    expect(write([theirs])).toBe("written");
+    expect(write([theirs])).toBe("");
     expect(seen()).toEqual([theirs, 0o640, "whsec_old\nwhsec_new\n"]);
   },
 );
@@ -249,59 +241,52 @@ test("the first is registered and the second refused: what stands is kept, and t
   expect(run).toMatchObject({ exitCode: 3, stdout: "wh_1  pending  30 signal types\n", secrets: `${SECRETS[0]}\n` });
   expect(run.beside).toEqual(["signals.secret"]);
   const [stands, line = "", error] = run.stderr.trimEnd().split("\n");
-  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; to register the other signal types, type:`);
+  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; to register the other signal types, type`);
   expect(error).toMatch(/^signalbox register: .*429 RATE_LIMITED, Ten registrations a day \(request req_of_the_test\)/);
   // One try: a person who waits for an answer can try again.
   expect(service.requests).toHaveLength(2);
 
-  // What it says to type is what is left, once it is typed where the key is known.
-  const words = line.trim().split(" ");
-  expect(words.slice(0, 4)).toEqual(["$", "npx", "signalbox", "register"]);
-  const left = words[words.indexOf("--types") + 1]?.split(",") ?? [];
-  expect(left).toEqual(SIGNAL_TYPES.slice(30));
+  // What it says to type is what is left.
   const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const typed = words.slice(3).map((word) => (word.endsWith("/v1") ? (again.access[1] ?? "") : word));
-  expect(await callCli(typed, { env: { SIGNALS_API_KEY: API_KEY } })).toMatchObject({ exitCode: 0 });
+  const types = /^the same command with (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
+  expect(await registerInto(run.path, again, types)).toMatchObject({ exitCode: 0 });
+  expect(again.asked().map(({ signal_types }) => signal_types)).toEqual([SIGNAL_TYPES.slice(30)]);
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });
 
-test("after no answer it says that the registration may have been made", async () => {
-  const service = await serveService((_asked, _number, response) => void response.destroy());
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toContain("may nevertheless be registered");
-});
+const registered =
+  (part: object): Answer =>
+  (asked, number, response) =>
+    answerJson(response, 201, { ...registration(number, asked), ...part });
+const refused =
+  (status: number, code: string): Answer =>
+  (_asked, _number, response) =>
+    answerJson(response, status, refusal(code, "No."));
 
-test.each([
-  [400, "INVALID_URL", 2],
-  [404, "NOT_FOUND", 3],
-])("a refusal is printed with status, code and request, and leaves no file: %i %s", async (status, code, exitCode) => {
-  const service = await serveService((_asked, _number, response) => answerJson(response, status, refusal(code, "No.")));
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toMatch(new RegExp(`${status} ${code}.*req_of_the_test.*\\n$`));
-  expect(run.stderr.includes("does --base-url lack its prefix, such as /v1?")).toBe(status === 404);
-  expect(service.requests).toHaveLength(1);
-});
-
-test("the secret of an answer that is otherwise not as documented is kept too", async () => {
-  const service = await serveService((asked, number, response) => {
-    answerJson(response, 201, { ...registration(number, asked), status: "on probation" });
-  });
-  const run = await register(ONE, service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: `${SECRETS[0]}\n` });
-  expect(run.stderr).toContain(`in ${run.path}`);
-});
-
-test("a secret that is no line cannot be kept, and is not printed", async () => {
-  const service = await serveService((asked, number, response) => {
-    answerJson(response, 201, { ...registration(number, asked), signing_secret: "two\nlines" });
-  });
-  const run = await register(ONE, service, { text: "whsec_old\n", mode: 0o600 });
-  expect(run).toMatchObject({ exitCode: 3, stdout: "", secrets: "whsec_old\n", beside: ["signals.secret"] });
-  expect(run.stderr).toMatch(/wh_1 is registered, but its secret is lost, because it is not a line/);
-  expect(run.stderr).not.toContain("two");
-});
+test.each<[what: string, answer: Answer, exitCode: number, secrets: string | null, says: RegExp]>([
+  ["none", (_asked, _number, response) => void response.destroy(), 3, null, /may nevertheless be registered/],
+  ["400", refused(400, "INVALID_URL"), 2, null, /400 INVALID_URL.*req_of_the_test(?!.*lack its prefix).*\n$/],
+  ["404", refused(404, "NOT_FOUND"), 3, null, /404 NOT_FOUND.*; does --base-url lack its prefix, such as \/v1\?\n$/],
+  [
+    "another status",
+    registered({ status: "on probation" }),
+    3,
+    `${SECRETS[0]}\n`,
+    /its secret is in .*signals\.secret/,
+  ],
+  // A secret that is no line cannot be kept.
+  ["two lines", registered({ signing_secret: "twice\nlines" }), 3, null, /wh_1 is registered, but its secret is lost/],
+])(
+  "what is no registration is said once, and a secret in it is kept: %s",
+  async (_what, answer, exitCode, secrets, says) => {
+    const service = await serveService(answer);
+    const run = await register(ONE, service);
+    expect(run).toMatchObject({ exitCode, stdout: "", secrets, beside: secrets === null ? [] : ["signals.secret"] });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr).not.toContain("twice");
+    expect(service.requests).toHaveLength(1);
+  },
+);
 
 /** Registers, while something happens to the file before the service answers. */
 async function registerWhile(happens: (path: string) => void, text?: string) {
@@ -313,18 +298,6 @@ async function registerWhile(happens: (path: string) => void, text?: string) {
   const run = await registerInto(path, service);
   return { run, path, beside: readdirSync(dirname(path)) };
 }
-
-test("a secret that the file cannot take any more is left in the lock", async () => {
-  // The name that was free before the call is a folder now.
-  const { run, path, beside } = await registerWhile((file) => mkdirSync(file));
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(
-    /wh_1 is registered, but .* it is not a regular file\. Its secret is in .*signals\.secret\.lock: add/,
-  );
-  expect(beside).toEqual(["signals.secret", "signals.secret.lock"]);
-  expect(readFileSync(`${path}.lock`, "utf8")).toBe(`${SECRETS[0]}\n`);
-  expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
-});
 
 test("what a user writes into the file while the service is asked stays", async () => {
   const edited = "whsec_old\nwhsec_by_hand";
@@ -338,22 +311,27 @@ test("what a user writes into the file while the service is asked stays", async 
   expect(beside).toEqual(["signals.secret"]);
 });
 
-test.each([
-  ["deleted", []],
-  ["replaced", ["of another"]],
-])("a secret whose lock was %s is in a file that the error names, and a new lock stays", async (_how, others) => {
-  const { run, path, beside } = await registerWhile((file) => {
-    rmSync(`${file}.lock`);
-    for (const text of others) writeFileSync(`${file}.lock`, text);
-  }, "whsec_old\n");
-  const place = `${path}.lock.${process.pid}`;
+test.each<[what: string, happens: (file: string) => void, place: string, beside: string[]]>([
+  // The name that was free before the call is a folder now.
+  ["that the file cannot take any more", (file) => mkdirSync(file), "lock", ["signals.secret"]],
+  ["whose lock was deleted", (file) => rmSync(`${file}.lock`), `lock.${process.pid}`, []],
+  ["whose lock was replaced", replaceLock, `lock.${process.pid}`, ["signals.secret.lock"]],
+])("a secret %s is in a file that the error names, which replaces no other", async (_what, happens, ending, others) => {
+  const { run, path, beside } = await registerWhile(happens);
+  const place = `${path}.${ending}`;
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+  expect(run.stderr).toMatch(/wh_1 is registered, but /);
   expect(run.stderr).toContain(`Its secret is in ${place}: add the secret to ${path}, and delete ${place}\n`);
-  expect(beside).toEqual(["signals.secret", ...others.map(() => "signals.secret.lock"), basename(place)]);
-  expect([path, place].map((file) => readFileSync(file, "utf8"))).toEqual(["whsec_old\n", `${SECRETS[0]}\n`]);
+  expect(beside).toEqual([...others, basename(place)]);
+  expect(readFileSync(place, "utf8")).toBe(`${SECRETS[0]}\n`);
   expect(statSync(place).mode & 0o777).toBe(0o600);
-  for (const text of others) expect(readFileSync(`${path}.lock`, "utf8")).toBe(text);
+  if (happens === replaceLock) expect(readFileSync(`${path}.lock`, "utf8")).toBe("of another");
 });
+
+function replaceLock(file: string): void {
+  rmSync(`${file}.lock`);
+  writeFileSync(`${file}.lock`, "of another");
+}
 
 /** The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder". */
 function recordSyncs(file: string, act: () => void): string[] {
@@ -441,7 +419,7 @@ test("an interruption waits for the answer, keeps its secret, and asks for no ot
   expect(run.exitCode).toBe(130);
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
   expect(beside()).toEqual(["signals.secret"]);
-  expect(run.stderr).toContain("to register the other signal types, type:");
+  expect(run.stderr).toContain("to register the other signal types");
   expect(service.requests).toHaveLength(1);
 });
 
@@ -458,16 +436,7 @@ test("a second Ctrl-C ends at once, and says what to look for", async () => {
 
 /** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */
 async function serveWaiting(path: string): Promise<{ receiver: Receiver; url: string; arrived: () => Promise<void> }> {
-  const receiver = createReceiver({
-    secrets: secretFile(path),
-    store: memoryStore(),
-    onSignal: () => undefined,
-    logger: false,
-    ackTimeoutMs: 120_000,
-    secretWaitMs: 60_000,
-  });
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const receiver = await startReceiver({ secrets: secretFile(path), ackTimeoutMs: 120_000, secretWaitMs: 60_000 });
   const handle = nodeHandler(receiver);
   let tell = (): void => undefined;
   const url = await listen((request, response) => {

@@ -34,7 +34,7 @@ export function refusal(code: string, message: string): Record<string, unknown> 
   return { error: { code, message }, request_id: "req_of_the_test" };
 }
 
-type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
+export type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
 
 /**
  * A stand-in for the part of the service that registers. It tells no status, as the real service. `access` is what the command

@@ -1,5 +1,4 @@
 import { execFile, spawn } from "node:child_process";
-import { createServer, type AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
@@ -91,13 +90,4 @@ export function start(
       return closed;
     },
   };
-}
-
-/** A port that no program of this machine listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

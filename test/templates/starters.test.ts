@@ -10,7 +10,8 @@ import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { ownDatabase } from "../contract/own-database.js";
 import { POSTGRES_PORT } from "../contract/postgres-medium.js";
 import { hasServer, testWith } from "../prerequisites.js";
-import { freePort, run, start, type Running } from "./commands.js";
+import { freePort } from "../own-postgres.js";
+import { run, start, type Running } from "./commands.js";
 import { scaffoldAll, STARTERS } from "./scaffold.js";
 
 // Compilers, servers and npm, on a machine that may be busy.

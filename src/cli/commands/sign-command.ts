@@ -2,7 +2,7 @@ import { Option, type Command } from "#commander";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
-import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { usageError } from "../options/exit.js";
 import { httpUrl, wholeNumber } from "../options/parse-option.js";
 import { readInput } from "../options/read-input.js";
 import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
@@ -41,7 +41,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
   runs(command, context, (file: string, options: SignOptions) => sign(file, options, context));
 }
 
-async function sign(file: string, options: SignOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function sign(file: string, options: SignOptions, { cli }: CommandContext): Promise<void> {
   if (options.url !== undefined && options.curl === undefined) throw usageError("--url needs --curl");
   const [secret] = readSecrets(options, cli);
   const body = await readInput(file, cli);
@@ -58,7 +58,6 @@ async function sign(file: string, options: SignOptions, { cli }: CommandContext)
     // Not broken at the edge of a terminal, so that it can be copied.
     await cli.terminal.write(`${text}\n`);
   }
-  return EXIT.ok;
 }
 
 function curlCommand(file: string, headerLine: string, url: string): string {

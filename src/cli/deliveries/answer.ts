@@ -89,7 +89,8 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
  */
 export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
 
-const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> = {
+/** Whether the answer is as wanted. */
+export const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> = {
   exact: isExact,
   "exact-or-duplicate": (answer, expected) =>
     isExact(answer, expected) ||
@@ -100,10 +101,6 @@ const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) =>
   challenge: (answer, { body }) =>
     isSuccess(answer) && isJsonObject(body) && propertyIn(answer, "challenge") === body["challenge"],
 };
-
-export function isAsWanted(wanted: Wanted, answer: Answer, expected: Expectation): boolean {
-  return JUDGES[wanted](answer, expected);
-}
 
 function hasStatus(answer: Answer, { status }: Expectation): boolean {
   return answer.kind === "answer" && answer.status === status;

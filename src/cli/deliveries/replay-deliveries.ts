@@ -14,8 +14,8 @@ export interface ReplayOptions {
   rows: "all" | "failed" | "json";
 }
 
-/** Columns for the rest of a row. If a name needs more than the others, the rest of its row starts further right. */
-const BESIDE_NAME = 36;
+/** The longest name of the fixtures has this width. The rest of a row with a longer name starts further right. */
+const WIDTH_OF_NAME = 39;
 
 /** Sends each delivery to a receiver of signalbox, compares the answer with the expected one, and prints it. */
 export async function replayDeliveries(
@@ -28,18 +28,14 @@ export async function replayDeliveries(
   const wanted = asIs ? "exact-or-duplicate" : "exact";
   const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted }) as const);
   const planned = cases.reduce((sum, { built }) => sum + built.sendings, 0);
-  // Each row is printed when its answer arrives, so the width of the names is computed in advance.
-  const longest = Math.max(
-    ...deliveries.map(({ name, repeat = 1 }) => name.length + (repeat > 1 ? " (1/2)".length : 0)),
-  );
-  const width = Math.min(longest, Math.max(0, terminal.columns - BESIDE_NAME));
   const results: CaseResult[] = [];
   let failed = 0;
   await sendCases(cases, concurrency, send, (result) => {
     results.push(result);
     if (!result.ok) failed += 1;
     if (rows === "json") terminal.printJson(jsonOf(result));
-    else if (rows === "all" || !result.ok) formatTable([rowOf(result, terminal)], [0, width]).forEach(terminal.print);
+    else if (rows === "all" || !result.ok)
+      formatTable([rowOf(result, terminal)], [0, WIDTH_OF_NAME]).forEach(terminal.print);
     terminal.progress(`${results.length} of ${planned}${failed > 0 ? `, ${failed} failed` : ""}`);
   });
   return results;

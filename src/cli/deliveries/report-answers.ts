@@ -1,6 +1,5 @@
-import { parseEvent } from "../../events/parse-event.js";
 import { answerTimes, describeTimes, rounded } from "./answer-times.js";
-import { describeAnswer, isQuarantined, isSuccess, propertyIn, type Answer } from "./answer.js";
+import { describeAnswer, isQuarantined, isSuccess, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
 import { jsonObjectIn } from "./restamp.js";
 import { formatTable } from "../console/table.js";
@@ -29,7 +28,6 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       if (asJson) terminal.printJson(jsonOf(sent));
       else terminal.print(lineOf(sent, count, terminal));
       if (isQuarantined(answer)) quarantined += 1;
-      if (count === 1 && answer.kind === "answer") noteMissingChallenge(sent.body, answer, terminal);
       if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
     get failed(): number {
@@ -99,16 +97,4 @@ function jsonOf({ number, answer, body }: SentDelivery): object {
 function idIn(body: Buffer): string | null {
   const id = jsonObjectIn(body)?.["id"];
   return typeof id === "string" ? id : null;
-}
-
-/** Warns if the answer to a `webhook.verification` lacks the challenge: the service would then not verify the webhook. */
-function noteMissingChallenge(sent: Buffer, answer: Answer, terminal: Terminal): void {
-  const parsed = parseEvent(sent);
-  if (parsed.kind !== "known" || parsed.event.type !== "webhook.verification") return;
-  if (propertyIn(answer, "challenge") === parsed.event.data.challenge) return;
-  terminal.note(
-    terminal.notePaint.yellow(
-      "the answer does not contain the challenge, so the service would not verify this webhook",
-    ),
-  );
 }

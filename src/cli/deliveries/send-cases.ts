@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isAsWanted, type Answer, type Wanted } from "./answer.js";
+import { JUDGES, type Answer, type Wanted } from "./answer.js";
 import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
 import type { Delivery, Expectation } from "./delivery-schema.js";
 import type { FixtureFolder } from "./fixture-folder.js";
@@ -89,7 +89,7 @@ export async function sendCases(
   await inParallel(cases, concurrency, async ({ built, wanted }) => {
     for (let index = 0; index < built.sendings; index++) {
       const exchange = await send(built, index);
-      onResult({ ...exchange, wanted, ok: isAsWanted(wanted, exchange.answer, exchange.expected) });
+      onResult({ ...exchange, wanted, ok: JUDGES[wanted](exchange.answer, exchange.expected) });
     }
   });
 }

@@ -5,7 +5,6 @@ import { LIMITS } from "../../api/limits.js";
 import { isLoopbackHost } from "../../addresses/address-kind.js";
 import type { AssumptionOptions } from "../../emulator/instance/assumption-options.js";
 import type { Emulator } from "../../emulator/instance/create-emulator.js";
-import { unreachableRegistrations } from "../../emulator/webhooks/registrations/endpoint-rules.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { systemClock } from "../../time/clock.js";
 import { formatTable } from "../console/table.js";
@@ -47,10 +46,7 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
   const facts = await startFacts(emulator, start.accounts);
   if (start.isJson) terminal.printJson(facts);
   else printStart(emulator, facts, start, terminal);
-  const { items } = await emulator.control.listRegistrations({});
-  for (const note of [timeNote(facts.now, start), networkNote(start), unreachableNote(items, start)]) {
-    if (note !== null) terminal.note(note);
-  }
+  for (const note of [timeNote(facts.now, start), networkNote(start)]) if (note !== null) terminal.note(note);
 }
 
 /** The emulator's page. @param url the emulator's address */
@@ -167,15 +163,4 @@ function networkNote({ host, controlToken }: Start): string | null {
       ? "answers only connections from this machine. A proxy or tunnel on this machine that adds no header counts as this machine"
       : "needs the control token")
   );
-}
-
-/** Warns about registrations in the file that get no webhooks, because they need --allow-loopback-http and it is not set. */
-function unreachableNote(
-  registrations: Parameters<typeof unreachableRegistrations>[0],
-  { assumptions: { allowLoopbackHttp = false } }: Start,
-): string | null {
-  const [first, ...others] = unreachableRegistrations(registrations, { allowLoopbackHttp });
-  if (first === undefined) return null;
-  const subject = others.length === 0 ? first : `${first} and ${others.length} more`;
-  return `warning: no webhooks are sent to ${subject}, because the address is on this machine; start with --allow-loopback-http`;
 }

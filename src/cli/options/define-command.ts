@@ -23,15 +23,15 @@ export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
-/** Makes `run` the action of the command. `run` returns the exit code. */
+/** Makes `run` the action of the command. `run` returns the exit code, if it is not 0. */
 export function runs<Args extends unknown[]>(
   command: Command,
   { outcome }: CommandContext,
-  run: (...args: Args) => ExitCode | Promise<ExitCode>,
+  run: (...args: Args) => Promise<ExitCode | void>,
 ): void {
   command.action(async (...args: unknown[]) => {
     outcome.commandName = commandPath(command);
-    outcome.exitCode = await run(...(args as Args));
+    outcome.exitCode = (await run(...(args as Args))) ?? EXIT.ok;
   });
 }
 

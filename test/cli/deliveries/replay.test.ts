@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
-import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";
 
 interface Row {
@@ -63,7 +63,7 @@ test("a server that never dedupes fails the repeats alone", async () => {
   expect((await failingNames(forgetful)).names).toEqual(repeats);
 });
 
-test("a server that hangs up or answers nonsense fails, and its answer is shown without control characters", async () => {
+test("a server that answers nonsense fails, and its answer is shown without control characters", async () => {
   const { url } = await serveRecorder((_request, response) => {
     response.statusCode = 500;
     response.end("\u001b[31mboom\u001b[0m");
@@ -72,19 +72,13 @@ test("a server that hangs up or answers nonsense fails, and its answer is shown 
   expect(run.exitCode).toBe(1);
   expect(run.stdout).toContain("500 \\u001b[31mboom\\u001b[0m");
   expect(run.stdout).not.toContain("\u001b");
-  const hangsUp = await listen((request) => request.socket.destroy());
-  const broken = await callCli(["replay", "--url", hangsUp, "--only", "new-signal"]);
-  expect(broken.exitCode).toBe(1);
-  expect(broken.stdout).toContain("no answer (ECONNRESET)");
 });
 
 test("the wire carries what the cases ask for", async () => {
   const { url, requests } = await serveRecorder();
-  await callCli(["replay", "--url", url, "--only", "header-twice"]);
-  await callCli(["replay", "--url", url, "--only", "new-signal-chunked"]);
-  await callCli(["replay", "--url", url, "--only", "exactly-the-limit-chunked"]);
-  await callCli(["replay", "--url", url, "--only", "gzip-unsigned"]);
-  await callCli(["replay", "--url", url, "--only", "get"]);
+  for (const name of ["header-twice", "new-signal-chunked", "exactly-the-limit-chunked", "gzip-unsigned", "get"]) {
+    await callCli(["replay", "--url", url, "--only", name]);
+  }
   const [twice, chunked, large, gzip, get] = requests;
   expect(twice?.rawHeaders.filter((name) => name === "X-Service-Signature")).toHaveLength(2);
   expect(chunked?.headers).toMatchObject({ "transfer-encoding": "chunked" });
@@ -178,11 +172,6 @@ test("--dotenv takes the secret and the port from a file, below what is set", as
   expect(await callCli(wrong, isSet)).toMatchObject({ exitCode: 0 });
   const missing = await callCli(["replay", "--dotenv", "no-such"]);
   expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("cannot read no-such") });
-});
-
-test("without --dotenv an address is asked for, whatever PORT is set; a PORT that is none is refused", async () => {
-  const unsaid = await callCli(["replay"], { env: { PORT: "3000" } });
-  expect(unsaid).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("'--url <url>'") });
   const noPort = await callCli(["replay", "--dotenv", tempFile("PORT=80a\n")]);
   expect(noPort).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("PORT is 80a") });
 });

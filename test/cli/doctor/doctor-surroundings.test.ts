@@ -19,8 +19,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { examineConnection } from "../../../src/cli/commands/doctor/examine-answer.js";
 import type { Subject } from "../../../src/cli/commands/doctor/examination.js";
 import type { Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
-import { systemClock } from "../../../src/time/clock.js";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { examine, examineHere } from "./examine.js";
 import { fillInbox } from "../fill-inbox.js";
 import { serveReceiver } from "../serve-requests.js";
@@ -46,25 +44,25 @@ test("a driver of SQLite that does not load is a problem, and says what to type"
   expect(examined.skipped).toEqual(expect.arrayContaining(["inbox-owner", "inbox-content"]));
 });
 
-test("no file, no inbox, somebody else's file, a newer one", async () => {
-  const problemsOf = async (db: string) => (await examineHere(db)).problems;
-  const missing = join(tempFiles(), "none.db");
-  expect(await problemsOf(missing)).toEqual(["inbox_missing"]);
-  expect(existsSync(missing)).toBe(false);
-  expect(await problemsOf(tempFiles())).toEqual(["inbox_not_ours"]);
-  expect(await problemsOf(tempFile("a letter to the reader", "letter.db"))).toEqual(["inbox_not_ours"]);
-  const theirs = tempFile("", "theirs.db");
-  const db = new Database(theirs);
-  db.exec("CREATE TABLE customers (name TEXT)");
+/** A file of SQLite on which this was run. */
+function changed(path: string, sql: string): string {
+  const db = new Database(path);
+  db.exec(sql);
   db.close();
-  expect(await problemsOf(theirs)).toEqual(["inbox_not_ours"]);
-  const newer = await fillInbox([]);
-  const opened = new Database(newer);
-  opened.pragma("user_version = 99");
-  opened.close();
-  const examined = await examineHere(newer);
-  expect(examined.problems).toEqual(["inbox_not_ours"]);
-  expect(examined.find("inbox_not_ours")?.fix).toContain("Upgrade");
+  return path;
+}
+
+test("no file, no inbox, somebody else's file, a newer one", async () => {
+  const missing = join(tempFiles(), "none.db");
+  expect((await examineHere(missing)).problems).toEqual(["inbox_missing"]);
+  expect(existsSync(missing)).toBe(false);
+  const theirs = changed(tempFile("", "theirs.db"), "CREATE TABLE customers (name TEXT)");
+  const newer = changed(await fillInbox([]), "PRAGMA user_version = 99");
+  for (const path of [tempFiles(), tempFile("a letter to the reader", "letter.db"), theirs, newer]) {
+    const examined = await examineHere(path);
+    expect(examined.problems).toEqual(["inbox_not_ours"]);
+    expect(examined.find("inbox_not_ours")?.fix?.includes("Upgrade")).toBe(path === newer);
+  }
 });
 
 // Root may read everything.
@@ -91,11 +89,8 @@ test("a path that leads in a circle, and a lock that cannot be looked at, end no
 
 test("a damaged file", async () => {
   const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
-  const bytes = readFileSync(db);
-  bytes.fill(0x5a, 4096, 12_288);
-  writeFileSync(db, bytes);
-  const examined = await examineHere(db);
-  expect(examined.problems).toEqual(["inbox_damaged"]);
+  writeFileSync(db, readFileSync(db).fill(0x5a, 4096, 12_288));
+  expect((await examineHere(db)).problems).toEqual(["inbox_damaged"]);
 });
 
 test("a log whose end is missing while a process has the file open", async () => {
@@ -138,12 +133,10 @@ test("an inbox that nobody has open is told, and is as it was", async () => {
   expect(examined.warnings).toContain("inbox_not_owned");
   expect(examined.find("inbox_sound")?.level).toBe("ok");
   expect(readFileSync(db).equals(before)).toBe(true);
+  // The lock that was tried is free again.
+  expect((await examineHere(db)).warnings).toContain("inbox_not_owned");
   const left = readdirSync(dirname(db)).filter((name) => name.endsWith("-wal"));
   expect(left.filter((name) => statSync(join(dirname(db), name)).size > 0)).toEqual([]);
-  // Its receiver starts as if nothing had been.
-  const store = sqliteStore(db);
-  await store.open({ endpoint: "default", clock: systemClock });
-  await store.close("default");
 });
 
 const OWNER = `
@@ -184,12 +177,12 @@ test("the rules for a URL", async () => {
   expect(JSON.stringify(odd.findings)).not.toContain("word@");
 });
 
-test.each(["10.1.2.3", "fe80::1"])("a host whose address is out of the service's reach: %s", async (address) => {
+test("a host whose address is out of the service's reach", async () => {
   const { url } = await serveReceiver();
-  const resolve = () => Promise.resolve(["93.184.216.34", address]);
+  const resolve = () => Promise.resolve(["93.184.216.34", "10.1.2.3"]);
   const examined = await examine(url, {}, { resolve });
   expect(examined.problems).toEqual(["address_private"]);
-  expect(examined.find("address_private")?.found).toContain(address);
+  expect(examined.find("address_private")?.found).toContain("10.1.2.3");
 });
 
 test.each<[code: string, id: string]>([

@@ -4,16 +4,15 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createReceiver, PermanentFailure } from "../../../src/index.js";
+import { PermanentFailure } from "../../../src/index.js";
 import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/inbox-page/inbox-api.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { callCli } from "../call-cli.js";
 import { fillInbox } from "../fill-inbox.js";
-import { outcomeOf, startCli, type CliRun } from "../run-cli.js";
+import { outcomeOf, SECRET, startCli, type CliRun } from "../run-cli.js";
+import { serveReceiver } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
-
-const SECRET = "whsec_inbox_serve";
 
 interface Page {
   url: string;
@@ -51,16 +50,12 @@ async function move(url: string, name: string, eventIds: string[]): Promise<Move
 test("the page of a live inbox shows and moves its events, and its receiver does not notice", async () => {
   const db = join(tempFiles(), "signals.db");
   let isBroken = true;
-  const receiver = createReceiver({
-    secrets: SECRET,
+  const { receiver } = await serveReceiver({
     store: sqliteStore(db),
-    logger: false,
     onSignal: ({ id }) => {
       if (isBroken && id.startsWith("bad")) throw new PermanentFailure("refused");
     },
   });
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
-  await receiver.start();
   const deliver = async (id: string, name: "dead" | "handedOff"): Promise<void> => {
     const ended = new Promise<void>((resolve) => receiver.on(name, ({ eventId }) => eventId === id && resolve()));
     const { headers, body } = signedDelivery(signalEvent("price_drop", { id }), { secret: SECRET });

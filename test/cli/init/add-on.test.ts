@@ -111,6 +111,11 @@ test.each<[what: string, files: Record<string, string>, send: string]>([
   ["in .env, as a shell reads it", { ".env": "export PORT = 5000\n", "app.js": APP }, "localhost:5000"],
   ["by default", { "app.js": APP }, "localhost:4000"],
   ["as a number", { "app.js": APP.replace("process.env.PORT ?? 4000", "6000") }, "localhost:6000"],
+  [
+    "by its name",
+    { "app.js": `const port = 6000;\n${APP.replace("process.env.PORT ?? 4000", "port")}` },
+    "localhost:6000",
+  ],
   ["unknown", { "app.js": APP.replace(" ?? 4000", "") }, "; use its port:"],
 ])("the port is the app's: %s", async (_what, files, send) => {
   expect((await addTo({ "package.json": ESM, ...files })).steps).toContain(send);
@@ -171,6 +176,8 @@ test("--store postgres takes the app's database, and installs pg", async () => {
   const { read, steps } = await addTo({ "app.js": REQUIRING }, "--store", "postgres");
   expect(read("signals/store.js")).toContain("postgresStore({ connectionString })");
   expect(steps).toContain("$ npm install 'signalbox@^1.2.3' pg");
+  expect(steps).toContain("Start the app with your database as DATABASE_URL");
+  expect(steps).not.toContain("signals.db");
 });
 
 test("--into names the folder, and a file that is there is replaced only with --force", async () => {

@@ -87,7 +87,7 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   });
   const results: CheckResult[] = [];
   const report = json ? reportAsJson(cli.terminal, strict) : reportAsText(cli.terminal, checks.length);
-  let stoppedBy: string | null = "interrupted";
+  let stoppedBy: string | null = null;
   try {
     const reason = await reasonNotToCheck(context);
     if (reason !== null) throw new CliError(EXIT.failed, reason);
@@ -95,9 +95,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
       results.push(result);
       report.add(result);
     });
-    stoppedBy = null;
   } catch (error) {
-    if (!cli.signal.aborted && error instanceof Error) stoppedBy = error.message;
+    stoppedBy = (error as Error).message;
     throw error;
   } finally {
     if (!cli.signal.aborted && (results.length > 0 || json)) {

@@ -1,5 +1,5 @@
 import { AFTER_SIGNING } from "../../deliveries/build-delivery.js";
-import { describeAnswer, describeWanted, isAsWanted, type Wanted } from "../../deliveries/answer.js";
+import { describeAnswer, describeWanted, JUDGES, type Wanted } from "../../deliveries/answer.js";
 import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import { shortened } from "../../console/printable.js";
@@ -11,7 +11,7 @@ export function probeOf({ name, delivery, sending, expected, answer }: Exchange,
     sent: describeDelivery(delivery, sending),
     expected: describeWanted(wanted, expected),
     actual: describeAnswer(answer, true),
-    ok: isAsWanted(wanted, answer, expected),
+    ok: JUDGES[wanted](answer, expected),
   };
 }
 

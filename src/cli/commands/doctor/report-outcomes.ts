@@ -1,6 +1,5 @@
 import { printable } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
-import type { Finding } from "./findings.js";
 import type { Outcome } from "./examinations.js";
 
 const WIDTH = "problem  ".length;
@@ -9,31 +8,14 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
   const problems: string[] = [];
   const warnings: string[] = [];
   let group = "";
-  /** Consecutive examinations that are skipped for the same reason share a line. */
-  let skipped: { names: string[]; reason: string } | null = null;
-
-  function flushSkipped(): void {
-    if (skipped === null) return;
-    const { names, reason } = skipped;
-    terminal.print(terminal.paint.dim(`  ${"skipped".padEnd(WIDTH)}${names.join(", ")}: ${reason}`));
-    skipped = null;
-  }
 
   function addText(outcome: Outcome): void {
     const { examination } = outcome;
     if (examination.group !== group) {
-      flushSkipped();
       terminal.print(`${group === "" ? "" : "\n"}${terminal.paint.bold(examination.group)}`);
       group = examination.group;
     }
-    if ("skipped" in outcome) {
-      if (skipped?.reason !== outcome.skipped) flushSkipped();
-      skipped ??= { names: [], reason: outcome.skipped };
-      skipped.names.push(examination.name);
-      return;
-    }
-    flushSkipped();
-    for (const line of linesOf(outcome.findings, terminal)) terminal.print(line);
+    for (const line of linesOf(outcome, terminal)) terminal.print(line);
   }
 
   return {
@@ -45,9 +27,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
       if (asJson) for (const row of rowsOf(outcome)) terminal.printJson(row);
       else addText(outcome);
     },
-    /** Prints the skipped examinations that are not printed yet, and the counts. */
     summarise(): void {
-      flushSkipped();
       if (asJson) return terminal.printJson({ summary: { ok: problems.length === 0, problems, warnings } });
       const { green, red, yellow } = terminal.paint;
       const colour = problems.length > 0 ? red : warnings.length > 0 ? yellow : green;
@@ -60,9 +40,12 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
   };
 }
 
-function linesOf(findings: readonly Finding[], { paint }: Terminal): string[] {
+function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
+  if ("skipped" in outcome) {
+    return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.name}: ${outcome.skipped}`)];
+  }
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
-  return findings.flatMap(({ level, id, found, fix }) => {
+  return outcome.findings.flatMap(({ level, id, found, fix }) => {
     const line = `  ${colours[level](level)}${" ".repeat(WIDTH - level.length)}${printable(found)} ${paint.dim(`[${id}]`)}`;
     return fix === null ? [line] : [line, `  ${" ".repeat(WIDTH)}→ ${printable(fix)}`];
   });

@@ -3,7 +3,7 @@ import type { EmulatorControl } from "../../../emulator/instance/create-emulator
 import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";
 import { runs, withExamples, type CommandContext, type Example } from "../../options/define-command.js";
-import { EXIT, usageError } from "../../options/exit.js";
+import { usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { printable } from "../../console/printable.js";
 import { formatCount } from "../../../text/format.js";
@@ -40,6 +40,10 @@ interface Answer {
   body?: string | undefined;
 }
 
+function listed<Value extends object>(values: readonly Value[], rowOf: (value: Value) => string[]): Answer {
+  return { values, rows: values.map(rowOf) };
+}
+
 interface ControlCommand {
   /** With its arguments in brackets, as Commander takes them. */
   usage: string;
@@ -72,11 +76,10 @@ const COMMANDS: readonly ControlCommand[] = [
       for (const signal_type of types) {
         values.push({ signal_type, ...(await control.publishSignal({ signal_type, slug })) });
       }
-      const rows = values.map(({ signal_type, event_id, hint, registrations }) => [
+      return listed(values, ({ signal_type, event_id, hint, registrations }) => [
         event_id,
         `${signal_type} ${slug}: ${hint ?? `sent to ${formatCount(registrations, "registration")}`}`,
       ]);
-      return { values, rows };
     },
   },
   {
@@ -92,7 +95,7 @@ const COMMANDS: readonly ControlCommand[] = [
         await followMostVisited(control, { account, count: top, baseUrl: `${origin}/v1`, apiKey: token });
       }
       const { items } = await control.listFollows({ account_id: account });
-      return { values: items, rows: items.map(({ slug }) => [slug]) };
+      return listed(items, ({ slug }) => [slug]);
     },
   },
   {
@@ -108,8 +111,7 @@ const COMMANDS: readonly ControlCommand[] = [
     async run({ control, months, days, hours, minutes }) {
       if ((months ?? days ?? hours ?? minutes) === undefined)
         throw usageError("how far? Give --months 1, --days 1, --hours 1 or --minutes 1");
-      const move = await control.advance({ months, days, hours, minutes });
-      return { values: [move], rows: [[textOfMove(move)]] };
+      return listed([await control.advance({ months, days, hours, minutes })], (move) => [textOfMove(move)]);
     },
   },
   {
@@ -122,12 +124,11 @@ const COMMANDS: readonly ControlCommand[] = [
         const delivery = unsigned(await control.readDelivery({ delivery_id: Number(id) }));
         return { values: [delivery], rows: fieldsOf(delivery), body: delivery.attempts.at(-1)?.request.body };
       }
-      const items = (await control.listDeliveries({ limit: LISTED_DELIVERIES })).items.map(unsigned);
-      const rows = items.map((delivery) => {
+      const { items } = await control.listDeliveries({ limit: LISTED_DELIVERIES });
+      return listed(items.map(unsigned), (delivery) => {
         const { delivery_id, state, attempts } = delivery;
         return [String(delivery_id), state, answerOf(attempts.at(-1)), subjectOf(delivery)];
       });
-      return { values: items, rows };
     },
   },
   {
@@ -136,13 +137,12 @@ const COMMANDS: readonly ControlCommand[] = [
     example: ["signalbox emulator accounts", "List the accounts with their counted calls of this month"],
     async run({ control }) {
       const { items } = await control.listAccounts();
-      const rows = items.map(({ account_id, tier, calls_this_month, name }) => [
+      return listed(items, ({ account_id, tier, calls_this_month, name }) => [
         String(account_id),
         tier,
         `${calls_this_month} calls this month`,
         name,
       ]);
-      return { values: items, rows };
     },
   },
   {
@@ -151,17 +151,13 @@ const COMMANDS: readonly ControlCommand[] = [
     example: ["signalbox emulator keys --new", "Make an API key with all scopes; it is shown only once"],
     addOptions: (command) => withAccount(command).option("--new", "make a key with all scopes, and print it"),
     async run({ control, account, new: isNew }) {
-      if (isNew) {
-        const made = await control.createKey({ account_id: account });
-        return { values: [made], rows: [[made.key]] };
-      }
+      if (isNew) return listed([await control.createKey({ account_id: account })], ({ key }) => [key]);
       const { items } = await control.listKeys({ account_id: account });
-      const rows = items.map(({ key_id, hint, revoked_at }) => [
+      return listed(items, ({ key_id, hint, revoked_at }) => [
         `${hint}…`,
         revoked_at === null ? "valid" : "revoked",
         key_id,
       ]);
-      return { values: items, rows };
     },
   },
 ];
@@ -188,7 +184,6 @@ export function addControlCommands(emulator: Command, context: CommandContext): 
         for (const line of formatTable(cells)) terminal.print(line);
         if (body !== undefined) await terminal.write(`\n${printable(body)}\n`);
       }
-      return EXIT.ok;
     });
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { usageError } from "../../options/exit.js";
 import { untilStopped } from "../../console/until-stopped.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
@@ -84,12 +84,12 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
   });
 }
 
-async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
+async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<void> {
   const { terminal } = cli;
   if (options.openapi) {
     const { openApiDocument } = await import("../../../api/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
-    return EXIT.ok;
+    return;
   }
   const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
   const { port, host, db, seed } = options;
@@ -118,7 +118,6 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   } finally {
     await emulator.close();
   }
-  return EXIT.ok;
 }
 
 /** @param assigned `name=value`, as the user typed it */

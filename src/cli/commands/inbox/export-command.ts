@@ -2,7 +2,6 @@ import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
-import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
@@ -26,7 +25,7 @@ export function addExportCommand(inbox: Command, context: CommandContext): void 
   runs(command, context, (options: ExportOptions) => exportEvents(options, context));
 }
 
-async function exportEvents(options: ExportOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function exportEvents(options: ExportOptions, { cli }: CommandContext): Promise<void> {
   const { terminal, signal } = cli;
   await withInbox(options, async (inbox) => {
     let count = 0;
@@ -45,5 +44,4 @@ async function exportEvents(options: ExportOptions, { cli }: CommandContext): Pr
     }
     if (count === 0) await noteOtherEndpoint(inbox, terminal);
   });
-  return EXIT.ok;
 }

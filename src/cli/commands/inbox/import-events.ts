@@ -3,13 +3,14 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isSignalboxError } from "../../../errors.js";
+import { parseJson } from "../../../events/parse-json.js";
 import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
 import { assertPlace, isDatabase, withDatabase } from "../../inbox/inbox-place.js";
 import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
 export interface ImportOptions extends InboxOptions {
@@ -53,7 +54,7 @@ const LINE = z.object({
   bodyBase64: z.base64().nullable(),
 });
 
-export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<ExitCode> {
+export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<void> {
   const { terminal, signal, stdin } = cli;
   const { endpoint } = options;
   if (stdin.isTTY) throw usageError("pipe the output of `signalbox inbox export` into this command");
@@ -80,7 +81,6 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   const existing = read - imported;
   if (options.json) terminal.printJson({ endpoint, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
-  return EXIT.ok;
 }
 
 async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
@@ -94,7 +94,8 @@ async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<voi
 
 /** @throws CliError that names the line, without its content */
 function readLine(line: string, number: number, endpoint: string): StoredEvent {
-  const value = parseJson(line);
+  const json = parseJson(Buffer.from(line));
+  const value = json.ok ? json.value : null;
   const parsed = LINE.safeParse(value);
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path[0];
@@ -118,14 +119,6 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     bodyHash: Buffer.from(bodyHash, "hex"),
     rawBody,
   };
-}
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
 }
 
 /** @param before the number of lines before the events. @throws CliError that names the line of an event that cannot be stored */

@@ -1,7 +1,6 @@
 import { Option, type Command } from "#commander";
 import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/stored-events.js";
 import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
-import { EXIT, type ExitCode } from "../../options/exit.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
@@ -32,7 +31,7 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: ListOptions) => list(options, context));
 }
 
-async function list(options: ListOptions, { cli: { terminal, signal } }: CommandContext): Promise<ExitCode> {
+async function list(options: ListOptions, { cli: { terminal, signal } }: CommandContext): Promise<void> {
   const { state, type, limit, after, json } = options;
   await withInbox(options, async (inbox) => {
     // As on the inbox page: a type without a dot is one of a signal.
@@ -54,5 +53,4 @@ async function list(options: ListOptions, { cli: { terminal, signal } }: Command
     if (state ?? type) terminal.note(`no event${ofType} is ${state ?? "in the inbox"}`);
     await noteOtherEndpoint(inbox, terminal);
   });
-  return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 import type { Command } from "#commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
-import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { usageError } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 
@@ -25,7 +25,7 @@ export function addPruneCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: PruneOptions) => prune(options, context));
 }
 
-async function prune(options: PruneOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function prune(options: PruneOptions, { cli }: CommandContext): Promise<void> {
   const { endpoint, keyDays, payloadDays, json } = options;
   const { terminal, signal } = cli;
   if (payloadDays > keyDays) {
@@ -52,5 +52,4 @@ async function prune(options: PruneOptions, { cli }: CommandContext): Promise<Ex
   });
   if (json) terminal.printJson({ endpoint, ...total });
   else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
-  return EXIT.ok;
 }

@@ -1,6 +1,5 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { EXIT, type ExitCode } from "../../options/exit.js";
 import { wholeNumber } from "../../options/parse-option.js";
 import { untilStopped } from "../../console/until-stopped.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
@@ -32,7 +31,7 @@ export function addServeCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: ServeOptions) => serve(options, context));
 }
 
-async function serve(options: ServeOptions, { cli, outcome }: CommandContext): Promise<ExitCode> {
+async function serve(options: ServeOptions, { cli, outcome }: CommandContext): Promise<void> {
   const { terminal } = cli;
   const { port, endpoint, json } = options;
   const { listen } = await import("../../../emulator/http/listen.js");
@@ -51,7 +50,6 @@ async function serve(options: ServeOptions, { cli, outcome }: CommandContext): P
       await listening.close();
     }
   });
-  return EXIT.ok;
 }
 
 function printStart(url: string, { print, paint }: CommandContext["cli"]["terminal"]): void {

@@ -1,7 +1,7 @@
 import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 import { payloadText, showLines } from "./event-fields.js";
 import { fullId } from "../../inbox/event-ids.js";
@@ -28,7 +28,7 @@ export function addShowCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (id: string, options: ShowOptions) => show(id, options, context));
 }
 
-async function show(id: string, options: ShowOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
+async function show(id: string, options: ShowOptions, { cli: { terminal } }: CommandContext): Promise<void> {
   const { event, now } = await withInbox(options, async (inbox) => ({
     event: await inbox.store.get(inbox.endpoint, await fullId(inbox, id)),
     now: inbox.now,
@@ -38,16 +38,13 @@ async function show(id: string, options: ShowOptions, { cli: { terminal } }: Com
   }
   if (options.raw) {
     if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
-    await terminal.write(event.rawBody);
-    return EXIT.ok;
+    return terminal.write(event.rawBody);
   }
   if (options.json) {
     const { bodyBase64, ...rest } = exportedEvent(event);
-    terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
-    return EXIT.ok;
+    return terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
   }
   for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
   // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
   if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
-  return EXIT.ok;
 }

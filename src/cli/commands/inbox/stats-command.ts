@@ -2,7 +2,6 @@ import type { Command } from "#commander";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
 import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { EXIT, type ExitCode } from "../../options/exit.js";
 import { formatTable, type Cell } from "../../console/table.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
 import { paintState } from "./event-fields.js";
@@ -17,7 +16,7 @@ export function addStatsCommand(inbox: Command, context: CommandContext): void {
   runs(command, context, (options: InboxOptions) => stats(options, context));
 }
 
-async function stats(options: InboxOptions, { cli: { terminal } }: CommandContext): Promise<ExitCode> {
+async function stats(options: InboxOptions, { cli: { terminal } }: CommandContext): Promise<void> {
   const { endpoint, json } = options;
   await withInbox(options, async (inbox) => {
     const { oldestReadyAgeMs: ageMs, ...counts } = await inbox.store.stats(endpoint);
@@ -37,5 +36,4 @@ async function stats(options: InboxOptions, { cli: { terminal } }: CommandContex
     rows.push([{ text: "total" }, { text: String(counts.total).padStart(8) }, { text: "" }]);
     for (const line of formatTable(rows)) terminal.print(line.trimEnd());
   });
-  return EXIT.ok;
 }

@@ -50,7 +50,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],
     [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Register for some signal types"],
     [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
-  ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n${inLines(SIGNAL_TYPES)}`);
+  ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n  ${SIGNAL_TYPES.join(", ")}`);
   runs(command, context, async (options: RegisterOptions) => {
     const { registerWebhooks } = await import("./register-webhooks.js");
     return registerWebhooks(options, context);
@@ -61,14 +61,4 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
 function address(text: string): string {
   httpUrl(text);
   return text;
-}
-
-function inLines(names: readonly string[]): string {
-  const lines: string[] = [];
-  for (const name of names) {
-    const line = lines.at(-1);
-    if (line !== undefined && line.length + name.length < 110) lines[lines.length - 1] = `${line}, ${name}`;
-    else lines.push(`  ${name}`);
-  }
-  return lines.join(",\n");
 }

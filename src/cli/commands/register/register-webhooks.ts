@@ -59,10 +59,9 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
       const isFailure = explained instanceof CliError && explained.exitCode !== EXIT.interrupted;
       if (signal.aborted && isFailure) terminal.note(explained.message);
       if (done.length > 0) {
-        terminal.note(
-          `${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type:`,
-        );
-        terminal.note(`  $ npx ${restOf(lists.slice(index).flat(), options)}`);
+        const others = lists.slice(index).flat().join(",");
+        terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`);
+        terminal.note(`the same command with --types ${others}`);
       }
       throw explained;
     } finally {
@@ -88,13 +87,13 @@ async function reportStatus(
     const status = failure === null ? outcome : "failed";
     printJson({ summary: { ok: failure === null, registrations: done.map(({ id }) => id), status, found, fix } });
   } else if (failure !== null) {
-    const check = ["signalbox", "doctor", "--url", options.url, "--secret-file", options.secretFile];
+    const check = ["--url", options.url, "--secret-file", options.secretFile];
     print(`${paint.red("not active")}: ${failure.found}`);
     print(`  ${failure.fix}`);
     print(
       "  The registration stays, so do not register again. When the receiver is ready, this says whether it would be verified:",
     );
-    print(`  $ npx ${typed(check)}`);
+    print(`  $ npx signalbox doctor ${check.map((word) => shellQuote(printable(word))).join(" ")}`);
   } else if (outcome === "active") {
     print(
       paint.green(done.length === 1 ? "the registration is active" : `all ${done.length} registrations are active`),
@@ -186,19 +185,4 @@ function explainFailure(error: unknown): unknown {
   // If the user can correct the cause on the command line, the exit code is that of wrong usage.
   const isUsage = kind === "invalid_request" || kind === "api_key" || status === 400;
   return new CliError(isUsage ? EXIT.usage : EXIT.environment, `${message.replace(/\.$/, "")}${hint}`);
-}
-
-/** The command that registers the remaining signal types. */
-function restOf(types: readonly string[], options: RegisterOptions): string {
-  const { url, locale, secretFile, baseUrl, apiKeyFile, dotenv } = options;
-  const words = ["signalbox", "register", "--url", url, "--types", types.join(","), "--secret-file", secretFile];
-  if (locale !== "en") words.push("--locale", locale);
-  if (baseUrl !== undefined) words.push("--base-url", baseUrl);
-  if (apiKeyFile !== undefined) words.push("--api-key-file", apiKeyFile);
-  if (dotenv !== undefined) words.push("--dotenv", dotenv);
-  return typed(words);
-}
-
-function typed(words: readonly string[]): string {
-  return words.map((word) => shellQuote(printable(word))).join(" ");
 }

@@ -8,7 +8,7 @@ import { fullId } from "../../inbox/event-ids.js";
 import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
 import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
 import { traceLines } from "./trace-lines.js";
 
@@ -47,7 +47,7 @@ export function addTraceCommand(program: Command, context: CommandContext): void
   runs(command, context, (id: string, options: TraceOptions) => trace(id, options, context));
 }
 
-async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }: CommandContext): Promise<void> {
   const { terminal } = cli;
   const inbox = await readInbox(id, place, cli);
   const sender = await readSender(inbox?.event?.eventId ?? id, url, cli);
@@ -58,7 +58,6 @@ async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }:
   if (json) for (const step of steps) terminal.printJson(step);
   else for (const line of traceLines(steps, now, terminal.paint)) terminal.print(line);
   for (const note of notes) terminal.note(note);
-  return EXIT.ok;
 }
 
 /** @returns null when there is no inbox to look into, and notes how to give one */

@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import type { WebhookRegistration } from "../../../api/webhook-registration.js";
 import { addressKind, isLoopbackHost } from "../../../addresses/address-kind.js";
 import type { Assumptions } from "../../instance/assumption-options.js";
 import { ServiceError } from "../../operations/service-error.js";
@@ -17,20 +16,6 @@ export function refuseEndpoint(url: string, rules: EndpointRules): void {
   const problem = endpointProblem(new URL(url), rules);
   if (problem === null) return;
   throw new ServiceError("INVALID_PARAMETERS", `url: ${problem}.`, { details: [{ parameter: "url", problem }] });
-}
-
-/**
- * Returns the ids of the registrations that are allowed only with `allowLoopbackHttp`. The database file stores registrations
- * but not assumptions: after a start without `allowLoopbackHttp` these registrations get no deliveries.
- */
-export function unreachableRegistrations(
-  registrations: readonly WebhookRegistration[],
-  rules: EndpointRules,
-): string[] {
-  // Every stored url was allowed when it was registered, so only the rule about loopback can refuse it now.
-  return registrations
-    .filter(({ status, url }) => status !== "deleted" && endpointProblem(new URL(url), rules) !== null)
-    .map(({ id }) => id);
 }
 
 const SWITCH = "start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp";

@@ -27,6 +27,7 @@ interface AddOnOptions {
  */
 export function planAddOn(folder: string, { store, into, force, packageManager, signalbox }: AddOnOptions) {
   const directory = resolve(folder);
+  const isPostgres = store === "postgres";
   const app = readApp(directory);
   const target = into === undefined ? posix.join(app.sourceFolder, "signals") : insideApp(into);
   const test = testIn(app, target);
@@ -35,8 +36,12 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
     content: render(template, app, posix.relative(posix.dirname(path), target)),
   });
   const own = (name: string, template = name) => file(template, posix.join(target, name));
-  const storeTemplate = store === "postgres" ? "postgres-store" : "store";
-  const files = [own("router"), own("on-signal"), own("store", storeTemplate), file("router.test", test)];
+  const files = [
+    own("router"),
+    own("on-signal"),
+    own("store", isPostgres ? "postgres-store" : "store"),
+    file("router.test", test),
+  ];
   const taken = files.find(({ path }) => existsSync(join(directory, path)));
   if (taken !== undefined && !force) {
     throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
@@ -49,15 +54,19 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
   const send = `${EXEC[manager]} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
   const register = `${EXEC[manager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
   const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
-  const add = `${ADD[manager]} ${signalbox}${store === "postgres" ? " pg" : ""}`;
+  const add = `${ADD[manager]} ${signalbox}${isPostgres ? " pg" : ""}`;
   const hint = app.port === undefined ? "; use its port" : "";
+  const database = isPostgres ? " with your database as DATABASE_URL" : "";
   const steps = [
     { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", add) },
     ...edits,
     { purpose: "Run the receiver's test", lines: typed(runTest) },
-    { purpose: `Start the app, and send it a signal${hint}`, lines: typed(secret, send) },
+    { purpose: `Start the app${database}, and send it a signal${hint}`, lines: typed(secret, send) },
     { purpose: "Register the deployed app, in its folder. This adds the secrets", lines: typed(register) },
-    { purpose: "Keep these files out of git, in .gitignore", lines: ["*.secret", "signals.db*"] },
+    {
+      purpose: "Keep these files out of git, in .gitignore",
+      lines: isPostgres ? ["*.secret"] : ["*.secret", "signals.db*"],
+    },
   ];
   const nextSteps = steps.flatMap(({ purpose, lines }, i) => ["", `${i + 1}. ${purpose}:`, ...lines.map(shown)]);
   return { files, edits, nextSteps };

@@ -10,7 +10,7 @@ export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s
 const SOURCE = /\.[cm]?[jt]s$|^www$/;
 const TEST = /(^|\/)(tests?|__tests__|spec)\/|[.-](test|spec)\.[cm]?[jt]s$/;
 const NOT_READ = /^(\.|node_modules$|dist$|build$|out$|coverage$|public$|static$|fixtures$)|\.d\.[cm]?ts$|\.config\./;
-const PORT = /(?:\bPORT\b["'\]]*\s*(?:\?\?|\|\|)\s*|\.listen\()["']?(\d+)/;
+const PORT = /(?:\bPORT\b["'\]]*\s*(?:\?\?|\|\|)\s*|\.listen\(|\bconst (?:port|PORT) = )["']?(\d+)/;
 
 export type App = ReturnType<typeof readApp>;
 
