@@ -189,15 +189,6 @@ CREATE VIEW keyword_product_month AS
   FROM keyword_receiver r CROSS JOIN keyword_month m USING (keyword_id)
   WHERE m.traffic_by_place ->> r.place > 0;
 
--- Queries come from full-text.ts; rowid is tool_id or keyword_id. Chinese characters are indexed one by one, so that searches for
--- one or two characters work. A trigram index would need three.
-CREATE VIRTUAL TABLE product_fts USING fts5(
-  name, domain, tagline_en, tagline_zh, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
-);
-CREATE VIRTUAL TABLE keyword_fts USING fts5(
-  keyword, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
-);
-
 -- One row: the seed and the first month of the data, from which later months are generated.
 CREATE TABLE catalog_origin (
   origin_id INTEGER PRIMARY KEY CHECK (origin_id = 1),

@@ -7,13 +7,13 @@ import {
   type RankingsResponse,
 } from "../../api/rankings.js";
 import type { Database } from "../database/database.js";
-import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
 import { visits } from "../market/market-schema.js";
 import { formatMonth, type MonthIndex } from "../time/month.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth } from "./sample-summary.js";
+import { searched } from "./searched.js";
 
 /** A made-up value, because the service's document names this key but does not define its values. */
 const METHODOLOGY_VERSION = "2026-01";
@@ -140,6 +140,7 @@ function filters(
   threshold("minRating", min_dr, "domain_rating >= @minRating");
   threshold("minRatingGain", min_dr_gain, "domain_rating_change >= @minRatingGain");
   threshold("maxAge", max_domain_age_months, "domain_age_months <= @maxAge");
-  found.push(...searched(q, "tool_id", "product_fts", values));
+  const words = searched(q, "lower(concat_ws(' ', name, domain, tagline_en, tagline_zh))", values);
+  if (words.length > 0) found.push(`tool_id IN (SELECT tool_id FROM product WHERE ${words.join(" AND ")})`);
   return found;
 }

@@ -7,7 +7,6 @@ import {
   type SearchDemandParameters,
   type SearchDemandResponse,
 } from "../../api/search-demand.js";
-import { searched } from "../market/full-text.js";
 import { resolveLocale } from "../market/locale.js";
 import { formatMonth, type MonthIndex } from "../time/month.js";
 import { ServiceError } from "../operations/service-error.js";
@@ -16,6 +15,7 @@ import { keywordDetail } from "./keyword-detail.js";
 import { keywordRows, type KeywordContext } from "./keyword-rows.js";
 import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth, readSampleSummary } from "./sample-summary.js";
+import { searched } from "./searched.js";
 
 /** A made-up name, because the service's document does not name the provider of the traffic data. */
 export const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
@@ -141,7 +141,7 @@ function keywordSelection(
     where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
       CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market)`);
   }
-  where.push(...searched(parameters.q, "m.keyword_id", "keyword_fts", values));
+  where.push(...searched(parameters.q, "lower(k.keyword)", values));
   const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;
   return {
     countSql: `SELECT count(*) AS found ${from}`,

@@ -1,5 +1,4 @@
 import type { MarketWriter } from "./market-writer.js";
-import { ftsText } from "../full-text.js";
 import { TOPIC, type Dice } from "./dice.js";
 import { brandIdeas, sectorIdeas, type KeywordIdea } from "./keyword-ideas.js";
 import { chooseReceivers, type Receiver } from "./keyword-receivers.js";
@@ -122,7 +121,6 @@ function writeKeyword({ rows }: MarketWriter, { keywordId, idea, receivers }: Ke
     rows.keyword_cluster.add(cluster.id, cluster.name.en, cluster.name.zh);
   }
   rows.keyword.add(keywordId, text, brandType, cluster?.id ?? null, sectorIndex === null ? null : sectorIndex + 1);
-  rows.keyword_fts.add(keywordId, ftsText(text));
   for (const [place, { product }] of receivers.entries()) rows.keyword_receiver.add(keywordId, place, product.toolId);
 }
 

@@ -1,5 +1,4 @@
 import { NO_WRITER, type MarketWriter } from "./market-writer.js";
-import { ftsText } from "../full-text.js";
 import type { MonthIndex } from "../../time/month.js";
 import { createDice, TOPIC } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
@@ -90,16 +89,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
       writer.rows.feature.add(toolId, kind, name.en, name.zh, month);
     const source = newSource(dice, product, turn);
     if (source !== null) writer.rows.ai_source.add(toolId, source.source, month, source.visits);
-    const hasMoved = occurs(CHANCE.domain, 1);
-    const isRepositioned = occurs(CHANCE.positioning, 2);
-    if (hasMoved) changeDomain(writer, product, month);
-    if (isRepositioned) reposition(writer, product, month);
-    if (hasMoved || isRepositioned) {
-      writer.update("deleteSearchText", toolId);
-      const { name, domain, positioning } = product;
-      const { tagline } = positioning;
-      writer.update("setSearchText", toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
-    }
+    if (occurs(CHANCE.domain, 1)) changeDomain(writer, product, month);
+    if (occurs(CHANCE.positioning, 2)) reposition(writer, product, month);
   }
 
   function changeDomain(writer: MarketWriter, product: Product, month: MonthIndex): void {

@@ -4,7 +4,6 @@ const COLUMNS = {
   sector: "sector_id slug name_en name_zh",
   product:
     "tool_id slug name domain sector_id tagline_en tagline_zh short_description_en short_description_zh long_description_en long_description_zh pricing_model verification_status staleness_status listed_at launched_month domain_registered_month",
-  product_fts: "rowid name domain tagline_en tagline_zh",
   product_sector: "tool_id sector_id",
   plan: "plan_id tool_id name kind region monthly_price_cents unit_price_mills trial_days trial_needs_card from_month",
   feature: "tool_id kind name_en name_zh from_month",
@@ -16,7 +15,6 @@ const COLUMNS = {
   product_country: "tool_id country share_permille",
   keyword_cluster: "cluster_id name_en name_zh",
   keyword: "keyword_id keyword brand_type cluster_id sector_id",
-  keyword_fts: "rowid keyword",
   keyword_receiver: "keyword_id place tool_id",
   keyword_month:
     "month keyword_id search_volume sample_version is_verified traffic_by_place observed_products observed_traffic",
@@ -36,8 +34,6 @@ const UPDATES = {
     WHERE tool_id = ?`,
   discontinue: "UPDATE product SET discontinued_month = ? WHERE tool_id = ?",
   setStaleness: "UPDATE product SET staleness_status = ? WHERE tool_id = ?",
-  deleteSearchText: "DELETE FROM product_fts WHERE rowid = ?",
-  setSearchText: "INSERT INTO product_fts (rowid, name, domain, tagline_en, tagline_zh) VALUES (?, ?, ?, ?, ?)",
 } as const;
 
 type Table = keyof typeof COLUMNS;

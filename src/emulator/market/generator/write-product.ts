@@ -1,5 +1,4 @@
 import type { MarketWriter } from "./market-writer.js";
-import { ftsText } from "../full-text.js";
 import { monthStart } from "../../time/month.js";
 import { pick, TOPIC, type Dice } from "./dice.js";
 import type { Plan, Product, StalenessStatus } from "./product.js";
@@ -52,7 +51,6 @@ export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Pro
     listedMonth + monthsToLaunch,
     registered,
   );
-  rows.product_fts.add(toolId, ftsText(name), ftsText(domain), ftsText(tagline.en), ftsText(tagline.zh));
   if (dice.fraction(TOPIC.secondSector, index) < SECOND_SECTOR_SHARE) {
     const other = (sectorIndex + 1 + dice.below(SECTORS.length - 1, TOPIC.secondSector, index, 1)) % SECTORS.length;
     rows.product_sector.add(toolId, other + 1);

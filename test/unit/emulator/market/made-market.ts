@@ -19,12 +19,11 @@ export function madeMarket(seed: number, lastMonth = LAST, months = 24): Databas
   return database;
 }
 
-/** The tables that a market is made of, but for the full-text indexes: their layout depends on the order of the rows. */
+/** The tables that a market is made of. */
 export function tablesOf(database: Database): string[] {
   return database
     .prepare<[], string>(
-      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts%' ESCAPE '\\'
-       AND name NOT LIKE 'sqlite%' ORDER BY name`,
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
     )
     .pluck()
     .all();

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
-import { ftsText } from "../../../../src/emulator/market/full-text.js";
 import { readRankings } from "../../../../src/emulator/research/read-rankings.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "./hand-made-market.js";
 
@@ -37,9 +36,6 @@ const market = handMadeMarket({
     inGermany(LATEST - 1, 3, 0),
     inGermany(LATEST, 3, 20),
   ],
-  product_fts: PRODUCTS.map(({ tool_id: rowid, name, domain }) => {
-    return { rowid: Number(rowid), name: ftsText(String(name)), domain: ftsText(String(domain)) };
-  }),
   observed_month: observed(LATEST - 1, LATEST),
 });
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
-import { ftsText } from "../../../../src/emulator/market/full-text.js";
 import { readSearchDemand } from "../../../../src/emulator/research/read-search-demand.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR } from "./hand-made-market.js";
 
@@ -38,7 +37,6 @@ const market = handMadeMarket({
     return { keyword_id: index + 1, keyword, brand_type, cluster_id: index === 0 ? "voice-core" : null, sector_id: 3 };
   }),
   keyword_cluster: [{ cluster_id: "voice-core", name_en: "Voice: core", name_zh: "语音：核心" }],
-  keyword_fts: KEYWORDS.map(([keyword], index) => ({ rowid: index + 1, keyword: ftsText(keyword) })),
   keyword_month: [
     ...KEYWORDS.map(([, , search_volume, received], index) => {
       const observed_products = received.filter((each) => each > 0).length;
