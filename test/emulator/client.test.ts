@@ -79,36 +79,6 @@ test("an exhausted quota is an error with its reset, and free calls go on", asyn
   expect(await failureOf(missing)).toMatchObject({ status: 404 });
 });
 
-test("the iterators give every product and every keyword once", async () => {
-  const together = await connect();
-  const { client } = together;
-  const whole = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
-    const collected: Item[] = [];
-    for await (const item of items) collected.push(item);
-    return collected;
-  };
-  const ranks = (await settled(together, whole(client.rankingsItems({ limit: 50, min_traffic: 0 })))).map(
-    (item) => item.rank,
-  );
-  expect(ranks.length).toBeGreaterThan(50);
-  expect(ranks).toEqual(ranks.map((_, index) => index + 1));
-  const sector = (await client.searchDemand()).markets[0]?.slug ?? "";
-  const keywords = await settled(together, whole(client.searchDemandItems({ limit: 50, type: "all", market: sector })));
-  expect(new Set(keywords.map((row) => row.keyword_id)).size).toBe(keywords.length);
-  expect(keywords.length).toBeGreaterThan(0);
-});
-
-test("an endpoint is registered, with its secret, and an eleventh in a day is refused as a limit", async () => {
-  const together = await connect();
-  const register = (index: number) =>
-    together.client.registerWebhook({ url: `https://receiver.example/${index}`, signal_types: ["price_increased"] });
-  const first = await register(0);
-  expect(first).toMatchObject({ status: "pending", failure_count: 0, signal_types: ["price_increased"] });
-  expect(first.signing_secret.length).toBeGreaterThan(10);
-  for (let index = 1; index < 10; index++) await register(index);
-  expect(await failureOf(register(10))).toMatchObject({ kind: "limit", code: "REGISTRATIONS_EXCEEDED", attempts: 1 });
-});
-
 /** A product that the service knows. */
 async function anySlug({ client }: Together): Promise<string> {
   const { items } = await client.rankings({ limit: 1 });
