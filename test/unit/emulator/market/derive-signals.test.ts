@@ -322,7 +322,7 @@ test("a signal by hand agrees with the rankings where the month does not have it
 });
 
 test("later months, grown one by one, have signals too", () => {
-  growMonth(market, 1, LAST + 1);
+  growMonth(market, LAST + 1);
   const types = new Set(deriveSignals(market, LAST + 1).map(({ signal_type }) => signal_type));
   expect(types.size).toBeGreaterThan(20);
 });
