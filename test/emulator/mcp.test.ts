@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SCOPES, type Scope } from "../../src/api/access.js";
 import { MCP_TOOLS } from "../../src/api/mcp-tools.js";
 import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
-import { exchange, openWire, rawRequest, type RawRequest } from "../http/wire.js";
+import { exchange, type RawRequest } from "../http/wire.js";
 import { operationsOf } from "../unit/api/document-validator.js";
 import { callTool, sendMessage } from "./call-tool.js";
 import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator, type Told } from "./start-emulator.js";
@@ -282,7 +282,9 @@ const PING = message("ping");
 const UNKNOWN = [MARK, "__proto__"];
 
 test("what is no message of JSON-RPC is refused by the kind of its mistake", async () => {
-  const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  // The message, its params and its arguments are three levels.
+  const nested = (levels: number): string =>
+    message("tools/call", call({ limit: "DEEP" })).replace('"DEEP"', "[".repeat(levels - 3) + "]".repeat(levels - 3));
   await expectAnswers([
     ...[`{"${MARK}":`, "", Uint8Array.of(0x22, 0xff, 0x22), `\uFEFF${PING}`].map((body): Row => [
       body,
@@ -295,7 +297,8 @@ test("what is no message of JSON-RPC is refused by the kind of its mistake", asy
     ),
     // The one version that had batches.
     [`[${PING},${PING}]`, { "MCP-Protocol-Version": "2025-03-26" }, 400, -32_600],
-    [message("tools/call", call({ limit: "DEEP" })).replace('"DEEP"', deep), {}, 400, -32_600],
+    [nested(64), {}, 200, "INVALID_PARAMETERS"],
+    ...[65, 20_000].map((levels): Row => [nested(levels), {}, 400, -32_600]),
     [PING, { "Content-Type": "text/plain" }, 415, -32_000],
   ]);
 });
@@ -352,18 +355,12 @@ test("other methods than POST get 405, before a key is looked for", async () => 
   }
 });
 
-test("a body of 10 MB is refused, declared or chunked, and counts for the rate", async () => {
+test("a body that is too large is refused, and counts for the rate", async () => {
   const { key } = await running.emulator.control.createKey({ account_id: developer });
-  const chunks = `10000\r\n${" ".repeat(0x10000)}\r\n`.repeat(160);
-  const declared = requestOf(key, " ".repeat(10 * 1024 * 1024));
-  const chunked = { ...requestOf(key, `${chunks}0\r\n\r\n`, { "Transfer-Encoding": "chunked" }), length: false };
-  for (const request of [declared, chunked]) {
-    const wire = await openWire(port());
-    void wire.write(rawRequest(request));
-    const { status, body } = await wire.next();
+  const send = () => exchange(port(), requestOf(key, "x".repeat(70_000)));
+  for (let sent = 0; sent < 120; sent++) {
+    const { status, body } = await send();
     expect([status, codeOf(body)]).toEqual([400, "INVALID_BODY"]);
   }
-  const send = async () => (await exchange(port(), requestOf(key, "x".repeat(70_000)))).status;
-  for (let sent = 2; sent < 120; sent++) expect(await send()).toBe(400);
-  expect(await send()).toBe(429);
+  expect((await send()).status).toBe(429);
 });
