@@ -26,7 +26,7 @@ export function authorize(operation: OperationName, required: readonly Scope[], 
 }
 
 /** The sorts of the rankings that require a feature of the account (service document, Authentication 5). */
-export const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
+const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
 
 /** @throws ServiceError 403 */
 export function authorizeRankingSort(account: AccountInfo, sort: RankingSort): void {
