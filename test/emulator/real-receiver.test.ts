@@ -1,42 +1,28 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createReceiver, type Receiver, type Signal } from "../../src/index.js";
+import { createReceiver, type Signal } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
 import { until } from "../unit/until.js";
-import { draft, openWebhooks, START, type WebhookWorld } from "../unit/emulator/webhooks/webhook-world.js";
-
-interface Running {
-  url: string;
-  receiver: Receiver;
-  /** What was handed off. */
-  signals: Signal[];
-  /** What came of each delivery. */
-  told: string[];
-}
-
-/** A receiver that goes by the service's clock, as a real one does by the world's. */
-async function receive(world: WebhookWorld, secrets: () => string[]): Promise<Running> {
-  const signals: Signal[] = [];
-  const told: string[] = [];
-  const receiver = createReceiver({
-    secrets,
-    store: memoryStore(),
-    onSignal: (signal) => void signals.push(signal),
-    logger: false,
-    clock: { now: world.clock.now, elapsed: () => performance.now(), setTimeout: world.base.setTimeout },
-  });
-  for (const name of ["accepted", "duplicate", "verified"] as const) receiver.on(name, () => void told.push(name));
-  receiver.on("rejected", ({ code }) => void told.push(code));
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
-  return { url: await listen(nodeHandler(receiver)), receiver, signals, told };
-}
+import { draft, openWebhooks, START } from "../unit/emulator/webhooks/webhook-world.js";
 
 test("our receiver answers the handshake, also when it knows the secret only later, and takes each signal once [event-types/webhook.verification]", async () => {
   const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 400 } });
   const secrets: string[] = [];
-  const { url, signals, told } = await receive(world, () => secrets);
+  const signals: Signal[] = [];
+  const told: string[] = [];
+  const receiver = createReceiver({
+    secrets: () => secrets,
+    store: memoryStore(),
+    onSignal: (signal) => void signals.push(signal),
+    logger: false,
+    // It goes by the service's clock, as a real one does by the world's.
+    clock: { now: world.clock.now, elapsed: () => performance.now(), setTimeout: world.base.setTimeout },
+  });
+  for (const name of ["accepted", "duplicate", "verified"] as const) receiver.on(name, () => void told.push(name));
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const url = await listen(nodeHandler(receiver));
   const { id, signing_secret = "" } = world.webhooks.register(1, { url, signal_types: ["traffic_breakout"] });
   await world.scheduler.idle();
   // The receiver waits for a secret that it does not have yet, until the service gives up and asks again later.
