@@ -15,24 +15,13 @@ export type ClientErrorKind =
   | "invalid_request"
   | "api_key";
 
-/** The fields of a {@link ClientError} in addition to its message. */
-export interface ClientErrorFields {
-  kind: ClientErrorKind;
-  operation: OperationName;
-  help: string;
-  status?: number | undefined;
-  code?: string | undefined;
-  requestId?: string | undefined;
-  details?: unknown;
-  attempts?: number | undefined;
-  retryable?: boolean | undefined;
-  retryAfterMs?: number | undefined;
-  resetAt?: Date | undefined;
-  quota?: Quota | undefined;
-  idempotencyKey?: string | undefined;
-  answer?: unknown;
-  cause?: unknown;
-}
+type Required = "kind" | "operation" | "help";
+type Optional = Exclude<keyof ClientError, Required | keyof Error | typeof BRAND>;
+
+/** The fields of a {@link ClientError} in addition to its message. A field that is left out is `null`, 0 or false. */
+export type ClientErrorFields = Pick<ClientError, Required> & {
+  [Name in Optional]?: Exclude<ClientError[Name], null> | undefined;
+} & { cause?: unknown };
 
 const BRAND = Symbol.for("signalbox.client_error");
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATIONS } from "../../src/api/operations.js";
+import { OPERATIONS, type OperationName } from "../../src/api/operations.js";
 import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
-import { BEGINNING, openEmulator, refusal, startEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
+import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
 
 let running: RunningEmulator;
 beforeAll(async () => {
@@ -10,20 +10,18 @@ beforeAll(async () => {
 afterAll(() => running.emulator.close());
 
 const UUID = "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001";
-const NO_TASK = "/research/promotion-investigations/task_00000000-0000-4000-8000-000000000000";
+const STARTS = "/research/promotion-investigations";
+const NO_TASK = `${STARTS}/task_00000000-0000-4000-8000-000000000000`;
 
 /** A right call of each protected operation, but for who makes it. */
-const PROTECTED: readonly (readonly [operation: keyof typeof OPERATIONS, path: string, how: Asked])[] = [
-  [
-    "startInvestigation",
-    "/research/promotion-investigations",
-    { body: { slug: "no-such-product", idempotency_key: UUID, confirm_usage: true } },
-  ],
-  ["readInvestigation", NO_TASK, {}],
-  ["registerWebhook", "/alerts/webhooks", { body: { url: "https://example.com/hook", signal_types: ["new_model"] } }],
-  ["searchDemand", "/research/search-demand?limit=1", {}],
-  ["rankings", "/research/rankings?limit=1", {}],
-];
+const CALLS: Record<Exclude<OperationName, "productProfile">, readonly [path: string, how: Asked]> = {
+  startInvestigation: [STARTS, { body: { slug: "no-such-product", idempotency_key: UUID, confirm_usage: true } }],
+  readInvestigation: [NO_TASK, {}],
+  registerWebhook: ["/alerts/webhooks", { body: { url: "https://example.com/hook", signal_types: ["new_model"] } }],
+  searchDemand: ["/research/search-demand?limit=1", {}],
+  rankings: ["/research/rankings?limit=1", {}],
+};
+const PROTECTED = (Object.keys(CALLS) as (keyof typeof CALLS)[]).map((name) => [name, ...CALLS[name]] as const);
 
 test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one", async (_name, path, how) => {
   const { key } = await running.account("pro");
@@ -41,13 +39,6 @@ test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one
   const [listed] = (await running.emulator.control.listKeys({ account_id: found?.account_id ?? 0 })).items;
   await running.emulator.control.revokeKey({ key_id: listed?.key_id ?? "" });
   expect(await said({ authorization: `Bearer ${key}` })).toEqual({ status: 401, code: "API_KEY_REVOKED" });
-});
-
-test("the tables of 401 and of 403 have every protected operation [authentication/401-and-403] [error-statuses/401] [error-statuses/403]", async () => {
-  // Each operation of its own above and below; here that both tables have them all.
-  const named = new Set<string>(PROTECTED.map(([name]) => name));
-  const isProtected = (name: string): boolean => OPERATIONS[name as keyof typeof OPERATIONS].scope !== null;
-  expect(Object.keys(OPERATIONS).filter((name) => isProtected(name) && !named.has(name))).toEqual([]);
 });
 
 test.each(PROTECTED)("%s wants its scope: 403 with all others [authentication/scopes]", async (name, path, how) => {
@@ -71,15 +62,15 @@ test.each([
   ["readInvestigation", "api.access"],
   ["registerWebhook", "api.access"],
 ] as const)("%s wants the entitlement %s: 403 without it [authentication/entitlements]", async (name, missing) => {
-  const [, path, how] = PROTECTED.find(([each]) => each === name) ?? [];
+  const [path, how] = CALLS[name];
   const all = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"] as const;
   const { key, accountId } = await running.account("pro", { entitlements: all.filter((each) => each !== missing) });
-  expect(refusal(await running.ask(path ?? "", { ...how, key }))).toEqual({
+  expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
     status: 403,
     code: "ACCESS_INSUFFICIENT",
   });
   await running.emulator.control.updateAccount({ account_id: accountId, entitlements: [...all] });
-  expect((await running.ask(path ?? "", { ...how, key })).status).not.toBe(403);
+  expect((await running.ask(path, { ...how, key })).status).not.toBe(403);
 });
 
 test("Developer Access stands in for the entitlements of research, but not for api.access [authentication/entitlements]", async () => {
@@ -98,11 +89,16 @@ test("an extra dimension of the rankings wants the account's feature", async () 
   expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([200, 200, 403]);
 });
 
-test("a public profile needs no key, and looks at none [authentication/public-needs-no-key] [services/public-catalog]", async () => {
-  const bare = await running.ask("/tools/no-such-product");
-  expect(bare.status).not.toBe(401);
-  const withKey = await running.ask("/tools/no-such-product", { headers: { authorization: "nonsense" } });
-  expect(withKey.status).toBe(bare.status);
+test("a public profile needs no key, and looks at none; in another language than the service's it is English [authentication/public-needs-no-key] [services/public-catalog]", async () => {
+  const path = `/tools/${await anySlug()}`;
+  for (const [locale, resolved] of [
+    ["zh-CN", "zh-CN"],
+    ["a-text-of-more-than-20", "en"],
+  ]) {
+    const { status, body } = await running.ask(`${path}?locale=${locale}`, { headers: { authorization: "nonsense" } });
+    expect([status, body["resolved_locale"]]).toEqual([200, resolved]);
+  }
+  expect(refusal(await running.ask("/tools/no-such-product"))).toEqual({ status: 404, code: "PRODUCT_NOT_FOUND" });
 });
 
 test("a key is shown once and kept hashed [authentication/bearer-keys]", async () => {
@@ -144,14 +140,15 @@ test("each counted operation takes one unit, what is refused takes none [limits/
     (await running.ask(path, { ...how, key })).headers.get("x-quota-remaining");
   expect(await left(NO_TASK)).toBe("50");
   expect(await left("/research/rankings?limit=0")).toBe("50");
+  expect(await left(...CALLS.startInvestigation)).toBe("50");
   expect(await left("/research/rankings?limit=1")).toBe("49");
   expect(await left("/research/search-demand?limit=1")).toBe("48");
   const slug = await anySlug();
   const body = { slug, idempotency_key: UUID, confirm_usage: true };
-  expect(await left("/research/promotion-investigations", { body })).toBe("47");
+  expect(await left(STARTS, { body })).toBe("47");
   // A retry recovers its task, and is not counted again.
-  expect(await left("/research/promotion-investigations", { body })).toBe("47");
-  expect(await left("/research/promotion-investigations", { body: { ...body, locale: "zh-CN" } })).toBe("47");
+  expect(await left(STARTS, { body })).toBe("47");
+  expect(await left(STARTS, { body: { ...body, locale: "zh-CN" } })).toBe("47");
 });
 
 async function anySlug(): Promise<string> {
@@ -175,30 +172,4 @@ test("the quota headers are on every answer to a caller of Developer Access who 
   expect(await told(NO_TASK)).toEqual([429, ...quota]);
   // Nobody is known by a key that is none.
   expect(await told(NO_TASK, { key: `${key}x` })).toEqual([401, null, null, null, null]);
-});
-
-test("Pro and Enterprise have no monthly cap, and 120 requests in 60 seconds, free ones too [limits/request-rate] [tiers/pro-and-enterprise] [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]", async () => {
-  const own = await startEmulator();
-  for (const tier of ["pro", "enterprise"] as const) {
-    const { key } = await own.account(tier);
-    const statusOf = async () => (await own.ask(NO_TASK, { key })).status;
-    for (let request = 0; request < 120; request++) expect(await statusOf()).toBe(404);
-    const limited = await own.ask(NO_TASK, { key });
-    expect(refusal(limited)).toEqual({ status: 429, code: "RATE_LIMITED" });
-    expect(limited.headers.get("retry-after")).toBe("60");
-    expect(QUOTA_HEADERS.filter((name) => limited.headers.has(name))).toEqual([]);
-    await own.emulator.control.advance({ ms: 59_999 });
-    expect(await statusOf()).toBe(429);
-    await own.emulator.control.advance({ ms: 1 });
-    expect(await statusOf()).toBe(404);
-  }
-  expect(own.clock.now()).toBe(BEGINNING);
-});
-
-test("a clock that is set back by an hour does not hold a key up for that hour", async () => {
-  const own = await startEmulator();
-  const { key } = await own.account("pro");
-  await Promise.all(Array.from({ length: 120 }, () => own.ask(NO_TASK, { key })));
-  own.clock.setNow(own.clock.now() - 3_600_000);
-  expect((await own.ask(NO_TASK, { key })).status).toBe(404);
 });

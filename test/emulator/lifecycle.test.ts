@@ -60,7 +60,6 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ accounts: [{ ...ONE_KEY, scope: [] }] }, "option_unknown", 'Did you mean "scopes"?'],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
   [{ assumptions: { signatureClok: "machine" } }, "option_unknown", 'Did you mean "signatureClock"?'],
-  [{ assumptions: { signatureClock: "none" } }, "option_invalid", "one of service, machine"],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
   [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have the same key"],
 ];

@@ -1,42 +1,28 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createReceiver, type Receiver, type Signal } from "../../src/index.js";
+import { createReceiver, type Signal } from "../../src/index.js";
 import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
 import { until } from "../unit/until.js";
-import { draft, openWebhooks, START, type WebhookWorld } from "../unit/emulator/webhooks/webhook-world.js";
-
-interface Running {
-  url: string;
-  receiver: Receiver;
-  /** What was handed off. */
-  signals: Signal[];
-  /** What came of each delivery. */
-  told: string[];
-}
-
-/** A receiver that goes by the service's clock, as a real one does by the world's. */
-async function receive(world: WebhookWorld, secrets: () => string[]): Promise<Running> {
-  const signals: Signal[] = [];
-  const told: string[] = [];
-  const receiver = createReceiver({
-    secrets,
-    store: memoryStore(),
-    onSignal: (signal) => void signals.push(signal),
-    logger: false,
-    clock: { now: world.clock.now, elapsed: () => performance.now(), setTimeout: world.base.setTimeout },
-  });
-  for (const name of ["accepted", "duplicate", "verified"] as const) receiver.on(name, () => void told.push(name));
-  receiver.on("rejected", ({ code }) => void told.push(code));
-  await receiver.start();
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
-  return { url: await listen(nodeHandler(receiver)), receiver, signals, told };
-}
+import { draft, openWebhooks, START } from "../unit/emulator/webhooks/webhook-world.js";
 
 test("our receiver answers the handshake, also when it knows the secret only later, and takes each signal once [event-types/webhook.verification]", async () => {
   const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 400 } });
   const secrets: string[] = [];
-  const { url, signals, told } = await receive(world, () => secrets);
+  const signals: Signal[] = [];
+  const told: string[] = [];
+  const receiver = createReceiver({
+    secrets: () => secrets,
+    store: memoryStore(),
+    onSignal: (signal) => void signals.push(signal),
+    logger: false,
+    // It goes by the service's clock, as a real one does by the world's.
+    clock: { now: world.clock.now, elapsed: () => performance.now(), setTimeout: world.base.setTimeout },
+  });
+  for (const name of ["accepted", "duplicate", "verified"] as const) receiver.on(name, () => void told.push(name));
+  await receiver.start();
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  const url = await listen(nodeHandler(receiver));
   const { id, signing_secret = "" } = world.webhooks.register(1, { url, signal_types: ["traffic_breakout"] });
   await world.scheduler.idle();
   // The receiver waits for a secret that it does not have yet, until the service gives up and asks again later.
@@ -64,47 +50,4 @@ test("our receiver answers the handshake, also when it knows the secret only lat
   );
   await until(() => signals.length > 0);
   expect(signals.map((signal) => signal.id)).toEqual([event_id]);
-});
-
-test("a delivery that was captured is refused 301 s later, and taken up to 300 s [limits/signature-age] [receiving/header-form]", async () => {
-  const world = openWebhooks();
-  const secrets: string[] = [];
-  const { url, told } = await receive(world, () => secrets);
-  const { signing_secret = "" } = world.webhooks.register(1, { url, signal_types: ["traffic_breakout"] });
-  secrets.push(signing_secret);
-  await world.scheduler.idle();
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  const captured = delivery?.attempts[0]?.request;
-  const sendCaptured = async (): Promise<number> => {
-    const { headers = {}, body = "" } = captured ?? {};
-    return (await fetch(url, { method: "POST", headers, body })).status;
-  };
-  expect(captured?.headers["X-Service-Signature"]).toMatch(/^t=\d{1,12},v1=[0-9a-f]{64}$/);
-  await world.scheduler.advanceTo(START + 300_000);
-  expect(await sendCaptured()).toBe(200);
-  await world.scheduler.advanceTo(START + 301_000);
-  expect(await sendCaptured()).toBe(401);
-  expect(told.slice(-2)).toEqual(["duplicate", "timestamp_out_of_tolerance"]);
-  // The service itself signs anew.
-  world.webhooks.deliveries.redeliver(delivery?.delivery_id ?? 0);
-  await world.scheduler.idle();
-  expect(told.at(-1)).toBe("duplicate");
-});
-
-test("by the machine's clock, a receiver takes what the service sends after its own was moved", async () => {
-  const machine = { now: START };
-  const world = openWebhooks({ assumptions: { signatureClock: "machine" }, machineNow: () => machine.now });
-  const secrets: string[] = [];
-  const { url, signals } = await receive(
-    { ...world, clock: { ...world.clock, now: () => machine.now } },
-    () => secrets,
-  );
-  const { signing_secret = "" } = world.webhooks.register(1, { url, signal_types: ["traffic_breakout"] });
-  secrets.push(signing_secret);
-  await world.scheduler.advanceTo(START + 40 * 24 * 3_600_000);
-  world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  await until(() => signals.length === 1);
 });

@@ -27,15 +27,3 @@ test("a receiver that has no secret yet is registered for all signals, and answe
   expect(new Set(secrets).size).toBe(2);
   for (const secret of secrets) expect(run.stdout + run.stderr).not.toContain(secret);
 });
-
-test("an address that the service does not take is wrong usage, and leaves no secret behind", async () => {
-  const path = join(tempFiles(), "signals.secret");
-  const { emulator, account } = await startEmulator();
-  const { key } = await account("pro");
-  const access = ["--base-url", emulator.baseUrl, "--secret-file", path];
-  const args = ["register", "--url", "http://127.0.0.1:3000/signals", "--types", "new_model", ...access];
-  const run = await runCli(args, { env: { SIGNALS_API_KEY: key } });
-  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(run.stderr).toMatch(/400 INVALID_PARAMETERS, url: must .*HTTPS.*--allow-loopback-http.*\(request req_/);
-  expect(() => readFileSync(path)).toThrow("ENOENT");
-});

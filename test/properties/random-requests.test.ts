@@ -101,25 +101,6 @@ test.each([
   },
 );
 
-test("any page of good parameters is a part of one list, Developer Access sees its first ten [rankings-notes/developer-view] [limits/developer-results]", async () => {
-  const { call, newKey } = await serveEmulator();
-  for (const tier of ["developer", "pro"] as const) {
-    const key = await newKey(tier);
-    const pages = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 50 }));
-    await fc.assert(
-      fc.asyncProperty(pages, async ([page, limit]) => {
-        const { body } = await call("rankings", { path: `/research/rankings?page=${page}&limit=${limit}`, key });
-        const { items } = body as { items: { rank: number }[] };
-        if (tier === "developer") expect(items).toHaveLength(Math.min(10, limit));
-        else expect(items.length).toBeLessThanOrEqual(limit);
-        const first = tier === "developer" ? 1 : (page - 1) * limit + 1;
-        expect(items.map(({ rank }) => rank)).toEqual(items.map((_item, index) => first + index));
-      }),
-      { numRuns: 30 },
-    );
-  }
-});
-
 const json: fc.Arbitrary<unknown> = fc.jsonValue({ maxDepth: 2 });
 
 /** A body of operation 1, or something that is none. */
@@ -196,78 +177,3 @@ test.each([
     expect(await stored()).toBe(before);
   },
 );
-
-test("refused parameters take nothing of the quota, and change nothing else", async () => {
-  const { call, newKey, stored } = await serveEmulator();
-  const key = await newKey("developer");
-  const before = await stored();
-  for (const operationId of ["searchDemand", "rankings"] as const) {
-    const queries = fc.sample(randomQuery(parametersOf(operationId)), { numRuns: 100, seed: 7 });
-    for (const { pairs } of queries.filter(({ isGood }) => !isGood).slice(0, 50)) {
-      const path = `${OPERATIONS[operationId].path}?${new URLSearchParams(pairs).toString()}`;
-      expect((await call(operationId, { path, key })).status).toBe(400);
-    }
-  }
-  expect(await stored()).toBe(before);
-  // It would show: a call that is answered is counted.
-  expect((await call("rankings", { path: "/research/rankings", key })).status).toBe(200);
-  expect(await stored()).not.toBe(before);
-});
-
-const segment = fc
-  .oneof(
-    fc.constantFrom(
-      "a",
-      "task_1",
-      `task_${"0".repeat(36)}`,
-      "..%2f",
-      "%00",
-      "%E0%A4%A",
-      "a%20b",
-      "constructor",
-      "%F0%9F%99%82",
-    ),
-    fc
-      .string({ unit: "grapheme", minLength: 1, maxLength: 300 })
-      .filter((text) => text.isWellFormed())
-      .map(encodeURIComponent),
-  )
-  // A path of dots is another path.
-  .filter((text) => !/^(\.|%2e)+$/i.test(text));
-
-test("any name of a task is not found", async () => {
-  const { call, newKey } = await serveEmulator();
-  const nextKey = fullKeys(() => newKey("pro"));
-  await fc.assert(
-    fc.asyncProperty(segment, async (name) => {
-      const path = `/research/promotion-investigations/${name}`;
-      expect((await call("readInvestigation", { path, key: await nextKey() })).status, name).toBe(404);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test("any name of a product is not found, and wants no key [authentication/public-needs-no-key] [tiers/public]", async () => {
-  const { call } = await serveEmulator();
-  await fc.assert(
-    fc.asyncProperty(segment, async (name) => {
-      expect((await call("productProfile", { path: `/tools/${name}` })).status, name).toBe(404);
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test("each product of the rankings has its profile, in every language [services/public-catalog] [profile-notes/card-verification]", async () => {
-  const served = await serveEmulator();
-  const slugs = await rankedSlugs(served);
-  expect(slugs).toHaveLength(50);
-  for (const slug of slugs) {
-    for (const locale of ["en", "zh-CN", "fr"]) {
-      const { status, body } = await served.call("productProfile", { path: `/tools/${slug}?locale=${locale}` });
-      expect(status, slug).toBe(200);
-      const { verification_status, canonical_slug } = body as { verification_status: string; canonical_slug: string };
-      expect(canonical_slug).toBe(slug);
-      expect(["verified", "pending"]).toContain(verification_status);
-    }
-  }
-});

@@ -2,7 +2,7 @@ import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
 import type { Tier } from "../../src/api/access.js";
 import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
 import { startEmulator } from "../emulator/start-emulator.js";
-import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
+import { createDocumentValidator } from "../unit/api/document-validator.js";
 
 /** What a call was answered, already held against the OpenAPI document. */
 export interface CheckedAnswer {
@@ -38,7 +38,6 @@ export async function serveEmulator(): Promise<CheckedEmulator> {
   const { emulator } = await startEmulator({ assumptions: { allowLoopbackHttp: true } });
   const document = openApiDocument();
   const { answerFaults, statusesOf } = createDocumentValidator(document);
-  const isPublic = (id: string): boolean => JSON.stringify(operationsOf(document).get(id)?.["security"]) === "[]";
 
   return {
     emulator,
@@ -46,7 +45,7 @@ export async function serveEmulator(): Promise<CheckedEmulator> {
       const response = await fetch(`${emulator.baseUrl}${path}`, {
         method,
         headers: {
-          ...(key !== undefined && !isPublic(operationId) && { authorization: `Bearer ${key}` }),
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
           ...(body !== undefined && { "content-type": "application/json" }),
         },
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),

@@ -21,7 +21,8 @@ export async function sendAttempt(
   onQuota: (quota: Quota) => void,
 ): Promise<AttemptResult> {
   const timeUp = new Error("The request took too long.");
-  const { controller, signal, close } = openAbortScope(of.call.signal);
+  // It is not closed, because the call's signal is not kept longer than the call.
+  const { controller, signal } = openAbortScope(of.call.signal);
   const state: { key: string | null; answer: RawAnswer | null; isSent: boolean } = {
     key: null,
     answer: null,
@@ -72,7 +73,6 @@ export async function sendAttempt(
     answer = state.answer;
   } finally {
     timer.cancel();
-    close();
   }
   return readAnswer(of, answer, state.key, config.clock.now());
 }

@@ -26,11 +26,11 @@ export function authorize(operation: OperationName, required: readonly Scope[], 
 }
 
 /** The sorts of the rankings that require a feature of the account (service document, Authentication 5). */
-export const GATED_RANKING_SORTS: readonly RankingSort[] = ["dr_growth", "organic", "ai", "paid"];
+const GATED_RANKING_SORTS: ReadonlySet<RankingSort> = new Set(["dr_growth", "organic", "ai", "paid"]);
 
 /** @throws ServiceError 403 */
 export function authorizeRankingSort(account: AccountInfo, sort: RankingSort): void {
-  if (GATED_RANKING_SORTS.includes(sort)) requireFeature(account, `market.sort.${sort}`);
+  if (GATED_RANKING_SORTS.has(sort)) requireFeature(account, `market.sort.${sort}`);
 }
 
 function requireFeature({ entitlements }: AccountInfo, feature: AccountFeature): void {

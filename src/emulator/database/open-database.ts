@@ -43,19 +43,7 @@ export function openDatabase(path: string | null): Database {
 
 /** Opens a snapshot as a database in memory. @throws SignalboxError `store_unsupported` */
 export function openSnapshot(bytes: Uint8Array): Database {
-  const database = prepare(() => openSqlite(Buffer.from(bytes)), "The snapshot", false);
-  if (isIntact(database)) return database;
-  database.close();
-  throw new SignalboxError("store_unsupported", "The snapshot is damaged.", "Take another snapshot.");
-}
-
-/** Checks every page, because opening a database reads only its beginning. */
-function isIntact(database: Database): boolean {
-  try {
-    return database.pragma("quick_check(1)", { simple: true }) === "ok";
-  } catch {
-    return false;
-  }
+  return prepare(() => openSqlite(Buffer.from(bytes)), "The snapshot", false);
 }
 
 /** Returns a database as bytes, for {@link openSnapshot} and {@link writeSnapshot}. */
@@ -90,6 +78,10 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
     database.pragma("trusted_schema = OFF");
     const isEmpty = schemaOf(database).length === 0;
     if (!isEmpty || !mayCreate) assertExpectedSchema(database, name);
+    // Checks every page of a snapshot, because opening a database reads only its beginning.
+    if (!mayCreate && database.pragma("quick_check(1)", { simple: true }) !== "ok") {
+      throw new SignalboxError("store_unsupported", `${name} is damaged.`, "Take another snapshot.");
+    }
     // Only one process uses the file, so the WAL needs no shared memory.
     database.pragma("locking_mode = EXCLUSIVE");
     database.pragma("journal_mode = WAL");

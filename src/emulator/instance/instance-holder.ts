@@ -10,10 +10,10 @@ import { openInstance, type Instance, type InstanceParts } from "./open-instance
 import type { EmulatorConfig } from "./options.js";
 
 /** How a database is started or continued. */
-type Start = Pick<InstanceParts, "seed" | "startAtMs" | "accounts" | "resumption">;
+type Start = Pick<InstanceParts, "origin" | "resumption">;
 
 /** Continues with the data that a database has. */
-const RESUMED: Start = { seed: undefined, startAtMs: null, accounts: [], resumption: "at_present" };
+const RESUMED: Start = { origin: { seed: null, startAtMs: null, accounts: [] }, resumption: "at_present" };
 
 /**
  * Holds the current instance of the service. A reset or a loaded snapshot replaces it.
@@ -89,12 +89,12 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     reset: () =>
       inOrder(async () => {
         const { origin } = current();
-        const made = instanceOf(openDatabase(null), {
+        const first = {
           seed: config.seed ?? origin.seed,
           startAtMs: config.startAtMs ?? origin.startAtMs,
           accounts: config.accounts.length > 0 ? firstAccounts(config) : origin.accounts,
-          resumption: "at_present",
-        });
+        };
+        const made = instanceOf(openDatabase(null), { ...RESUMED, origin: first });
         // It closes in the same turn of the event loop, so that no due work starts.
         const bytes = await made.snapshot();
         await made.close();
@@ -110,8 +110,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     listener,
     open(): void {
       const { seed, startAtMs } = config;
-      const start = { seed: seed ?? undefined, startAtMs, accounts: firstAccounts(config) };
-      instance = instanceOf(openDatabase(db), { ...RESUMED, ...start });
+      const origin = { seed, startAtMs, accounts: firstAccounts(config) };
+      instance = instanceOf(openDatabase(db), { ...RESUMED, origin });
     },
     async close(): Promise<void> {
       await changing;

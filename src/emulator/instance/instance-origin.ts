@@ -14,6 +14,9 @@ export interface InstanceOrigin {
   accounts: readonly FirstAccount[];
 }
 
+/** How a new database starts. Without a seed it has the default one. */
+export type StartOrigin = Omit<InstanceOrigin, "seed"> & { seed: number | null };
+
 /** An account of a new database. The key itself is not stored. */
 interface FirstAccount {
   name: string;
@@ -36,11 +39,11 @@ const ACCOUNTS = "accounts";
 export function storeOrigin(
   database: Database,
   { accounts, keys }: Access,
-  { seed = DEFAULT_SEED, startAtMs, accounts: first }: Omit<InstanceOrigin, "seed"> & { seed: number | undefined },
+  { seed, startAtMs, accounts: first }: StartOrigin,
 ): void {
   if (readSetting(database, SEED) !== null) return;
   database.transaction(() => {
-    writeSetting(database, SEED, String(seed));
+    writeSetting(database, SEED, String(seed ?? DEFAULT_SEED));
     if (startAtMs !== null) writeSetting(database, START_AT, String(startAtMs));
     writeSetting(database, ACCOUNTS, JSON.stringify(first));
     for (const { name, tier, key, scopes } of first) {

@@ -22,18 +22,14 @@ import { createWebhooks } from "../webhooks/create-webhooks.js";
 import { createOpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
 import type { EmulatorCore } from "./core.js";
 import type { ReportEvent } from "./events.js";
-import { readOrigin, storeOrigin, type InstanceOrigin } from "./instance-origin.js";
+import { readOrigin, storeOrigin, type StartOrigin } from "./instance-origin.js";
 import type { EmulatorConfig } from "./options.js";
 
 export interface InstanceParts {
   database: Database;
   config: EmulatorConfig;
-  /** The seed of a new database. For an existing database another seed is an error; undefined accepts its seed. */
-  seed: number | undefined;
-  /** The start of a new clock, and the earliest time at which a stored clock continues; null: a new clock starts now. */
-  startAtMs: number | null;
-  /** The accounts of a new database. */
-  accounts: InstanceOrigin["accounts"];
+  /** How a new database starts. An existing one must have the same seed, unless this has none. */
+  origin: StartOrigin;
   resumption: ClockResumption;
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
@@ -46,9 +42,8 @@ export interface InstanceParts {
 export type Instance = ReturnType<typeof openInstance>;
 
 export function openInstance({ database, config, report, stateControl, now, ...start }: InstanceParts) {
-  const { seed, startAtMs, accounts, resumption } = start;
   const { assumptions, random } = config;
-  const clock = openStoredClock(database, config.clock, { startAtMs, resumption });
+  const clock = openStoredClock(database, config.clock, start.origin.startAtMs, start.resumption);
   const onFailure = (error: unknown): void => report({ event: "failed", about: "a scheduled task failed", error });
   const onMoved = (move: ClockMove): void => report({ event: "clock_moved", ...move });
   const scheduler = createScheduler(clock, config.clock, onFailure);
@@ -56,8 +51,8 @@ export function openInstance({ database, config, report, stateControl, now, ...s
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  storeOrigin(database, access, { seed, startAtMs, accounts });
-  const origin = readOrigin(database, seed ?? null);
+  storeOrigin(database, access, start.origin);
+  const origin = readOrigin(database, start.origin.seed);
 
   const market = createMarket(core, { seed: origin.seed });
   const investigations = createInvestigations(core);

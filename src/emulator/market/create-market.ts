@@ -27,22 +27,14 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
   const { database, clock } = core;
   const dueSignals = createDueSignals(database);
   const listeners: SignalListener[] = [];
+  const lastMonth = database.prepare<[], MonthIndex | null>("SELECT max(month) FROM observed_month").pluck();
+  const nextMonth = (): MonthIndex => (lastMonth.get() ?? lastObserved(clock.now())) + 1;
   let generator: MarketGenerator | undefined;
-
-  const readOrigin = database.prepare<[], { seed: number }>("SELECT seed FROM catalog_origin");
-  if (readOrigin.get() === undefined) {
-    generator = generateMarket(database, { seed, lastMonth: lastObserved(clock.now()) });
-  }
-  const origin = readOrigin.get() ?? { seed };
-  const lastMonth = database.prepare<[], { month: number }>("SELECT max(month) AS month FROM observed_month");
-
-  function nextMonth(): MonthIndex {
-    return (lastMonth.get()?.month ?? lastObserved(clock.now())) + 1;
-  }
+  if (lastMonth.get() === null) generator = generateMarket(database, { seed, lastMonth: nextMonth() - 1 });
 
   // One transaction writes a month and its signals, so an interrupted month is repeated completely.
   const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
-    const grown = growMonth(database, origin.seed, month, known);
+    const grown = growMonth(database, month, known);
     const drafts = deriveSignals(database, month);
     dueSignals.add(drafts, observedAt(month), MINUTES_BETWEEN_SIGNAL_TYPES);
     return grown;

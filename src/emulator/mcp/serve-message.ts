@@ -40,15 +40,12 @@ export async function serveMessage(
   } catch {
     return refuse(ProtocolErrorCode.ParseError, "The body is not JSON in UTF-8.");
   }
-  if (Array.isArray(message)) {
-    return refuse(ProtocolErrorCode.InvalidRequest, "The body is a batch. Send each of its messages in a request.");
-  }
   if (isDeeper(message, MOST_LEVELS)) {
     return refuse(ProtocolErrorCode.InvalidRequest, `The body is nested deeper than ${MOST_LEVELS} levels.`);
   }
   if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
     const example = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-    return refuse(ProtocolErrorCode.InvalidRequest, `The body is not a JSON-RPC message, such as ${example}.`);
+    return refuse(ProtocolErrorCode.InvalidRequest, `The body is not one JSON-RPC message, such as ${example}.`);
   }
   const request = new Request("http://localhost", {
     method: "POST",

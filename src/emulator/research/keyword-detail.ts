@@ -1,13 +1,14 @@
 import { LIMITS } from "../../api/limits.js";
 import type { KeywordDetail, KeywordRow } from "../../api/search-demand.js";
 import { formatMonth } from "../time/month.js";
-import { receivingProducts, type KeywordContext, type ReceivingProduct } from "./keyword-rows.js";
+import { localised } from "./find-sector.js";
+import { receivingProducts, type KeywordContext } from "./keyword-rows.js";
 import { visibleRows } from "./page-window.js";
 
 /** The highest number of rows of a list in a keyword's detail. */
-export const DETAIL_ROWS = 50;
+const DETAIL_ROWS = 50;
 /** The number of months in a keyword's history. */
-export const HISTORY_MONTHS = 12;
+const HISTORY_MONTHS = 12;
 
 /** Adds the detail to a keyword's row (service document, Search demand response). */
 export function keywordDetail(row: KeywordRow, context: KeywordContext): KeywordDetail {
@@ -17,7 +18,7 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
   return {
     ...row,
     history: readHistory(row.keyword_id, context),
-    markets: marketsOf(products).slice(0, most),
+    markets: readMarkets(row.keyword_id, most, context),
     products: products.slice(0, most).map(({ market_id: _sector, ...product }) => product),
     related_observed: readRelated(row.keyword_id, most, context),
   };
@@ -40,22 +41,16 @@ function readHistory(keywordId: number, { database, month, view }: KeywordContex
 }
 
 /** Sums up the traffic by the sectors of the products. The sector with most traffic comes first. */
-function marketsOf(products: readonly ReceivingProduct[]): KeywordDetail["markets"] {
-  const markets = new Map<
-    number,
-    Pick<ReceivingProduct, "market_id" | "market_name" | "observed_traffic"> & { observed_products: number }
-  >();
-  let total = 0;
-  for (const { market_id, market_name, observed_traffic } of products) {
-    const market = markets.get(market_id) ?? { market_id, market_name, observed_products: 0, observed_traffic: 0 };
-    market.observed_products += 1;
-    market.observed_traffic += observed_traffic;
-    markets.set(market_id, market);
-    total += observed_traffic;
-  }
-  return [...markets.values()]
-    .sort((a, b) => b.observed_traffic - a.observed_traffic || a.market_id - b.market_id)
-    .map((market) => ({ ...market, share: total === 0 ? 0 : market.observed_traffic / total }));
+function readMarkets(keywordId: number, most: number, context: KeywordContext): KeywordDetail["markets"] {
+  const { database, month, locale } = context;
+  return database
+    .prepare<[number, number, number], KeywordDetail["markets"][number]>(
+      `SELECT sector_id AS market_id, s.${localised("name", locale)} AS market_name, count(*) AS observed_products,
+         sum(traffic) AS observed_traffic, 1.0 * sum(traffic) / sum(sum(traffic)) OVER () AS share
+       FROM keyword_product_month JOIN product USING (tool_id) JOIN sector s USING (sector_id)
+       WHERE month = ? AND keyword_id = ? GROUP BY sector_id ORDER BY observed_traffic DESC, market_id LIMIT ?`,
+    )
+    .all(month, keywordId, most);
 }
 
 /**

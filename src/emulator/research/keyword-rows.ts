@@ -20,9 +20,9 @@ export interface KeywordContext {
 }
 
 /** The number of products that a row's distribution lists. The other products are summed up. */
-export const LISTED_PRODUCTS = 5;
+const LISTED_PRODUCTS = 5;
 /** If the previous month's traffic is lower than this, the two months are not compared. */
-export const BASELINE_TRAFFIC = 50;
+const BASELINE_TRAFFIC = 50;
 
 /** The columns that decide the comparison status of a row. */
 interface Comparison {
@@ -134,8 +134,8 @@ function trafficDistribution(products: readonly ReceivingProduct[], shown: numbe
 }
 
 /** The lowest CR3 (the share of the three largest products) of concentrated and of balanced traffic; below: distributed. */
-export const CONCENTRATED_FROM_CR3 = 0.9;
-export const BALANCED_FROM_CR3 = 0.7;
+const CONCENTRATED_FROM_CR3 = 0.9;
+const BALANCED_FROM_CR3 = 0.7;
 
 function concentrationOf(cr3: number | null, productCount: number): (typeof CONCENTRATIONS)[number] {
   if (cr3 === null) return "unknown";

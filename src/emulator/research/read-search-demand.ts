@@ -18,7 +18,7 @@ import { readLatestMonth, readSampleSummary } from "./sample-summary.js";
 import { searched } from "./searched.js";
 
 /** A made-up name, because the service's document does not name the provider of the traffic data. */
-export const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
+const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
 
 /**
  * Reads the keywords of the latest month and the tracked products that receive their traffic (service document, Search demand).

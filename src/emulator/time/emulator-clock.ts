@@ -43,7 +43,8 @@ const LEFT_AT = "clock_left_at_ms";
 export function openStoredClock(
   database: Database,
   base: Pick<Clock, "now">,
-  { startAtMs, resumption }: { startAtMs: number | null; resumption: ClockResumption },
+  startAtMs: number | null,
+  resumption: ClockResumption,
 ) {
   const clock = createEmulatorClock(base, startTime());
 

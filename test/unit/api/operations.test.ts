@@ -1,56 +1,22 @@
 import { expect, test } from "vitest";
-import { ERROR_STATUS, quotaDetailsSchema } from "../../../src/api/error-envelope.js";
-import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../../src/api/operations.js";
 import { ENTITLEMENTS, SCOPES, TIERS } from "../../../src/api/access.js";
+import { API_PREFIX, OPERATIONS, type Operation } from "../../../src/api/operations.js";
 
-const RESEARCH = "/research/promotion-investigations";
-
-test.each<[row: string, name: OperationName, line: string, status: number, errors: string, body: string[]]>([
-  [
-    "[operations/start-investigation] [limits/quota-units]",
-    "startInvestigation",
-    `POST ${RESEARCH} research:execute 1`,
-    202,
-    "400 401 403 404 409 429 503",
-    ["slug", "locale", "idempotency_key", "confirm_usage"],
-  ],
-  [
-    "[operations/read-investigation]",
-    "readInvestigation",
-    `GET ${RESEARCH}/{task_id} research:read 0`,
-    200,
-    "400 401 403 404 409 429 503",
-    [],
-  ],
-  [
-    "[operations/register-webhook]",
-    "registerWebhook",
-    "POST /alerts/webhooks webhooks:manage 1",
-    201,
-    "400 401 403 404 409 429 503",
-    ["url", "locale", "signal_types"],
-  ],
-  ["[operations/product-profile]", "productProfile", "GET /tools/{slug} null 0", 200, "404", []],
-  [
-    "[operations/search-demand]",
-    "searchDemand",
-    "GET /research/search-demand research:read 1",
-    200,
-    "400 401 403 404 429 503",
-    [],
-  ],
-  ["[operations/rankings]", "rankings", "GET /research/rankings research:read 1", 200, "400 401 403 404 429 503", []],
-])("an operation is what the document says %s", (_row, name, line, status, errors, body) => {
-  const operation: Operation = OPERATIONS[name];
-  expect(`${operation.method} ${operation.path} ${operation.scope} ${operation.quotaUnits}`).toBe(line);
-  expect(operation.response.status).toBe(status);
-  expect(operation.errors.join(" ")).toBe(errors);
-  expect(Object.keys(operation.body?.shape ?? {})).toEqual(body);
-});
-
-test("there are six REST operations, below the prefix of version 1 [versioning/prefix]", () => {
-  expect(Object.keys(OPERATIONS)).toHaveLength(6);
-  expect(API_PREFIX).toBe("/v1");
+// What each is given and answers is in `fields.test.ts`. The scopes and entitlements have their effects in test/emulator.
+test("the operations are those of the document: address, scope, units of the quota, status, errors", () => {
+  const described = Object.entries<Operation>(OPERATIONS).map(([name, operation]) => {
+    const { method, path, scope, quotaUnits, response, errors } = operation;
+    return `${name}: ${method} ${API_PREFIX}${path} ${scope} ${quotaUnits} ${response.status}, or ${errors.join(" ")}`;
+  });
+  const task = "/v1/research/promotion-investigations";
+  expect(described).toEqual([
+    `startInvestigation: POST ${task} research:execute 1 202, or 400 401 403 404 409 429 503`,
+    `readInvestigation: GET ${task}/{task_id} research:read 0 200, or 400 401 403 404 409 429 503`,
+    "registerWebhook: POST /v1/alerts/webhooks webhooks:manage 1 201, or 400 401 403 404 409 429 503",
+    "productProfile: GET /v1/tools/{slug} null 0 200, or 404",
+    "searchDemand: GET /v1/research/search-demand research:read 1 200, or 400 401 403 404 429 503",
+    "rankings: GET /v1/research/rankings research:read 1 200, or 400 401 403 404 429 503",
+  ]);
 });
 
 test("keys have four scopes, accounts four entitlements and three tiers", () => {
@@ -58,19 +24,4 @@ test("keys have four scopes, accounts four entitlements and three tiers", () => 
   const entitlements = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"];
   expect(ENTITLEMENTS).toEqual(entitlements);
   expect(TIERS).toEqual(["developer", "pro", "enterprise"]);
-});
-
-test("each of the document's error statuses has a code, and 405 is the only other one", () => {
-  const statuses = [400, 401, 403, 404, 409, 429, 503];
-  expect([...new Set(Object.values(ERROR_STATUS))].sort((a, b) => a - b)).toEqual(
-    [...statuses, 405].sort((a, b) => a - b),
-  );
-});
-
-test("an exhausted quota has a code and details of its own [errors/quota-code] [errors/quota-details]", () => {
-  expect(ERROR_STATUS.PRO_API_QUOTA_EXHAUSTED).toBe(429);
-  expect(quotaDetailsSchema.safeParse({ limit: 50, remaining: 0 }).success).toBe(true);
-  for (const details of [{}, { limit: 50 }, { limit: "50", remaining: 0 }, { limit: 50, remaining: 0.5 }, null]) {
-    expect(quotaDetailsSchema.safeParse(details).success).toBe(false);
-  }
 });

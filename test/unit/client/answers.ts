@@ -29,9 +29,6 @@ export const failedTask = (): InvestigationTask =>
     error: { code: "SOURCES_UNREACHABLE", message: "No source answered." },
   });
 
-export const cancelledTask = (): InvestigationTask =>
-  task({ status: "cancelled", poll_after_seconds: null, completed_at: "2026-11-01T01:00:00Z" });
-
 export const keywordRow = (id: number) => ({ ...DEMAND.items[0]!, keyword: `keyword ${id}`, keyword_id: id });
 
 export function demandPage(page: number, hasMore: boolean, ids: readonly number[] = [page]): SearchDemandResponse {

@@ -119,16 +119,9 @@ test.each([
   expect(pauses).toEqual([40_000, 7000]);
 });
 
-test.each([
-  ["by its Date", NOW - 86_400_000, { Date: new Date(NOW).toUTCString() }],
-  [
-    "by its Date, though not by a slow clock of the client",
-    NOW + 20_000,
-    { Date: new Date(NOW + 86_400_000).toUTCString() },
-  ],
-] as const)("an exhausted quota whose reset is past is not tried again: %s", async (_, resetMs, date) => {
-  const resetAt = new Date(resetMs);
-  const headers = { ...quotaHeaders(resetAt.toISOString()), ...date };
+test("an exhausted quota whose reset is past by the service's clock is not tried again, even if the client's is behind", async () => {
+  const resetAt = new Date(NOW + 20_000);
+  const headers = { ...quotaHeaders(resetAt.toISOString()), Date: new Date(NOW + 86_400_000).toUTCString() };
   const { result, seen } = await outcomeOf([refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }), PAGE], rankings);
   const error = await failureOf(result);
   expect(error).toMatchObject({ kind: "quota", retryable: false, retryAfterMs: null, attempts: 1, resetAt });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { InvestigationTask } from "../../../src/client/index.js";
-import { cancelledTask, failedTask, refusal, task, TASK_ID } from "./answers.js";
+import { failedTask, refusal, task, TASK_ID } from "./answers.js";
 import { clientOn, failureOf } from "./client-on.js";
 import { serve, serveAnswers, type Answer } from "./serve-answers.js";
 import { createWatchedClock, settleOn } from "./watched-clock.js";
@@ -40,7 +40,7 @@ test("a task is polled after poll_after_seconds, onProgress gets each answer, an
 });
 
 test("a task that is unknown to this client is read at once", async () => {
-  const { client, times } = await servePolls([{ json: cancelledTask() }]);
+  const { client, times } = await servePolls([{ json: task({ status: "cancelled" }) }]);
   await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "cancelled" });
   // And so is one of which it is known that it is over.
   await client.waitForInvestigation(TASK_ID);

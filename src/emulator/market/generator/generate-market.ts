@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.js";
 import { monthStart, type MonthIndex } from "../../time/month.js";
-import { createMarketWriter } from "./market-writer.js";
-import { createMarketGenerator, createMarketGeneratorAt, type MarketGenerator } from "./market-generator.js";
+import { createMarketWriter, NO_WRITER } from "./market-writer.js";
+import { createMarketGenerator, type MarketGenerator } from "./market-generator.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -46,27 +46,25 @@ export function generateMarket(database: Database, { seed, months = 24, lastMont
  *
  * @param month the month after the last observed month
  * @param generator the generator after the last observed month; without it, a new generator must first compute the earlier months
- * @throws RangeError the month does not follow the last observed month
  */
-export function growMonth(
-  database: Database,
-  seed: number,
-  month: MonthIndex,
-  generator?: MarketGenerator,
-): MarketGenerator {
+export function growMonth(database: Database, month: MonthIndex, generator?: MarketGenerator): MarketGenerator {
   const grow = database.transaction(() => {
-    const observed = database
-      .prepare<[], { first: number | null; last: number | null }>(
-        "SELECT min(month) AS first, max(month) AS last FROM observed_month",
-      )
-      .get();
-    if (observed?.first == null || month !== (observed.last ?? 0) + 1)
-      throw new RangeError("growMonth can only add the month after the last observed month");
-    const grown = generator?.nextMonth === month ? generator : createMarketGeneratorAt(seed, observed.first, month);
+    const grown = generator?.nextMonth === month ? generator : generatorAt(database, month);
     const writer = createMarketWriter(database);
     writer.rows.observed_month.add(month, observedAt(month));
     grown.advance(writer);
     return grown;
   });
   return grow();
+}
+
+/** Makes a generator whose next month is `month`, of the data in the database. */
+function generatorAt(database: Database, month: MonthIndex): MarketGenerator {
+  const origin = database
+    .prepare<[], { seed: number; first_month: MonthIndex }>("SELECT seed, first_month FROM catalog_origin")
+    .get();
+  if (origin === undefined) throw new RangeError("The database has no market.");
+  const generator = createMarketGenerator(origin.seed, origin.first_month);
+  while (generator.nextMonth < month) generator.advance(NO_WRITER);
+  return generator;
 }

@@ -1,4 +1,4 @@
-import { NO_WRITER, type MarketWriter } from "./market-writer.js";
+import type { MarketWriter } from "./market-writer.js";
 import type { MonthIndex } from "../../time/month.js";
 import { createDice, TOPIC } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
@@ -139,11 +139,4 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
 function keptWords(before: string, after: string): number {
   const [words = [], left = []] = [before, after].map((text) => text.toLowerCase().split(/[\s,:]+/));
   return Math.round((100 * words.filter((word) => left.includes(word)).length) / words.length);
-}
-
-/** Makes a generator whose next month is `nextMonth`. */
-export function createMarketGeneratorAt(seed: number, firstMonth: MonthIndex, nextMonth: MonthIndex): MarketGenerator {
-  const generator = createMarketGenerator(seed, firstMonth);
-  while (generator.nextMonth < nextMonth) generator.advance(NO_WRITER);
-  return generator;
 }

@@ -14,12 +14,7 @@ export interface Plan {
 }
 
 /** The pricing models. A product with free and paid plans has the model of its paid plans. */
-export const PRICING_MODELS = ["free", "subscription", "usage_based", "contact_sales"] as const;
-export type PricingModel = (typeof PRICING_MODELS)[number];
-
-/** Whether the data of a product was checked recently. */
-export const STALENESS_STATUSES = ["fresh", "aging"] as const;
-export type StalenessStatus = (typeof STALENESS_STATUSES)[number];
+export type PricingModel = "free" | "subscription" | "usage_based" | "contact_sales";
 
 /** The fields of a product that never change. */
 export interface ProductOrigin {

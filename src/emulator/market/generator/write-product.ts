@@ -1,7 +1,7 @@
 import type { MarketWriter } from "./market-writer.js";
 import { monthStart } from "../../time/month.js";
 import { pick, TOPIC, type Dice } from "./dice.js";
-import type { Plan, Product, StalenessStatus } from "./product.js";
+import type { Plan, Product } from "./product.js";
 import { firstIntroductions } from "./product-progress.js";
 import { describe } from "./product-texts.js";
 import { SECTORS } from "./sectors.js";
@@ -31,7 +31,7 @@ export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Pro
   const hasText = dice.fraction(TOPIC.text, index, 3) >= NO_TEXT_SHARE;
   const text = (value: string): string | null => (hasText ? value : null);
   const verification = isNew || dice.fraction(TOPIC.listing, index, 5) < PENDING_SHARE ? "pending" : "verified";
-  const staleness: StalenessStatus = dice.fraction(TOPIC.listing, index, 6) < 0.12 ? "aging" : "fresh";
+  const staleness = dice.fraction(TOPIC.listing, index, 6) < 0.12 ? "aging" : "fresh";
   rows.product.add(
     toolId,
     slug,

@@ -2,9 +2,6 @@ import type { KnownSignalType } from "../../../events/signal-types.js";
 import type { Text } from "../format-values.js";
 import { visits } from "../market-schema.js";
 
-/** The directions of the emulator's own signals. A caller who publishes a signal by hand can give a different direction. */
-export const CHANGE_DIRECTIONS = ["up", "down", "changed"] as const;
-
 /** The kinds of sources that a report cites. */
 export type SourceKind = "site" | "ads" | "web" | "traffic" | "searches";
 /** The kinds of promotion that a report sums up. */
@@ -26,8 +23,8 @@ interface Figures {
   figures: string;
   /** One unit, or the units of the values before and after. */
   unit: string | readonly [before: string, after: string];
-  /** By default the direction follows from the values; a smaller rank is up. */
-  direction?: (typeof CHANGE_DIRECTIONS)[number];
+  /** By default the direction is up or down, as the values say; a smaller rank is up. */
+  direction?: "changed";
 }
 
 /** One signal type: where its figures come from, when there is a signal, and the texts of the signal. */

@@ -1,22 +1,19 @@
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
-import type { DeliveryRow, DeliveryState } from "./delivery-row.js";
+import type { DeliveryRow } from "./delivery-row.js";
 import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestFailure } from "../transport/send-request.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
 /** Selects deliveries; an empty filter selects all. */
-export interface DeliveryFilter {
-  account_id?: number | undefined;
-  registration_id?: string | undefined;
-  event_id?: string | undefined;
-  event_type?: DeliveryRow["event_type"] | undefined;
-  state?: DeliveryState | undefined;
+export type DeliveryFilter = {
+  [Column in "account_id" | "registration_id" | "event_id" | "event_type" | "state"]?: string | number | undefined;
+} & {
   /** Selects deliveries with a smaller id: the next page. */
   before?: number | undefined;
   limit: number;
-}
+};
 
 type ShownRow = DeliveryRow & { url: string; body: Buffer };
 

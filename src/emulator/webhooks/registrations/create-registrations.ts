@@ -49,18 +49,26 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     throw new ServiceError("RESOURCE_NOT_FOUND", "The webhook registration is deleted.");
   }
 
-  function sendVerification(row: RegistrationRow): number {
-    const eventId = `evt_${randomUuid(random)}`;
-    const { challenge } = row;
-    const event = (): VerificationEvent => ({
-      ...envelope(eventId),
-      type: "webhook.verification",
-      data: { challenge },
-    });
-    return outbox.add(row, event, eventId, clock.now());
+  /** @throws ServiceError `STATE_CONFLICT` unless the registration has this status; `rule` says so to the caller */
+  function rowThatIs(status: RegistrationStatus, registrationId: string, rule: string): RegistrationRow {
+    const row = existingRowOf(registrationId);
+    if (row.status === status) return row;
+    throw new ServiceError("STATE_CONFLICT", `${rule}; this one is ${row.status}.`);
   }
 
-  const envelope = (id: string) => ({ id, version: "1" as const, created_at: new Date(clock.now()).toISOString() });
+  /** Sends an event that is no signal. @returns the id of the delivery */
+  function send(
+    row: RegistrationRow,
+    content: Pick<TestEvent, "type" | "data"> | Pick<VerificationEvent, "type" | "data">,
+  ) {
+    const id = `evt_${randomUuid(random)}`;
+    const now = clock.now();
+    const event = { id, version: "1" as const, created_at: new Date(now).toISOString(), ...content };
+    return outbox.add(row, () => event, id, now);
+  }
+
+  const sendVerification = (row: RegistrationRow): number =>
+    send(row, { type: "webhook.verification", data: { challenge: row.challenge } });
 
   const register = database.transaction((accountId: number, body: RegistrationBody): WebhookRegistration => {
     refuseEndpoint(body.url, assumptions);
@@ -144,27 +152,11 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     },
     /** Sends a `webhook.test` event to an active registration. @returns the id of the delivery. @throws ServiceError */
     sendTest(registrationId: string, message: string): number {
-      const row = existingRowOf(registrationId);
-      if (row.status !== "active") {
-        throw new ServiceError(
-          "STATE_CONFLICT",
-          `A test event needs an active registration; this one is ${row.status}.`,
-        );
-      }
-      const eventId = `evt_${randomUuid(random)}`;
-      const event = (): TestEvent => ({ ...envelope(eventId), type: "webhook.test", data: { message } });
-      return thenWake(outbox.add(row, event, eventId, clock.now()));
+      const row = rowThatIs("active", registrationId, "A test event needs an active registration");
+      return thenWake(send(row, { type: "webhook.test", data: { message } }));
     },
     /** Sends the verification to a pending registration again. @returns the id of the delivery. @throws ServiceError */
-    verifyAgain(registrationId: string): number {
-      const row = existingRowOf(registrationId);
-      if (row.status !== "pending") {
-        throw new ServiceError(
-          "STATE_CONFLICT",
-          `Only a pending registration can be verified; this one is ${row.status}.`,
-        );
-      }
-      return thenWake(sendVerification(row));
-    },
+    verifyAgain: (registrationId: string): number =>
+      thenWake(sendVerification(rowThatIs("pending", registrationId, "Only a pending registration can be verified"))),
   };
 }

@@ -1,9 +1,24 @@
 import { expect, test } from "vitest";
 import { createAccess } from "../../../../src/emulator/access/create-access.js";
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
-import { openAccess } from "./open-access.js";
+import { openDatabase } from "../../../../src/emulator/database/open-database.js";
+import { assumptionsSchema } from "../../../../src/emulator/instance/assumption-options.js";
+import { systemRandom } from "../../../../src/emulator/instance/random-source.js";
+import { createEmulatorClock } from "../../../../src/emulator/time/emulator-clock.js";
+import { createScheduler } from "../../../../src/emulator/time/scheduler.js";
+import { createManualClock } from "../../../../src/testing/manual-clock.js";
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
+
+/** Who may call, on a database of its own and a clock that a test sets. */
+function openAccess() {
+  const base = createManualClock(NEW_YEAR);
+  const clock = createEmulatorClock(base);
+  const assumptions = assumptionsSchema.parse({});
+  const scheduler = createScheduler(clock, base);
+  const core = { database: openDatabase(null), clock, scheduler, random: systemRandom, assumptions };
+  return { base, core, access: createAccess(core) };
+}
 
 /** The code of a refusal, and how long to wait; null when it goes well. */
 function refused(work: () => unknown): { code: string; wait?: string | undefined } | null {
@@ -21,7 +36,7 @@ const times = (count: number, work: () => unknown): void => {
 };
 
 test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
-  const { access, base } = openAccess(NEW_YEAR);
+  const { access, base } = openAccess();
   const admit = () => refused(() => access.rateLimiter.admit("key_a", "pro"));
   times(119, admit);
   base.setNow(NEW_YEAR + 30_000);
@@ -37,24 +52,27 @@ test("a rolling window takes 120 requests, and the next one when the first is ex
   expect(admit()?.code).toBe("RATE_LIMITED");
   base.setNow(NEW_YEAR + 90_000);
   expect([admit(), admit()?.code]).toEqual([null, "RATE_LIMITED"]);
+  // A clock that is set back by an hour holds no key up for that hour.
+  base.setNow(NEW_YEAR - 3_600_000);
+  expect(admit()).toBeNull();
 });
 
 test("each key has a separate window", () => {
-  const { access } = openAccess(NEW_YEAR);
+  const { access } = openAccess();
   const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder, "pro"));
   times(120, () => admit("key_a"));
   expect([admit("key_b"), admit("key_a")?.code]).toEqual([null, "RATE_LIMITED"]);
 });
 
 test("a session holds until its last millisecond and not at its end, also after a restart, and elsewhere never", () => {
-  const { access, base, core } = openAccess(NEW_YEAR);
+  const { access, base, core } = openAccess();
   const { account_id } = access.accounts.create({ name: "pro", tier: "pro" });
   const { token, expires_at } = access.keys.createSession(account_id, 60);
   expect(expires_at).toBe("2027-01-01T00:01:00.000Z");
   base.setNow(NEW_YEAR + 59_999);
   expect(access.keys.find(token)).toMatchObject({ account_id, scopes: ["research:read"] });
   expect(createAccess(core).keys.find(token)).toMatchObject({ account_id });
-  expect(openAccess(NEW_YEAR).access.keys.find(token)).toBeNull();
+  expect(openAccess().access.keys.find(token)).toBeNull();
   expect(access.keys.list(account_id)).toEqual([]);
   base.setNow(NEW_YEAR + 60_000);
   expect(access.keys.find(token)).toBeNull();

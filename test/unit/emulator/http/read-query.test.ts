@@ -4,24 +4,24 @@ import { rankingsQuerySchema } from "../../../../src/api/rankings.js";
 import { searchDemandQuerySchema } from "../../../../src/api/search-demand.js";
 import { readQuery } from "../../../../src/emulator/http/read-query.js";
 import { parseInput } from "../../../../src/emulator/operations/parse-input.js";
-import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
+import type { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 
 function parsed<Schema extends z.ZodObject>(query: string, schema: Schema): z.output<Schema> {
   return parseInput(schema, readQuery(query, schema.shape), "INVALID_PARAMETERS");
 }
 
 /** The problems for which a query is refused, by parameter. */
-function problemsOf(query: string, schema: z.ZodObject = rankingsQuerySchema): Record<string, string> {
+function problemsOf(query: string): Record<string, string> {
   try {
-    parsed(query, schema);
+    parsed(query, rankingsQuerySchema);
+    return {};
   } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    expect([error.code, error.status]).toEqual(["INVALID_PARAMETERS", 400]);
-    const details = error.details as { parameter: string; problem: string }[];
-    for (const { parameter } of details) expect(error.message).toContain(parameter);
-    return Object.fromEntries(details.map(({ parameter, problem }) => [parameter, problem]));
+    const { code, status, message, details } = error as ServiceError;
+    expect([code, status]).toEqual(["INVALID_PARAMETERS", 400]);
+    const problems = details as { parameter: string; problem: string }[];
+    for (const { parameter } of problems) expect(message).toContain(parameter);
+    return Object.fromEntries(problems.map(({ parameter, problem }) => [parameter, problem]));
   }
-  return {};
 }
 
 test("texts become the types of the schema", () => {
@@ -36,14 +36,6 @@ test("texts become the types of the schema", () => {
   });
   const demand = "min_products=5&q=%E4%BD%A0&keyword_id=0";
   expect(parsed(demand, searchDemandQuerySchema)).toMatchObject({ min_products: 5, q: "你", keyword_id: 0 });
-});
-
-test.each([..."1e3 0x10 %201 +1 1.0 01 NaN ٣".split(" "), ""])("no whole number: %j", (text) =>
-  expect(problemsOf(`page=${text}`)).toEqual({ page: "must be a number" }),
-);
-
-test.each([..."0x10 %201 +1 .5 1. 01 NaN".split(" "), ""])("no number: %j", (text) => {
-  expect(problemsOf(`min_growth=${text}`)).toEqual({ min_growth: "must be a number" });
 });
 
 const ODD_NAME = "(a name with other characters than letters, digits, _, . and -)";
@@ -62,11 +54,3 @@ test.each([
 test("a parameter named __proto__ is refused", () => {
   expect(() => parsed("__proto__=1", rankingsQuerySchema)).toThrow("__proto__: is not known");
 });
-
-test.each([
-  ["view=summary", { view: "is not known" }],
-  ["min_products=4", { min_products: "must be one of 1, 2, 3, 5" }],
-])(
-  "refused of search demand, the retired view too: %s [versioning/view-is-retired] [search-demand-notes/view-is-retired]",
-  (query, problems) => expect(problemsOf(query, searchDemandQuerySchema)).toEqual(problems),
-);

@@ -65,6 +65,9 @@ test("a year's data gives signals of each type, some hundred a month, at most on
     expect(new Set(found.map((draft) => `${draft.signal_type}/${draft.tool_id}`)).size).toBe(found.length);
   }
   expect(deriveSignals(market, LAST + 1)).toEqual([]);
+  // Who follows the ranked products gets each type: such products were observed before the signal.
+  const followed = MONTHS.flatMap((month) => drafts.get(month)?.filter(({ tool_id }) => at(month - 1, tool_id)) ?? []);
+  expect(new Set(followed.map(({ signal_type }) => signal_type))).toEqual(new Set(SIGNAL_TYPES));
 });
 
 type Read = (month: number) => number;
@@ -319,7 +322,7 @@ test("a signal by hand agrees with the rankings where the month does not have it
 });
 
 test("later months, grown one by one, have signals too", () => {
-  growMonth(market, 1, LAST + 1);
+  growMonth(market, LAST + 1);
   const types = new Set(deriveSignals(market, LAST + 1).map(({ signal_type }) => signal_type));
   expect(types.size).toBeGreaterThan(20);
 });

@@ -63,7 +63,7 @@ test("Chinese in any spelling is zh-CN, everything else en", () => {
 
 test("a product that came with a month has its profile then", () => {
   const before = new Set(rowsOf<{ slug: string }>(market, "SELECT slug FROM product").map(({ slug }) => slug));
-  growMonth(market, 1, LAST + 1);
+  growMonth(market, LAST + 1);
   const added = rowsOf<{ slug: string }>(market, "SELECT slug FROM product").filter(({ slug }) => !before.has(slug));
   expect(added.length).toBeGreaterThan(0);
   for (const { slug } of added)

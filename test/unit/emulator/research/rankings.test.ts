@@ -104,6 +104,7 @@ test.each([
   [{ q: "LARK" }, "lark"],
   [{ q: "  " }, "lark reel mute"],
   [{ q: "lark mute" }, ""],
+  [{ q: "example, lar" }, "lark"],
 ])("a filter keeps what reaches it: %j", (filter, ranked) => {
   const { items, eligible_population } = rank(filter);
   expect(items.map(({ slug }) => slug).join(" ")).toBe(ranked);

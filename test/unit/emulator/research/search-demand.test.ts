@@ -116,6 +116,9 @@ test.each([
   [{ market: "video" }, [1, 3, 2]],
   [{ q: "lark" }, [5, 4, 7]],
   [{ q: "克隆" }, [3]],
+  // Every word, in any order, also as a part of one; signs are no words, and do no harm.
+  [{ q: "LOG' lark" }, [4]],
+  [{ q: '\0"*%_' }, []],
   [{ limit: 2, page: 2 }, [2, 5]],
 ])("%j finds the keywords %j", (query, found) => {
   expect(idsOf(query)).toEqual(found);

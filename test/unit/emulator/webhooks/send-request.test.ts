@@ -89,7 +89,7 @@ test("of a long answer only the beginning is read", async () => {
   expect(outcome).toMatchObject({ status: 200 });
   expect("body" in outcome && outcome.body.byteLength).toBe(16_384);
   await until(() => wanted === -1);
-});
+}, 15_000);
 
 const SLOW: readonly (readonly [what: string, onSocket: (socket: Socket) => void])[] = [
   ["says nothing", () => undefined],
@@ -105,14 +105,18 @@ const SLOW: readonly (readonly [what: string, onSocket: (socket: Socket) => void
   ],
 ];
 
-test.each(SLOW)("a receiver that %s is given up after the time-out", async (_what, onSocket) => {
-  expect(await sender({ timeoutMs: 200 })(await serveBytes(onSocket))).toEqual({ failure: "timed_out" });
-});
+test.each(SLOW)(
+  "a receiver that %s is given up after the time-out",
+  async (_what, onSocket) => {
+    expect(await sender({ timeoutMs: 200 })(await serveBytes(onSocket))).toEqual({ failure: "timed_out" });
+  },
+  15_000,
+);
 
 test("the look-up of a name is part of the time", async () => {
   const send = sender({ timeoutMs: 100, resolve: () => new Promise(() => undefined) });
   expect(await send("https://hooks.example/")).toEqual({ failure: "timed_out" });
-});
+}, 15_000);
 
 /** Says this, or ends so, when the first bytes arrive. */
 const says =

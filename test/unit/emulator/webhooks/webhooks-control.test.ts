@@ -23,41 +23,22 @@ function call<Input extends z.ZodType, Result>(
   return operation.run(operation.input.parse(input));
 }
 
-test.each(SIGNAL_TYPES.map((type) => [`${type} [signal-types/${type}]`, type] as const))(
-  "a signal of any type can be published by its name alone: %s",
-  async (_title, type) => {
-    const world = openWebhooks();
-    const control = controlOf(world);
-    const { url, signals } = await serveEndpoint();
-    await activeRegistration(world, url, { signal_types: [type] });
-    await activeRegistration(world, url, { signal_types: [type], locale: "zh-CN" });
-    expect(call(control.publishSignal, { signal_type: type, slug: "larkvoice" })).toMatchObject({ registrations: 2 });
-    await world.scheduler.idle();
-    const bodies = signals.map(({ body }) => body);
-    expect(bodies.map((body) => parseEvent(body).kind)).toEqual(["known", "known"]);
-    const [english, chinese] = bodies.map((body) => (JSON.parse(body.toString()) as { data: Data }).data);
-    for (const data of [english, chinese]) {
-      expect(data?.signal_type).toBe(type);
-      expect(`${data?.title} ${data?.summary}`).toContain("larkvoice");
-      expect(`${data?.title} ${data?.summary} ${data?.evidence_summary}`).not.toMatch(/[{}]|undefined|NaN/);
-      expect(data?.change.magnitude).toBeGreaterThanOrEqual(0);
-      expect(data?.period.start && data.period.end >= data.period.start).toBe(true);
-      expect((data?.period.end ?? "9") <= "2026-11-05").toBe(true);
-    }
-    expect(chinese?.title).toMatch(/\p{Script=Han}/u);
-    expect(english?.title).not.toMatch(/\p{Script=Han}/u);
-    expect(chinese?.change).toEqual(english?.change);
-  },
-);
-
-interface Data {
-  signal_type: string;
-  title: string;
-  summary: string;
-  evidence_summary: string;
-  change: { magnitude: number };
-  period: { start: string; end: string };
-}
+// That the texts are right in both languages is in `derive-signals.test.ts`.
+test("a signal of any type can be published by its name alone", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const { url, signals } = await serveEndpoint();
+  // A registration has at most 30 types.
+  for (const half of [SIGNAL_TYPES.slice(0, 20), SIGNAL_TYPES.slice(20)]) {
+    await activeRegistration(world, url, { signal_types: half });
+  }
+  for (const signal_type of SIGNAL_TYPES) {
+    expect(call(control.publishSignal, { signal_type, slug: "larkvoice" })).toMatchObject({ registrations: 1 });
+  }
+  await world.scheduler.idle();
+  expect(signals).toHaveLength(SIGNAL_TYPES.length);
+  expect(signals.filter(({ body }) => parseEvent(body).kind !== "known")).toEqual([]);
+});
 
 test("what is given for a signal is said instead, and the texts follow its figures", async () => {
   const world = openWebhooks();
