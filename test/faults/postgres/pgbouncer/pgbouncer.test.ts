@@ -8,7 +8,7 @@ import { areHandedOff, idsOf, startReceiver } from "../../child-process.js";
 import { eventually } from "../../eventually.js";
 import { inboxFiles } from "../../inbox-file.js";
 import { eventThat, isAcknowledged, send } from "../../sender.js";
-import { newSchema } from "../open-stores.js";
+import { newSchema, takeForDead } from "../open-stores.js";
 import { hasPgbouncer, startPgbouncer, type Pgbouncer } from "./pgbouncer.js";
 
 const testThrough = test.skipIf(!hasPgbouncer);
@@ -50,6 +50,7 @@ testThrough("processes behind pgbouncer accept each id once, and take over the l
   expect(isAcknowledged(await send(killed.port, held))).toBe(true);
   await killed.until("the callback", (lines) => idsOf(lines, "begun").includes(held.id));
   killed.kill("SIGKILL");
+  await takeForDead(admin, name, held.id);
   await other.until("the take-over", (lines) => idsOf(lines, "begun").includes(held.id));
   other.kill("SIGUSR2");
   await other.until("the hand-off", areHandedOff([held.id]));
