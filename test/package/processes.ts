@@ -18,10 +18,16 @@ export function startOnAnyPort(folder: string, file: string, env: NodeJS.Process
   return child;
 }
 
-/** Types a line in a folder where the package is installed. Rejects unless it exits with 0. @returns what it printed */
+const BIN = new URL("bin", import.meta.url).pathname;
+
+/**
+ * Types a line in a folder where the package is installed, with a shorter npx; that npm's own finds the command is seen in
+ * replay-against.ts. Rejects unless the line exits with 0.
+ *
+ * @returns what it printed
+ */
 export async function typeIn(folder: string, line: string): Promise<string> {
-  // npx finds the installed command and needs no registry for it.
-  const env = { ...process.env, npm_config_offline: "true" };
+  const env = { ...process.env, PATH: `${BIN}:${process.env["PATH"] ?? ""}` };
   const { stdout } = await promisify(execFile)("sh", ["-ec", line], { cwd: folder, env });
   return stdout;
 }
