@@ -13,6 +13,7 @@ const DEBIAN = "/usr/lib/postgresql";
 export const POSTGRES_BINARIES: string | undefined = [
   process.env["TEST_POSTGRES_BINARIES"] ?? "",
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, "bin")) : []),
+  ...(process.env["PATH"] ?? "").split(":"),
 ].find((folder) => existsSync(join(folder, "initdb")));
 
 /** A PostgreSQL of the test's own, which it may stop, kill and configure. Without a password, as the user `postgres`. */
@@ -20,6 +21,8 @@ export interface OwnPostgres {
   port: number;
   /** The folder with its data. */
   data: string;
+  /** Of the server, while it runs. */
+  pid(): number | undefined;
   start(): Promise<void>;
   /** `SIGINT` stops it cleanly, `SIGQUIT` as a crash would. */
   stop(signal: "SIGINT" | "SIGQUIT"): Promise<void>;
@@ -56,6 +59,7 @@ export async function makeOwnPostgres(
   const own: OwnPostgres = {
     port,
     data,
+    pid: () => server?.pid,
     async start() {
       const all = ["listen_addresses=127.0.0.1", `unix_socket_directories=${data}`, ...settings];
       if (primary !== undefined) all.push(`primary_conninfo=host=127.0.0.1 port=${primary.port} user=postgres`);

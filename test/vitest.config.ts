@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { skipsReporter } from "./skips.js";
 
@@ -27,8 +28,8 @@ export default defineConfig({
     pool: "forks",
     // One module graph a worker: to import it anew for each file takes longer than most files' tests.
     isolate: false,
-    // Much of the time is spent waiting for child processes, so no core is left out.
-    maxWorkers: "100%",
+    // Much of the time is spent waiting for child processes and for time to pass, so there is one worker more than cores.
+    maxWorkers: availableParallelism() + 1,
     globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.
     testTimeout: 60_000,

@@ -6,7 +6,7 @@ import { renderTables, type BenchResult } from "./report/tables.js";
 import { runParts } from "./run-parts.js";
 
 // From the compiled bench to what it was compiled from.
-const RESULT = join(import.meta.dirname, "../result.json");
+const RESULT = join(import.meta.dirname, "../../result.json");
 
 const options = parseOptions(process.argv);
 const under = mkdtempSync(join(options.dir ?? import.meta.dirname, "data-"));

@@ -15,7 +15,7 @@ import { measureVerification } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
 import { describeMeasured } from "./report/format.js";
 import type { BenchResult, PartFindings } from "./report/tables.js";
-import { findPostgres } from "./postgres/own-server.js";
+import { POSTGRES_BINARIES } from "../own-postgres.js";
 import { SERVERS, serverNamed } from "./servers/catalogue.js";
 
 /** The servers that a part compares by default. */
@@ -72,7 +72,7 @@ export async function runParts({ options, generator, under, progress }: RunOptio
     search: () => measureSearch(all, events),
   };
   for (const part of only) {
-    if (part.startsWith("postgres") && findPostgres() === undefined) {
+    if (part.startsWith("postgres") && POSTGRES_BINARIES === undefined) {
       progress(`${part}  skipped: PostgreSQL is not installed`);
       continue;
     }

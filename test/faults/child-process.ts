@@ -17,8 +17,6 @@ export interface ChildConfig {
   db: string;
   /** The options of its store on PostgreSQL, instead of the file. */
   postgres?: { connectionString: string; schema: string };
-  /** What the callback "effect" does; see `children/effect-callback.mjs`. */
-  effects?: { order: "in" | "after"; faults: number };
   /** Where callbacks note that they began. */
   log: string;
   shared?: boolean;

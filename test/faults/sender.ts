@@ -43,7 +43,7 @@ export async function healthOf(port: number): Promise<ReceiverHealth> {
 }
 
 /** What the callback of `children/receiver.mjs` is to do with it. */
-export type Fate = "fine" | "slow" | "waits" | "hangs" | "exits" | "effect";
+export type Fate = "fine" | "slow" | "waits" | "hangs" | "exits";
 
 let lastId = 0;
 

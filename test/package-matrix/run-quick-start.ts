@@ -3,11 +3,11 @@ import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "../package/installed.js";
+import { ANY_PORT } from "../package/processes.js";
 import { start } from "../templates/commands.js";
 
 const SECRET = "whsec_quick_start";
 
-const PRELOAD = new URL("print-port.mjs", import.meta.url).href;
 const BODY = readFileSync(join(REPOSITORY, "fixtures/signals/traffic_breakout.json"));
 const { id } = JSON.parse(BODY.toString()) as { id: string };
 
@@ -54,7 +54,7 @@ export async function runQuickStart(
   env: Readonly<Record<string, string>>,
 ): Promise<QuickStartRun> {
   writeFileSync(join(folder, "signals.secret"), SECRET, { mode: 0o600 });
-  const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${PRELOAD}` });
+  const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${ANY_PORT}` });
   const [line = ""] = await app.linesWith(/^at port \d+$/);
   const port = line.replace("at port ", "");
   const answers = [await post(port, SECRET), await post(port, SECRET), await post(port, "whsec_other")];

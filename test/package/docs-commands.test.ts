@@ -1,9 +1,7 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import express from "express";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createReceiver, PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/index.js";
@@ -14,6 +12,7 @@ import { serveChallenges, serveService } from "../cli/serve-service.js";
 import { readDocument } from "../repo/markdown.js";
 import { until } from "../unit/until.js";
 import { install } from "./installed.js";
+import { typeIn } from "./processes.js";
 
 // Several processes a test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
@@ -21,14 +20,6 @@ vi.setConfig({ testTimeout: 120_000 });
 const SECRET = "whsec_quick_start";
 
 const commands = (page: string, holding: string): string => readDocument(`docs/${page}.md`).block(holding).code;
-
-/** Types it in a folder where the package is installed. Rejects unless it exits with 0. */
-async function type(folder: string, command: string): Promise<string> {
-  // npx finds the installed command and needs no registry for it.
-  const env = { ...process.env, npm_config_offline: "true" };
-  const { stdout } = await promisify(execFile)("sh", ["-ec", command], { cwd: folder, env });
-  return stdout;
-}
 
 /** The receiver of the quick start, with its inbox in this folder. */
 async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Promise<Receiver> {
@@ -41,7 +32,7 @@ async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Pro
 }
 
 test("the demo runs as it is typed", async () => {
-  const stdout = await type(install({ express: "express" }), commands("check", "signalbox demo"));
+  const stdout = await typeIn(install({ express: "express" }), commands("check", "signalbox demo"));
   expect(stdout).toContain("The demo passed");
 });
 
@@ -53,7 +44,7 @@ async function listen(folder: string, onSignal: ReceiverOptions["onSignal"]) {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const typed = (page: string, holding: string): Promise<string> =>
-    type(folder, commands(page, holding).replace("localhost:3000", `127.0.0.1:${port}`));
+    typeIn(folder, commands(page, holding).replace("localhost:3000", `127.0.0.1:${port}`));
   return { receiver, typed };
 }
 
@@ -70,7 +61,7 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
   const promised = Number(/(\d+) made-up signals/.exec(readDocument("docs/check.md").lines.join(" "))?.[1]);
   expect(onSignal).toHaveBeenCalledTimes(promised);
   expect((await receiver.inbox.stats()).quarantined).toBeGreaterThan(0);
-  await type(folder, commands("check", "inbox discard"));
+  await typeIn(folder, commands("check", "inbox discard"));
   expect((await receiver.inbox.stats()).quarantined).toBe(0);
 });
 
@@ -84,7 +75,7 @@ test("the files to add to an app are written as it is typed", async () => {
   const folder = install({ express: "express" });
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", dependencies: { express: "*" } }));
   writeFileSync(join(folder, "app.js"), 'import express from "express";\nexpress().listen(3000);\n');
-  await type(folder, commands("add-to-an-app", "add-on"));
+  await typeIn(folder, commands("add-to-an-app", "add-on"));
   expect(readdirSync(join(folder, "signals"))).toHaveLength(4);
 });
 
@@ -101,13 +92,13 @@ test("what was given up is listed, shown, tried again and discarded as it is typ
   await receiver.handle({ method: "POST", ...signedDelivery(readFileSync(path), { secret: SECRET }) });
   await deadOnce;
 
-  expect(await type(folder, lines[0] ?? "")).toContain(id);
-  expect(await type(folder, lines[1] ?? "")).toMatch(/no such tenant.*traffic_breakout/s);
+  expect(await typeIn(folder, lines[0] ?? "")).toContain(id);
+  expect(await typeIn(folder, lines[1] ?? "")).toMatch(/no such tenant.*traffic_breakout/s);
   const deadAgain = died();
-  expect(await type(folder, lines[2] ?? "")).toContain("ready again");
+  expect(await typeIn(folder, lines[2] ?? "")).toContain("ready again");
   await deadAgain;
   expect(onSignal).toHaveBeenCalledTimes(2);
-  await type(folder, lines[3] ?? "");
+  await typeIn(folder, lines[3] ?? "");
   expect(await receiver.inbox.get(id)).toMatchObject({ state: "done", rawBody: null });
 });
 
@@ -121,7 +112,7 @@ test("an unusable event is found in the quarantine as the page says", async () =
   const typed = /`(npx signalbox inbox ls [^`]*quarantined)`/.exec(PAGE.section("Answers to the sender"))?.[1];
   const [, reason = ""] = /such as\s+`([^`]+)`/.exec(PAGE.section("What an event must have")) ?? [];
   expect(reason).toContain("data.period");
-  expect(await type(folder, typed ?? "")).toContain(reason);
+  expect(await typeIn(folder, typed ?? "")).toContain(reason);
 });
 
 test("both registrations are made as it is typed, and their secrets are in the file that the receiver reads", async () => {
@@ -133,7 +124,7 @@ test("both registrations are made as it is typed, and their secrets are in the f
     .replace("https://api.example/v1", access[1] ?? "")
     .replace("=…", "=key_of_the_test")
     .replace("https://hooks.example/webhooks/signals", url);
-  expect(await type(folder, typed)).toMatch(/^wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n/);
+  expect(await typeIn(folder, typed)).toMatch(/^wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n/);
   expect(asked().map((each) => each.url)).toEqual([url, url]);
   expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe("whsec_shown_once_1\nwhsec_shown_once_2\n");
 });

@@ -1,11 +1,10 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
+import { typeIn } from "./processes.js";
 import { startQuickStart } from "./start-quick-start.js";
 
 // Several processes, on a machine that may be busy.
@@ -33,10 +32,7 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
     .replaceAll("http://127.0.0.1:4010", emulator.url)
     .replace("localhost:3000", `127.0.0.1:${port}`)
     .replace(/sbk_\S*/, KEY);
-  // npx finds the installed command and needs no registry for it.
-  const env = { ...process.env, npm_config_offline: "true" };
-  const { stdout } = await promisify(execFile)("sh", ["-ec", commands], { cwd: folder, env });
-  expect(stdout).toMatch(/^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m);
+  expect(await typeIn(folder, commands)).toMatch(/^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m);
   expect(await received).toMatch(/^signal \S/);
   const { items } = await emulator.control.listDeliveries({ limit: 500 });
   expect(items.filter(({ event_type }) => event_type === "signal.published").length).toBeGreaterThan(10);

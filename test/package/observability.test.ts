@@ -1,4 +1,4 @@
-import { execFileSync, fork, type ChildProcess } from "node:child_process";
+import { execFileSync, type ChildProcess } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { once } from "node:events";
@@ -10,11 +10,11 @@ import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { eventually } from "../faults/eventually.js";
 import { anchorOf, codeIn, readDocument } from "../repo/markdown.js";
 import { install, REPOSITORY } from "./installed.js";
+import { startOnAnyPort } from "./processes.js";
 
 // Processes of their own, on a machine that may be busy.
 vi.setConfig({ testTimeout: 120_000 });
 
-const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
 const SECRET = "whsec_observed";
 const PAGE = readDocument("docs/observability.md");
 const ALERTS = join(REPOSITORY, "docs/observability/alerts.yml");
@@ -35,10 +35,7 @@ async function startProgram(heading: string, servers: number, env: Record<string
   const folder = install(Object.fromEntries(packages.map((name) => [name, name])));
   writeFileSync(join(folder, "app.mjs"), blockOf("js"));
   writeFileSync(join(folder, "signals.secret"), SECRET, { mode: 0o600 });
-  const execArgv = ["--import", ANY_PORT];
-  const stdio = ["ignore", "pipe", "inherit", "ipc"] as const;
-  const child = fork("app.mjs", { cwd: folder, execArgv, stdio: [...stdio], env: { ...process.env, ...env } });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const child = startOnAnyPort(folder, "app.mjs", env);
   const urls: string[] = [];
   let output = "";
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
+import { typeIn } from "./processes.js";
 import { startQuickStart } from "./start-quick-start.js";
 
 // Several processes a test, on a machine that may be busy.
@@ -13,14 +14,8 @@ vi.setConfig({ testTimeout: 60_000 });
 /** The one block with this in it, as a reader would copy it. */
 const block = (holding: string): string => readDocument("docs/start.md").block(holding).code;
 
-/** Types it into a terminal. */
-async function type(folder: string, command: string, port = 0): Promise<string> {
-  const typed = command.replace("localhost:3000", `127.0.0.1:${port}`);
-  // npx finds the installed command and needs no registry for it.
-  const env = { ...process.env, npm_config_offline: "true" };
-  const { stdout } = await promisify(execFile)("sh", ["-ec", typed], { cwd: folder, env });
-  return stdout;
-}
+const type = (folder: string, command: string, port = 0): Promise<string> =>
+  typeIn(folder, command.replace("localhost:3000", `127.0.0.1:${port}`));
 
 /** A folder with the app and its secret, as the page has them made. */
 async function prepare(file: string, holding: string, express: string): Promise<string> {

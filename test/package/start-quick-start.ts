@@ -1,8 +1,6 @@
-import { fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { onTestFinished } from "vitest";
+import { startOnAnyPort } from "./processes.js";
 
 export interface Running {
   port: number;
@@ -12,12 +10,7 @@ export interface Running {
 
 /** Runs it in a process of its own, on a free port; killed when the test is over. */
 export async function startQuickStart(folder: string, file: string): Promise<Running> {
-  const child = fork(join(folder, file), {
-    cwd: folder,
-    execArgv: ["--import", new URL("any-port.mjs", import.meta.url).href],
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
+  const child = startOnAnyPort(folder, file);
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, "close").then(([code]) => Promise.reject(new Error(`ended with ${code}\n${stderr}`)));

@@ -21,13 +21,8 @@ testWithPython("a right receiver in Python passes what is required", async () =>
   expect(run.exitCode).toBe(0);
 });
 
-testWithPython.each([
-  ["signs-reserialised", "signature.raw-bytes"],
-  ["past-only", "age.future"],
-  ["looks-then-inserts", "dedupe.simultaneous"],
-])("in Python, %s is caught by its own check", async (fault, expected) => {
-  const receiver = await serveProcess("python", fault);
-  const { run, failed } = await checkAll(receiver);
-  expect(failed).toEqual([expected]);
+testWithPython("in Python, a body that is parsed and written again is caught by its own check", async () => {
+  const { run, failed } = await checkAll(await serveProcess("python", "signs-reserialised"));
+  expect(failed).toEqual(["signature.raw-bytes"]);
   expect(run.exitCode).toBe(1);
 });

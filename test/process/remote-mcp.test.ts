@@ -59,44 +59,42 @@ if (node?.ok !== true || conformance?.ok !== true || inspector?.ok !== true) {
     expect([...listed].filter((name) => !scenarios.has(name))).toEqual([]);
   });
 
-  test.each(["legacy", "modern"])(
-    "the Inspector's command line lists the four tools, calls each, and exits with 5 for a tool error (%s era)",
-    async (era) => {
-      const { emulator, account } = await startEmulator();
-      const { key } = await account("pro");
-      const launcher = join(inspector.folder, "clients/launcher/build/index.js");
-      const server = [emulator.mcpUrl, "--transport", "http", "--header", `Authorization: Bearer ${key}`];
-      // It writes to the home of its user.
-      const env = { HOME: tempFolder() };
-      const inspect = async (...args: string[]) => {
-        const line = [launcher, "--cli", ...server, "--protocol-era", era, "--format", "json", ...args];
-        const { exitCode, stdout, stderr } = await outcomeOf(spawn(program, line, { env }));
-        const result = stdout === "" ? undefined : (JSON.parse(stdout) as { result: object }).result;
-        return { exitCode, result, stderr };
-      };
-      const call = (tool: keyof typeof MCP_TOOLS, given: object) =>
-        inspect("--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(given));
-      const payloadOf = async (tool: keyof typeof MCP_TOOLS, given: object) => {
-        const { exitCode, result, stderr } = await call(tool, given);
-        expect(exitCode, stderr).toBe(0);
-        return (result as { structuredContent: object }).structuredContent;
-      };
+  // Both eras of the protocol: the conformance harness.
+  test("the Inspector's command line lists the four tools, calls each, and exits with 5 for a tool error", async () => {
+    const { emulator, account } = await startEmulator();
+    const { key } = await account("pro");
+    const launcher = join(inspector.folder, "clients/launcher/build/index.js");
+    const server = [emulator.mcpUrl, "--transport", "http", "--header", `Authorization: Bearer ${key}`];
+    // It writes to the home of its user.
+    const env = { HOME: tempFolder() };
+    const inspect = async (...args: string[]) => {
+      const line = [launcher, "--cli", ...server, "--protocol-era", "modern", "--format", "json", ...args];
+      const { exitCode, stdout, stderr } = await outcomeOf(spawn(program, line, { env }));
+      const result = stdout === "" ? undefined : (JSON.parse(stdout) as { result: object }).result;
+      return { exitCode, result, stderr };
+    };
+    const call = (tool: keyof typeof MCP_TOOLS, given: object) =>
+      inspect("--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(given));
+    const payloadOf = async (tool: keyof typeof MCP_TOOLS, given: object) => {
+      const { exitCode, result, stderr } = await call(tool, given);
+      expect(exitCode, stderr).toBe(0);
+      return (result as { structuredContent: object }).structuredContent;
+    };
 
-      // `--strict` exits with 6 for a schema that some clients refuse.
-      const list = await inspect("--method", "tools/list", "--strict");
-      expect(list.exitCode, list.stderr).toBe(0);
-      expect(list.result).toMatchObject({ tools: Object.keys(MCP_TOOLS).map((name) => ({ name })) });
+    // `--strict` exits with 6 for a schema that some clients refuse.
+    const list = await inspect("--method", "tools/list", "--strict");
+    expect(list.exitCode, list.stderr).toBe(0);
+    expect(list.result).toMatchObject({ tools: Object.keys(MCP_TOOLS).map((name) => ({ name })) });
 
-      expect(await payloadOf("search_ai_demand", { limit: 2 })).toHaveProperty("items.length", 2);
-      const ranked = await payloadOf("rank_ai_products", { limit: 2 });
-      const { slug } = (ranked as { items: [{ slug: string }] }).items[0];
-      const wish = { slug, idempotency_key: randomUUID(), confirm_usage: true };
-      const { task_id } = (await payloadOf("start_promotion_investigation", wish)) as { task_id: string };
-      expect(await payloadOf("get_promotion_investigation", { task_id })).toMatchObject({ task_id });
+    expect(await payloadOf("search_ai_demand", { limit: 2 })).toHaveProperty("items.length", 2);
+    const ranked = await payloadOf("rank_ai_products", { limit: 2 });
+    const { slug } = (ranked as { items: [{ slug: string }] }).items[0];
+    const wish = { slug, idempotency_key: randomUUID(), confirm_usage: true };
+    const { task_id } = (await payloadOf("start_promotion_investigation", wish)) as { task_id: string };
+    expect(await payloadOf("get_promotion_investigation", { task_id })).toMatchObject({ task_id });
 
-      const refused = await call("get_promotion_investigation", { task_id: `task_${randomUUID()}` });
-      expect(refused).toMatchObject({ exitCode: 5, result: { isError: true } });
-      expect(JSON.stringify(refused.result)).toContain("TASK_NOT_FOUND");
-    },
-  );
+    const refused = await call("get_promotion_investigation", { task_id: `task_${randomUUID()}` });
+    expect(refused).toMatchObject({ exitCode: 5, result: { isError: true } });
+    expect(JSON.stringify(refused.result)).toContain("TASK_NOT_FOUND");
+  });
 }

@@ -74,7 +74,7 @@ declare module "uuid";
 const STRICT_ALONE = /implicitly has an|Could not find a declaration file|\b(undefined|null)\b/;
 
 /**
- * Type-checks the JavaScript and TypeScript among blocks of code against the sources, each as a module of its own.
+ * Type-checks the JavaScript and TypeScript among blocks of code against the types that the build made, each as a module of its own.
  *
  * @returns one line for each mistake
  */
@@ -134,13 +134,10 @@ function withModuleMark(name: string, text: string): string {
   return name.endsWith(".d.ts") || name.endsWith(".cjs") ? text : `${text}\nexport {};\n`;
 }
 
-/** Each entry point of the package, at its source. */
+/** Each entry point of the package, at its types. */
 function pathsOfExports(): Record<string, string[]> {
   const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
   return Object.fromEntries(
-    entries.map(([entry, target]) => [
-      `signalbox${entry.slice(1)}`,
-      [`${ROOT}${target.replace(/^\.\/dist\//, "src/").replace(/\.js$/, ".ts")}`],
-    ]),
+    entries.map(([entry, target]) => [`signalbox${entry.slice(1)}`, [`${ROOT}${target.replace(/\.js$/, ".d.ts")}`]]),
   );
 }

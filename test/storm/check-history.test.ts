@@ -33,10 +33,11 @@ const FAILED = ended("p", { resolved: false });
 const RETRIED = [...TAKEN, begun("p"), FAILED];
 const STOPPED: Happening = { say: "silenced", process: "p", until: 35_000 };
 
-const GOOD: [string, Happening[]][] = [
+const GOOD: [string, Happening[], effects?: string[]][] = [
   ["one hand-off", [...ONCE, acknowledged(true)]],
   ["the answer was lost, and the next is a duplicate", [sent(), begun("p"), ended("p"), acknowledged(true)]],
   ["sent, and never taken", [...ONCE, sent("b")]],
+  ["the answer to the commit of its effect was lost", RETRIED, ["a"]],
   ["a retry", [...RETRIED, begun("q", { attempt: 2 }), ended("q")]],
   [
     "taken over from a killed process, and retried then",
@@ -51,9 +52,10 @@ const GOOD: [string, Happening[]][] = [
   ],
 ];
 
-const BAD: [string, Happening[], FinalRow[]?][] = [
+const BAD: [string, Happening[], FinalRow[]?, effects?: string[]][] = [
   ["acknowledged and lost", ONCE, []],
   ["several rows", ONCE, [done(), done()]],
+  ["several effects", ONCE, [done()], ["a", "a"]],
   ["several answers without `duplicate`", [...ONCE, acknowledged()]],
   ["not done", ONCE, [{ id: "a", state: "leased" }]],
   ["never handed off", TAKEN],
@@ -75,15 +77,15 @@ const BAD: [string, Happening[], FinalRow[]?][] = [
   ["repeated without a reason", [{ ...STOPPED, until: 5000 }, ...ONCE, begun("q", { flag: true }), ended("q")]],
 ];
 
-test.each(GOOD)("nothing is found: %s", (_, parts) => {
-  expect(checkHistory(history(...parts), [done()])).toEqual([]);
+test.each(GOOD)("nothing is found: %s", (_, parts, effects) => {
+  expect(checkHistory(history(...parts), [done()], effects)).toEqual([]);
 });
 
-test.each(BAD)("found, and nothing else: %s (%#)", (broken, parts, rows = [done()]) => {
+test.each(BAD)("found, and nothing else: %s (%#)", (broken, parts, rows = [done()], effects) => {
   const ids = broken === "never sent" ? "b" : "a";
   // An event beside it has its own, good history.
   const beside = [sent("z"), acknowledged(false, "z"), begun("r", { id: "z", call: 9 }), ended("r", { call: 9 })];
-  const findings = checkHistory(history(...parts, ...beside), [...rows, done("z")]);
+  const findings = checkHistory(history(...parts, ...beside), [...rows, done("z")], effects);
   expect(findings.map(({ broken: found, id }) => [found, id])).toContainEqual([broken, ids]);
   expect(new Set(findings.map(({ broken: found }) => found))).toEqual(new Set([broken]));
 });

@@ -5,6 +5,7 @@ export interface Finding {
   broken:
     | "acknowledged and lost"
     | "several rows"
+    | "several effects"
     | "several answers without `duplicate`"
     | "never handed off"
     | "not done"
@@ -20,8 +21,17 @@ const STILL_HELD_MS = 20_000;
 type Begun = Extract<Line, { say: "begun" }>;
 type Silence = Extract<Line, { say: "silenced" }>;
 
-/** Judges what was done to an inbox until all was handed off. @param lines in their order */
-export function checkHistory(lines: readonly Line[], rows: readonly FinalRow[]): Finding[] {
+/**
+ * Judges what was done to an inbox until all was handed off.
+ *
+ * @param lines in their order
+ * @param effects the ids of the events whose callback had one, in the transaction that completed the event
+ */
+export function checkHistory(
+  lines: readonly Line[],
+  rows: readonly FinalRow[],
+  effects: readonly string[] = [],
+): Finding[] {
   const findings: Finding[] = [];
   const find = (broken: Finding["broken"], ids: Iterable<string>): void => {
     for (const id of new Set(ids)) findings.push({ broken, id });
@@ -34,13 +44,16 @@ export function checkHistory(lines: readonly Line[], rows: readonly FinalRow[]):
   const begun = of("begun");
   const ended = new Map(of("ended").map((line) => [callOf(line), line]));
   const stored = new Set(rows.map(({ id }) => id));
-  const handedOff = new Set(begun.filter((call) => ended.get(callOf(call))?.resolved === true).map(({ id }) => id));
+  const resolved = begun.filter((call) => ended.get(callOf(call))?.resolved === true).map(({ id }) => id);
+  // A callback that did not see its transaction commit rejects.
+  const handedOff = new Set([...resolved, ...effects]);
 
   find(
     "acknowledged and lost",
     acknowledged.map(({ id }) => id).filter((id) => !stored.has(id)),
   );
   find("several rows", repeated(rows.map(({ id }) => id)));
+  find("several effects", repeated(effects));
   find(
     "several answers without `duplicate`",
     repeated(acknowledged.filter((line) => !line.duplicate).map(({ id }) => id)),

@@ -3,6 +3,7 @@
 import { openSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
+import { Pool } from "pg";
 
 const { name, history, connectionString, clockAheadMs } = JSON.parse(process.argv[2]);
 
@@ -30,6 +31,36 @@ setInterval(() => {
   if (lastTurnAt - from > 2000) note({ at: from, say: "silenced", until: lastTurnAt });
 }, 100).unref();
 
+const pool = new Pool({
+  connectionString,
+  max: 4,
+  // A connection that is half open stays so.
+  connectionTimeoutMillis: 5000,
+  query_timeout: 5000,
+  // As the store's, so that faults end its connections too.
+  application_name: "signalbox",
+});
+pool.on("error", () => {});
+// Not at each checkout: a server may end a connection in the moment in which it is made.
+pool.on("connect", (client) => client.on("error", () => {}));
+
+/** Its effect is a row without a unique constraint, in the transaction that completes the event. */
+async function haveEffect(id, handoff) {
+  const client = await pool.connect();
+  let failure;
+  try {
+    await client.query("BEGIN");
+    await client.query(handoff.completeSql);
+    await client.query("INSERT INTO effect (event_id) VALUES ($1)", [id]);
+    await client.query("COMMIT");
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    client.release(failure);
+  }
+}
+
 let calls = 0;
 const receiver = createReceiver({
   secrets: "whsec_faults",
@@ -37,15 +68,17 @@ const receiver = createReceiver({
   // Few, so that events wait for a slot while they are leased.
   handoff: { concurrency: 4, timeoutMs: 10_000, backoff: () => 200 },
   logger: false,
-  async onSignal(signal, { attempt, possiblyRepeated }) {
+  async onSignal(signal, handoff) {
+    const { attempt, possiblyRepeated } = handoff;
     const call = ++calls;
     note({ say: "begun", call, id: signal.id, attempt, possiblyRepeated });
-    // The event says how long its callback takes, and how often it fails.
-    const [durationMs, failures] = signal.data.callback;
+    // The event says how long its callback takes, how often it fails, and whether it has an effect in the database.
+    const [durationMs, failures, hasEffect] = signal.data.callback;
     await delay(durationMs);
-    const resolved = attempt > failures;
-    note({ say: "ended", call, resolved });
-    if (!resolved) throw new Error("the queue said no");
+    let failure = attempt > failures ? null : new Error("the queue said no");
+    if (failure === null && hasEffect) await haveEffect(signal.id, handoff).catch((error) => (failure = error));
+    note({ say: "ended", call, resolved: failure === null });
+    if (failure !== null) throw failure;
   },
 });
 

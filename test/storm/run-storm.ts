@@ -65,6 +65,7 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   await eventually("the start of all receivers", () => machines.every(({ port }) => port() !== null));
   // An event that three of these faults met would otherwise wait for up to an hour.
   await shortenCrashDelays(admin, "signalbox", 200);
+  await admin.query("CREATE TABLE effect (event_id text NOT NULL)");
 
   let lastTurnAt = nowMs();
   const watch = setInterval(() => {
@@ -106,14 +107,15 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   clearInterval(watch);
   const query = "SELECT event_id AS id, state FROM signalbox.inbox JOIN signalbox.inbox_body USING (seq)";
   const { rows } = await admin.query<FinalRow>(query);
+  const effects = (await admin.query<{ id: string }>("SELECT event_id AS id FROM effect")).rows.map(({ id }) => id);
   await admin.end();
 
   const lines = readHistory(folder);
-  const findings = checkHistory(lines, rows);
+  const findings = checkHistory(lines, rows, effects);
   const calls = lines.filter(({ say }) => say === "begun").length;
   const flagged = lines.filter((line) => line.say === "begun" && line.possiblyRepeated).length;
   const duplicates = lines.filter((line) => line.say === "acknowledged" && line.duplicate).length;
-  report(`drained ${Math.round((nowMs() - calmAt) / 1000)} s later: ${rows.length} rows`);
+  report(`drained ${Math.round((nowMs() - calmAt) / 1000)} s later: ${rows.length} rows, ${effects.length} effects`);
   report(`faults: ${[...counts].map(([name, times]) => `${name} ${times}`).join(", ")}`);
   report(`answers that were no 2xx: ${[...refusals].map(([code, times]) => `${code} ${times}`).join(", ")}`);
   report(`${duplicates} duplicates; ${calls} hand-offs, ${flagged} of them flagged as possible repeats`);

@@ -9,6 +9,8 @@ const LONGEST_RETRY_MS = 8000;
 /** The shares of events that a forged one goes with, and one that is sent to one machine alone. */
 const FORGED = 0.02;
 const ALONE = 0.25;
+/** And of those whose callback completes them in the transaction of an effect. */
+const WITH_EFFECT = 0.3;
 
 export interface Sending {
   machines: readonly Machine[];
@@ -26,7 +28,7 @@ export async function sendToTwo(id: string, sending: Sending): Promise<void> {
   const { machines, note, random } = sending;
   const first = Math.floor(random() * machines.length);
   const second = (first + 1 + Math.floor(random() * (machines.length - 1))) % machines.length;
-  const event = eventThat("fine", id, { callback: callbackOf(random()) });
+  const event = eventThat("fine", id, { callback: [...callbackOf(random()), random() < WITH_EFFECT] });
   if (random() < FORGED) void post(machines[first] as Machine, { ...event, id: `${id}-forged` }, "whsec_guessed");
   const alone = { ...event, id: `${id}-alone` };
   const sends: [{ id: string }, number][] = [

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { startProcess } from "../processes/start-process.js";
 
-/** The compiled bench is one folder below its sources, and the compiler leaves the C where it is. */
-const SOURCE = join(import.meta.dirname, "../../disk/slow-sync.c");
+/** The compiled bench is in `dist/bench` below its sources, and the compiler leaves the C where it is. */
+const SOURCE = join(import.meta.dirname, "../../../disk/slow-sync.c");
 
 export type SlowDisk = { env: NodeJS.ProcessEnv } | { skipped: string };
 

@@ -25,6 +25,26 @@ export interface ClosedLoopRound extends ServerRun<LoadOutcome> {
   writtenBytesPerRequest: number | null;
 }
 
+export const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
+
+/** The line that tells of it. */
+export function describeRound(
+  part: string,
+  round: number,
+  name: string,
+  { requestsPerSecond, cpuMicrosPerRequest, value }: ClosedLoopRound,
+): string {
+  const { load, loop, drainMs } = value;
+  return [
+    `${part} ${round + 1}  ${name.padEnd(18)} ${requestsPerSecond.toFixed(0).padStart(6)}/s`,
+    `cpu ${cpuMicrosPerRequest.toFixed(1)} µs`,
+    `p50 ${load.latency.p50.toFixed(1)} p99 ${load.latency.p99.toFixed(1)} ms`,
+    `loop p99 ${loop.p99.toFixed(1)} max ${loop.max.toFixed(1)} ms`,
+    `drain ${drainMs.toFixed(0)} ms`,
+    `generator ${(load.generatorBusy * 100).toFixed(0)} %`,
+  ].join("  ");
+}
+
 /** One server once: started, warmed up, given as much as it takes, stopped, checked. */
 export async function runClosedLoopRound(
   context: Pick<PartContext, "generator" | "seconds" | "connections" | "under">,

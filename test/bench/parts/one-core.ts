@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { startProcess } from "../processes/start-process.js";
-import { formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
 import { makeTable, type Column, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SERVER_CORE = 0;
@@ -32,21 +32,15 @@ export async function measureOneCore(context: PartContext): Promise<PartFindings
   try {
     const rows = await inRounds(servers, rounds, async (server, round) => {
       const result = await runClosedLoopRound({ ...context, generator }, server, { core: SERVER_CORE });
-      const { requestsPerSecond, cpuMicrosPerRequest, value } = result;
-      progress(
-        `one core ${round + 1}  ${server.name.padEnd(18)} ${requestsPerSecond.toFixed(0).padStart(6)}/s  cpu ${cpuMicrosPerRequest.toFixed(1)} µs  p50 ${value.load.latency.p50.toFixed(1)} p99 ${value.load.latency.p99.toFixed(1)} ms`,
-      );
+      progress(describeRound("one core", round, server.name, result));
       return result;
     });
     const of = (name: string) => rows.find(({ value }) => value.name === name)?.results;
-    // Each round against the same round of the other server.
-    const ratioTo = (others: readonly ClosedLoopRound[] = []) =>
-      spreadOf((round: ClosedLoopRound, index) => rateOf(round) / rateOf(others[index] ?? round));
     const verified = of(VERIFIED);
     const isCompared = of(ON_NODE) !== undefined && verified !== undefined;
     const toVerified: Column<Row> = [
       `× ${serverNamed(VERIFIED).label}`,
-      (row) => (row.value.name === ON_NODE ? ratioTo(verified)(row) : "–"),
+      (row) => (row.value.name === ON_NODE ? ratioTo(rateOf, verified)(row) : "–"),
     ];
     const table = makeTable<Row>(
       `The server held to one core, ${connections} connections`,
@@ -54,7 +48,10 @@ export async function measureOneCore(context: PartContext): Promise<PartFindings
       [
         ["", ({ value }) => nameOf(value)],
         ["requests/s", spreadOf(rateOf)],
-        ["× its framework, does nothing", (row) => ratioTo(of(BASELINES.get(row.value.name) ?? row.value.name))(row)],
+        [
+          "× its framework, does nothing",
+          (row) => ratioTo(rateOf, of(BASELINES.get(row.value.name) ?? row.value.name))(row),
+        ],
         ...(isCompared ? [toVerified] : []),
         ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
       ],
@@ -69,8 +66,6 @@ export async function measureOneCore(context: PartContext): Promise<PartFindings
     await generator.stop();
   }
 }
-
-const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
 
 function whySkipped(): string | undefined {
   try {

@@ -1,11 +1,16 @@
 import { measureLifeCycles, rateOf, type Lane, type LaneRow, type Slices } from "../postgres/life-cycles.js";
 import { startOwnServer } from "../postgres/own-server.js";
 import { queryDatabase } from "../postgres/query-database.js";
-import { formatCount, formatNumber, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { formatCount, formatNumber, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
 import { median } from "../statistics.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import {
+  describeRound,
+  rateOf as requestRateOf,
+  runClosedLoopRound,
+  type ClosedLoopRound,
+} from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SERVERS = ["express-nothing", "signalbox-postgres", "express-pg-insert"];
@@ -17,24 +22,19 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
   try {
     const rows = await inRounds(SERVERS.map(serverNamed), rounds, async (each, round) => {
       const result = await runClosedLoopRound(context, each, { database: await server.newDatabase() });
-      progress(`postgres ${round + 1}  ${each.name.padEnd(18)} ${result.requestsPerSecond.toFixed(0).padStart(6)}/s`);
+      progress(describeRound("postgres", round, each.name, result));
       return result;
     });
     const [nothing, , insert] = rows;
-    // Each round against the same round of the others.
-    const ratioTo = (others: Measured<Server, ClosedLoopRound> | undefined) =>
-      spreadOf((round: ClosedLoopRound, index) => {
-        return round.requestsPerSecond / (others?.results[index] ?? round).requestsPerSecond;
-      });
     const { version } = server;
     const requests = makeTable<Measured<Server, ClosedLoopRound>>(
       `With PostgreSQL, ${connections} connections`,
       rows,
       [
         ["", ({ value }) => nameOf(value)],
-        ["requests/s", spreadOf((round) => round.requestsPerSecond)],
-        ["× Express 5, does nothing", ratioTo(nothing)],
-        ["× one INSERT each", ratioTo(insert)],
+        ["requests/s", spreadOf(requestRateOf)],
+        ["× Express 5, does nothing", ratioTo(requestRateOf, nothing?.results)],
+        ["× one INSERT each", ratioTo(requestRateOf, insert?.results)],
         ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
       ],
       [`${formatRounds(rounds, seconds)} PostgreSQL ${version} on the same machine; CPU is without its own.`],
@@ -48,7 +48,6 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
       { label: "graphile-worker, in batches", name: "graphile-worker", url: await server.newDatabase() },
     ];
     const cycles = await measureLifeCycles(server, lanes, context);
-    const against = cycles[0]?.results ?? [];
     const perEvent = (figure: "cpuMs" | "serverCpuMs" | "walBytes", unit = 1) =>
       medianOf((total: Slices) => (total[figure] * unit) / total.events);
     const lifeCycles = makeTable<LaneRow>(
@@ -57,8 +56,7 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
       [
         ["", ({ value }) => nameOf(value)],
         ["events/s", spreadOf(rateOf)],
-        // Each round against the same round of the first lane.
-        ["× signalbox", spreadOf((total, index) => rateOf(total) / rateOf(against[index] ?? total))],
+        ["× signalbox", ratioTo(rateOf, cycles[0]?.results)],
         ["CPU µs/event", perEvent("cpuMs", 1000)],
         ["of the server", perEvent("serverCpuMs", 1000)],
         ["WAL bytes/event", perEvent("walBytes")],

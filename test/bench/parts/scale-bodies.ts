@@ -1,7 +1,7 @@
-import { formatCount, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { formatCount, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import type { Server } from "../servers/catalogue.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const BODY_BYTES = [1024, 64 * 1024];
@@ -18,9 +18,7 @@ export async function measureScaleBodies(context: PartContext): Promise<PartFind
     const measured = await inRounds(BODY_BYTES, rounds, async (bodyBytes, round) => {
       const result = await runClosedLoopRound(context, server, { bodyBytes });
       const megabytesPerSecond = (result.requestsPerSecond * bodyBytes) / MEGABYTE;
-      progress(
-        `scale-bodies ${round + 1}  ${server.name.padEnd(18)} ${String(bodyBytes).padStart(6)} bytes  ${result.requestsPerSecond.toFixed(0)}/s  ${megabytesPerSecond.toFixed(1)} MB/s`,
-      );
+      progress(describeRound(`scale-bodies, ${bodyBytes} bytes`, round, server.name, result));
       return { ...result, megabytesPerSecond };
     });
     const small = measured[0]?.results ?? [];
@@ -32,16 +30,9 @@ export async function measureScaleBodies(context: PartContext): Promise<PartFind
     [
       ["", ({ server }) => nameOf(server)],
       ["body bytes", ({ value }) => formatCount(value)],
-      ["requests/s", spreadOf((round) => round.requestsPerSecond)],
+      ["requests/s", spreadOf(rateOf)],
       ["MB/s", spreadOf((round) => round.megabytesPerSecond)],
-      // Against the small bodies in the same round.
-      [
-        "× the small ones, in bytes",
-        (row) => {
-          const smallOf = (index: number): number => row.small[index]?.megabytesPerSecond ?? Number.NaN;
-          return spreadOf((round: Round, index) => round.megabytesPerSecond / smallOf(index))(row);
-        },
-      ],
+      ["× the small ones, in bytes", (row) => ratioTo((round: Round) => round.megabytesPerSecond, row.small)(row)],
       ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
     ],
     [formatRounds(rounds)],

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
-import { formatCount, formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
+import { formatCount, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import type { Server } from "../servers/catalogue.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import type { PartContext } from "./part-context.js";
 
 /** Events between two lines of progress. */
@@ -41,15 +41,12 @@ export async function measureScaleEvents(context: PartContext, events: number): 
           // Each round adds events, few beside those that are there.
           if (isFull) inFile += result.acknowledged;
           (isFull ? full : empty).push(result);
-          progress(
-            `scale-events ${round + 1}  ${server.name.padEnd(18)} ${isFull ? `${events} events` : "empty"}  ${result.requestsPerSecond.toFixed(0)}/s  cpu ${result.cpuMicrosPerRequest.toFixed(1)} µs  started in ${result.startMs.toFixed(0)} ms`,
-          );
+          progress(describeRound(`scale-events, ${isFull ? events : "none"}`, round, server.name, result));
         }
       }
       rows.push({ server, events: 0, fileBytes: 0, results: empty, empty });
       rows.push({ server, events, fileBytes, results: full, empty });
     }
-    const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
     const table = makeTable<Row>(
       `With events in the inbox, ${connections} connections`,
       rows,
@@ -58,10 +55,7 @@ export async function measureScaleEvents(context: PartContext, events: number): 
         ["events", (row) => formatCount(row.events)],
         ["file", (row) => `${(row.fileBytes / 1e9).toFixed(1)} GB`],
         ["requests/s", spreadOf(rateOf)],
-        [
-          "× the empty one",
-          (row) => spreadOf((round: ClosedLoopRound, index) => rateOf(round) / rateOf(row.empty[index] ?? round))(row),
-        ],
+        ["× the empty one", (row) => ratioTo(rateOf, row.empty)(row)],
         ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
         // From the start of the process until it listens.
         ["start ms", medianOf((round) => round.startMs)],

@@ -5,7 +5,8 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 import { createManualClock } from "signalbox/testing";
 import { fillMixed } from "../load/fill-mixed.js";
 import { searchMixed, type AskResult } from "../load/search-mixed.js";
-import { findPostgres, startOwnServer } from "../postgres/own-server.js";
+import { POSTGRES_BINARIES } from "../../own-postgres.js";
+import { startOwnServer } from "../postgres/own-server.js";
 import { formatCount, formatNumber } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import type { PartContext } from "./part-context.js";
@@ -37,7 +38,7 @@ export async function measureSearch({ under, rounds, progress }: PartContext, wa
   };
   const sqlite = await measure("SQLite", sqliteStore(join(under, "search.db")));
   let postgres: AskResult[] = [];
-  if (findPostgres() !== undefined) {
+  if (POSTGRES_BINARIES !== undefined) {
     const server = await startOwnServer(under);
     try {
       postgres = await measure("PostgreSQL", postgresStore({ connectionString: await server.newDatabase() }));

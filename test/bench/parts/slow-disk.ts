@@ -2,7 +2,7 @@ import { makeSlowDisk } from "../disk/slow-disk.js";
 import { formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
 import { makeTable, type BenchTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SYNC_MS = 8;
@@ -17,10 +17,7 @@ export async function measureSlowDisk(context: PartContext): Promise<PartFinding
   const env = "skipped" in slow ? {} : slow.env;
   const rows = await inRounds(servers, rounds, async (server, round) => {
     const result = await runClosedLoopRound(context, server, { env });
-    const { requestsPerSecond, value } = result;
-    progress(
-      `slow disk ${round + 1}  ${server.name.padEnd(18)} ${requestsPerSecond.toFixed(0).padStart(6)}/s  loop p99 ${value.loop.p99.toFixed(1)} max ${value.loop.max.toFixed(1)} ms  p50 ${value.load.latency.p50.toFixed(1)} ms`,
-    );
+    progress(describeRound("slow disk", round, server.name, result));
     return result;
   });
   const table = makeTable<Measured<Server, ClosedLoopRound>>(
@@ -30,7 +27,7 @@ export async function measureSlowDisk(context: PartContext): Promise<PartFinding
       ["", ({ value }) => nameOf(value)],
       ["loop delay p99 ms", spreadOf(({ value }) => value.loop.p99)],
       ["max ms", spreadOf(({ value }) => value.loop.max)],
-      ["requests/s", medianOf((round) => round.requestsPerSecond)],
+      ["requests/s", medianOf(rateOf)],
       ["answer p50 ms", medianOf(({ value }) => value.load.latency.p50)],
       ["p99 ms", medianOf(({ value }) => value.load.latency.p99)],
     ],
@@ -53,9 +50,7 @@ async function measureLoads(context: PartContext, env: NodeJS.ProcessEnv): Promi
     const result = await runClosedLoopRound({ ...context, connections }, serverNamed("signalbox-node"), {
       env: isSerial ? { ...env, SLOW_SYNC_SERIAL: "1" } : env,
     });
-    progress(
-      `slow disk ${round + 1}  ${describe({ connections, isSerial })}  ${result.requestsPerSecond.toFixed(0)}/s`,
-    );
+    progress(describeRound("slow disk", round, describe({ connections, isSerial }), result));
     return result;
   });
   return makeTable<Measured<Load, ClosedLoopRound>>(
@@ -63,13 +58,12 @@ async function measureLoads(context: PartContext, env: NodeJS.ProcessEnv): Promi
     rows,
     [
       ["", ({ value }) => nameOf({ label: describe(value), isOurs: !value.isSerial })],
-      ["requests/s", spreadOf((round) => round.requestsPerSecond)],
+      ["requests/s", spreadOf(rateOf)],
       ["answer p50 ms", medianOf(({ value }) => value.load.latency.p50)],
       ["p99 ms", medianOf(({ value }) => value.load.latency.p99)],
       [
         "share of a sync for each answer",
-        (row) =>
-          spreadOf((round: ClosedLoopRound) => (round.requestsPerSecond * SYNC_MS) / 1000 / row.value.connections)(row),
+        (row) => spreadOf((round: ClosedLoopRound) => (rateOf(round) * SYNC_MS) / 1000 / row.value.connections)(row),
       ],
     ],
     [

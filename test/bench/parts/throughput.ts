@@ -5,12 +5,13 @@ import {
   formatRounds,
   medianOf,
   nameOf,
+  ratioTo,
   spreadOf,
 } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import { findBaseline, type Server } from "../servers/catalogue.js";
 import { median, medianOrNull } from "../statistics.js";
-import { runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 type Row = Measured<Server, ClosedLoopRound>;
@@ -20,7 +21,7 @@ export async function measureThroughput(context: PartContext): Promise<Required<
   const { servers, rounds, seconds, connections, machine, progress } = context;
   const rows = await inRounds(servers, rounds, async (server, round) => {
     const result = await runClosedLoopRound(context, server);
-    progress(describe(server, round, result));
+    progress(describeRound("throughput", round, server.name, result));
     return result;
   });
   const baseline = findBaseline(servers);
@@ -31,10 +32,9 @@ export async function measureThroughput(context: PartContext): Promise<Required<
     [
       ["", ({ value }) => nameOf(value)],
       ["requests/s", (row) => spreadOf(rateOf)(row) + (isAtItsLimit(row) ? " †" : "")],
-      // Each round against the same round of the baseline.
-      [`× ${baseline.label}`, spreadOf((round, index) => rateOf(round) / rateOf(against[index] ?? round))],
+      [`× ${baseline.label}`, ratioTo(rateOf, against)],
       ["CPU µs/request", spreadOf(cpuOf)],
-      ["× its CPU", spreadOf((round, index) => cpuOf(round) / cpuOf(against[index] ?? round))],
+      ["× its CPU", ratioTo(cpuOf, against)],
     ],
     [
       `${formatRounds(rounds, seconds)} Ratios are taken in each round, then their median.`,
@@ -66,7 +66,6 @@ export async function measureThroughput(context: PartContext): Promise<Required<
   return { tables: [requests, cost], chart: { bars, note } };
 }
 
-const rateOf = (round: ClosedLoopRound): number => round.requestsPerSecond;
 const cpuOf = (round: ClosedLoopRound): number => round.cpuMicrosPerRequest;
 
 function optionalOf(figure: (round: ClosedLoopRound, server: Server) => number | null): (row: Row) => string {
@@ -78,17 +77,4 @@ const BUSY = 0.9;
 
 function isAtItsLimit({ results }: Row): boolean {
   return results.some(({ value }) => value.load.generatorBusy > BUSY);
-}
-
-function describe(server: Server, round: number, measured: ClosedLoopRound): string {
-  const { requestsPerSecond, cpuMicrosPerRequest, value } = measured;
-  const { load, loop, drainMs } = value;
-  return [
-    `throughput ${round + 1}  ${server.name.padEnd(18)} ${requestsPerSecond.toFixed(0).padStart(6)}/s`,
-    `cpu ${cpuMicrosPerRequest.toFixed(1)} µs`,
-    `p50 ${load.latency.p50.toFixed(1)} p99 ${load.latency.p99.toFixed(1)} ms`,
-    `loop p99 ${loop.p99.toFixed(1)} max ${loop.max.toFixed(1)} ms`,
-    `drain ${drainMs.toFixed(0)} ms`,
-    `generator ${(load.generatorBusy * 100).toFixed(0)} %`,
-  ].join("  ");
 }

@@ -22,6 +22,11 @@ export function spreadOf<Round>(figure: Figure<Round>): Cell<Round> {
   return ({ results }) => formatSpread(spread(results.map(figure)));
 }
 
+/** Each round against the same round of another row; that of a row without rounds is 1. */
+export function ratioTo<Round>(figure: Figure<Round>, others: readonly Round[] = []): Cell<Round> {
+  return spreadOf((round, index) => figure(round, index) / figure(others[index] ?? round, index));
+}
+
 export function medianOf<Round>(figure: Figure<Round>): Cell<Round> {
   return ({ results }) => formatNumber(median(results.map(figure)));
 }

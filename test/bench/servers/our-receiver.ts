@@ -1,15 +1,15 @@
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { createReceiver, type Receiver, type ReceiverOptions } from "signalbox";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { SECRET } from "./endpoint.js";
-import { serverConfig } from "./serve.js";
+import { serve, serverConfig } from "./serve.js";
 
-/** The receiver that all of our servers share: on a file by default, with a hand-off that only counts. */
-export async function startOurReceiver(options: Partial<ReceiverOptions> = {}): Promise<{
-  receiver: Receiver;
-  handedOff: () => number;
-  close: () => Promise<void>;
-}> {
+/** Serves the receiver that all of our servers share: on a file by default, with a hand-off that only counts. */
+export async function serveOurs(
+  makeListener: (receiver: Receiver) => RequestListener | Promise<RequestListener>,
+  options: Partial<ReceiverOptions> = {},
+): Promise<void> {
   let handedOff = 0;
   const receiver = createReceiver({
     secrets: SECRET,
@@ -21,5 +21,9 @@ export async function startOurReceiver(options: Partial<ReceiverOptions> = {}): 
     telemetry: options.telemetry,
   });
   await receiver.start();
-  return { receiver, handedOff: () => handedOff, close: () => receiver.close({ graceMs: 20_000 }) };
+  serve({
+    listener: await makeListener(receiver),
+    handedOff: () => handedOff,
+    close: () => receiver.close({ graceMs: 20_000 }),
+  });
 }

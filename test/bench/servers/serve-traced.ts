@@ -11,8 +11,7 @@ import express from "express";
 import { expressHandler } from "signalbox/express";
 import { openTelemetry } from "signalbox/opentelemetry";
 import { PATH } from "./endpoint.js";
-import { startOurReceiver } from "./our-receiver.js";
-import { serve } from "./serve.js";
+import { serveOurs } from "./our-receiver.js";
 
 /** Takes what an exporter takes, and drops it. */
 const nowhere = {
@@ -31,8 +30,5 @@ export async function serveTraced(ratio: number): Promise<void> {
   const readers = [new PeriodicExportingMetricReader({ exporter: nowhere, exportIntervalMillis: 10_000 })];
   metrics.setGlobalMeterProvider(new MeterProvider({ readers }));
 
-  const { receiver, handedOff, close } = await startOurReceiver({ telemetry: openTelemetry() });
-  const app = express();
-  app.use(PATH, expressHandler(receiver));
-  serve({ listener: app, handedOff, close });
+  await serveOurs((receiver) => express().use(PATH, expressHandler(receiver)), { telemetry: openTelemetry() });
 }

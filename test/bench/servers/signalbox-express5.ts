@@ -1,10 +1,6 @@
 import express from "express";
 import { expressHandler } from "signalbox/express";
 import { PATH } from "./endpoint.js";
-import { startOurReceiver } from "./our-receiver.js";
-import { serve } from "./serve.js";
+import { serveOurs } from "./our-receiver.js";
 
-const { receiver, handedOff, close } = await startOurReceiver();
-const app = express();
-app.use(PATH, expressHandler(receiver));
-serve({ listener: app, handedOff, close });
+await serveOurs((receiver) => express().use(PATH, expressHandler(receiver)));

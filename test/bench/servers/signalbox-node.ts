@@ -1,6 +1,4 @@
 import { nodeHandler } from "signalbox/node";
-import { startOurReceiver } from "./our-receiver.js";
-import { serve } from "./serve.js";
+import { serveOurs } from "./our-receiver.js";
 
-const { receiver, handedOff, close } = await startOurReceiver();
-serve({ listener: nodeHandler(receiver), handedOff, close });
+await serveOurs(nodeHandler);

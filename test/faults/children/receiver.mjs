@@ -9,12 +9,10 @@ import { nodeHandler } from "signalbox/node";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
-import { effectCallback } from "./effect-callback.mjs";
 
 const {
   db,
   postgres,
-  effects,
   log,
   shared = false,
   handoff = {},
@@ -37,8 +35,6 @@ const CALLBACKS = new Map([
   ["waits", () => released],
   ["exits", () => process.exit(3)],
 ]);
-
-if (effects !== undefined) CALLBACKS.set("effect", effectCallback({ ...postgres, ...effects }));
 
 const store = postgres === undefined ? sqliteStore({ path: db, shared }) : postgresStore(postgres);
 /** The process ends when the first event is written and not synced yet: no delivery was answered. */

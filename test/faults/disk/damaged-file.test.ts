@@ -100,8 +100,8 @@ async function live(path: string): Promise<Outcome> {
 }
 
 test.each([
-  ["closed", false, 150],
-  ["left by a crash", true, 60],
+  ["closed", false, 70],
+  ["left by a crash", true, 30],
 ])(
   "flips in an inbox that was %s: no crash, no error but ours, and what is taken is kept unless damage that no check has found swallows it",
   async (_how, crashed, rounds) => {

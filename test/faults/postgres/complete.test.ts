@@ -13,7 +13,7 @@ import {
   stateOf,
 } from "../../contract/cases/store-case.js";
 import { killablePool, makePool } from "../../contract/postgres-medium.js";
-import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+import { ENDPOINT, newSchema, openStore, poolOfTest, takeForDead, testOnPostgres } from "./open-stores.js";
 
 type Lease = Parameters<NonNullable<InboxStore["completeSql"]>>[0];
 
@@ -116,8 +116,7 @@ testOnPostgres(
     // All leases have expired, nobody holds them, and a process is dead.
     kill();
     const sweep = async (): Promise<string[]> => {
-      await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0,
-      beat_at = CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE seq = ${lost.seq}) THEN 0 ELSE beat_at END`);
+      await takeForDead(admin, name, ids[2]);
       return idsOf((await claim(store)).events).sort();
     };
     expect(await sweep()).toEqual(["evt_new"]);

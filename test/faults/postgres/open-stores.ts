@@ -47,4 +47,11 @@ export async function shortenCrashDelays(admin: Pool, name: string, factor: numb
       EXECUTE FUNCTION ${name}.shorten()`);
 }
 
+/** As if the process that has leased this event had had no heartbeat for long: another one takes over at its next claim. */
+export async function takeForDead(admin: Pool, name: string, eventId: string): Promise<void> {
+  const beatAt = `CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE event_id = $1) THEN 0 ELSE beat_at END`;
+  const dead = `UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`;
+  await admin.query(dead, [eventId]);
+}
+
 export { quotedName };

@@ -13,15 +13,19 @@ import {
 import { eventually } from "../eventually.js";
 import { inboxFiles, readLog } from "../inbox-file.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
-import { newSchema, testOnPostgres } from "./open-stores.js";
+import { newSchema, takeForDead, testOnPostgres } from "./open-stores.js";
 
 // A dead process is known after some seconds.
 vi.setConfig({ testTimeout: 90_000 });
 
-function newInbox(): { config: ChildConfig; rows: () => Promise<unknown[]> } {
+function newInbox(): {
+  config: ChildConfig;
+  rows: () => Promise<unknown[]>;
+  takeForDead: (id: string) => Promise<void>;
+} {
   const { schema, name, admin } = newSchema();
   const config = { ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema } };
-  return { config, rows: () => readRows(admin, name) };
+  return { config, rows: () => readRows(admin, name), takeForDead: (id) => takeForDead(admin, name, id) };
 }
 
 async function readRows(admin: Pool, name: string): Promise<unknown[]> {
@@ -81,13 +85,14 @@ testOnPostgres("the leases of a killed process are taken over, and those of a li
 });
 
 testOnPostgres("a process that was stopped for too long ends nothing that another took over, and goes on", async () => {
-  const { config, rows } = newInbox();
+  const { config, rows, takeForDead: take } = newInbox();
   const stopped = await startReceiver(config);
   const other = await startReceiver(config);
   const event = eventThat("waits");
   expect(isAcknowledged(await send(stopped.port, event))).toBe(true);
   await hasBegun(stopped, event.id);
   stopped.kill("SIGSTOP");
+  await take(event.id);
   await hasBegun(other, event.id);
   stopped.kill("SIGUSR2");
   stopped.kill("SIGCONT");

@@ -98,8 +98,7 @@ testRecorded("killed at any call that makes the inbox, it is made by the next st
 testRecorded("killed again and again at any call on its files, it loses nothing and flags every repeat", async () => {
   const folders = newFolders();
   const underLoad = [
-    at("write", "-wal", between(25, 400), SIDES),
-    at("write", "-wal", between(400, 1500), SIDES),
+    at("write", "-wal", between(25, 1000), SIDES),
     at("sync", "-wal", between(5, 80), EDGES),
     // In a checkpoint.
     at("write", "inbox.db", 1200, SIDES),

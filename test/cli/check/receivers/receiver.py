@@ -35,8 +35,7 @@ def is_signed(header, body):
         return False
     digest = hmac.new(SECRET, match[1].encode() + b"." + signed_bytes(body), hashlib.sha256).hexdigest()
     age = int(time.time()) - int(match[1])
-    in_time = age <= 300 if FAULT == "past-only" else abs(age) <= 300
-    return hmac.compare_digest(digest, match[2]) and in_time
+    return hmac.compare_digest(digest, match[2]) and abs(age) <= 300
 
 
 def accept(event_id, body):
@@ -44,12 +43,7 @@ def accept(event_id, body):
     database = connect()
     try:
         with database:
-            if FAULT == "looks-then-inserts":
-                is_new = database.execute("SELECT 1 FROM event WHERE id = ?", (event_id,)).fetchone() is None
-                time.sleep(0.02)
-                database.execute("INSERT OR REPLACE INTO event VALUES (?, ?)", (event_id, body))
-            else:
-                is_new = database.execute("INSERT OR IGNORE INTO event VALUES (?, ?)", (event_id, body)).rowcount == 1
+            is_new = database.execute("INSERT OR IGNORE INTO event VALUES (?, ?)", (event_id, body)).rowcount == 1
     finally:
         database.close()
     if is_new:
