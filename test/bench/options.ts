@@ -8,8 +8,6 @@ export const PARTS = [
   "slow-disk",
   "verify",
   "scale-events",
-  "scale-bodies",
-  "scale-memory",
   "postgres",
   "postgres-million",
   "search",
@@ -42,13 +40,13 @@ Examples:
                                                        what telemetry costs
   npm run bench -- --only throughput --servers hono-nothing,signalbox-hono
                                                        another framework; Fastify: fastify-nothing,signalbox-fastify
-  npm run bench -- --only scale --events 500000        with a large inbox, large bodies, and the memory over time
+  npm run bench -- --only scale-events --events 500000 with a large inbox
   npm run bench -- --only postgres                     with an inbox in PostgreSQL, beside job queues
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
   npm run bench -- --keep                              keeps the result; npm run docs then writes its tables
 
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
-Parts: ${PARTS.join(", ")}; scale: large inboxes and long runs; all
+Parts: ${PARTS.join(", ")}; all
 
 Every server runs in a process of its own. Another process sends all of them the same signed requests. An answer other
 than 200, or an acknowledged event that is not in the server's file afterwards, fails the run.`;

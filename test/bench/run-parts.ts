@@ -5,9 +5,7 @@ import { measureOneCore } from "./parts/one-core.js";
 import type { PartContext } from "./parts/part-context.js";
 import { measurePostgresMillion } from "./parts/postgres-million.js";
 import { measurePostgres } from "./parts/postgres.js";
-import { measureScaleBodies } from "./parts/scale-bodies.js";
 import { measureScaleEvents } from "./parts/scale-events.js";
-import { measureScaleMemory } from "./parts/scale-memory.js";
 import { measureSearch } from "./parts/search.js";
 import { measureSlowDisk } from "./parts/slow-disk.js";
 import { measureThroughput } from "./parts/throughput.js";
@@ -22,7 +20,6 @@ import { SERVERS, serverNamed } from "./servers/catalogue.js";
 const ON_ONE_CORE = ["node-nothing", "node-verified", "signalbox-node", "express-nothing", "signalbox-express5"];
 const ON_SLOW_DISK = ["express-nothing", "signalbox-express5", "signalbox-node", "express-insert"];
 const AT_SCALE = ["signalbox-express5", "signalbox-node"];
-const OVER_TIME = "signalbox-express5";
 
 export interface RunOptions {
   options: BenchOptions;
@@ -65,8 +62,6 @@ export async function runParts({ options, generator, under, progress }: RunOptio
       if (servers.length === 0) throw new Error("scale-events needs a server of signalbox");
       return measureScaleEvents({ ...all, servers }, events);
     },
-    "scale-bodies": () => measureScaleBodies(context(AT_SCALE)),
-    "scale-memory": () => measureScaleMemory(all, context([OVER_TIME]).servers[0] ?? serverNamed(OVER_TIME)),
     postgres: () => measurePostgres(all),
     "postgres-million": () => measurePostgresMillion(all),
     search: () => measureSearch(all, events),

@@ -2,15 +2,11 @@ import { signalEvent } from "signalbox/testing";
 import type { SignalEvent } from "signalbox";
 import { scatteredEventIds } from "./event-ids.js";
 
-/**
- * The n-th event, about as long as those of the fixtures.
- *
- * @param bodyBytes pads it to so many bytes of JSON
- */
-export function makeEvent(n: number, bodyBytes = 0): SignalEvent {
+/** The n-th event, about as long as those of the fixtures. */
+export function makeEvent(n: number): SignalEvent {
   const { signalId, productId } = scatteredEventIds(n);
   const slug = `product-${productId}`;
-  const event = signalEvent({
+  return signalEvent({
     data: {
       signal_id: signalId,
       product: { id: productId, slug },
@@ -18,8 +14,4 @@ export function makeEvent(n: number, bodyBytes = 0): SignalEvent {
       url: `https://catalog.example/en/tools/${slug}`,
     },
   });
-  if (bodyBytes > 0) {
-    event.data.evidence_summary += "x".repeat(Math.max(0, bodyBytes - JSON.stringify(event).length));
-  }
-  return event;
 }

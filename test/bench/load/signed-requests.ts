@@ -5,8 +5,6 @@ import { makeEvent } from "./make-event.js";
 
 export interface RequestSpec {
   count: number;
-  /** Pads the body to so many bytes. @default as long as a signal is */
-  bodyBytes?: number;
   /** Differs from the last one where the same requests must not be used again. */
   serial?: number;
 }
@@ -18,13 +16,13 @@ let nextEvent = FIRST_SENT;
  * Whole requests as bytes, so that sending one is one write. Each carries the signature headers of all servers alike:
  * all of them get the same bytes.
  */
-export function makeSignedRequests({ count, bodyBytes = 0 }: RequestSpec): Buffer[] {
+export function makeSignedRequests({ count }: RequestSpec): Buffer[] {
   const timestamp = Math.floor(Date.now() / 1000);
-  return Array.from({ length: count }, () => makeSignedRequest(timestamp, bodyBytes));
+  return Array.from({ length: count }, () => makeSignedRequest(timestamp));
 }
 
-function makeSignedRequest(timestamp: number, bodyBytes: number): Buffer {
-  const event = makeEvent(nextEvent++, bodyBytes);
+function makeSignedRequest(timestamp: number): Buffer {
+  const event = makeEvent(nextEvent++);
   const body = JSON.stringify(event);
   const stamped = createHmac("sha256", SECRET).update(`${timestamp}.`).update(body).digest("hex");
   const plain = createHmac("sha256", SECRET).update(body).digest("hex");

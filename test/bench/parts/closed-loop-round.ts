@@ -15,9 +15,6 @@ import {
 /** More than any server here answers in a second. A server that answers them sooner has a shorter round. */
 const REQUESTS_PER_SECOND = 40_000;
 const MOST_REQUESTS = 250_000;
-const MOST_BYTES = 512 * 2 ** 20;
-/** What a request has beside its body, and more. */
-const HEAD_BYTES = 1500;
 
 export interface ClosedLoopRound extends ServerRun<LoadOutcome> {
   requestsPerSecond: number;
@@ -49,12 +46,11 @@ export function describeRound(
 export async function runClosedLoopRound(
   context: Pick<PartContext, "generator" | "seconds" | "connections" | "under">,
   server: Server,
-  { bodyBytes = 0, serial = 0, ...options }: Partial<RunServerOptions & Omit<RequestSpec, "count">> = {},
+  { serial = 0, ...options }: Partial<RunServerOptions & Omit<RequestSpec, "count">> = {},
 ): Promise<ClosedLoopRound> {
   const { generator, seconds, connections, under } = context;
-  const wanted = Math.min(MOST_REQUESTS, Math.ceil(seconds * REQUESTS_PER_SECOND) + WARM_UP_REQUESTS);
-  const count = Math.min(wanted, Math.floor(MOST_BYTES / (bodyBytes + HEAD_BYTES)));
-  await generator.ask("prepare", { count, bodyBytes, serial } satisfies RequestSpec);
+  const count = Math.min(MOST_REQUESTS, Math.ceil(seconds * REQUESTS_PER_SECOND) + WARM_UP_REQUESTS);
+  await generator.ask("prepare", { count, serial } satisfies RequestSpec);
   const run = await runServer(server, { under, ...options }, async (running) => {
     // Never more than its share of the requests, so that most are left for the measurement.
     await warmUp(running, context, Math.min(WARM_UP_REQUESTS, Math.ceil(count / 5)));
