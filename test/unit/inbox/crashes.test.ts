@@ -25,35 +25,6 @@ test("what a dead process had in hand is handed off again at once, flagged, and 
   expect(await next.entry(next.calls[0]!.signal.id)).toMatchObject({ state: "done", attempts: 1, crashes: 1 });
 });
 
-test("the dead process's late settlement changes nothing", async () => {
-  const store = memoryStore();
-  const dead = await startRig({ store });
-  const [event] = await dead.begin(1);
-  const next = await startRig({ store });
-  await until(() => next.calls.length === 1);
-  dead.calls[0]!.resolve();
-  await turns();
-  expect(await next.entry(event.id)).toMatchObject({ state: "leased", attempts: 0 });
-  expect(dead.namesSeen()).not.toContain("handedOff");
-});
-
-test("an event that was done, dead, or waiting at the crash is neither flagged nor counted", async () => {
-  const store = memoryStore();
-  const dead = await startRig({ store, handoff: { maxAttempts: 1, concurrency: 2 } });
-  const events = await dead.begin(2);
-  dead.calls[0]!.resolve();
-  dead.calls[1]!.reject();
-  await turns();
-  const next = await startRig({ store });
-  await turns();
-  expect(next.calls).toEqual([]);
-  const entries = await Promise.all(events.map(({ id }) => next.entry(id)));
-  expect(entries.map((entry) => [entry?.state, entry?.crashes, entry?.possiblyRepeated])).toEqual([
-    ["done", 0, false],
-    ["dead", 0, false],
-  ]);
-});
-
 test("the fifth crash makes an event dead, as a crash loop, with its payload", async () => {
   const store = memoryStore();
   const event = signalEvent();

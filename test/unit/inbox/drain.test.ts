@@ -154,14 +154,6 @@ test("under steady traffic it ends with the events that were there", async () =>
   expect(rig.receiver.health().running).toBe(1);
 });
 
-test("it does not wait for a callback that goes on after its time-out", async () => {
-  const rig = await startRig({ handoff: { timeoutMs: 100 } });
-  await rig.begin(1);
-  const drained = watched(rig.receiver.drain());
-  await rig.clock.advance(100);
-  await until(() => drained.result === true);
-});
-
 test("it resolves with false when the store refuses the state of an event, which stays leased", async () => {
   const store = faultyStore();
   const rig = await startRig({ store });

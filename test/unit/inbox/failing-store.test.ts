@@ -63,19 +63,6 @@ test("what a callback finished while the store was down is done once it works, a
   expect(calls.length).toBe(1);
 });
 
-test("a settlement that a failed commit applied after all counts as applied", async () => {
-  const store = faultyStore();
-  const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
-  const [event] = await begin(1);
-  store.fail(mediumError(), { applied: true });
-  calls[0]!.resolve();
-  await turns();
-  store.fail(null);
-  await clock.advance(2000);
-  expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
-  expect(namesSeen()).toEqual(["accepted", "handedOff"]);
-});
-
 test("an event that a failed commit settled and leased again is handed off", async () => {
   const inner = faultyStore();
   let hasFailed = false;
@@ -97,20 +84,6 @@ test("an event that a failed commit settled and leased again is handed off", asy
   await clock.advance(3000);
   expect(hasFailed).toBe(true);
   expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(2);
-});
-
-test("callbacks that run through a failure of the store keep their lease", async () => {
-  const store = faultyStore();
-  const { deliver, begin, calls, entry } = await startRig({ store });
-  const [event] = await begin(1);
-  store.fail(mediumError());
-  await deliver();
-  store.fail(null);
-  await deliver();
-  await turns();
-  expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(1);
-  calls[0]!.resolve();
-  await until(async () => (await entry(event.id))?.state === "done");
 });
 
 test("a commit that never ends turns health red past the acknowledgement's time, and does not keep the receiver from closing", async () => {

@@ -248,21 +248,6 @@ test("a receiver starts without the file, and a delivery waits for it", async ()
   expect(receiver.health().deliveries.verified).toBe(1);
 });
 
-test("while a second registration is under way what the first secret did not sign waits too", async () => {
-  const { send, write, clock, lock, unlock } = await fileRig("whsec_old\n");
-  lock();
-  const delivery = send();
-  const old = send("whsec_old");
-  await old.answer;
-  expect(old.settled?.status).toBe(200);
-  await clock.advance(100);
-  expect(delivery.settled).toBeNull();
-  write("whsec_old\nwhsec_new\n");
-  unlock();
-  await clock.advance(LOOKUP_EVERY_MS);
-  expect(delivery.settled?.status).toBe(200);
-});
-
 test("while a second registration is under way a forged delivery is refused, later", async () => {
   const { send, write, clock, lock, unlock } = await fileRig("whsec_old\n");
   lock();
