@@ -83,23 +83,6 @@ test("after a failure the recovery waits for the results of the commit before it
   await Promise.all(others);
 });
 
-test("what arrives while a commit is in flight is the next batch, in order", async () => {
-  const { batcher, store } = await rig();
-  const release = store.hold();
-  const events = Array.from({ length: 6 }, () => newEvent());
-  const answers = [batcher.accept(events[0]!)];
-  await turns(2);
-  for (const event of events.slice(1)) {
-    answers.push(batcher.accept(event));
-    await turns(2);
-  }
-  expect(store.commits.length).toBe(1);
-  release();
-  expect((await Promise.all(answers)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-  const batches = store.commits.map(({ accepts }) => accepts.map(({ eventId }) => eventId));
-  expect(batches).toEqual([[events[0]!.eventId], events.slice(1).map(({ eventId }) => eventId)]);
-});
-
 test.each([0, 1, 7, 14, 15])("of 16 events only the bad one is refused, at place %d", async (place) => {
   const { batcher, store, health } = await rig();
   const events = Array.from({ length: 16 }, () => newEvent());

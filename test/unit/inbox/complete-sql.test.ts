@@ -148,7 +148,9 @@ test.each([
   await until(() => rig.namesSeen().includes("handoffFailed"));
   expect(await rig.entry(event.id)).toMatchObject({ state: "leased" });
   store.outcome = outcome;
+  const drained = rig.receiver.drain();
   await rig.receiver.close({ graceMs: 0 });
+  expect(await drained).toBe(false);
   expect(inner.commits.at(-1)?.settlements).toMatchObject(settlements);
   expect(rig.clock.pendingTimers()).toBe(0);
 });

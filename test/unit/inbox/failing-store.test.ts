@@ -35,18 +35,6 @@ test.each([
   },
 );
 
-test("an event whose failed commit was applied is handed off without a redelivery too", async () => {
-  const store = faultyStore();
-  const { deliver, calls, clock } = await startRig({ store });
-  store.fail(mediumError(), { applied: true });
-  await deliver();
-  store.fail(null);
-  // The recovery before this delivery's commit frees it, and the next claim brings it.
-  await deliver();
-  await clock.advance(2000);
-  expect(calls.length).toBe(2);
-});
-
 test("what a callback finished while the store was down is done once it works, and not handed off again", async () => {
   const store = faultyStore();
   const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
@@ -118,20 +106,6 @@ test("a settlement that the store refuses is logged: its event stays leased", as
   await until(() => lines.some((line) => line.includes("the result of a hand-off could not be stored")));
   expect(lines.join("")).toContain(event.id);
   expect(await entry(event.id)).toMatchObject({ state: "leased" });
-});
-
-test("nothing is refused by a store that is slow, but past the acknowledgement's time the answer is 503", async () => {
-  const store = faultyStore();
-  const { deliver, clock, calls, namesSeen } = await startRig({ store, ackTimeoutMs: 3000 });
-  const event = signalEvent();
-  const release = store.hold();
-  const answer = deliver(event);
-  await clock.advance(3000);
-  expect((await answer).body).toContain("ack_timeout");
-  release();
-  await until(() => calls.length === 1);
-  expect((await deliver(event)).body).toBe(DUPLICATE);
-  expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
 });
 
 test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {

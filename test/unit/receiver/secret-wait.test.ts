@@ -33,21 +33,17 @@ async function waitingRig(options: Partial<ReceiverOptions> = {}) {
 const codeOf = (answer: DeliveryResponse | null): string | undefined =>
   answer === null ? undefined : ((JSON.parse(answer.body) as { error?: { code: string } }).error?.code ?? answer.body);
 
-test.each([[undefined], [null], [""], [" \t"], [[]]])(
-  "while a source gives %j a delivery waits, and is taken once there is a secret",
-  async (none) => {
-    const { source, send, clock } = await waitingRig();
-    source.found = none;
-    const { challenge } = verificationEvent().data;
-    const delivery = send("whsec_new", verificationEvent({ data: { challenge } }));
-    await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
-    expect(delivery.settled).toBeNull();
-    source.found = "whsec_new";
-    await clock.advance(LOOKUP_EVERY_MS);
-    expect(delivery.settled).toMatchObject({ status: 200, body: JSON.stringify({ challenge }) });
-    expect(clock.pendingTimers()).toBeLessThan(5);
-  },
-);
+test("while a source has no secret a delivery waits, and is taken once there is one", async () => {
+  const { source, send, clock } = await waitingRig();
+  const { challenge } = verificationEvent().data;
+  const delivery = send("whsec_new", verificationEvent({ data: { challenge } }));
+  await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
+  expect(delivery.settled).toBeNull();
+  source.found = "whsec_new";
+  await clock.advance(LOOKUP_EVERY_MS);
+  expect(delivery.settled).toMatchObject({ status: 200, body: JSON.stringify({ challenge }) });
+  expect(clock.pendingTimers()).toBeLessThan(5);
+});
 
 test("the wait is two thirds of the time for an answer unless told otherwise, and 0 is none", async () => {
   const short = await waitingRig({ ackTimeoutMs: 300 });
