@@ -167,7 +167,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
         end = current.files.assertUnchanged();
         return transaction(current, nowAt);
       });
-      await sync(current);
+      await current.wal.sync().catch(syncFailed);
       current.files.assertWritten(end);
       // Only after `assertWritten`: if the WAL was truncated, a checkpoint would copy zeros into the file.
       current.checkpointer.committed(end);
@@ -179,13 +179,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     }
   }
 
-  async function sync({ wal }: Connection): Promise<void> {
-    try {
-      await wal.sync();
-    } catch (error) {
-      mustRewrite = true;
-      throw error;
-    }
+  function syncFailed(error: unknown): never {
+    mustRewrite = true;
+    throw error;
   }
 
   async function rewrite({ background, checkpointer, files, wal }: Connection): Promise<void> {

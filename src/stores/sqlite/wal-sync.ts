@@ -44,7 +44,9 @@ export function createWalSync(inboxPath: string) {
       });
     });
     running.add(own);
-    newest = bothOf(own, newest);
+    // Ends when both have ended, also if one fails: no descriptor in use is closed then.
+    const before = newest;
+    newest = own.finally(() => before);
     return newest;
   }
 
@@ -90,15 +92,6 @@ export function createWalSync(inboxPath: string) {
       descriptors.forEach((descriptor) => closeSync(descriptor));
     },
   };
-}
-
-/** Ends when both have ended, also if one fails: no descriptor in use is closed then. */
-async function bothOf(own: Promise<void>, before: Promise<void>): Promise<void> {
-  try {
-    await own;
-  } finally {
-    await before;
-  }
 }
 
 export type WalSync = ReturnType<typeof createWalSync>;

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { PoolClient } from "pg";
 import { expect, test } from "vitest";
-import { FUNCTIONS, MIGRATIONS } from "../../../src/stores/postgres/schema.js";
+import { FUNCTIONS } from "../../../src/stores/postgres/schema.js";
+import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
 import { claim, idsOf, settle, stateOf } from "../../contract/cases/store-case.js";
 import { ENDPOINT, newSchema, openStore, testOnPostgres } from "./open-stores.js";
 
