@@ -83,15 +83,13 @@ export interface Inbox {
   stats(): Promise<InboxStats>;
 }
 
-export interface InboxReaderConfig {
-  store: InboxStore;
-  endpoint: string;
-  dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">;
-  vitals: () => InboxVitals;
-}
-
 /** Makes the part of an inbox that users call: it reads events, and moves them by hand. */
-export function createInboxReader({ store, endpoint, dispatcher, vitals }: InboxReaderConfig): Inbox {
+export function createInboxReader(
+  store: InboxStore,
+  endpoint: string,
+  dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">,
+  vitals: () => InboxVitals,
+): Inbox {
   function move(name: "replay" | "discard", moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
       const all: unknown = typeof ids === "string" ? [ids] : ids;

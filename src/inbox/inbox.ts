@@ -62,7 +62,8 @@ export function createInbox(config: InboxConfig) {
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept({ eventId, type, disposition, facts, received, body }: AcceptedInput): Promise<Acceptance> {
-    const bodyHash = sha256(body);
+    // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
+    const bodyHash = Buffer.from(hash("sha256", body, "hex"), "hex");
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = disposition.kind === "handOff" && dispatcher.reserve();
@@ -176,7 +177,7 @@ export function createInbox(config: InboxConfig) {
       return store.completeSql(event);
     },
     /** As `receiver.inbox`. */
-    reader: createInboxReader({ store, endpoint, dispatcher, vitals }),
+    reader: createInboxReader(store, endpoint, dispatcher, vitals),
   };
 }
 
@@ -184,10 +185,5 @@ export type RunningInbox = ReturnType<typeof createInbox>;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
-
-/** Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing. */
-function sha256(body: Uint8Array): Buffer {
-  return Buffer.from(hash("sha256", body, "hex"), "hex");
-}
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -23,9 +23,6 @@ const FEW = 4000;
 /** So many of them are looked at in one slice. */
 const FEW_AT_ONCE = 400;
 
-/** Indexes that are in the order of `seq`. */
-const BY_SEQ: ReadonlySet<unknown> = new Set(["dead", "quarantined"]);
-
 /** The synchronous steps of a search. */
 export function prepareSearch(db: Database) {
   const statements = new Map<string, Statement<Record<string, unknown>>>();
@@ -72,7 +69,8 @@ export function prepareSearch(db: Database) {
     /** Looks at `rows` events. */
     lookBack(endpoint: string, query: SearchQuery, beforeSeq: number, rows: number, limit: number): Slice {
       const { state } = query;
-      const isBySeq = BY_SEQ.has(state);
+      // Their indexes are in the order of `seq`.
+      const isBySeq = state === "dead" || state === "quarantined";
       const from = isBySeq
         ? `inbox INDEXED BY inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`
         : "inbox NOT INDEXED WHERE true";
