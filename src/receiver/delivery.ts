@@ -29,7 +29,7 @@ export interface HeadersLike {
  * @param name in lower case
  */
 export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
-  if (typeof headers["get"] === "function") return (headers as HeadersLike).get(name) ?? undefined;
+  if (isHeaders(headers)) return headers.get(name) ?? undefined;
   let found: string | undefined;
   for (const key in headers) {
     // The length is compared first, for speed: this runs for every header of every delivery.
@@ -40,6 +40,10 @@ export function headerValue(headers: DeliveryRequest["headers"], name: string): 
     found = found === undefined ? text : `${found}, ${text}`;
   }
   return found;
+}
+
+function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike {
+  return typeof headers["get"] === "function";
 }
 
 /** The complete answer: its headers include a byte-exact `Content-Length`. */
