@@ -51,11 +51,8 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       if (endpoint !== undefined) conditions.push(`endpoint = $${values.push(endpoint)}`);
       if (type !== undefined) conditions.push(`type = $${values.push(storable(type))}`);
       if (state !== undefined) conditions.push(IN_STATE[state]);
-      return run(
-        `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`,
-        values,
-        LONG_TIMEOUT_MS,
-      );
+      const sql = `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`;
+      return run(sql, values, LONG_TIMEOUT_MS);
     },
     async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
