@@ -87,13 +87,13 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
 ];
 
-/** Makes a store in whose statements `part` is `wrong`. */
-function inSql(part: string, wrong: string): (store: InboxStore) => InboxStore {
+/** Makes a store in whose statements `sound` is replaced by `wrong`. */
+function inSql(sound: string, wrong: string): (store: InboxStore) => InboxStore {
   return (store) => ({
     ...store,
     async open(context) {
       const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
-        return prepare.call(this, sql.replace(part, wrong));
+        return prepare.call(this, sql.replace(sound, wrong));
       });
       await store.open(context).finally(() => spy.mockRestore());
     },

@@ -44,9 +44,7 @@ export function createWalSync(inboxPath: string) {
       });
     });
     running.add(own);
-    // Ends when both have ended, also if one fails: no descriptor in use is closed then.
-    const before = newest;
-    newest = own.finally(() => before);
+    newest = bothOf(own, newest);
     return newest;
   }
 
@@ -92,6 +90,15 @@ export function createWalSync(inboxPath: string) {
       descriptors.forEach((descriptor) => closeSync(descriptor));
     },
   };
+}
+
+/** Ends when both have ended, also if one fails: no descriptor in use is closed then. */
+async function bothOf(own: Promise<void>, before: Promise<void>): Promise<void> {
+  try {
+    await own;
+  } finally {
+    await before;
+  }
 }
 
 export type WalSync = ReturnType<typeof createWalSync>;
