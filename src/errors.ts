@@ -63,6 +63,12 @@ export function safely<Value>(read: () => Value, otherwise: Value): Value {
   }
 }
 
+/** The `code` of an error of a driver, the system or the network; empty if it has none. */
+export function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return typeof code === "string" ? code : "";
+}
+
 /** Like `instanceof Error`, which throws for a proxy whose trap throws. */
 export function isError(value: unknown): value is Error {
   return safely(() => value instanceof Error, false);

@@ -83,29 +83,25 @@ export interface Inbox {
   stats(): Promise<InboxStats>;
 }
 
-export interface InboxReaderConfig {
-  store: InboxStore;
-  endpoint: string;
-  dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">;
-  vitals: () => InboxVitals;
-}
-
 /** Makes the part of an inbox that users call: it reads events, and moves them by hand. */
-export function createInboxReader({ store, endpoint, dispatcher, vitals }: InboxReaderConfig): Inbox {
-  async function move<Outcome extends ReplayOutcome>(
-    name: "replay" | "discard",
-    ids: string | readonly string[],
-    moveAll: (eventIds: readonly string[]) => Promise<Outcome[]>,
-  ): Promise<Outcome | "not_found" | (Outcome | "not_found")[]> {
-    const all: unknown = typeof ids === "string" ? [ids] : ids;
-    assertIds(name, all);
-    const moved = await inPortions(all.filter(canBeStored), async (eventIds) => {
-      const outcomes = await moveAll(eventIds);
-      dispatcher.nudge();
-      return outcomes;
-    });
-    const outcomes = all.map((id) => (canBeStored(id) ? moved.shift()! : "not_found"));
-    return typeof ids === "string" ? outcomes[0]! : outcomes;
+export function createInboxReader(
+  store: InboxStore,
+  endpoint: string,
+  dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">,
+  vitals: () => InboxVitals,
+): Inbox {
+  function move(name: "replay" | "discard", moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>) {
+    return async (ids: string | readonly string[]): Promise<unknown> => {
+      const all: unknown = typeof ids === "string" ? [ids] : ids;
+      assertIds(name, all);
+      const moved = await inPortions(all.filter(canBeStored), async (eventIds) => {
+        const outcomes = await moveAll(eventIds);
+        dispatcher.nudge();
+        return outcomes;
+      });
+      const outcomes = all.map((id) => (canBeStored(id) ? moved.shift() : "not_found"));
+      return typeof ids === "string" ? outcomes[0] : outcomes;
+    };
   }
 
   return {
@@ -116,12 +112,10 @@ export function createInboxReader({ store, endpoint, dispatcher, vitals }: Inbox
       assertIds("get", [eventId]);
       return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;
     },
-    replay: ((ids: string | readonly string[]) =>
-      move("replay", ids, (eventIds) => replayEvents(store, endpoint, eventIds))) as Inbox["replay"],
-    discard: ((ids: string | readonly string[]) =>
-      move("discard", ids, (eventIds) =>
-        store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
-      )) as Inbox["discard"],
+    replay: move("replay", (eventIds) => replayEvents(store, endpoint, eventIds)) as Inbox["replay"],
+    discard: move("discard", (eventIds) =>
+      store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
+    ) as Inbox["discard"],
     async stats() {
       const stats = await store.stats(endpoint);
       const oldestReadyAgeMs = Math.max(stats.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs());

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { SignalboxError } from "../errors.js";
+import { safely, SignalboxError } from "../errors.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
@@ -62,7 +62,8 @@ export function createInbox(config: InboxConfig) {
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept({ eventId, type, disposition, facts, received, body }: AcceptedInput): Promise<Acceptance> {
-    const bodyHash = sha256(body);
+    // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
+    const bodyHash = Buffer.from(hash("sha256", body, "hex"), "hex");
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = disposition.kind === "handOff" && dispatcher.reserve();
@@ -109,7 +110,8 @@ export function createInbox(config: InboxConfig) {
   }
 
   function vitals(): InboxVitals {
-    const readyAgeMs = orUndefined(() => store.oldestReadyAgeMs?.(endpoint));
+    // An error of the store must not break the application's health route.
+    const readyAgeMs = safely(() => store.oldestReadyAgeMs?.(endpoint), undefined);
     return {
       oldestReadyAgeMs: readyAgeMs === undefined ? null : Math.max(readyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
       queued: batcher.queued(),
@@ -118,8 +120,8 @@ export function createInbox(config: InboxConfig) {
       breaker: dispatcher.breakerState(),
       commitInFlightMs: batcher.inFlightMs(),
       commits: batcher.commits(),
-      shortage: orUndefined(() => store.shortage?.(config.concurrency)) ?? null,
-      medium: orUndefined(() => store.diagnostics?.(endpoint)) ?? null,
+      shortage: safely(() => store.shortage?.(config.concurrency), null) ?? null,
+      medium: safely(() => store.diagnostics?.(endpoint), null) ?? null,
     };
   }
 
@@ -175,7 +177,7 @@ export function createInbox(config: InboxConfig) {
       return store.completeSql(event);
     },
     /** As `receiver.inbox`. */
-    reader: createInboxReader({ store, endpoint, dispatcher, vitals }),
+    reader: createInboxReader(store, endpoint, dispatcher, vitals),
   };
 }
 
@@ -183,19 +185,5 @@ export type RunningInbox = ReturnType<typeof createInbox>;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
-
-/** Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing. */
-function sha256(body: Uint8Array): Buffer {
-  return Buffer.from(hash("sha256", body, "hex"), "hex");
-}
-
-/** Returns undefined for an error of the store, which must not break the application's health route. */
-function orUndefined<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
-}
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

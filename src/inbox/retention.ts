@@ -15,10 +15,7 @@ export interface RetentionOptions {
 }
 
 /** The options with their defaults. */
-export interface RetentionConfig {
-  keyDays: number;
-  payloadDays: number;
-}
+export type RetentionConfig = Record<keyof RetentionOptions, number>;
 
 const ROWS_AT_ONCE = 500;
 const ROUND_EVERY_MS = 60_000;

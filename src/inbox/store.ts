@@ -7,7 +7,6 @@ import type {
   InboxEntry,
   ListQuery,
   MoveOutcome,
-  ReceivedDelivery,
   ReplayOutcome,
   SearchPage,
   SearchQuery,
@@ -61,11 +60,6 @@ export type ReadAgain = (body: Uint8Array) => Pick<NewEvent, "eventId" | "type" 
  * correction of the clock.
  */
 export const CLOCK_SLACK_MS = 5000;
-
-/** @returns what is left of `received` once the payload is deleted */
-export function withoutPayload(at: number): ReceivedDelivery {
-  return { at, headers: {} };
-}
 
 /** @returns the error of a store that is used before `open` or after `close` */
 export function closedStoreError(): SignalboxError {

@@ -1,6 +1,7 @@
-import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
+import Database from "better-sqlite3";
+import { vi } from "vitest";
+import type { AcceptResult, Batch, Settlement } from "../../src/inbox/batch.js";
 import type { InboxStore } from "../../src/inbox/store.js";
-import type { Clock } from "../../src/time/clock.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -8,6 +9,8 @@ export interface BrokenStore extends Break {
   mistake: string;
   caught: string;
 }
+
+const { prepare } = Database.prototype;
 
 const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
 
@@ -20,7 +23,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "settles under any token",
     caught: "a settlement with a token that is not current changes nothing",
-    bend: settleUnfenced,
+    bend: inSql("AND token = ?", "AND ? > 0"),
   },
   {
     mistake: "looks only for leases that a settlement can end",
@@ -30,12 +33,12 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "settles again what it has settled before",
     caught: "a settlement that was applied before changes nothing",
-    bend: settleAgain,
+    bend: inSql("token = ? AND state = 'leased'", "token = ?"),
   },
   {
     mistake: "takes the time of the process for its own",
     caught: "the time at which a process received an event decides nothing",
-    bend: trustProcess,
+    bend: inSql("AND due_at <= ?", "AND max(due_at, received_at) <= ?"),
   },
   {
     mistake: "settles neighbours together",
@@ -50,7 +53,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "prunes by age alone",
     caught: "prune deletes old done events, payload first, and no others",
-    bend: pruneByAge,
+    bend: inSql("AND state = 'done' AND due_at < ?", "AND due_at < ?"),
   },
   {
     mistake: "acknowledges before the commit",
@@ -75,7 +78,7 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "hands an event off at once, however often it crashed",
     caught: "after its first crash an event is due at once, after the second within its delay",
-    bend: skipDelays,
+    bend: inSql("due_at = @dueAt", "due_at = @now"),
   },
   {
     mistake: "puts a released event at the end of the queue",
@@ -83,6 +86,19 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: queueAnew,
   },
 ];
+
+/** Makes a store in whose statements `sound` is replaced by `wrong`. */
+function inSql(sound: string, wrong: string): (store: InboxStore) => InboxStore {
+  return (store) => ({
+    ...store,
+    async open(context) {
+      const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
+        return prepare.call(this, sql.replace(sound, wrong));
+      });
+      await store.open(context).finally(() => spy.mockRestore());
+    },
+  });
+}
 
 /** The parts of a batch that are not named are empty. */
 function part(endpoint: string, batch: Partial<Batch>): Batch {
@@ -108,19 +124,6 @@ function checkThenInsert(store: InboxStore): InboxStore {
   };
 }
 
-function settleUnfenced(store: InboxStore): InboxStore {
-  const tokens = new Map<number, number>();
-  return {
-    ...store,
-    async commit(batch) {
-      const settlements = batch.settlements.map((each) => ({ ...each, token: tokens.get(each.seq) ?? each.token }));
-      const result = await store.commit({ ...batch, settlements });
-      for (const { seq, token } of result.claim?.events ?? []) tokens.set(seq, token);
-      return result;
-    },
-  };
-}
-
 function forgetApplied(store: InboxStore): InboxStore {
   const ended = new Set<string>();
   return {
@@ -136,57 +139,6 @@ function forgetApplied(store: InboxStore): InboxStore {
     },
   };
 }
-
-function settleAgain(store: InboxStore): InboxStore {
-  const ended = new Set<string>();
-  return {
-    ...store,
-    async commit(batch) {
-      const { endpoint } = batch;
-      const again = batch.settlements.filter(({ seq, token }) => ended.has(`${seq} ${token}`));
-      const result = await store.commit(batch);
-      batch.settlements.forEach(({ seq, token }, index) => {
-        if (result.settlements[index] === true) ended.add(`${seq} ${token}`);
-      });
-      for (const settlement of again) {
-        const claim = { leaseMs: 1, limit: 1, held: [] };
-        const [event] = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
-        const settlements = event === undefined ? [] : [{ ...settlement, seq: event.seq, token: event.token }];
-        await store.commit(part(endpoint, { settlements }));
-      }
-      return result;
-    },
-  };
-}
-
-/** An event that was received later than now, by the clock of its process, is due then. */
-function trustProcess(store: InboxStore): InboxStore {
-  let clock: Clock;
-  const aheadMs = ({ received }: NewEvent): number => Math.max(0, received.at - clock.now());
-  return {
-    ...store,
-    open(context) {
-      clock = context.clock;
-      return store.open(context);
-    },
-    async commit(batch) {
-      const accepts = batch.accepts.map((event): NewEvent =>
-        aheadMs(event) > 0 ? { ...event, state: "leased", leaseMs: 1 } : event,
-      );
-      const result = await store.commit({ ...batch, accepts });
-      const settlements = result.accepts.flatMap((accepted, index): Settlement[] => {
-        const delayMs = aheadMs(batch.accepts[index] as NewEvent);
-        if (delayMs === 0 || accepted.status !== "accepted") return [];
-        const { seq, token } = accepted;
-        accepted.token = 0;
-        return [{ seq, token, state: "ready", delayMs, attempts: 0, possiblyRepeated: false, lastError: null }];
-      });
-      await store.commit(part(batch.endpoint, { settlements }));
-      return result;
-    },
-  };
-}
-
 function settleTogether(store: InboxStore): InboxStore {
   return {
     ...store,
@@ -207,21 +159,6 @@ function keepText(store: InboxStore): InboxStore {
   };
 }
 
-function pruneByAge(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async prune(request) {
-      const { endpoint } = request;
-      const claim = { leaseMs: 1, limit: 1e9, held: [] };
-      const old = (await store.commit(part(endpoint, { claim }))).claim?.events ?? [];
-      const done = { state: "done", delayMs: 0, attempts: 0, possiblyRepeated: false, lastError: null } as const;
-      await store.commit(part(endpoint, { settlements: old.map(({ seq, token }) => ({ seq, token, ...done })) }));
-      const pruned = await store.prune(request);
-      return { payloads: pruned.payloads, keys: pruned.keys - old.length };
-    },
-  };
-}
-
 function claimFirst(store: InboxStore): InboxStore {
   return {
     ...store,
@@ -232,24 +169,6 @@ function claimFirst(store: InboxStore): InboxStore {
     },
   };
 }
-
-/** Reclaims by a clock that is an hour late, so that no delay is left. */
-function skipDelays(store: InboxStore): InboxStore {
-  let lateMs = 0;
-  return {
-    ...store,
-    open: ({ endpoint, clock }) => store.open({ endpoint, clock: { ...clock, now: () => clock.now() - lateMs } }),
-    async reclaim(request) {
-      lateMs = request.crashed ? 3_600_000 : 0;
-      try {
-        return await store.reclaim(request);
-      } finally {
-        lateMs = 0;
-      }
-    },
-  };
-}
-
 function queueAnew(store: InboxStore): InboxStore {
   const fromNow = (each: Settlement): Settlement => ({ ...each, delayMs: Math.max(0, each.delayMs) });
   return { ...store, commit: (batch) => store.commit({ ...batch, settlements: batch.settlements.map(fromNow) }) };

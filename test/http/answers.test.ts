@@ -1,19 +1,7 @@
 import { expect, test } from "vitest";
-import { signalEvent } from "../../src/testing/index.js";
-import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
-import { deliver, delivery, nextEvent, serve, sqliteOnDisk } from "./serve.js";
+import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
+import { delivery, serve } from "./serve.js";
 import { exchange } from "./wire.js";
-
-test("a known id with another body is acknowledged and the first body stays", async () => {
-  const { receiver, port } = await serve({ store: sqliteOnDisk() });
-  const conflict = nextEvent(receiver, "conflict");
-  const event = signalEvent({ data: { title: "first" } });
-  await deliver(port, event);
-  expectAcknowledged(await deliver(port, { ...event, data: { ...event.data, title: "second" } }), DUPLICATE);
-  expect(await conflict).toEqual({ eventId: event.id, type: event.type, deliveryKey: `default/${event.id}` });
-  const stored = await receiver.inbox.get(event.id);
-  expect(JSON.parse(String(Buffer.from(stored?.rawBody ?? [])))).toEqual(event);
-});
 
 test("a content encoding gets 415, identity does not", async () => {
   const { port } = await serve();

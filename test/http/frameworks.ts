@@ -26,11 +26,7 @@ export async function mountInFastify(receiver: Receiver): Promise<RequestListene
 
 export function mountInHono(receiver: Receiver): RequestListener {
   const receive = fetchHandler(receiver);
-  return listenerOf(new Hono().all(`${MOUNT}/*`, ({ req }) => receive(req.raw)));
-}
-
-export function listenerOf(hono: Hono): RequestListener {
-  const listener = getRequestListener(hono.fetch);
+  const listener = getRequestListener(new Hono().all(`${MOUNT}/*`, ({ req }) => receive(req.raw)).fetch);
   return (request, response) => void listener(request, response);
 }
 

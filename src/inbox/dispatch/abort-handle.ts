@@ -1,5 +1,5 @@
 /**
- * Aborts the callback of one attempt. The abort signal is made when the callback first reads it, because most never do.
+ * Aborts the callback of one attempt, with a reason that has the name of Node's own. The abort signal is made when the callback first reads it, because most never do.
  * A class, because an object literal with a getter takes several times as long to make.
  */
 export class AbortHandle {
@@ -18,11 +18,4 @@ export class AbortHandle {
     this.#aborted = reason;
     this.#controller?.abort(reason);
   }
-}
-
-/** Makes the reason of an abort. Node's own aborts have the same names, so callbacks can check for them. */
-export function namedError(name: "TimeoutError" | "AbortError", message: string): Error {
-  const error = new Error(message);
-  error.name = name;
-  return error;
 }

@@ -1,5 +1,5 @@
 import type { Clock, ClockTimer } from "../../time/clock.js";
-import { AbortHandle, namedError } from "./abort-handle.js";
+import { AbortHandle } from "./abort-handle.js";
 import type { ClaimedEvent } from "../batch.js";
 
 /** An event that this process has leased. */
@@ -63,7 +63,8 @@ export function createAttempts(
     // Before the callback is called, which can throw at once, or read `handoff.completeSql`, which asks `isRunning`.
     running.add(attempt);
     attempt.timeout = clock.setTimeout(() => {
-      const error = namedError("TimeoutError", `the callback did not settle within ${timeoutMs} ms`);
+      const message = `the callback did not settle within ${timeoutMs} ms`;
+      const error = Object.assign(new Error(message), { name: "TimeoutError" });
       attempt.abort.abort(error);
       finish(attempt, { how: "timed out", error });
     }, timeoutMs);
@@ -103,7 +104,7 @@ export function createAttempts(
     /** Whether an attempt of this lease runs. Each lease has an object of its own. */
     isRunning: (event: ClaimedEvent) => [...running].some(({ leased }) => leased.event === event),
     abortAll(): void {
-      const error = namedError("AbortError", "the receiver is closing");
+      const error = Object.assign(new Error("the receiver is closing"), { name: "AbortError" });
       for (const attempt of running) {
         attempt.abort.abort(error);
         finish(attempt, { how: "shutdown", error, dueForMs: dueForMs(attempt.leased, clock) });

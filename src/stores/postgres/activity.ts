@@ -40,13 +40,11 @@ export function createActivityCounter(run: Run, name: string, endpoint: string) 
   /** @param counts of one commit; `at` is its minute */
   function count({ at, accepted, handedOff, failed }: Activity): void {
     if (accepted + handedOff + failed === 0) return;
-    const old = sums.get(at) ?? { accepted: 0, handedOff: 0, failed: 0 };
-    sums.set(at, {
-      at,
-      accepted: old.accepted + accepted,
-      handedOff: old.handedOff + handedOff,
-      failed: old.failed + failed,
-    });
+    const sum = sums.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
+    sum.accepted += accepted;
+    sum.handedOff += handedOff;
+    sum.failed += failed;
+    sums.set(at, sum);
     timer ??= setTimeout(() => {
       timer = undefined;
       add().catch(ignore);

@@ -44,7 +44,11 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
   const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
   const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
   const events = accepted.map((index) => accepts[index] as NewEvent);
-  events.forEach(assertStorable);
+  if (events.some(({ eventId }) => storable(eventId) === null)) {
+    // Otherwise two ids would become one.
+    const message = "The inbox refused an event, whose id is not well-formed or has a NUL.";
+    throw new SignalboxError("store_row_refused", message, "");
+  }
   let start = 1;
   const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
 
@@ -120,34 +124,25 @@ export function storable(text: string): string | null {
   return text.isWellFormed() && !text.includes("\0") ? text : null;
 }
 
-/** Otherwise two ids would become one. */
-function assertStorable({ eventId }: NewEvent): void {
-  if (storable(eventId) !== null) return;
-  throw new SignalboxError(
-    "store_row_refused",
-    "The inbox refused an event, whose id is not well-formed or has a NUL.",
-    "",
-  );
-}
-
 function claimedEvent({ summary: _summary, receivedAt, received, ...event }: ClaimedRow): ClaimedEvent {
   return { ...event, received: parseReceived(received, receivedAt) };
 }
 
 function acceptResult(
-  { seqs, fates: dispositions }: Summary,
+  { seqs, fates }: Summary,
   events: readonly NewEvent[],
   at: number,
   firstToken: number,
 ): AcceptResult {
   const event = events[at] as NewEvent;
   const seq = seqs?.[at] as number;
-  const disposition = dispositions?.[at] ?? "new";
+  const fate = fates?.[at] ?? "new";
   // Of several events with one id, which stand side by side, the first is the new one.
   let first = at;
   while (events[first - 1]?.eventId === event.eventId) first -= 1;
-  if (disposition === "new" && first === at)
+  if (fate === "new" && first === at) {
     return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
+  }
   const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
-  return { status: "duplicate", seq, sameBody: disposition === "new" ? isLikeFirst : disposition === "same" };
+  return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
 }

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { SignalboxError } from "../../errors.js";
+import { codeOf, SignalboxError } from "../../errors.js";
 import { systemClock } from "../../time/clock.js";
 import { ignore } from "../../time/ignore.js";
 import { withDeadline } from "../../time/timers.js";
-import { codeOf, isRetryable } from "./store-error.js";
 
 /** The part of a `pg` client that the store uses. */
 export interface PgClient {
@@ -67,6 +66,7 @@ const TIMEOUT_MS = 10_000;
 const SYNC_CANCELLED = "SyncRepWaitForLSN";
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
 const MOST_RETRIES = 5;
+const RETRYABLE = /^40(001|P01)$/;
 
 /**
  * Without a listener, the error of a lost connection would end the process, even of an idle one. A server that ends can say so together with the
@@ -142,7 +142,7 @@ export function createRun(pool: PgPool, keeps = false) {
       try {
         return (await attempt({ text, values, types }, timeoutMs)) as Row[];
       } catch (error) {
-        if (!isRetryable(error) || tries === MOST_RETRIES) throw error;
+        if (!RETRYABLE.test(codeOf(error)) || tries === MOST_RETRIES) throw error;
         await delay(Math.random() * 10 * 2 ** tries);
       }
     }

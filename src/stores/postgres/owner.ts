@@ -1,10 +1,10 @@
+import { codeOf } from "../../errors.js";
 import type { Clock } from "../../time/clock.js";
 import { OWNER_GONE } from "./commit-functions.js";
 import { ignore } from "../../time/ignore.js";
 import { MINUTE_MS } from "../../time/units.js";
 import type { KeptRun, Run } from "./connection.js";
 import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
-import { codeOf } from "./store-error.js";
 
 /** How often an idle process shows that it is alive; much shorter than `DEAD_AFTER_MS`. */
 const BEAT_EVERY_MS = 1000;

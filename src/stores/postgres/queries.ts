@@ -51,11 +51,8 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       if (endpoint !== undefined) conditions.push(`endpoint = $${values.push(endpoint)}`);
       if (type !== undefined) conditions.push(`type = $${values.push(storable(type))}`);
       if (state !== undefined) conditions.push(IN_STATE[state]);
-      return run(
-        `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`,
-        values,
-        LONG_TIMEOUT_MS,
-      );
+      const sql = `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`;
+      return run(sql, values, LONG_TIMEOUT_MS);
     },
     async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
@@ -76,7 +73,8 @@ export function createQueries(run: Run, name: string, operator: boolean) {
     },
     async stats(endpoint: string): Promise<StoreStats> {
       // The dead and the quarantined ones share an index, and each stands on another page.
-      const [row] = await run<Omit<StoreStats, "done" | "total">>(
+      type Counts = Omit<StoreStats, "done" | "total">;
+      const [row] = await run<Counts>(
         `SELECT (SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE.ready}) AS ready, dead, quarantined,
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
@@ -89,7 +87,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const counts = row as Omit<StoreStats, "done" | "total">;
+      const counts = row as Counts;
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
       return { ...counts, done, total };
     },

@@ -7,24 +7,10 @@ import type { Run } from "./connection.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { SEARCH_FUNCTION } from "./search.js";
-import { TABLES } from "./tables.js";
-
-/**
- * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
- * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
- * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
- * such as the old signature of a function beside a new one.
- */
-export const MIGRATIONS: readonly string[] = TABLES;
+import { MIGRATIONS } from "./tables.js";
 
 /** Installed after the last migration, in its transaction. */
-export const FUNCTIONS: string = [
-  OWNER_FUNCTIONS,
-  COMMIT_FUNCTIONS,
-  OTHER_FUNCTIONS,
-  SEARCH_FUNCTION,
-  ACTIVITY_FUNCTION,
-].join("");
+export const FUNCTIONS = OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS + SEARCH_FUNCTION + ACTIVITY_FUNCTION;
 
 const OLDEST_SERVER = 140_000;
 
@@ -70,17 +56,13 @@ export async function prepareSchema(run: Run, schema: string, canMake: boolean):
   const found = await look(run, schema);
   const { server, isolation, encoding } = found;
   if (!(server >= OLDEST_SERVER)) {
-    throw unsupported(
-      `The inbox needs PostgreSQL 14 or later; this server has version ${server}.`,
-      "Connect to a newer server.",
-    );
+    const message = `The inbox needs PostgreSQL 14 or later; this server has version ${server}.`;
+    throw unsupported(message, "Connect to a newer server.");
   }
   if (isolation !== "read committed") {
     const message = `Transactions of this role are "${isolation}" by default, but the inbox needs "read committed".`;
-    throw unsupported(
-      message,
-      "Set default_transaction_isolation for the role, or in the connection string's options.",
-    );
+    const help = "Set default_transaction_isolation for the role, or in the connection string's options.";
+    throw unsupported(message, help);
   }
   if (encoding !== "UTF8") {
     const message = `The database has the encoding ${encoding}, which cannot store every event and error.`;
@@ -116,7 +98,7 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
     if (tables.length === 0) return 0;
     const help = "Pass another schema. If this was an inbox, restore the schema from a backup.";
     const message = `The schema ${schema} has tables with the names of an inbox, but no version of signalbox made them.`;
-    throw new SignalboxError("store_unsupported", message, help);
+    throw unsupported(message, help);
   }
   const [row] = await run<{ version: number }>(`SELECT version FROM ${quoted(schema)}.inbox_schema`);
   if (row === undefined) throw damagedSchema(schema, "inbox_schema has no row");
@@ -131,17 +113,12 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
 }
 
 function notMade(schema: string, version: number): SignalboxError {
-  const [message, help] =
-    version === 0
-      ? [
-          `There is no inbox in the schema ${schema} of this database.`,
-          "Pass the database and schema of the receiver, which makes its inbox when it starts.",
-        ]
-      : [
-          `The inbox in the schema ${schema} was made by an older signalbox.`,
-          "Start a receiver once with this version of signalbox, which migrates it.",
-        ];
-  return new SignalboxError("store_unsupported", message, help);
+  if (version === 0) {
+    const help = "Pass the database and schema of the receiver, which makes its inbox when it starts.";
+    return unsupported(`There is no inbox in the schema ${schema} of this database.`, help);
+  }
+  const help = "Start a receiver once with this version of signalbox, which migrates it.";
+  return unsupported(`The inbox in the schema ${schema} was made by an older signalbox.`, help);
 }
 
 function damagedSchema(schema: string, found: string): SignalboxError {

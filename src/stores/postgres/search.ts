@@ -61,21 +61,12 @@ export const SEARCH_FUNCTION = `
 
 /** @param name the schema, quoted */
 export async function search(run: Run, name: string, endpoint: string, query: SearchQuery): Promise<SearchPage> {
-  const { state, type, signalType, product, eventId, receivedBefore, beforeSeq, limit = 50 } = query;
+  const { state, type, signalType, product, receivedBefore, beforeSeq = Number.MAX_SAFE_INTEGER, limit = 50 } = query;
+  const id = query.eventId === "" ? null : query.eventId;
   const rows = await run<InboxEntry & { matches: boolean; is_last: boolean }>(
     `SELECT matches, is_last, ${ENTRY} FROM ${name}.search($1, $2, $3, $4, $5, $6, $7, $8, $9) AS found,
        LATERAL (SELECT (found.entry).*) AS entry`,
-    [
-      endpoint,
-      state,
-      type,
-      signalType,
-      product,
-      eventId === "" ? null : eventId,
-      receivedBefore,
-      beforeSeq ?? Number.MAX_SAFE_INTEGER,
-      limit + 1,
-    ],
+    [endpoint, state, type, signalType, product, id, receivedBefore, beforeSeq, limit + 1],
   );
   const found = rows.filter(({ matches }) => matches);
   const entries = found.slice(0, limit).map(({ matches: _matches, is_last: _isLast, ...entry }) => entry);

@@ -1,15 +1,4 @@
-import { SignalboxError, isSignalboxError } from "../../errors.js";
-
-/** @returns the code of an error of PostgreSQL (its SQLSTATE) or of the network; empty if it has none */
-export function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" ? code : "";
-}
-
-/** Whether PostgreSQL ended the transaction because of another one, so that it can be run again. */
-export function isRetryable(error: unknown): boolean {
-  return codeOf(error) === "40001" || codeOf(error) === "40P01";
-}
+import { codeOf, isSignalboxError, SignalboxError } from "../../errors.js";
 
 /** The first pattern that matches the code gives the help. */
 const HELP: readonly (readonly [RegExp, string])[] = [

@@ -91,5 +91,10 @@ const ONE_QUEUE = `
   CREATE INDEX inbox_queue ON inbox (endpoint, queue_at, seq) WHERE queue_at IS NOT NULL;
 `;
 
-/** The changes of the tables, by version. See MIGRATIONS in schema.ts. */
-export const TABLES: readonly string[] = [FIRST, ONE_QUEUE];
+/**
+ * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
+ * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
+ * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
+ * such as the old signature of a function beside a new one.
+ */
+export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE];

@@ -1,6 +1,6 @@
+import { codeOf } from "../../errors.js";
 import type { CheckpointCounts } from "./diagnostics.js";
 import type { Background } from "./background.js";
-import { isFailedSync } from "./store-error.js";
 
 export type Checkpointer = ReturnType<typeof createCheckpointer>;
 
@@ -44,7 +44,7 @@ export function createCheckpointer(background: Background) {
   /** To be called with the error of every task that syncs the file. */
   function failed(error: unknown): void {
     // The kernel drops pages that it could not write, and SQLite does not copy a page twice. So only the WAL has them.
-    if (isPartial && isFailedSync(error)) isStopped = true;
+    if (isPartial && codeOf(error) === "SQLITE_IOERR_FSYNC") isStopped = true;
   }
 
   return {

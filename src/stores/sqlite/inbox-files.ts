@@ -1,8 +1,7 @@
 import { accessSync, constants, lstatSync, readFileSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
 import type { Database } from "better-sqlite3";
-import { SignalboxError } from "../../errors.js";
-import { codeOf } from "./store-error.js";
+import { codeOf, safely, SignalboxError } from "../../errors.js";
 import type { WalSync } from "./wal-sync.js";
 
 /** The inbox file, and the files that SQLite and the owner's lock find by its path. */
@@ -16,7 +15,10 @@ const SUFFIXES = ["", "-wal", "-shm", "-owner"];
  * @param mounts the text of `/proc/self/mountinfo`; null on systems without it
  * @throws SignalboxError `store_unsupported`
  */
-export function refuseUnguardedFiles(path: string, mounts: string | null = readMounts()): void {
+export function refuseUnguardedFiles(
+  path: string,
+  mounts = safely<string | null>(() => readFileSync("/proc/self/mountinfo", "utf8"), null),
+): void {
   for (const suffix of SUFFIXES) {
     const name = path + suffix;
     const stats = lstatOf(name);
@@ -161,14 +163,6 @@ function changed(message: string): SignalboxError {
 
 function lstatOf(name: string): Stats | undefined {
   return lstatSync(name, { throwIfNoEntry: false });
-}
-
-function readMounts(): string | null {
-  try {
-    return readFileSync("/proc/self/mountinfo", "utf8");
-  } catch {
-    return null;
-  }
 }
 
 function isMountPoint(name: string, stats: Stats | undefined, mounts: string | null): boolean {

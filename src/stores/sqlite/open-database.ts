@@ -52,7 +52,10 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
-    if (wasClosedCleanly) refuseCutFile(db, path);
+    // SQLite would read the missing part of a page as zeros.
+    if (wasClosedCleanly && sizeOf(path) % (db.pragma("page_size", { simple: true }) as number) !== 0) {
+      throw damagedError(path, "a part of its last page is missing");
+    }
     const canMake = role !== "operator";
     assertInbox(db, path, canMake);
     // With FULL, SQLite syncs the first write of a new file, and the switch to WAL.
@@ -146,12 +149,6 @@ function switchToWal(db: Database.Database): void {
       Atomics.wait(NEVER, 0, 0, 5);
     }
   }
-}
-
-/** Refuses a file that ends inside a page, because SQLite would read the missing part as zeros. */
-function refuseCutFile(db: Database.Database, path: string): void {
-  const pageBytes = db.pragma("page_size", { simple: true }) as number;
-  if (statSync(path).size % pageBytes !== 0) throw damagedError(path, "a part of its last page is missing");
 }
 
 /** The inboxes that this process has locked. */

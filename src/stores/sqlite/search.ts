@@ -23,9 +23,6 @@ const FEW = 4000;
 /** So many of them are looked at in one slice. */
 const FEW_AT_ONCE = 400;
 
-/** Indexes that are in the order of `seq`. */
-const BY_SEQ: ReadonlySet<unknown> = new Set(["dead", "quarantined"]);
-
 /** The synchronous steps of a search. */
 export function prepareSearch(db: Database) {
   const statements = new Map<string, Statement<Record<string, unknown>>>();
@@ -36,10 +33,18 @@ export function prepareSearch(db: Database) {
     return statement as Statement<Record<string, unknown>, Row>;
   }
 
-  function seqsOf(sql: string, values: Record<string, unknown>): number[] {
+  function seqsOf(where: string, values: Record<string, unknown>): number[] {
+    const sql = `SELECT seq FROM inbox INDEXED BY ${where} LIMIT ${FEW}`;
     return prepared<{ seq: number }>(sql)
       .all(values)
       .map(({ seq }) => seq);
+  }
+
+  function entriesOf(from: string, query: SearchQuery, values: Record<string, unknown>): InboxEntry[] {
+    const sql = `SELECT ${ENTRY} FROM ${from} AND ${conditions(query)} ORDER BY seq DESC LIMIT @limit`;
+    return prepared<EntryRow>(sql)
+      .all({ ...query, ...values })
+      .map(entryOf);
   }
 
   return {
@@ -50,41 +55,30 @@ export function prepareSearch(db: Database) {
     ): number[] | null {
       const found =
         eventId !== ""
-          ? seqsOf(`SELECT seq FROM inbox INDEXED BY inbox_key WHERE endpoint = @endpoint AND ${BEGINS} LIMIT ${FEW}`, {
-              endpoint,
-              eventId,
-            })
+          ? seqsOf(`inbox_key WHERE endpoint = @endpoint AND ${BEGINS}`, { endpoint, eventId })
           : state === "ready" || state === "leased"
-            ? seqsOf(
-                `SELECT seq FROM inbox INDEXED BY inbox_${state} WHERE endpoint = @endpoint AND state = '${state}' LIMIT ${FEW}`,
-                { endpoint },
-              )
+            ? seqsOf(`inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`, { endpoint })
             : null;
       if (found === null || found.length === FEW) return null;
       return found.filter((seq) => seq < beforeSeq).toSorted((a, b) => b - a);
     },
     lookAtFew(seqs: readonly number[], endpoint: string, query: SearchQuery, limit: number): InboxEntry[] {
-      const sql = `SELECT ${ENTRY} FROM inbox NOT INDEXED WHERE seq IN (SELECT value FROM json_each(@seqs)) AND ${conditions(query)}
-        ORDER BY seq DESC LIMIT @limit`;
-      return prepared<EntryRow>(sql)
-        .all({ ...query, endpoint, seqs: JSON.stringify(seqs), limit })
-        .map(entryOf);
+      const from = "inbox NOT INDEXED WHERE seq IN (SELECT value FROM json_each(@seqs))";
+      return entriesOf(from, query, { endpoint, seqs: JSON.stringify(seqs), limit });
     },
     /** Looks at `rows` events. */
     lookBack(endpoint: string, query: SearchQuery, beforeSeq: number, rows: number, limit: number): Slice {
       const { state } = query;
-      const isBySeq = BY_SEQ.has(state);
+      // Their indexes are in the order of `seq`.
+      const isBySeq = state === "dead" || state === "quarantined";
       const from = isBySeq
         ? `inbox INDEXED BY inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`
         : "inbox NOT INDEXED WHERE true";
       const last = prepared<{ seq: number }>(
         `SELECT seq FROM ${from} AND seq < @beforeSeq ORDER BY seq DESC LIMIT 1 OFFSET @others`,
       ).get({ ...(isBySeq && { endpoint }), beforeSeq, others: rows - 1 });
-      const sql = `SELECT ${ENTRY} FROM ${from} AND seq < @beforeSeq AND seq >= @first AND ${conditions(query)}
-        ORDER BY seq DESC LIMIT @limit`;
-      const entries = prepared<EntryRow>(sql)
-        .all({ ...query, endpoint, beforeSeq, first: last?.seq ?? 0, limit })
-        .map(entryOf);
+      const values = { endpoint, beforeSeq, first: last?.seq ?? 0, limit };
+      const entries = entriesOf(`${from} AND seq < @beforeSeq AND seq >= @first`, query, values);
       return { entries, nextBeforeSeq: last?.seq ?? null };
     },
   };

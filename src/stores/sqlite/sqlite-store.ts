@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { safely, SignalboxError } from "../../errors.js";
+import { codeOf, safely, SignalboxError } from "../../errors.js";
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
 import { checkOptions } from "../../options/option-error.js";
@@ -12,7 +12,7 @@ import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
-import { codeOf, damagedError, isBusy, isFull, storeError } from "./store-error.js";
+import { damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
 export type { CheckpointCounts, SqliteDiagnostics } from "./diagnostics.js";
@@ -167,7 +167,7 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
         end = current.files.assertUnchanged();
         return transaction(current, nowAt);
       });
-      await sync(current);
+      await current.wal.sync().catch(syncFailed);
       current.files.assertWritten(end);
       // Only after `assertWritten`: if the WAL was truncated, a checkpoint would copy zeros into the file.
       current.checkpointer.committed(end);
@@ -179,13 +179,9 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     }
   }
 
-  async function sync({ wal }: Connection): Promise<void> {
-    try {
-      await wal.sync();
-    } catch (error) {
-      mustRewrite = true;
-      throw error;
-    }
+  function syncFailed(error: unknown): never {
+    mustRewrite = true;
+    throw error;
   }
 
   async function rewrite({ background, checkpointer, files, wal }: Connection): Promise<void> {

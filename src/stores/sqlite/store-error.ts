@@ -1,11 +1,5 @@
-import { isSignalboxError, SignalboxError } from "../../errors.js";
+import { codeOf, isSignalboxError, SignalboxError } from "../../errors.js";
 import { missingBinaryError } from "../../sqlite/sqlite-driver.js";
-
-/** @returns the code of an error of SQLite or the file system; empty for other errors */
-export function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "";
-}
 
 /** True when another process has the lock, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
@@ -23,11 +17,6 @@ export function damagedError(path: string, found: string, cause?: unknown): Sign
   const help =
     "Move the file away. Then restore a backup, or start with a new file and replay what the service can send again.";
   return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
-}
-
-/** True when a sync failed inside SQLite: the kernel may have dropped pages that it did not write. */
-export function isFailedSync(error: unknown): boolean {
-  return codeOf(error) === "SQLITE_IOERR_FSYNC";
 }
 
 /** Converts an error of better-sqlite3 or the file system. */

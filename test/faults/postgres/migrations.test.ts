@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { FUNCTIONS, MIGRATIONS } from "../../../src/stores/postgres/schema.js";
+import { FUNCTIONS } from "../../../src/stores/postgres/schema.js";
+import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
 import { claim, idsOf, settle, stateOf } from "../../contract/cases/store-case.js";
 import { newSchema, openStore, testOnPostgres } from "./open-stores.js";
 

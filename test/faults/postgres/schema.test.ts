@@ -3,7 +3,7 @@ import { Client, Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { createReceiver } from "../../../src/index.js";
 import { postgresStore, type PgPool } from "../../../src/stores/postgres/postgres-store.js";
-import { MIGRATIONS } from "../../../src/stores/postgres/schema.js";
+import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
 import { accept, stateOf } from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/time/clock.js";
 import { makePool, POSTGRES_URL } from "../../contract/postgres-medium.js";

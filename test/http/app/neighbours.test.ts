@@ -145,16 +145,3 @@ test.for(EXPRESSES)(
     expect((await exchange(port, { method: "GET", path: "/route" })).body).toBe("the host's own");
   },
 );
-
-test.for(EXPRESSES)("a response that the host already sent is left alone, over $name", async ({ express }) => {
-  const receiver = await startReceiver();
-  const app = express();
-  app.use((_request, response, next) => {
-    response.status(202).json({ host: true });
-    next();
-  });
-  app.use(MOUNT, expressHandler(receiver));
-  const port = await listen(app);
-  const answer = await exchange(port, delivery());
-  expect([answer.status, answer.body]).toEqual([202, '{"host":true}']);
-});

@@ -1,13 +1,10 @@
 import { gzipSync } from "node:zlib";
 import type { Express, RequestHandler } from "express";
-import { Hono } from "hono";
 import { expect, test } from "vitest";
 import { captureRawBody } from "../../../src/index.js";
 import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
-import { fetchHandler } from "../../../src/receiver/adapters/fetch-handler.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
-import { listenerOf } from "../frameworks.js";
 import { logLines } from "../log-lines.js";
 import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";
 import { exchange, MOUNT, openWire, rawRequest } from "../wire.js";
@@ -106,18 +103,6 @@ test.for(EXPRESSES)("what a parser inflated was not signed and gets 415, over $n
   }
 });
 
-test.for(EXPRESSES)("our limit holds behind a parser with a larger one, over $name", async ({ express }) => {
-  for (const parser of [
-    express.raw({ type: "*/*", limit: "1mb" }),
-    express.json({ verify: captureRawBody, limit: "1mb" }),
-  ]) {
-    const { port } = await behind(express, parser);
-    const answer = await exchange(port, delivery(JSON.stringify(["x".repeat(9_997)])));
-    expectRefused(answer, 413, "body_too_large");
-    expect(answer.headers["connection"]).toBe("close");
-  }
-});
-
 test.for(EXPRESSES)("parsers that leave the body alone do no harm, over $name", async ({ express }) => {
   const { port } = await behind(express, express.urlencoded({ extended: false }), express.text(), express.raw());
   expectAcknowledged(await exchange(port, delivery()), RECEIVED);
@@ -133,16 +118,4 @@ test.for(EXPRESSES)("a listener that only looks on takes nothing away, over $nam
   const { headers, body } = delivery();
   expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
   expect(seenBytes).toBe(body.byteLength);
-});
-
-test("a body that a handler of Hono read gets 500 and a log line", async () => {
-  const { logger, lines } = logLines();
-  const receive = fetchHandler(await startReceiver({ logger }));
-  const hono = new Hono().post(MOUNT, async ({ req }) => {
-    await req.json();
-    return receive(req.raw);
-  });
-  const port = await listen(listenerOf(hono));
-  expectRefused(await exchange(port, delivery()), 500, "body_unavailable");
-  expect(lines.filter((line) => line.includes("nothing may read it before signalbox"))).toHaveLength(1);
 });

@@ -89,16 +89,6 @@ test.for(STACKS)("a delivery that is pipelined behind a 408 is not processed, ov
   expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
 });
 
-test.for(READING_ON)("a dribbling client gets its 408 while it goes on sending, over $name", async (stack) => {
-  const { clock, port } = await serveSlowly(stack);
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ headers: { "Content-Length": "200000" }, body: "x" }));
-  await clock.armed(BODY_TIMEOUT_MS);
-  await clock.advance(BODY_TIMEOUT_MS);
-  for (let portion = 0; portion < 50; portion++) await wire.write("x".repeat(100));
-  expectRefused(await wire.next(), 408, "body_timeout");
-});
-
 test("an announced length past the limit gets 413 before any byte of it", async () => {
   await onEveryStack(async (stack, headers) => {
     const { port } = await serve({ bodyLimitBytes: 2000 }, stack);

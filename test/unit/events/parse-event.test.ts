@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseEvent, SIGNAL_TYPES, type ParsedEvent } from "../../../src/index.js";
 import { signalEvent } from "../../../src/testing/index.js";
 
-const FIXTURES = new URL("../../../fixtures/", import.meta.url);
 const parse = (value: unknown): ParsedEvent => parseEvent(Buffer.from(JSON.stringify(value)));
 const parseText = (text: string): ParsedEvent => parseEvent(Buffer.from(text));
 const envelope = (over: Record<string, unknown> = {}) => ({
@@ -14,19 +12,6 @@ const envelope = (over: Record<string, unknown> = {}) => ({
   created_at: "2026-01-01T00:00:00.000Z",
   data: { message: "hello" },
   ...over,
-});
-
-const fixtures = ["signals", "events"].flatMap((folder) =>
-  readdirSync(new URL(folder, FIXTURES)).map((file) => `${folder}/${file}`),
-);
-
-test("there are fixtures to read", () => {
-  expect(fixtures.length).toBe(SIGNAL_TYPES.length + 2);
-});
-
-test.each(fixtures)("%s is known and comes back as it is", (path) => {
-  const body = readFileSync(new URL(path, FIXTURES));
-  expect(parseEvent(body)).toEqual({ kind: "known", event: JSON.parse(body.toString()) });
 });
 
 test.each([...SIGNAL_TYPES, "a_type_of_next_year", ""])("a signal of type %j is known", (signal_type) => {

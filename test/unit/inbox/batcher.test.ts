@@ -44,17 +44,6 @@ async function leased({ batcher, held }: Awaited<ReturnType<typeof rig>>): Promi
   return seq;
 }
 
-test("what little one turn of the event loop brings is one batch", async () => {
-  const { batcher, store } = await rig();
-  await Promise.all([
-    batcher.accept(newEvent()),
-    batcher.accept(newEvent()),
-    batcher.claim(claim),
-    settle(batcher, done(9)),
-  ]);
-  expect(store.commits.map(({ accepts, settlements }) => [accepts.length, settlements.length])).toEqual([[2, 1]]);
-});
-
 test("what the next turns bring is in the same batch, but it waits for four of them at most", async () => {
   const { batcher, store } = await rig();
   const answers: Promise<unknown>[] = [settle(batcher, done(9))];
@@ -92,23 +81,6 @@ test("after a failure the recovery waits for the results of the commit before it
   release();
   expect(await recoveriesAtAnswer).toBe(1);
   await Promise.all(others);
-});
-
-test("what arrives while a commit is in flight is the next batch, in order", async () => {
-  const { batcher, store } = await rig();
-  const release = store.hold();
-  const events = Array.from({ length: 6 }, () => newEvent());
-  const answers = [batcher.accept(events[0]!)];
-  await turns(2);
-  for (const event of events.slice(1)) {
-    answers.push(batcher.accept(event));
-    await turns(2);
-  }
-  expect(store.commits.length).toBe(1);
-  release();
-  expect((await Promise.all(answers)).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
-  const batches = store.commits.map(({ accepts }) => accepts.map(({ eventId }) => eventId));
-  expect(batches).toEqual([[events[0]!.eventId], events.slice(1).map(({ eventId }) => eventId)]);
 });
 
 test.each([0, 1, 7, 14, 15])("of 16 events only the bad one is refused, at place %d", async (place) => {
@@ -204,36 +176,18 @@ test("after a failure the recovery runs before the next commit, and once more be
   expect(health.length).toBe(2);
 });
 
-test("a recovery that fails refuses the batch without a commit", async () => {
-  const { batcher, store } = await rig();
-  store.fail(mediumError());
-  await rejectionOf(batcher.accept(newEvent()));
-  await rejectionOf(batcher.accept(newEvent()));
-  expect(store.calls).toEqual(["commit", "reclaim"]);
-});
-
-test("room is bounded by count, and comes back with the commit", async () => {
-  const { batcher, store } = await rig({ events: 2, bytes: 1_000_000 });
-  const release = store.hold();
-  const first = batcher.accept(newEvent());
-  expect(batcher.hasRoom(10)).toBe(true);
-  const second = batcher.accept(newEvent());
-  expect(batcher.hasRoom(10)).toBe(false);
-  release();
-  await Promise.all([first, second]);
-  expect(batcher.hasRoom(10)).toBe(true);
-});
-
-test("room is bounded by bytes, those in flight included, and comes back after a failure too", async () => {
-  const { batcher, store } = await rig({ events: 100, bytes: 1000 });
+test("room is bounded by count and bytes, those in flight included, and comes back after a failure too", async () => {
+  const { batcher, store } = await rig({ events: 2, bytes: 1000 });
   store.fail(mediumError());
   const release = store.hold();
   const first = batcher.accept(newEvent({ body: Buffer.alloc(600) }));
   await turns(2);
   expect(batcher.queued()).toEqual({ events: 1, bytes: 600 });
   expect([batcher.hasRoom(400), batcher.hasRoom(401)]).toEqual([true, false]);
+  const second = rejectionOf(batcher.accept(newEvent({ body: Buffer.alloc(1) })));
+  expect(batcher.hasRoom(1)).toBe(false);
   release();
-  await rejectionOf(first);
+  await Promise.all([rejectionOf(first), second]);
   expect(batcher.hasRoom(1000)).toBe(true);
 });
 

@@ -5,34 +5,9 @@ import { signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
 import { faultyStore } from "./faulty-store.js";
 import { batchOf, newEvent } from "./new-event.js";
-import { startRig, type Rig } from "./receiver-rig.js";
+import { startRig } from "./receiver-rig.js";
 
 const HOUR_MS = 3_600_000;
-
-/** A callback whose system is down until `repair`; notes the breaker's state when each call began. */
-function unreliable(rigOf: () => Rig) {
-  const began: string[] = [];
-  let isDown = true;
-  const onSignal = async (): Promise<void> => {
-    began.push(rigOf().receiver.health().breaker);
-    await turns(1);
-    if (isDown) throw new Error("the queue is down");
-  };
-  return { began, onSignal, repair: () => (isDown = false) };
-}
-
-test("events that arrive while it is open are stored and wait", async () => {
-  const system = unreliable(() => rig);
-  const rig: Rig = await startRig({ onSignal: system.onSignal });
-  await rig.deliverMany(10);
-  await until(() => rig.receiver.health().breaker === "open");
-  const late = await rig.deliverMany(5);
-  await turns();
-  for (const { id } of late) expect(await rig.entry(id)).toMatchObject({ state: "ready", attempts: 0 });
-  system.repair();
-  await rig.clock.advance(60_000);
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 15 });
-});
 
 test("events whose commit was in flight when it opened are not tried", async () => {
   const store = faultyStore();

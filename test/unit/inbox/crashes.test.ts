@@ -1,11 +1,8 @@
 import { expect, test } from "vitest";
 import { CRASH_DELAYS_MS } from "../../../src/inbox/crashes.js";
-import type { InboxStore } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { createManualClock, signalEvent } from "../../../src/testing/index.js";
 import { turns, until } from "../until.js";
-import { mediumError } from "./faulty-store.js";
-import { batchOf, newEvent, opened, T0 } from "./new-event.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 // A process that dies is a receiver that is never closed, whose clock stands still, and whose store another one opens.
@@ -23,35 +20,6 @@ test("what a dead process had in hand is handed off again at once, flagged, and 
   next.calls[0]!.resolve();
   await until(() => next.namesSeen().includes("handedOff"));
   expect(await next.entry(next.calls[0]!.signal.id)).toMatchObject({ state: "done", attempts: 1, crashes: 1 });
-});
-
-test("the dead process's late settlement changes nothing", async () => {
-  const store = memoryStore();
-  const dead = await startRig({ store });
-  const [event] = await dead.begin(1);
-  const next = await startRig({ store });
-  await until(() => next.calls.length === 1);
-  dead.calls[0]!.resolve();
-  await turns();
-  expect(await next.entry(event.id)).toMatchObject({ state: "leased", attempts: 0 });
-  expect(dead.namesSeen()).not.toContain("handedOff");
-});
-
-test("an event that was done, dead, or waiting at the crash is neither flagged nor counted", async () => {
-  const store = memoryStore();
-  const dead = await startRig({ store, handoff: { maxAttempts: 1, concurrency: 2 } });
-  const events = await dead.begin(2);
-  dead.calls[0]!.resolve();
-  dead.calls[1]!.reject();
-  await turns();
-  const next = await startRig({ store });
-  await turns();
-  expect(next.calls).toEqual([]);
-  const entries = await Promise.all(events.map(({ id }) => next.entry(id)));
-  expect(entries.map((entry) => [entry?.state, entry?.crashes, entry?.possiblyRepeated])).toEqual([
-    ["done", 0, false],
-    ["dead", 0, false],
-  ]);
 });
 
 test("the fifth crash makes an event dead, as a crash loop, with its payload", async () => {
@@ -81,51 +49,4 @@ test("the fifth crash makes an event dead, as a crash loop, with its payload", a
   expect(await last.receiver.inbox.replay(event.id)).toBe("moved");
   await until(() => last.calls.length === 1);
   expect(last.calls[0]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated: true });
-});
-
-/** What a process has of a store: nothing that it writes after its death gets there. */
-function mortal(inner: InboxStore): { store: InboxStore; die(): void; isDead(): boolean } {
-  let isDead = false;
-  const assertAlive = (): void => {
-    if (isDead) throw mediumError();
-  };
-  return {
-    store: {
-      ...inner,
-      async commit(batch) {
-        assertAlive();
-        return inner.commit(batch);
-      },
-      async reclaim(request) {
-        assertAlive();
-        return inner.reclaim(request);
-      },
-    },
-    die: () => (isDead = true),
-    isDead: () => isDead,
-  };
-}
-
-test("an event that ends each process it comes to is dead after five, and none of the 63 beside it is", async () => {
-  const inner = await opened(memoryStore());
-  const events = Array.from({ length: 64 }, () => newEvent());
-  const poison = events[8]!.eventId;
-  await inner.commit(batchOf({ accepts: events }));
-  let now = T0;
-  let deaths = 0;
-  for (let life = 0; life < 6; life++) {
-    const process = mortal(inner);
-    const clock = createManualClock(now);
-    const onSignal = ({ id }: { id: string }): Promise<void> | void => {
-      if (process.isDead()) return new Promise(() => {});
-      if (id === poison) process.die();
-    };
-    await startRig({ store: process.store, clock, onSignal });
-    for (let minute = 0; minute < 120 && !process.isDead(); minute++) await clock.advance(60_000);
-    if (process.isDead()) deaths += 1;
-    now = clock.now();
-  }
-  expect(deaths).toBe(5);
-  expect(await inner.stats("default")).toMatchObject({ done: 63, dead: 1 });
-  expect(await inner.get("default", poison)).toMatchObject({ state: "dead", crashes: 5, lastError: "crash_loop" });
 });

@@ -53,22 +53,6 @@ test("it waits for a delivery whose commit is in flight", async () => {
   await until(() => drained.result === true);
 });
 
-test("it does not wait longer than for the commit of a duplicate", async () => {
-  const store = faultyStore();
-  const rig = await startRig({ store });
-  const [event] = await rig.begin(1);
-  rig.calls[0]!.resolve();
-  await rig.receiver.drain();
-  const release = store.hold();
-  const drained = watched(rig.receiver.drain());
-  await turns();
-  const answer = rig.deliver(event);
-  await turns();
-  release();
-  await answer;
-  await until(() => drained.result === true);
-});
-
 test("an event that is due in the store is handed off first; one whose next attempt is later is not waited for", async () => {
   const store = memoryStore();
   const rig = await startRig({ store });
@@ -154,14 +138,6 @@ test("under steady traffic it ends with the events that were there", async () =>
   expect(rig.receiver.health().running).toBe(1);
 });
 
-test("it does not wait for a callback that goes on after its time-out", async () => {
-  const rig = await startRig({ handoff: { timeoutMs: 100 } });
-  await rig.begin(1);
-  const drained = watched(rig.receiver.drain());
-  await rig.clock.advance(100);
-  await until(() => drained.result === true);
-});
-
 test("it resolves with false when the store refuses the state of an event, which stays leased", async () => {
   const store = faultyStore();
   const rig = await startRig({ store });
@@ -241,20 +217,4 @@ test("it waits for the next attempt of an event whose lease was lost", async () 
   rig.calls[1]!.resolve();
   await until(() => drained.result === true);
   expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 1 });
-});
-
-test("close ends it while a transaction of the callback is still open", async () => {
-  const store = memoryStore();
-  const commit: typeof store.commit = async (batch) => {
-    const result = await store.commit({ ...batch, settlements: [] });
-    return { ...result, settlements: batch.settlements.map(() => "locked" as const) };
-  };
-  const rig = await startRig({ store: { ...store, commit } });
-  await rig.begin(1);
-  const drained = watched(rig.receiver.drain());
-  await turns();
-  rig.calls[0]!.resolve();
-  await turns();
-  await rig.receiver.close({ graceMs: 0 });
-  expect([drained.result, rig.clock.pendingTimers()]).toEqual([false, 0]);
 });

@@ -35,18 +35,6 @@ test.each([
   },
 );
 
-test("an event whose failed commit was applied is handed off without a redelivery too", async () => {
-  const store = faultyStore();
-  const { deliver, calls, clock } = await startRig({ store });
-  store.fail(mediumError(), { applied: true });
-  await deliver();
-  store.fail(null);
-  // The recovery before this delivery's commit frees it, and the next claim brings it.
-  await deliver();
-  await clock.advance(2000);
-  expect(calls.length).toBe(2);
-});
-
 test("what a callback finished while the store was down is done once it works, and not handed off again", async () => {
   const store = faultyStore();
   const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
@@ -61,19 +49,6 @@ test("what a callback finished while the store was down is done once it works, a
   expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
   expect(namesSeen().filter((name) => name === "handedOff").length).toBe(1);
   expect(calls.length).toBe(1);
-});
-
-test("a settlement that a failed commit applied after all counts as applied", async () => {
-  const store = faultyStore();
-  const { begin, calls, clock, entry, namesSeen } = await startRig({ store });
-  const [event] = await begin(1);
-  store.fail(mediumError(), { applied: true });
-  calls[0]!.resolve();
-  await turns();
-  store.fail(null);
-  await clock.advance(2000);
-  expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1 });
-  expect(namesSeen()).toEqual(["accepted", "handedOff"]);
 });
 
 test("an event that a failed commit settled and leased again is handed off", async () => {
@@ -97,20 +72,6 @@ test("an event that a failed commit settled and leased again is handed off", asy
   await clock.advance(3000);
   expect(hasFailed).toBe(true);
   expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(2);
-});
-
-test("callbacks that run through a failure of the store keep their lease", async () => {
-  const store = faultyStore();
-  const { deliver, begin, calls, entry } = await startRig({ store });
-  const [event] = await begin(1);
-  store.fail(mediumError());
-  await deliver();
-  store.fail(null);
-  await deliver();
-  await turns();
-  expect(calls.filter(({ signal }) => signal.id === event.id).length).toBe(1);
-  calls[0]!.resolve();
-  await until(async () => (await entry(event.id))?.state === "done");
 });
 
 test("a commit that never ends turns health red past the acknowledgement's time, and does not keep the receiver from closing", async () => {
@@ -145,20 +106,6 @@ test("a settlement that the store refuses is logged: its event stays leased", as
   await until(() => lines.some((line) => line.includes("the result of a hand-off could not be stored")));
   expect(lines.join("")).toContain(event.id);
   expect(await entry(event.id)).toMatchObject({ state: "leased" });
-});
-
-test("nothing is refused by a store that is slow, but past the acknowledgement's time the answer is 503", async () => {
-  const store = faultyStore();
-  const { deliver, clock, calls, namesSeen } = await startRig({ store, ackTimeoutMs: 3000 });
-  const event = signalEvent();
-  const release = store.hold();
-  const answer = deliver(event);
-  await clock.advance(3000);
-  expect((await answer).body).toContain("ack_timeout");
-  release();
-  await until(() => calls.length === 1);
-  expect((await deliver(event)).body).toBe(DUPLICATE);
-  expect(namesSeen().filter((name) => name === "rejected").length).toBe(1);
 });
 
 test("a delivery that is refused as late is not refused a second time when its commit fails", async () => {

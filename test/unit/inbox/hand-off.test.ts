@@ -57,18 +57,6 @@ test("whatever the callback returns, but a rejection, is success", async () => {
   expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 6, total: 6 });
 });
 
-test("handedOff is emitted only when the settlement is durable", async () => {
-  const store = faultyStore();
-  const { begin, calls, namesSeen } = await startRig({ store });
-  await begin(1);
-  const release = store.hold();
-  calls[0]!.resolve();
-  await turns();
-  expect(namesSeen()).toEqual(["accepted"]);
-  release();
-  await until(() => namesSeen().includes("handedOff"));
-});
-
 test("a duplicate is acknowledged and not handed off again, while the first is in flight and after [receiving/queue-and-answer]", async () => {
   const { deliver, calls, namesSeen } = await startRig();
   const event = signalEvent();

@@ -101,6 +101,8 @@ test("an event of an unknown type is acknowledged and waits in quarantine for a 
   });
   expect(await rig.receiver.inbox.replay(event.id)).toBe("still_unusable");
   expect(rig.calls).toEqual([]);
+  expect(rig.namesSeen()).toEqual(["quarantined", "duplicate"]);
+  expect(rig.receiver.health().deliveries).toMatchObject({ accepted: 0, quarantined: 1 });
 });
 
 test("a quarantined event that this release can read is handed off under its real id", async () => {

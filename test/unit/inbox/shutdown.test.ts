@@ -118,17 +118,6 @@ test("closing on a store that fails ends, leaves no timer behind, and the next s
   expect(next.calls[0]!.handoff).toMatchObject({ possiblyRepeated: true });
 });
 
-test("a delivery that is judged while it closes is answered once and kept from the store", async () => {
-  let found: (secrets: string) => void = () => {};
-  const rig = await startRig({ secrets: () => new Promise<string>((resolve) => (found = resolve)) });
-  const answer = rig.deliver();
-  await turns();
-  const closing = rig.receiver.close({ graceMs: 0 });
-  found(SECRET);
-  expect((await answer).status).toBe(503);
-  await closing;
-});
-
 test("closing a receiver that could not start leaves the one that did alone", async () => {
   const store = sqliteStore(inboxPath());
   const options = { secrets: SECRET, store, onSignal: () => undefined, logger: false as const };

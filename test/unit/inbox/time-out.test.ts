@@ -22,19 +22,14 @@ test("a callback past its time is aborted, and its event retried and flagged as 
   expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true, replayed: false });
 });
 
-test("an abort signal that is asked for only after the time-out is aborted already", async () => {
-  const rig = await startRig({ handoff: { timeoutMs: 5000 } });
-  await rig.deliver();
-  await rig.clock.advance(5000);
-  expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(true);
-});
-
 test("a late end of the first attempt does not end the second", async () => {
   const rig = await startRig({ handoff: { timeoutMs: 5000, backoff: () => 1000 } });
   const event = signalEvent();
   await rig.deliver(event);
   await rig.clock.advance(6000);
   expect(rig.calls.length).toBe(2);
+  // Asked for only now.
+  expect(rig.calls[0]!.handoff.abortSignal.aborted).toBe(true);
   rig.calls[0]!.resolve();
   await turns();
   expect(await rig.entry(event.id)).toMatchObject({ state: "leased", attempts: 1 });

@@ -67,20 +67,6 @@ test.each([
   expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
 });
 
-test("what is shed is counted", async () => {
-  const { receiver, deliver } = await startRig({ maxQueued: { events: 1 } });
-  const answers = await Promise.all([deliver(), deliver()]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 503]);
-  expect(receiver.health().deliveries).toMatchObject({ rejected: 1, shed: 1 });
-});
-
-test("an event of an unknown type counts and is told as quarantined alone", async () => {
-  const { receiver, deliver, namesSeen } = await startRig();
-  await deliver({ ...signalEvent(), type: "signal.later" });
-  expect(receiver.health().deliveries).toMatchObject({ accepted: 0, quarantined: 1 });
-  expect(namesSeen()).toEqual(["quarantined"]);
-});
-
 test("a store that lacks connections for the callbacks is told of at the start and in the health", async () => {
   const { logger, lines } = logLines();
   const shortage = (callbacks: number): string => `a pool for ${callbacks} callbacks`;

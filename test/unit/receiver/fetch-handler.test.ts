@@ -16,13 +16,6 @@ async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   return { ...rig, requestOf, post };
 }
 
-test("a Request is answered with a Response, headers and all", async () => {
-  const { requestOf, receiver } = await rigWith();
-  const answer = await fetchHandler(receiver)(requestOf({ method: "PUT" }));
-  expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
-  expect(Number(answer.headers.get("content-length"))).toBe((await answer.text()).length);
-});
-
 test("a request without a body has an empty one", async () => {
   const { requestOf, post } = await rigWith();
   expect(await post(requestOf())).toBe("200");

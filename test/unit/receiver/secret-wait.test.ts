@@ -33,21 +33,17 @@ async function waitingRig(options: Partial<ReceiverOptions> = {}) {
 const codeOf = (answer: DeliveryResponse | null): string | undefined =>
   answer === null ? undefined : ((JSON.parse(answer.body) as { error?: { code: string } }).error?.code ?? answer.body);
 
-test.each([[undefined], [null], [""], [" \t"], [[]]])(
-  "while a source gives %j a delivery waits, and is taken once there is a secret",
-  async (none) => {
-    const { source, send, clock } = await waitingRig();
-    source.found = none;
-    const { challenge } = verificationEvent().data;
-    const delivery = send("whsec_new", verificationEvent({ data: { challenge } }));
-    await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
-    expect(delivery.settled).toBeNull();
-    source.found = "whsec_new";
-    await clock.advance(LOOKUP_EVERY_MS);
-    expect(delivery.settled).toMatchObject({ status: 200, body: JSON.stringify({ challenge }) });
-    expect(clock.pendingTimers()).toBeLessThan(5);
-  },
-);
+test("while a source has no secret a delivery waits, and is taken once there is one", async () => {
+  const { source, send, clock } = await waitingRig();
+  const { challenge } = verificationEvent().data;
+  const delivery = send("whsec_new", verificationEvent({ data: { challenge } }));
+  await clock.advance(WAIT_MS - 2 * LOOKUP_EVERY_MS);
+  expect(delivery.settled).toBeNull();
+  source.found = "whsec_new";
+  await clock.advance(LOOKUP_EVERY_MS);
+  expect(delivery.settled).toMatchObject({ status: 200, body: JSON.stringify({ challenge }) });
+  expect(clock.pendingTimers()).toBeLessThan(5);
+});
 
 test("the wait is two thirds of the time for an answer unless told otherwise, and 0 is none", async () => {
   const short = await waitingRig({ ackTimeoutMs: 300 });
@@ -246,21 +242,6 @@ test("a receiver starts without the file, and a delivery waits for it", async ()
   expect(delivery.settled?.status).toBe(200);
   expect(receiver.health()).toMatchObject({ verified: true, verifiedAt: new Date(clock.now()) });
   expect(receiver.health().deliveries.verified).toBe(1);
-});
-
-test("while a second registration is under way what the first secret did not sign waits too", async () => {
-  const { send, write, clock, lock, unlock } = await fileRig("whsec_old\n");
-  lock();
-  const delivery = send();
-  const old = send("whsec_old");
-  await old.answer;
-  expect(old.settled?.status).toBe(200);
-  await clock.advance(100);
-  expect(delivery.settled).toBeNull();
-  write("whsec_old\nwhsec_new\n");
-  unlock();
-  await clock.advance(LOOKUP_EVERY_MS);
-  expect(delivery.settled?.status).toBe(200);
 });
 
 test("while a second registration is under way a forged delivery is refused, later", async () => {

@@ -1,12 +1,9 @@
 import * as fc from "fast-check";
 import { Stripe } from "stripe";
 import { expect, test } from "vitest";
-import { signBody, verifySignature } from "../../../src/index.js";
+import { verifySignature } from "../../../src/index.js";
 
-// The scheme is Stripe's, and so Stripe's own library is a second opinion on both sides of it.
-// It refuses an empty payload before it looks at the signature, so that one is for the vectors.
-const verifyHeader = (...args: [payload: string, header: string, secret: string, tolerance: number]) =>
-  Stripe.webhooks.signature?.verifyHeader(...args);
+// The scheme is Stripe's, and so Stripe's own library is a second opinion on it.
 const payloads = fc.string({ unit: "grapheme", minLength: 1 });
 const secrets = fc.string({ unit: "grapheme", minLength: 1 }).filter((secret) => secret.trim() !== "");
 
@@ -16,15 +13,6 @@ test("a header made by the stripe package verifies here [receiving/digest]", () 
       const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
       const input = { header, body: Buffer.from(payload), secrets: [secret], now: timestamp * 1000 };
       expect(verifySignature(input)).toEqual({ ok: true, timestamp, secretIndex: 0 });
-    }),
-  );
-});
-
-test("a header made here verifies in the stripe package", () => {
-  fc.assert(
-    fc.property(payloads, secrets, (payload, secret) => {
-      const header = signBody({ body: payload, secret });
-      expect(verifyHeader(payload, header, secret, 300)).toBe(true);
     }),
   );
 });

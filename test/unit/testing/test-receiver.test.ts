@@ -100,18 +100,3 @@ test("disposing of it closes the receiver, and waits for no callback", async () 
   expect(box.receiver.health().state).toBe("closed");
   expect(box.clock.pendingTimers()).toBe(0);
 });
-
-test("retention is reached by setting the clock and an hour's advance", async () => {
-  const { deliver, receiver, clock } = await testReceiver();
-  const event = signalEvent();
-  await deliver(event);
-  await waitForEvent(receiver, event.id);
-  // The newest event stays, since its seq must not be used again.
-  const newest = signalEvent();
-  await deliver(newest);
-  await waitForEvent(receiver, newest.id);
-  clock.setNow(clock.now() + 30 * 86_400_000);
-  expect(await receiver.inbox.get(event.id)).toMatchObject({ state: "done" });
-  await clock.advance(3_600_000);
-  expect(await receiver.inbox.get(event.id)).toBeUndefined();
-});

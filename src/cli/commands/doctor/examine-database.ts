@@ -1,7 +1,6 @@
-import { isSignalboxError, type SignalboxError } from "../../../errors.js";
+import { codeOf, isSignalboxError, type SignalboxError } from "../../../errors.js";
 import { DEAD_AFTER_MS } from "../../../stores/postgres/owner-functions.js";
 import { quoted } from "../../../stores/postgres/schema.js";
-import { codeOf } from "../../../stores/postgres/store-error.js";
 import { withDatabase } from "../../inbox/inbox-place.js";
 import type { Subject } from "./examination.js";
 import { ok, problem, refusedWith, warning, type Finding } from "./findings.js";

@@ -130,12 +130,6 @@ test.each(["inbox", "inbox_body", "inbox_history", "inbox_minute"])(
   },
 );
 
-test("an empty file becomes an inbox", async () => {
-  const path = inboxPath();
-  writeFileSync(path, "");
-  await accept(await openStore(path), newEvent());
-});
-
 test.each([
   ["text", Buffer.from("this is no database, it is a letter to the reader. ".repeat(100))],
   ["noise", Buffer.from(Array.from({ length: 8192 }, (_, index) => (index * 7919) % 251))],

@@ -76,14 +76,6 @@ test("a close that cannot look at its files leaves no lock behind, and the store
   await store.close("default");
 });
 
-test("a refused opening leaves no lock behind", async () => {
-  const path = inboxPath();
-  const owner = await openStore(path);
-  for (let time = 0; time < 3; time++) await refusal({ path, shared: true });
-  await owner.close("default");
-  await openStore({ path, shared: true });
-});
-
 test("a duplicate is answered after a sync, since another process may not have synced its original yet", async () => {
   const path = inboxPath();
   const [first, second] = [await openStore({ path, shared: true }), await openStore({ path, shared: true })];
