@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createReceiver, PermanentFailure, RetryLater } from "../../../src/index.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
+import { DEFAULT_GRACE_MS } from "../../../src/receiver/receiver.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../signalbox-error-of.js";
 
@@ -60,7 +61,7 @@ test.each([
   const { receiver: running, clock, begin } = await startRig();
   await begin(1);
   const closing = running.close(given(options));
-  await clock.advance(9999);
+  await clock.advance(DEFAULT_GRACE_MS - 1);
   expect(running.health().state).toBe("closing");
   await clock.advance(1);
   await closing;

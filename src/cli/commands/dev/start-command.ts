@@ -8,8 +8,8 @@ export interface RunningCommand {
   stop(): Promise<void>;
 }
 
-/** How long the command has to end. */
-export const STOP_MS = 10_000;
+/** How long the command has to end: longer than a receiver waits for its callbacks (`DEFAULT_GRACE_MS`), or they would be killed. */
+export const STOP_MS = 15_000;
 const LOOK_MS = 20;
 
 /** Starts the command of the user. It gets no stdin, because the keys are for this process. */
