@@ -8,9 +8,9 @@ import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../
 /** A database is not waited for after each event. */
 const READ_AT_ONCE = 20;
 
-export function addExportCommand(inbox: Command, context: CommandContext): void {
+export function addExportCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    inbox.command("export").description("Print all events as NDJSON, with headers and payload (base64)."),
+    parent.command("export").description("Print all events as NDJSON, with headers and payload (base64)."),
   ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   withExamples(command, [
     ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],

@@ -2,9 +2,9 @@ import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { addInboxOptions } from "../../inbox/open-inbox.js";
 
-export function addImportCommand(inbox: Command, context: CommandContext): void {
+export function addImportCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    inbox
+    parent
       .command("import")
       .description(
         "Add the events that `inbox export` printed, from stdin. Events whose ids are in the inbox are not changed, so it can be run again.",

@@ -6,8 +6,8 @@ import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
 import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 
-export function addListCommand(inbox: Command, context: CommandContext): void {
-  const command = addInboxOptions(inbox.command("ls").description("List events, oldest first."))
+export function addListCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(parent.command("ls").description("List events, oldest first."))
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
     .option(
       "--type <type>",

@@ -54,9 +54,9 @@ const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
 };
 
 /** `retry` and `discard`. */
-export function addMoveCommands(inbox: Command, context: CommandContext): void {
+export function addMoveCommands(parent: Command, context: CommandContext): void {
   const retry = addSelectOptions(
-    inbox
+    parent
       .command("retry")
       .description("Hand dead or done events off again, and quarantined events that this version can use."),
   );
@@ -70,7 +70,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   );
 
   const discard = addSelectOptions(
-    inbox
+    parent
       .command("discard")
       .description(
         "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",

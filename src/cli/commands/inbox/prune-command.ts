@@ -8,9 +8,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** The number of events in a batch. It is small, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
-export function addPruneCommand(inbox: Command, context: CommandContext): void {
+export function addPruneCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    inbox.command("prune").description("Delete old done events now, as a running receiver does."),
+    parent.command("prune").description("Delete old done events now, as a running receiver does."),
   )
     .option("--key-days <days>", "how long the id of a done event is kept; at least 2", numberOf(2), 30)
     .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), 7);

@@ -8,9 +8,9 @@ import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 /** Not reachable from another machine: the page has no login. */
 const HOST = "127.0.0.1";
 
-export function addServeCommand(inbox: Command, context: CommandContext): void {
+export function addServeCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    inbox
+    parent
       .command("serve")
       .description(
         "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",

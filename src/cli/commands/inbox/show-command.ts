@@ -7,9 +7,9 @@ import { payloadText, showLines } from "./event-fields.js";
 import { fullId } from "../../inbox/event-ids.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
-export function addShowCommand(inbox: Command, context: CommandContext): void {
+export function addShowCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    inbox.command("show").description("Show an event: its state, its last error, and its delivery."),
+    parent.command("show").description("Show an event: its state, its last error, and its delivery."),
   )
     .argument("<id>", "the event's id")
     .option("--payload", "also print the payload, indented")

@@ -6,8 +6,8 @@ import { formatTable, type Cell } from "../../console/table.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 import { paintState } from "./event-fields.js";
 
-export function addStatsCommand(inbox: Command, context: CommandContext): void {
-  const command = addInboxOptions(inbox.command("stats").description("Count the events in each state."));
+export function addStatsCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(parent.command("stats").description("Count the events in each state."));
   withExamples(command, [
     ["signalbox inbox stats --db signals.db", "Print the counts"],
     ["signalbox inbox stats --db signals.db --json | jq .dead", "Print the number of dead events, for a monitor"],
