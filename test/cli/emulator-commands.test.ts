@@ -69,9 +69,8 @@ test("from following to a delivery: each command does what its control operation
 
 test("an account is chosen by its name or id, and otherwise it is the first one", async () => {
   const [slug = ""] = (await values("follow", "--top", "1")).map((each) => String(each["slug"]));
-  for (const account of ["2", "Second"]) {
-    expect(await values("follow", "--account", account)).toEqual([]);
-  }
+  expect(ndjson(await ask("--json", "follow"))).toEqual(await values("follow"));
+  for (const account of ["2", "Second"]) expect(await values("follow", "--account", account)).toEqual([]);
   expect((await values("follow", slug, "--account", "Second")).map((each) => each["slug"])).toEqual([slug]);
 });
 
