@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { Command } from "#commander";
+import { Command, type CommandUnknownOpts } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";
@@ -70,7 +70,7 @@ export async function createProgram(cli: Cli, args: readonly string[], outcome: 
   return program;
 }
 
-function explainWrongUsage(command: Command, outcome: Outcome): void {
+function explainWrongUsage(command: CommandUnknownOpts, outcome: Outcome): void {
   command.exitOverride((error) => {
     const { exitCode, code, message } = error;
     if (exitCode === 0) throw error;

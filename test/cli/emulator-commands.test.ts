@@ -67,12 +67,11 @@ test("from following to a delivery: each command does what its control operation
   expect(JSON.parse(onTerminal.lines.at(-1) ?? "")).toMatchObject({ id: published[1]?.["event_id"] });
 });
 
-test("keys are made for an account, and listed without the key", async () => {
-  expect((await values("accounts")).map(({ tier }) => tier)).toEqual(["pro", "developer"]);
-  expect(ndjson(await ask("--json", "accounts"))).toEqual(await values("accounts"));
-  const key = (await ask("keys", "--new", "--account", "2")).stdout.trim();
-  expect((await running.ask("/research/rankings", { key })).status).toBe(200);
-  expect((await values("keys", "--account", "2")).map(({ hint }) => hint)).toEqual(["sbk_ano", key.slice(0, 10)]);
+test("an account is chosen by its name or id, and otherwise it is the first one", async () => {
+  const [slug = ""] = (await values("follow", "--top", "1")).map((each) => String(each["slug"]));
+  expect(ndjson(await ask("--json", "follow"))).toEqual(await values("follow"));
+  for (const account of ["2", "Second"]) expect(await values("follow", "--account", account)).toEqual([]);
+  expect((await values("follow", slug, "--account", "Second")).map((each) => each["slug"])).toEqual([slug]);
 });
 
 test.each([
@@ -81,15 +80,16 @@ test.each([
   ["publish new_model --product no-such", "no product with this slug"],
   ["deliveries x", "a number"],
   ["deliveries 999", "no delivery with this id"],
-  ["keys --account 9", "account"],
-  ["keys new", "too many arguments"],
-  ["acounts", "did you mean accounts?"],
+  ["follow --account 9", "--account 9: there is no such account; there are First (1), Second (2)"],
+  ["advance new", "too many arguments"],
+  ["folow", "did you mean follow?"],
 ])("a mistake says what is wrong: %s", async (line, words) => {
   expect(await ask(...line.split(" "))).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
 });
 
 test("without an emulator the error says how to start one, and with a control token how to give it", async () => {
-  const at = (url: string, env = {}): Promise<CliRun> => callCli(["emulator", "accounts", "--base-url", url], { env });
+  const at = (url: string, env = {}): Promise<CliRun> =>
+    callCli(["emulator", "deliveries", "--base-url", url], { env });
   expect(await at("http://127.0.0.1:1")).toMatchObject({
     exitCode: 3,
     stderr: expect.stringContaining("npx signalbox emulator"),
@@ -101,7 +101,7 @@ test("without an emulator the error says how to start one, and with a control to
   }
   // The second one may be the real service.
   for (const SIGNALS_BASE_URL of ["localhost:4777", "https://api.example/v1"]) {
-    expect(await callCli(["emulator", "accounts"], { env: { SIGNALS_BASE_URL } })).toMatchObject({
+    expect(await callCli(["emulator", "deliveries"], { env: { SIGNALS_BASE_URL } })).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("SIGNALS_BASE_URL is not an address "),
     });

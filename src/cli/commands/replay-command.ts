@@ -1,25 +1,14 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
-import { EXIT, usageError, type ExitCode } from "../options/exit.js";
+import { EXIT, usageError } from "../options/exit.js";
 import { selectByName } from "../options/match-name.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../options/parse-option.js";
 import { someNames } from "../console/printable.js";
 import { isQuarantined } from "../deliveries/answer.js";
 import { readDotenv } from "../options/read-input.js";
 import { receiverAddress } from "../options/receiver-address.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
-
-interface ReplayOptions extends SecretOptions {
-  url?: URL;
-  dotenv?: string;
-  only?: string;
-  skip?: string[];
-  asIs?: true;
-  concurrency: number;
-  timeout: number;
-  json?: true;
-}
 
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
@@ -33,8 +22,9 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     )
     .argument("[dir]", "a folder of events (*.json), also with a deliveries.json (default: the package's fixtures)")
     .option("--url <url>", "the address of the receiver (with --dotenv the default is http://localhost:PORT)", httpUrl)
-    .option("--dotenv <file>", "a file with variables such as PORT; variables that are set win", notEmpty);
-  addSecretOptions(command)
+    .option("--dotenv <file>", "a file with variables such as PORT; variables that are set win", notEmpty)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
     .option("--only <pattern>", "only cases whose name contains this, or matches it with a *", notEmpty)
     .option("--skip <pattern>", "leave out such cases (repeatable)", collect)
     .option("--as-is", "keep the ids and times of the events; known ids are duplicates")
@@ -47,33 +37,31 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Send your own events"],
     [CLEAN_UP.replace("INBOX", "signals.db"), "Empty the receiver's quarantine afterwards"],
   ]);
-  runs(command, context, (folder: string | undefined, options: ReplayOptions) => replay(folder, options, context));
-}
-
-async function replay(folder: string | undefined, options: ReplayOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
-  const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
-  if (options.url === undefined && dotenv === undefined) {
-    throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
-  }
-  const url = options.url ?? receiverAddress(env);
-  const [secret] = readSecrets(options, { env });
-  const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
-  const { failedNames, replayDeliveries } = await import("../deliveries/replay-deliveries.js");
-  const { events, deliveries: all } = readFixtureFolder(folder);
-  const patterns = { ...(only !== undefined && { only: [only] }), skip };
-  const deliveries = selectByName(all, ({ name }) => name, patterns, "price");
-  const startedAt = performance.now();
-  const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
-  const rows = json ? "json" : "all";
-  const results = await replayDeliveries(target, deliveries, { asIs, concurrency, rows }, cli.terminal);
-  const failed = failedNames(results);
-  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  printVerdict({ ok: failed.length === 0, total: results.length, failed, seconds }, json, cli.terminal);
-  if (results.some(({ answer }) => isQuarantined(answer))) {
-    cli.terminal.note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);
-  }
-  return failed.length === 0 ? EXIT.ok : EXIT.failed;
+  runs(command, context, async (folder, options, { cli }) => {
+    const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
+    const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
+    if (options.url === undefined && dotenv === undefined) {
+      throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
+    }
+    const url = options.url ?? receiverAddress(env);
+    const [secret] = readSecrets(options, { env });
+    const { readFixtureFolder } = await import("../deliveries/fixture-folder.js");
+    const { failedNames, replayDeliveries } = await import("../deliveries/replay-deliveries.js");
+    const { events, deliveries: all } = readFixtureFolder(folder);
+    const patterns = { ...(only !== undefined && { only: [only] }), skip };
+    const deliveries = selectByName(all, ({ name }) => name, patterns, "price");
+    const startedAt = performance.now();
+    const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
+    const rows = json ? "json" : "all";
+    const results = await replayDeliveries(target, deliveries, { asIs, concurrency, rows }, cli.terminal);
+    const failed = failedNames(results);
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    printVerdict({ ok: failed.length === 0, total: results.length, failed, seconds }, json, cli.terminal);
+    if (results.some(({ answer }) => isQuarantined(answer))) {
+      cli.terminal.note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);
+    }
+    return failed.length === 0 ? EXIT.ok : EXIT.failed;
+  });
 }
 
 interface Verdict {

@@ -5,7 +5,7 @@ import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { changeByte } from "../deliveries/build-delivery.js";
-import { runs, withExamples, type CommandContext } from "../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../options/define-command.js";
 import {
   parseAssignment,
   parseEventSource,
@@ -17,31 +17,19 @@ import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
 import { restamp, withSignalId } from "../deliveries/restamp.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import { sendDelivery, unreachable, type OutgoingDelivery } from "../deliveries/send-delivery.js";
-
-interface SendOptions extends SecretOptions {
-  url: URL;
-  count?: number;
-  duplicate?: true;
-  concurrency: number;
-  skew: number;
-  tamper?: true;
-  set?: string[];
-  asIs?: true;
-  timeout: number;
-  json?: true;
-}
 
 const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
 
-export function addSendCommand(program: Command, context: CommandContext): void {
+export function addSendCommand(program: Command, context: CommandContext) {
   const command = program
     .command("send")
     .description("Sign an event now and send it, with a new id and new times.")
     .argument("<type|file>", "a signal type, test, verification, a file, or - for stdin")
-    .requiredOption("--url <url>", "the address of the receiver", httpUrl);
-  addSecretOptions(command)
+    .requiredOption("--url <url>", "the address of the receiver", httpUrl)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
     .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
     .option("--duplicate", "send one event --count times: the same id and body, signed anew")
     .option("--concurrency <n>", "how many deliveries to send at a time", wholeNumber(1, 1024), 1)
@@ -62,8 +50,11 @@ export function addSendCommand(program: Command, context: CommandContext): void 
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);
-  runs(command, context, (source: string, options: SendOptions) => send(source, options, context));
+  runs(command, context, send);
+  return command;
 }
+
+type SendOptions = OptionsOf<typeof addSendCommand>;
 
 async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { url, count = 1, concurrency, json = false } = options;

@@ -1,28 +1,22 @@
 import type { Command } from "#commander";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
-import { EXIT, type ExitCode } from "../options/exit.js";
+import { EXIT } from "../options/exit.js";
 import { explainVerification, type Explanation } from "../diagnosis/explain-verification.js";
 import { headerValueOf } from "../diagnosis/fix-header.js";
 import { wholeNumber } from "../options/parse-option.js";
 import { readInput } from "../options/read-input.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../options/secrets.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
-
-interface VerifyOptions extends SecretOptions {
-  header: string;
-  now?: number;
-  tolerance: number;
-  json?: true;
-}
 
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
     .description("Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.")
     .argument("<file>", "the body as received, or - for stdin")
-    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line");
-  addSecretOptions(command)
+    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line")
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
     .option("--now <seconds>", "the Unix time of the check (default: now)", wholeNumber(0, 999_999_999_999))
     .option("--tolerance <seconds>", "the maximum age of the signature", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
     .option("--json", "print NDJSON");
@@ -37,21 +31,19 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       "Verify against several secrets, one per line",
     ],
   ]);
-  runs(command, context, (file: string, options: VerifyOptions) => verify(file, options, context));
-}
-
-async function verify(file: string, options: VerifyOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const secrets = readSecrets(options, cli);
-  const explanation = explainVerification({
-    header: headerValueOf(options.header),
-    body: await readInput(file, cli),
-    secrets,
-    toleranceSeconds: options.tolerance,
-    nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
+  runs(command, context, async (file, options, { cli }) => {
+    const secrets = readSecrets(options, cli);
+    const explanation = explainVerification({
+      header: headerValueOf(options.header),
+      body: await readInput(file, cli),
+      secrets,
+      toleranceSeconds: options.tolerance,
+      nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
+    });
+    if (options.json) cli.terminal.printJson(explanation);
+    else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
+    return explanation.valid ? EXIT.ok : EXIT.failed;
   });
-  if (options.json) cli.terminal.printJson(explanation);
-  else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
-  return explanation.valid ? EXIT.ok : EXIT.failed;
 }
 
 function linesOf(explanation: Explanation, secretCount: number, { paint }: Terminal): string[] {

@@ -93,7 +93,7 @@ function printStart(
   const table = rows.map(([name = "", value = ""]) => [{ text: `  ${name}`, paint: dim }, { text: value }]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
   terminal.print("");
-  for (const line of keyLines(accounts, url, terminal)) terminal.print(line);
+  for (const line of keyLines(accounts, terminal)) terminal.print(line);
   terminal.print("");
   const key = accounts[0]?.key;
   if (key !== undefined) {
@@ -121,10 +121,9 @@ function textOfData({ db, isNew }: Start): string {
   return isNew ? `${resolve(db)} (new)` : resolve(db);
 }
 
-function keyLines(accounts: readonly DemoAccount[], url: string, { paint }: Terminal): string[] {
+function keyLines(accounts: readonly DemoAccount[], { paint }: Terminal): string[] {
   if (accounts.length === 0) {
-    const command = emulatorCommand(url, "keys --new");
-    return [`${paint.bold("Keys")}  were shown when this file was created. To make a new key:`, `  $ ${command}`];
+    return [`${paint.bold("Keys")}  were shown when this file was created. The dashboard makes new ones.`];
   }
   const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
   const hint = paint.dim(

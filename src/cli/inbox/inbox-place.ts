@@ -16,9 +16,10 @@ export interface InboxPlace {
 /** Where the starters keep their inbox. */
 export const DEFAULT_INBOX = "signals.db";
 
-export function schemaOption(): Option {
-  return new Option("--schema <name>", "the schema of an inbox in PostgreSQL (default: signalbox)").argParser(notEmpty);
-}
+export const SCHEMA = new Option(
+  "--schema <name>",
+  "the schema of an inbox in PostgreSQL (default: signalbox)",
+).argParser(notEmpty);
 
 /** The connection string has a password, so no message may contain it. */
 export function isDatabase(db: string): boolean {

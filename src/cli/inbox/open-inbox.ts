@@ -4,17 +4,13 @@ import type { InboxStore } from "../../inbox/store.js";
 import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
 import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
 import { systemClock } from "../../time/clock.js";
-import { assertPlace, isDatabase, schemaOption, type InboxPlace } from "./inbox-place.js";
+import { assertPlace, isDatabase, SCHEMA, type InboxPlace } from "./inbox-place.js";
+import type { OptionsOf } from "../options/define-command.js";
 import { environmentError } from "../options/exit.js";
 import { notEmpty } from "../options/parse-option.js";
 import { readFrom } from "../options/read-input.js";
 import { echoed } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
-
-export interface InboxOptions extends InboxPlace {
-  endpoint: string;
-  json?: true;
-}
 
 /** An open inbox, with the endpoint of the command. */
 export interface OpenInbox {
@@ -23,24 +19,26 @@ export interface OpenInbox {
   now: number;
 }
 
-export function addInboxOptions(command: Command): Command {
+export function addInboxOptions(command: Command) {
   return command
     .requiredOption(
       "--db <inbox>",
       "the inbox: its SQLite file, or the URL of its PostgreSQL database (postgres://…)",
       notEmpty,
     )
-    .addOption(schemaOption())
+    .addOption(SCHEMA)
     .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
 }
+
+export type InboxOptions = OptionsOf<typeof addInboxOptions>;
 
 /**
  * Opens the inbox. The receiver can run at the same time. Close the store afterwards.
  *
  * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use the inbox
  */
-export async function openInbox(options: InboxOptions): Promise<OpenInbox> {
+export async function openInbox(options: InboxPlace & { endpoint: string }): Promise<OpenInbox> {
   const { endpoint } = options;
   const store = await storeOf(options);
   const now = Date.now();
@@ -50,7 +48,7 @@ export async function openInbox(options: InboxOptions): Promise<OpenInbox> {
 
 /** Opens the inbox, calls `act` and closes the inbox. @throws as {@link openInbox} */
 export async function withInbox<Result>(
-  options: InboxOptions,
+  options: InboxPlace & { endpoint: string },
   act: (inbox: OpenInbox) => Promise<Result>,
 ): Promise<Result> {
   const inbox = await openInbox(options);

@@ -1,7 +1,5 @@
-import type { Command } from "#commander";
 import type { Cli } from "../console/cli.js";
 import { usageError } from "./exit.js";
-import { notEmpty } from "./parse-option.js";
 import { readBytes } from "./read-input.js";
 
 export interface ServiceOptions {
@@ -9,18 +7,6 @@ export interface ServiceOptions {
   apiKey?: string;
   apiKeyFile?: string;
   dotenv?: string;
-}
-
-export function addServiceOptions(command: Command): Command {
-  return command
-    .option(
-      "--base-url <url>",
-      "the address of the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
-      notEmpty,
-    )
-    .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
-    .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty)
-    .option("--dotenv <file>", "a file with such variables; variables that are set win", notEmpty);
 }
 
 export function readServiceAccess(options: ServiceOptions, { env }: Pick<Cli, "env">) {

@@ -1,4 +1,4 @@
-import type { Command } from "#commander";
+import type { Command, CommandUnknownOpts, OptionValues } from "#commander";
 import type { Cli, Outcome } from "../console/cli.js";
 import { CliError, EXIT, type ExitCode } from "./exit.js";
 
@@ -10,9 +10,9 @@ export interface CommandContext {
 export type Example = readonly [line: string, effect: string];
 
 /** Adds the examples to the help. */
-export function withExamples(command: Command, examples: readonly [Example, ...Example[]]): Command {
+export function withExamples(command: CommandUnknownOpts, examples: readonly [Example, ...Example[]]): void {
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
-  return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
+  command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
 /**
@@ -23,20 +23,23 @@ export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
+/** The options of the command that a function adds. */
+export type OptionsOf<Add extends (...args: never[]) => CommandUnknownOpts> = ReturnType<ReturnType<Add>["opts"]>;
+
 /** Makes `run` the action of the command. `run` returns the exit code, if it is not 0. */
-export function runs<Args extends unknown[]>(
-  command: Command,
-  { outcome }: CommandContext,
-  run: (...args: Args) => Promise<ExitCode | void>,
+export function runs<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+  context: CommandContext,
+  run: (...given: [...Args, Options, CommandContext]) => Promise<ExitCode | void>,
 ): void {
-  command.action(async (...args: unknown[]) => {
-    outcome.commandName = commandPath(command);
-    outcome.exitCode = (await run(...(args as Args))) ?? EXIT.ok;
+  command.action(async () => {
+    context.outcome.commandName = commandPath(command);
+    context.outcome.exitCode = (await run(...command.processedArgs, command.opts(), context)) ?? EXIT.ok;
   });
 }
 
 /** The command with its parents: `signalbox inbox ls`. */
-export function commandPath(command: Command): string {
+export function commandPath(command: CommandUnknownOpts): string {
   const above = command.parent === null ? [] : [commandPath(command.parent)];
   return [...above, command.name()].join(" ");
 }

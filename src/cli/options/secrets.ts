@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import type { Command } from "#commander";
+import { Option } from "#commander";
 import { secretLines } from "../../receiver/secret-file.js";
 import { isUsableSecret } from "../../signature/secret.js";
 import type { Cli } from "../console/cli.js";
@@ -15,15 +15,14 @@ export interface SecretOptions {
 /** The file in the current folder that `register` writes and that receivers made by `init` read. */
 export const DEFAULT_SECRET_FILE = "signals.secret";
 
-export function addSecretOptions(command: Command): Command {
-  return command
-    .option("--secret <secret>", "the signing secret; other users see it in the process list", collect)
-    .option(
-      "--secret-file <file>",
-      `a file with a signing secret on each line (default: SIGNALS_SECRET, otherwise ${DEFAULT_SECRET_FILE} in this folder)`,
-      notEmpty,
-    );
-}
+export const SECRET = new Option(
+  "--secret <secret>",
+  "the signing secret; other users see it in the process list",
+).argParser(collect);
+export const SECRET_FILE = new Option(
+  "--secret-file <file>",
+  `a file with a signing secret on each line (default: SIGNALS_SECRET, otherwise ${DEFAULT_SECRET_FILE} in this folder)`,
+).argParser(notEmpty);
 
 /**
  * Reads at least one signing secret. A secret is not trimmed, because a space at its end may be part of it. If the space is a

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Command } from "#commander";
+import type { CommandUnknownOpts } from "#commander";
 import { expect, onTestFinished, test } from "vitest";
 import type { Cli } from "../../../src/cli/console/cli.js";
 import { EXIT } from "../../../src/cli/options/exit.js";
@@ -13,8 +13,13 @@ import { tempFiles } from "../temp-files.js";
 const URL_FLAG = ["--url", "http://127.0.0.1:1/x"];
 const DB_FLAG = ["--db", "/no/such.db"];
 
+interface Leaf {
+  command: CommandUnknownOpts;
+  words: readonly string[];
+}
+
 /** Every command that does something, with the words that call it. */
-function leavesOf(command: Command, words: readonly string[] = []): { command: Command; words: readonly string[] }[] {
+function leavesOf(command: CommandUnknownOpts, words: readonly string[] = []): Leaf[] {
   const inner = command.commands;
   return inner.length === 0 ? [{ command, words }] : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }

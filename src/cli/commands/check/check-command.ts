@@ -1,9 +1,9 @@
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../options/parse-option.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../../options/secrets.js";
 import { acknowledgementTimes } from "./answers.js";
 import type { Check, CheckResult } from "./check.js";
 import { createCheckContext } from "./check-context.js";
@@ -12,29 +12,18 @@ import { receiverClockOffset } from "./receiver-clock.js";
 import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
 import { reasonNotToCheck, runChecks } from "./run-checks.js";
 
-interface CheckOptions extends SecretOptions {
-  only?: string[];
-  skip?: string[];
-  strict?: true;
-  restartCommand?: string;
-  restartTimeout?: number;
-  ackLimit: number;
-  concurrency: number;
-  timeout: number;
-  json?: true;
-}
-
 const DEFAULT_RESTART_SECONDS = 60;
 
-export function addCheckCommand(program: Command, context: CommandContext): void {
+export function addCheckCommand(program: Command, context: CommandContext) {
   const command = program
     .command("check")
     .description(
       "Check any receiver, in any language, against the service's document. " +
         "It sends about 60 made-up signals, which the receiver treats as real.",
     )
-    .argument("<url>", "the address of the receiver", httpUrl);
-  addSecretOptions(command)
+    .argument("<url>", "the address of the receiver", httpUrl)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
     .option("--only <pattern>", "only checks whose id contains this, or matches it with a * (repeatable)", collect)
     .option("--skip <pattern>", "leave out such checks (repeatable)", collect)
     .option("--strict", "exit 1 also if an advised check failed or a required one was skipped")
@@ -56,8 +45,11 @@ export function addCheckCommand(program: Command, context: CommandContext): void
     [`signalbox check ${url} --strict --json`, "Run all checks on a build server"],
   ]);
   command.addHelpText("after", `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`);
-  runs(command, context, (address: URL, options: CheckOptions) => check(address, options, context));
+  runs(command, context, check);
+  return command;
 }
+
+type CheckOptions = OptionsOf<typeof addCheckCommand>;
 
 function idsOf(kind: Check["kind"]): string {
   const ids = CHECKS.filter((each) => each.kind === kind).map(({ id }) => id);

@@ -3,11 +3,9 @@ import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { readDotenv } from "../../options/read-input.js";
-import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
+import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
 import { receiverAddress } from "../../options/receiver-address.js";
-import { DEFAULT_PORT, type DevOptions } from "./session.js";
-
-type Given = Omit<DevOptions, "command" | "url"> & Partial<Pick<DevOptions, "url">>;
+import { DEFAULT_PORT } from "./session.js";
 
 export function addDevCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -24,7 +22,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     )
     .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
     .option("--db <inbox>", "the receiver's inbox, a file or postgres://…, for the dashboard", notEmpty, DEFAULT_INBOX)
-    .addOption(schemaOption())
+    .addOption(SCHEMA)
     .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
     .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
     .option("--json", "print NDJSON");
@@ -33,7 +31,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     ["signalbox dev -- node app.mjs", "Start the receiver too"],
     ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
   ]);
-  runs(command, context, async (words: string[], options: Given) => {
+  runs(command, context, async (words, options) => {
     const { runDev } = await import("./run-dev.js");
     const { env } = context.cli;
     const url = options.url ?? receiverAddress(existsSync(".env") ? readDotenv(".env", env) : env);

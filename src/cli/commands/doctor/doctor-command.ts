@@ -2,19 +2,10 @@ import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
-import { assertPlace, schemaOption } from "../../inbox/inbox-place.js";
-import { addSecretOptions, readSecrets, type SecretOptions } from "../../options/secrets.js";
+import { assertPlace, SCHEMA } from "../../inbox/inbox-place.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./examinations.js";
-
-interface DoctorOptions extends SecretOptions {
-  url?: URL;
-  db?: string;
-  schema?: string;
-  testEvent?: true;
-  timeout: number;
-  json?: true;
-}
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
 
@@ -25,14 +16,15 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       "Find out what is wrong with a running receiver, and how to fix it. It sends only webhook.verification events, " +
         "which a receiver answers but does not store or hand off.",
     )
-    .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl);
-  addSecretOptions(command)
+    .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
     .option(
       "--db <inbox>",
       "also examine the inbox: its SQLite file, or postgres://…; --url can then be left out",
       notEmpty,
     )
-    .addOption(schemaOption())
+    .addOption(SCHEMA)
     .option("--test-event", "also send a webhook.test event, which is stored")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
@@ -42,34 +34,32 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
     ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);
-  runs(command, context, (options: DoctorOptions) => doctor(options, context));
-}
-
-async function doctor(options: DoctorOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { url, db, schema, timeout, testEvent = false, json = false } = options;
-  if (url === undefined && db === undefined) {
-    throw usageError(`give --url <url>, --db <inbox>, or both; type for example \`${EXAMPLE}\``);
-  }
-  if (url === undefined && testEvent) throw usageError("--test-event needs --url");
-  if (db !== undefined) assertPlace({ db, schema });
-  const report = reportOutcomes(cli.terminal, json);
-  const input = {
-    url: url ?? null,
-    secrets: url === undefined ? [] : readSecrets(options, cli),
-    ...(db !== undefined && { db }),
-    ...(schema !== undefined && { schema }),
-    timeoutMs: timeout * 1000,
-    sendsTestEvent: testEvent,
-    signal: cli.signal,
-  };
-  // Imported here, so that other commands and --help start faster.
-  const { runExaminations } = await import("./examinations.js");
-  const outcomes = await runExaminations(input, (outcome) => {
-    report.add(outcome);
-    cli.terminal.progress(`${outcome.examination.name} examined`);
+  runs(command, context, async (options, { cli }) => {
+    const { url, db, schema, timeout, testEvent = false, json = false } = options;
+    if (url === undefined && db === undefined) {
+      throw usageError(`give --url <url>, --db <inbox>, or both; type for example \`${EXAMPLE}\``);
+    }
+    if (url === undefined && testEvent) throw usageError("--test-event needs --url");
+    if (db !== undefined) assertPlace({ db, schema });
+    const report = reportOutcomes(cli.terminal, json);
+    const input = {
+      url: url ?? null,
+      secrets: url === undefined ? [] : readSecrets(options, cli),
+      ...(db !== undefined && { db }),
+      ...(schema !== undefined && { schema }),
+      timeoutMs: timeout * 1000,
+      sendsTestEvent: testEvent,
+      signal: cli.signal,
+    };
+    // Imported here, so that other commands and --help start faster.
+    const { runExaminations } = await import("./examinations.js");
+    const outcomes = await runExaminations(input, (outcome) => {
+      report.add(outcome);
+      cli.terminal.progress(`${outcome.examination.name} examined`);
+    });
+    report.summarise();
+    return exitCodeOf(outcomes);
   });
-  report.summarise();
-  return exitCodeOf(outcomes);
 }
 
 /** The exit code is 3 if the only problem is that the receiver cannot be reached. */

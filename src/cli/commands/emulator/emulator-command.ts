@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import type { AssumptionOptions } from "../../../emulator/instance/assumption-options.js";
-import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
 import { untilStopped } from "../../console/until-stopped.js";
 import { collect, notEmpty, wholeNumber } from "../../options/parse-option.js";
@@ -11,20 +11,7 @@ import { addControlCommands } from "./control-commands.js";
 import { createEventReporter, resumeCommand, resumePath } from "../../emulator/report-event.js";
 import { startEmulator } from "../../emulator/start-emulator.js";
 
-interface EmulatorCommandOptions {
-  port: number;
-  host: string;
-  controlToken?: string;
-  db?: string;
-  seed?: number;
-  now?: string;
-  assume?: string[];
-  allowLoopbackHttp?: true;
-  openapi?: true;
-  json?: true;
-}
-
-export function addEmulatorCommand(program: Command, context: CommandContext): void {
+export function addEmulatorCommand(program: Command, context: CommandContext) {
   const command = program
     .command("emulator")
     .description(
@@ -74,7 +61,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
     ["signalbox emulator advance --months 1", "Let a month pass in the service that runs, from another terminal"],
   ]);
-  runs(command, context, (options: EmulatorCommandOptions) => {
+  runs(command, context, (options) => {
     const [word] = command.args;
     if (word === undefined) return runEmulator(options, context);
     const names = command.commands.map((each) => each.name());
@@ -82,7 +69,10 @@ export function addEmulatorCommand(program: Command, context: CommandContext): v
     const advice = meant === undefined ? `there are ${names.join(", ")}` : `did you mean ${meant}?`;
     throw usageError(`the emulator has no command ${echoed(word)}; ${advice}`);
   });
+  return command;
 }
+
+type EmulatorCommandOptions = OptionsOf<typeof addEmulatorCommand>;
 
 async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<void> {
   const { terminal } = cli;

@@ -1,20 +1,17 @@
 import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
-import { EVENT_STATES, type EventState } from "../../../inbox/stored-events.js";
+import { EVENT_STATES } from "../../../inbox/stored-events.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { printable } from "../../console/printable.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
-
-interface ExportOptions extends InboxOptions {
-  state?: EventState;
-}
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 
 /** A database is not waited for after each event. */
 const READ_AT_ONCE = 20;
 
-export function addExportCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox.command("export").description("Print all events as NDJSON, with headers and payload (base64).");
-  addInboxOptions(command).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
+export function addExportCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent.command("export").description("Print all events as NDJSON, with headers and payload (base64)."),
+  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   withExamples(command, [
     ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],
     [
@@ -22,26 +19,24 @@ export function addExportCommand(inbox: Command, context: CommandContext): void 
       "Print the payloads of dead events",
     ],
   ]);
-  runs(command, context, (options: ExportOptions) => exportEvents(options, context));
-}
-
-async function exportEvents(options: ExportOptions, { cli }: CommandContext): Promise<void> {
-  const { terminal, signal } = cli;
-  await withInbox(options, async (inbox) => {
-    let count = 0;
-    for await (const page of listPages(inbox, options)) {
-      for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-        throwIfInterrupted(signal);
-        if (terminal.isClosed) return;
-        const group = page.slice(from, from + READ_AT_ONCE);
-        const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(inbox.endpoint, eventId)));
-        // Retention may have deleted an event after the page was read.
-        const events = read.filter((event) => event !== undefined);
-        await terminal.write(events.map((event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`).join(""));
-        count += events.length;
+  runs(command, context, async (options, { cli }) => {
+    const { terminal, signal } = cli;
+    await withInbox(options, async (inbox) => {
+      let count = 0;
+      for await (const page of listPages(inbox, options)) {
+        for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+          throwIfInterrupted(signal);
+          if (terminal.isClosed) return;
+          const group = page.slice(from, from + READ_AT_ONCE);
+          const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(inbox.endpoint, eventId)));
+          // Retention may have deleted an event after the page was read.
+          const events = read.filter((event) => event !== undefined);
+          await terminal.write(events.map((event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`).join(""));
+          count += events.length;
+        }
+        terminal.progress(`${count} events`);
       }
-      terminal.progress(`${count} events`);
-    }
-    if (count === 0) await noteOtherEndpoint(inbox, terminal);
+      if (count === 0) await noteOtherEndpoint(inbox, terminal);
+    });
   });
 }

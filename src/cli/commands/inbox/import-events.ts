@@ -13,9 +13,7 @@ import { throwIfInterrupted, type CommandContext } from "../../options/define-co
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
-export interface ImportOptions extends InboxOptions {
-  create?: true;
-}
+type ImportOptions = InboxOptions & { create?: true };
 
 /** What one write adds at most. A receiver can write in between. */
 const MOST_EVENTS = 500;

@@ -1,21 +1,13 @@
 import { Option, type Command } from "#commander";
-import { EVENT_STATES, type EventState, type InboxEntry } from "../../../inbox/stored-events.js";
+import { EVENT_STATES, type InboxEntry } from "../../../inbox/stored-events.js";
 import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 
-interface ListOptions extends InboxOptions {
-  state?: EventState;
-  type?: string;
-  limit: number;
-  after?: number;
-}
-
-export function addListCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox.command("ls").description("List events, oldest first.");
-  addInboxOptions(command)
+export function addListCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(parent.command("ls").description("List events, oldest first."))
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
     .option(
       "--type <type>",
@@ -28,29 +20,27 @@ export function addListCommand(inbox: Command, context: CommandContext): void {
     ["signalbox inbox ls --db signals.db", "List the 50 oldest events"],
     ["signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId", "Print the ids of the dead events"],
   ]);
-  runs(command, context, (options: ListOptions) => list(options, context));
-}
-
-async function list(options: ListOptions, { cli: { terminal, signal } }: CommandContext): Promise<void> {
-  const { state, type, limit, after, json } = options;
-  await withInbox(options, async (inbox) => {
-    // As on the inbox page: a type without a dot is one of a signal.
-    const signalType = type?.includes(".") ? undefined : type;
-    const found: InboxEntry[] = [];
-    for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
-      throwIfInterrupted(signal);
-      found.push(...entries.filter((entry) => signalType === undefined || entry.signalType === signalType));
-      // One event more than the limit tells that there is another page.
-      if (found.length > limit) break;
-    }
-    const page = found.slice(0, limit);
-    if (json) for (const entry of page) terminal.printJson(entry);
-    else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
-    if (found.length > limit)
-      terminal.note(`there are more events; for the next page add --after ${page.at(-1)?.seq ?? 0}`);
-    if (page.length > 0 || after !== undefined) return;
-    const ofType = type === undefined ? "" : ` of type ${echoed(type)}`;
-    if (state ?? type) terminal.note(`no event${ofType} is ${state ?? "in the inbox"}`);
-    await noteOtherEndpoint(inbox, terminal);
+  runs(command, context, async (options, { cli: { terminal, signal } }) => {
+    const { state, type, limit, after, json } = options;
+    await withInbox(options, async (inbox) => {
+      // As on the inbox page: a type without a dot is one of a signal.
+      const signalType = type?.includes(".") ? undefined : type;
+      const found: InboxEntry[] = [];
+      for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
+        throwIfInterrupted(signal);
+        found.push(...entries.filter((entry) => signalType === undefined || entry.signalType === signalType));
+        // One event more than the limit tells that there is another page.
+        if (found.length > limit) break;
+      }
+      const page = found.slice(0, limit);
+      if (json) for (const entry of page) terminal.printJson(entry);
+      else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal.paint)) terminal.print(line);
+      if (found.length > limit)
+        terminal.note(`there are more events; for the next page add --after ${page.at(-1)?.seq ?? 0}`);
+      if (page.length > 0 || after !== undefined) return;
+      const ofType = type === undefined ? "" : ` of type ${echoed(type)}`;
+      if (state ?? type) terminal.note(`no event${ofType} is ${state ?? "in the inbox"}`);
+      await noteOtherEndpoint(inbox, terminal);
+    });
   });
 }

@@ -1,27 +1,19 @@
 import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState } from "../../../inbox/stored-events.js";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import {
+  runs,
+  throwIfInterrupted,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
 import { fullId, shortId } from "../../inbox/event-ids.js";
-import {
-  addInboxOptions,
-  listPages,
-  noteOtherEndpoint,
-  withInbox,
-  type InboxOptions,
-  type OpenInbox,
-} from "../../inbox/open-inbox.js";
-
-interface MoveOptions extends InboxOptions {
-  allDead?: true;
-  state?: "dead" | "quarantined";
-  /** The option of `discard` that confirms the deletion of all events in a state. */
-  yes?: true;
-}
+import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type OpenInbox } from "../../inbox/open-inbox.js";
 
 interface Move {
   ids: readonly string[];
@@ -62,9 +54,9 @@ const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
 };
 
 /** `retry` and `discard`. */
-export function addMoveCommands(inbox: Command, context: CommandContext): void {
+export function addMoveCommands(parent: Command, context: CommandContext): void {
   const retry = addSelectOptions(
-    inbox
+    parent
       .command("retry")
       .description("Hand dead or done events off again, and quarantined events that this version can use."),
   );
@@ -73,12 +65,12 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
     ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events after the cause is fixed"],
     ["signalbox inbox retry --state quarantined --db signals.db", "Retry quarantined events after an upgrade"],
   ]);
-  runs(retry, context, (ids: string[], options: MoveOptions) =>
+  runs(retry, context, (ids, options) =>
     moveEvents({ ids, state: selectedState(ids, options), options, ...RETRY }, context),
   );
 
   const discard = addSelectOptions(
-    inbox
+    parent
       .command("discard")
       .description(
         "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
@@ -88,7 +80,7 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
     ["signalbox inbox discard sig_885702_10233 --db signals.db", "Discard one event"],
     ["signalbox inbox discard --all-dead --yes --db signals.db", "Discard all dead events"],
   ]);
-  runs(discard, context, (ids: string[], options: MoveOptions) => {
+  runs(discard, context, (ids, options) => {
     const state = selectedState(ids, options);
     // Confirmed by an option and not by a question, because a script could not answer a question.
     if (state !== null && !options.yes) throw usageError(`this deletes the payload of all ${state} events: add --yes`);
@@ -96,11 +88,14 @@ export function addMoveCommands(inbox: Command, context: CommandContext): void {
   });
 }
 
-function addSelectOptions(command: Command): Command {
-  return addInboxOptions(command.argument("[id...]", "the events' ids"))
+function addSelectOptions(command: Command) {
+  return addInboxOptions(command)
+    .argument("[id...]", "the events' ids")
     .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
     .addOption(new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]));
 }
+
+type MoveOptions = OptionsOf<typeof addSelectOptions>;
 
 function selectedState(ids: readonly string[], { allDead, state }: MoveOptions): EventState | null {
   const all = allDead ? "dead" : state;

@@ -2,54 +2,48 @@ import type { Command } from "#commander";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";
-import { addInboxOptions, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
-
-interface PruneOptions extends InboxOptions {
-  keyDays: number;
-  payloadDays: number;
-}
+import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** The number of events in a batch. It is small, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
-export function addPruneCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox.command("prune").description("Delete old done events now, as a running receiver does.");
-  addInboxOptions(command)
+export function addPruneCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent.command("prune").description("Delete old done events now, as a running receiver does."),
+  )
     .option("--key-days <days>", "how long the id of a done event is kept; at least 2", numberOf(2), 30)
     .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), 7);
   withExamples(command, [
     ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
     ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
   ]);
-  runs(command, context, (options: PruneOptions) => prune(options, context));
-}
-
-async function prune(options: PruneOptions, { cli }: CommandContext): Promise<void> {
-  const { endpoint, keyDays, payloadDays, json } = options;
-  const { terminal, signal } = cli;
-  if (payloadDays > keyDays) {
-    throw usageError(
-      `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
-    );
-  }
-  const total = { payloads: 0, keys: 0 };
-  const request = {
-    endpoint,
-    payloadsOlderThanMs: payloadDays * DAY_MS,
-    keysOlderThanMs: keyDays * DAY_MS,
-    limit: ROWS_AT_ONCE,
-  };
-  await withInbox(options, async ({ store }) => {
-    for (;;) {
-      throwIfInterrupted(signal);
-      const { payloads, keys } = await store.prune(request);
-      total.payloads += payloads;
-      total.keys += keys;
-      terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-      if (payloads + keys === 0) return;
+  runs(command, context, async (options, { cli }) => {
+    const { endpoint, keyDays, payloadDays, json } = options;
+    const { terminal, signal } = cli;
+    if (payloadDays > keyDays) {
+      throw usageError(
+        `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
+      );
     }
+    const total = { payloads: 0, keys: 0 };
+    const request = {
+      endpoint,
+      payloadsOlderThanMs: payloadDays * DAY_MS,
+      keysOlderThanMs: keyDays * DAY_MS,
+      limit: ROWS_AT_ONCE,
+    };
+    await withInbox(options, async ({ store }) => {
+      for (;;) {
+        throwIfInterrupted(signal);
+        const { payloads, keys } = await store.prune(request);
+        total.payloads += payloads;
+        total.keys += keys;
+        terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
+        if (payloads + keys === 0) return;
+      }
+    });
+    if (json) terminal.printJson({ endpoint, ...total });
+    else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
   });
-  if (json) terminal.printJson({ endpoint, ...total });
-  else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
 }

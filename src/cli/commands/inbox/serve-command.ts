@@ -2,53 +2,43 @@ import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { wholeNumber } from "../../options/parse-option.js";
 import { untilStopped } from "../../console/until-stopped.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
-
-interface ServeOptions extends InboxOptions {
-  port: number;
-}
 
 /** Not reachable from another machine: the page has no login. */
 const HOST = "127.0.0.1";
 
-export function addServeCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox
-    .command("serve")
-    .description(
-      "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
-    );
-  addInboxOptions(command).option(
-    "--port <n>",
-    "the port to listen on; 0 chooses a free port",
-    wholeNumber(0, 65_535),
-    4020,
-  );
+export function addServeCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("serve")
+      .description(
+        "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
+      ),
+  ).option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4020);
   withExamples(command, [
     ["signalbox inbox serve --db signals.db", "Serve the page at http://127.0.0.1:4020"],
     ["signalbox inbox serve --db signals.db --port 0 --json", "Serve it on a free port, and print its address as JSON"],
   ]);
-  runs(command, context, (options: ServeOptions) => serve(options, context));
-}
-
-async function serve(options: ServeOptions, { cli, outcome }: CommandContext): Promise<void> {
-  const { terminal } = cli;
-  const { port, endpoint, json } = options;
-  const { listen } = await import("../../../emulator/http/listen.js");
-  const closing = new AbortController();
-  await withInbox(options, async (inbox) => {
-    const handler = await pageOfInbox(inbox, { closing: closing.signal, note: terminal.note });
-    const listening = await listen({ port, host: HOST }, handler);
-    try {
-      const url = `http://${HOST}:${listening.port}/`;
-      if (json) terminal.printJson({ url, endpoint, pid: process.pid });
-      else printStart(url, terminal);
-      await noteOtherEndpoint(inbox, terminal);
-      await untilStopped(cli, outcome);
-    } finally {
-      closing.abort();
-      await listening.close();
-    }
+  runs(command, context, async (options, { cli, outcome }) => {
+    const { terminal } = cli;
+    const { port, endpoint, json } = options;
+    const { listen } = await import("../../../emulator/http/listen.js");
+    const closing = new AbortController();
+    await withInbox(options, async (inbox) => {
+      const handler = await pageOfInbox(inbox, { closing: closing.signal, note: terminal.note });
+      const listening = await listen({ port, host: HOST }, handler);
+      try {
+        const url = `http://${HOST}:${listening.port}/`;
+        if (json) terminal.printJson({ url, endpoint, pid: process.pid });
+        else printStart(url, terminal);
+        await noteOtherEndpoint(inbox, terminal);
+        await untilStopped(cli, outcome);
+      } finally {
+        closing.abort();
+        await listening.close();
+      }
+    });
   });
 }
 

@@ -5,19 +5,13 @@ import { CliError, EXIT } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 import { payloadText, showLines } from "./event-fields.js";
 import { fullId } from "../../inbox/event-ids.js";
-import { addInboxOptions, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
-interface ShowOptions extends InboxOptions {
-  payload?: true;
-  raw?: true;
-}
-
-export function addShowCommand(inbox: Command, context: CommandContext): void {
-  const command = inbox
-    .command("show")
-    .description("Show an event: its state, its last error, and its delivery.")
-    .argument("<id>", "the event's id");
-  addInboxOptions(command)
+export function addShowCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent.command("show").description("Show an event: its state, its last error, and its delivery."),
+  )
+    .argument("<id>", "the event's id")
     .option("--payload", "also print the payload, indented")
     .addOption(new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]));
   withExamples(command, [
@@ -25,26 +19,24 @@ export function addShowCommand(inbox: Command, context: CommandContext): void {
     ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event with its payload"],
     ["signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json", "Save the payload of an event"],
   ]);
-  runs(command, context, (id: string, options: ShowOptions) => show(id, options, context));
-}
-
-async function show(id: string, options: ShowOptions, { cli: { terminal } }: CommandContext): Promise<void> {
-  const { event, now } = await withInbox(options, async (inbox) => ({
-    event: await inbox.store.get(inbox.endpoint, await fullId(inbox, id)),
-    now: inbox.now,
-  }));
-  if (event === undefined) {
-    throw new CliError(EXIT.failed, `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"`);
-  }
-  if (options.raw) {
-    if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
-    return terminal.write(event.rawBody);
-  }
-  if (options.json) {
-    const { bodyBase64, ...rest } = exportedEvent(event);
-    return terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
-  }
-  for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
-  // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
-  if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
+  runs(command, context, async (id, options, { cli: { terminal } }) => {
+    const { event, now } = await withInbox(options, async (inbox) => ({
+      event: await inbox.store.get(inbox.endpoint, await fullId(inbox, id)),
+      now: inbox.now,
+    }));
+    if (event === undefined) {
+      throw new CliError(EXIT.failed, `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"`);
+    }
+    if (options.raw) {
+      if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
+      return terminal.write(event.rawBody);
+    }
+    if (options.json) {
+      const { bodyBase64, ...rest } = exportedEvent(event);
+      return terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
+    }
+    for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
+    // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
+    if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
+  });
 }

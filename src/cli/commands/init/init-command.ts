@@ -1,25 +1,24 @@
 import { Option, type Command } from "#commander";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import {
+  runs,
+  throwIfInterrupted,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli } from "../../console/cli.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import { notEmpty } from "../../options/parse-option.js";
 import { formatTable } from "../../console/table.js";
 import { choose, type Choices } from "./choose.js";
-import { makeProject, type ProjectOptions } from "./make-project.js";
+import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { STORES, TEMPLATES, withPostgres, type Store } from "./templates.js";
+import { STORES, TEMPLATES, withPostgres } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
-interface InitOptions extends ProjectOptions {
-  template?: string;
-  store?: Store;
-  force?: true;
-  into?: string;
-}
-
-export function addInitCommand(program: Command, context: CommandContext): void {
+export function addInitCommand(program: Command, context: CommandContext) {
   const names = TEMPLATES.map(({ name }) => name);
   const command = program
     .command("init")
@@ -71,8 +70,11 @@ export function addInitCommand(program: Command, context: CommandContext): void 
       "Make a receiver that depends on a tarball of signalbox",
     ],
   ]);
-  runs(command, context, (folder: string | undefined, options: InitOptions) => init(folder, options, context));
+  runs(command, context, init);
+  return command;
 }
+
+type InitOptions = OptionsOf<typeof addInitCommand>;
 
 async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { force = false, json = false } = options;

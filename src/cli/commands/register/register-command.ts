@@ -1,11 +1,9 @@
 import { Option, type Command } from "#commander";
 import type { ServiceLocale } from "../../../api/locale.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import { addServiceOptions } from "../../options/api-key.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { DEFAULT_SECRET_FILE } from "../../options/secrets.js";
-import type { RegisterOptions } from "./register-webhooks.js";
 import { MOST_SIGNAL_TYPES } from "../../registration/signal-type-list.js";
 
 // Not imported from src/api, because that import would load the schemas of all answers and make the start slower.
@@ -37,8 +35,15 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
       "the file that the secrets are added to, one per line",
       notEmpty,
       DEFAULT_SECRET_FILE,
-    );
-  addServiceOptions(command)
+    )
+    .option(
+      "--base-url <url>",
+      "the address of the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
+      notEmpty,
+    )
+    .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
+    .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty)
+    .option("--dotenv <file>", "a file with such variables; variables that are set win", notEmpty)
     .option(
       "--timeout <seconds>",
       "how long to wait for an answer, and then for the verification",
@@ -50,11 +55,9 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],
     [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Register for some signal types"],
     [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
-  ]).addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n  ${SIGNAL_TYPES.join(", ")}`);
-  runs(command, context, async (options: RegisterOptions) => {
-    const { registerWebhooks } = await import("./register-webhooks.js");
-    return registerWebhooks(options, context);
-  });
+  ]);
+  command.addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n  ${SIGNAL_TYPES.join(", ")}`);
+  runs(command, context, async (...given) => (await import("./register-webhooks.js")).registerWebhooks(...given));
 }
 
 /** Refuses a text that is not an address. The service decides which addresses it accepts. */

@@ -5,25 +5,17 @@ import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
 import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
 import { fullId } from "../../inbox/event-ids.js";
-import { DEFAULT_INBOX, schemaOption } from "../../inbox/inbox-place.js";
+import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
 import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
-import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
 import { traceLines } from "./trace-lines.js";
 
-interface TraceOptions {
-  url?: URL;
-  db?: string;
-  schema?: string;
-  endpoint: string;
-  json?: true;
-}
-
 /** The control API's largest page: nobody looks at more. */
 const MOST_DELIVERIES = 500;
 
-export function addTraceCommand(program: Command, context: CommandContext): void {
+export function addTraceCommand(program: Command, context: CommandContext) {
   const command = program
     .command("trace")
     .description(
@@ -36,7 +28,7 @@ export function addTraceCommand(program: Command, context: CommandContext): void
       `the inbox: its SQLite file, or the URL of its PostgreSQL database (default: ${DEFAULT_INBOX} if it is here)`,
       notEmpty,
     )
-    .addOption(schemaOption())
+    .addOption(SCHEMA)
     .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
   withExamples(command, [
@@ -44,8 +36,11 @@ export function addTraceCommand(program: Command, context: CommandContext): void
     ["signalbox trace sig_885702_10233 --db postgres://app@db/app", "Use an inbox in PostgreSQL"],
     ["signalbox trace sig_885702_10233 --url http://127.0.0.1:4020", "Use an emulator at another address"],
   ]);
-  runs(command, context, (id: string, options: TraceOptions) => trace(id, options, context));
+  runs(command, context, trace);
+  return command;
 }
+
+type TraceOptions = OptionsOf<typeof addTraceCommand>;
 
 async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }: CommandContext): Promise<void> {
   const { terminal } = cli;
