@@ -24,7 +24,7 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
   await emulator.start();
 
   const folder = install({ express: "express" });
-  writeFileSync(join(folder, "app.mjs"), block("docs/start.md", "secretFile"));
+  writeFileSync(join(folder, "app.mjs"), block("docs/start.md", "import express"));
   const { port, lineWith } = await startQuickStart(folder, "app.mjs");
   const received = lineWith("signal default/");
 
