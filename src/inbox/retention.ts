@@ -14,6 +14,9 @@ export interface RetentionOptions {
   payloadDays?: number | undefined;
 }
 
+/** The defaults and the least value, which `signalbox inbox prune` has too. */
+export const RETENTION = { keyDays: 30, leastKeyDays: 2, payloadDays: 7 } as const;
+
 /** The options with their defaults. */
 export type RetentionConfig = Record<keyof RetentionOptions, number>;
 

@@ -5,7 +5,7 @@ import type { Signal, TestEvent } from "../events/envelope.js";
 import { fullJitter, type Backoff } from "../inbox/dispatch/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
-import type { RetentionOptions } from "../inbox/retention.js";
+import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import { OptionError, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
@@ -108,9 +108,12 @@ const optionsSchema = z.strictObject({
     .strictObject({
       keyDays: z
         .number()
-        .min(2, "expected at least 2 days; otherwise an event that the sender retries for longer is accepted twice")
-        .default(30),
-      payloadDays: z.number().min(0).default(7),
+        .min(
+          RETENTION.leastKeyDays,
+          `expected at least ${RETENTION.leastKeyDays} days; otherwise an event that the sender retries for longer is accepted twice`,
+        )
+        .default(RETENTION.keyDays),
+      payloadDays: z.number().min(0).default(RETENTION.payloadDays),
     })
     .prefault({}),
   logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),

@@ -1,10 +1,12 @@
 import type { Command } from "#commander";
+import { RETENTION } from "../../../inbox/retention.js";
+import { DAY_MS } from "../../../time/units.js";
 import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const { keyDays: KEY_DAYS, leastKeyDays: LEAST, payloadDays: PAYLOAD_DAYS } = RETENTION;
 /** The number of events in a batch. It is small, so that a running receiver can write between two batches. */
 const ROWS_AT_ONCE = 500;
 
@@ -12,8 +14,13 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
   const command = addInboxOptions(
     parent.command("prune").description("Delete old done events now, as a running receiver does."),
   )
-    .option("--key-days <days>", "how long the id of a done event is kept; at least 2", numberOf(2), 30)
-    .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), 7);
+    .option(
+      "--key-days <days>",
+      `how long the id of a done event is kept; at least ${LEAST}`,
+      numberOf(LEAST),
+      KEY_DAYS,
+    )
+    .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), PAYLOAD_DAYS);
   withExamples(command, [
     ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
     ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
