@@ -190,7 +190,7 @@ testRecorded(
     const cuts = [
       ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
       ...cutsAt(
-        rewrites.flatMap((points) => someOf(points, 4, random)),
+        rewrites.flatMap((copies) => someOf(copies, 4, random)),
         anyLuck(),
       ),
     ];
