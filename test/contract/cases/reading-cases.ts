@@ -284,12 +284,10 @@ export const READING_CASES: readonly StoreCase[] = [
     await accept(store, "evt_2", { state: "done" });
     const read = async (endpoint: string) =>
       Promise.all(["evt_1", "evt_2"].map(async (id) => ({ ...(await store.get(endpoint, id)), endpoint, seq: 0 })));
-    const events = await Promise.all(["evt_1", "evt_2"].map((id) => store.get(ENDPOINT, id)));
-    const added = await store.restore(
-      SECOND,
-      events.filter((event) => event !== undefined),
-    );
-    strictEqual(added, 2, "not all events were added");
+    const found = await Promise.all(["evt_1", "evt_2"].map((id) => store.get(ENDPOINT, id)));
+    const events = found.filter((event) => event !== undefined);
+    const again = events.map((event) => ({ ...event, type: "another" }));
+    strictEqual(await store.restore(SECOND, [...events, ...again]), 2, "not all events were added, or one twice");
     const wanted = (await read(ENDPOINT)).map((event) => ({ ...event, endpoint: SECOND }));
     deepStrictEqual(await read(SECOND), wanted, "an event was changed by the move");
     const [moved] = events;

@@ -125,6 +125,9 @@ testOnPostgres(
     }
     expect(await readBy({})).toBeLessThan(100);
     expect(await readBy({ eventId: "evt_77" })).toBeLessThan(5000);
+    // More than one call takes from the index, in whose order these are not the first.
+    const { entries } = await search(runOn(client), name, ENDPOINT, { eventId: "evt", limit: 2 });
+    expect(entries.map(({ eventId }) => eventId)).toEqual(["evt_100000", "evt_99999"]);
     for (const query of [
       { product: "rare" },
       { signalType: "none" },

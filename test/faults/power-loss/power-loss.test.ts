@@ -181,11 +181,19 @@ testRecorded(
       { ...load, from: 950, to: 1500 },
     ]);
     const { beforeSyncs, checkpoints } = cutPointsOf(record);
+    const failures = record.flatMap(({ kind }, at) => (kind === "sync failed" ? [at] : []));
+    expect(failures).toHaveLength(2);
+    // Few of all checkpoints: those in which the WAL behind a failed sync is copied.
+    const rewrites = failures.map((failed) =>
+      checkpoints.filter((at) => at > failed).filter((at, index, behind) => at === (behind[0] ?? 0) + index),
+    );
     const cuts = [
       ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
-      ...cutsAt(someOf(checkpoints, 6, random), anyLuck()),
+      ...cutsAt(
+        rewrites.flatMap((copies) => someOf(copies, 4, random)),
+        anyLuck(),
+      ),
     ];
-    expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(2);
     expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);
   },
 );

@@ -100,7 +100,11 @@ test("a webhook with a real receiver: registered, verified, tested, rotated, pau
   secrets.push(rotated);
   await emulator.control.advance({ minutes: 11 });
   await rowOf(page, second.event_id).filter({ hasText: "delivered" }).waitFor();
-  await clickButton(page, "I have stored it");
+  // A reader who leaves the view has seen it, too.
+  await page.getByRole("link", { name: "Keys", exact: true }).click();
+  await page.getByText("API keys of Ada").waitFor();
+  await page.goBack();
+  await waitForBadge(page, "active");
   expect(await page.content()).not.toContain(rotated);
 
   await clickButton(page, "Pause");

@@ -184,6 +184,12 @@ test("everything can be done by keyboard alone, and the focus is where the reade
   // The link in the list has the same text.
   await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
   expect(await focused.innerText()).toBe("sig_31");
+  await tabTo(page, "link", "← All events");
+  await page.keyboard.press("Enter");
+  await page.getByText("11 events shown").waitFor();
+  expect(await focused.innerText()).toBe("sig_31");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
 
   await tabTo(page, "button", "Replay…");
   await page.keyboard.press("Enter");

@@ -121,6 +121,11 @@ test("an action says what came of it in its own page, and a failure stays", asyn
   const page = await showPart([
     h(ActionButton, { label: "Do", run: () => Promise.resolve("Done.") }),
     h(ActionButton, { label: "Fail", run: () => Promise.reject(new Error("It is broken.")) }),
+    h(ActionButton, {
+      label: "Ask",
+      confirm: { title: "Ask?", text: "", action: "Yes" },
+      run: () => Promise.reject(new Error("It is refused.")),
+    }),
   ]);
   const other = await showPart(h("p", null, "another page"));
   await pressButton(page, "Do");
@@ -131,4 +136,8 @@ test("an action says what came of it in its own page, and a failure stays", asyn
   expect(notices(other)).toBe("");
   await act(() => void vi.advanceTimersByTime(8000));
   expect(notices(page)).toMatch(/^It is broken\./);
+  await pressButton(page, "Ask");
+  await pressButton(page, "Yes");
+  await settle();
+  expect(page.querySelector("dialog [role=alert]")?.textContent).toContain("It is refused.");
 });
