@@ -248,7 +248,7 @@ test("the first is registered and the second refused: what stands is kept, and t
 
   // What it says to type is what is left.
   const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const types = /^the same command with (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
+  const types = /^the same command with these types alone: (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
   expect(await registerInto(run.path, again, types)).toMatchObject({ exitCode: 0 });
   expect(again.asked().map(({ signal_types }) => signal_types)).toEqual([SIGNAL_TYPES.slice(30)]);
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);

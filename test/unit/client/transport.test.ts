@@ -181,6 +181,19 @@ test("an abort ends a call at once, with its reason, before, during and between 
   expect([seen.length, clock.pendingTimers()]).toEqual([2, 0]);
 });
 
+test("an abort is an abort also where nothing would be sent again", async () => {
+  const { baseUrl, server } = await serveAnswers(() => undefined);
+  const { client } = clientOn(baseUrl);
+  const given = new AbortController();
+  const reason = new Error("enough");
+  const asked = once(server, "request");
+  const body = { url: "https://receiver.example/x", signal_types: ["new_model" as const] };
+  const registering = client.registerWebhook(body, { signal: given.signal });
+  await asked;
+  given.abort(reason);
+  await expect(registering).rejects.toBe(reason);
+});
+
 test("an abort that comes as a retry is planned ends the call", async () => {
   const { baseUrl } = await serveAnswers({ status: 503, body: "" });
   const planning = new AbortController();

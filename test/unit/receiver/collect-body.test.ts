@@ -60,6 +60,12 @@ test("empty pieces beside the whole body change nothing", async () => {
   expect(await handle({ [Symbol.asyncIterator]: () => iterator }, withLength(body.byteLength))).toBe("200");
 });
 
+test("a body that another parser has read has our limit too", async () => {
+  const { handle } = await rigWith({ bodyLimitBytes: 10_000 });
+  expect(await handle(Buffer.alloc(10_000))).toBe("401 signature_mismatch");
+  expect(await handle(Buffer.alloc(10_001))).toBe("413 body_too_large");
+});
+
 test("a body past its time gets 408, and its iterator is told", async () => {
   const { handle, clock } = await rigWith();
   const body = endless(Buffer.from("x"));

@@ -29,8 +29,8 @@ export function examineClock({ facts }: Subject): Finding[] {
     const isAccepted = Math.abs(ahead) <= DEFAULT_TOLERANCE_SECONDS || verdictOf(reply) === "matched";
     return [(isAccepted ? warning : problem)("clock_skewed", difference, FIX)];
   }
-  const agree = "the clocks of the receiver and this machine agree";
-  return [ok("clock", ahead === null ? "the answer has no Date header to compare with" : agree)];
+  const same = "the answer's Date header shows no difference between the clocks";
+  return [ok("clock", ahead === null ? "the answer has no Date header to compare with" : same)];
 }
 
 /** Null without a valid Date header. The header is rounded down to whole seconds, so half a second is added. */

@@ -61,7 +61,7 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
       if (done.length > 0) {
         const others = lists.slice(index).flat().join(",");
         terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`);
-        terminal.note(`the same command with --types ${others}`);
+        terminal.note(`the same command with these types alone: --types ${others}`);
       }
       throw explained;
     } finally {
