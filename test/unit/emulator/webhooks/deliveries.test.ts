@@ -259,7 +259,7 @@ test("a delivery is sent again as one of its own: same id and bytes, fresh t", a
   expect(second?.headers["x-service-signature"]).toMatch(new RegExp(`^t=${(START + HOUR_MS) / 1000},`));
 });
 
-test("what is 24 hours old, deleted or unknown is not sent again", async () => {
+test("what is 24 hours old, paused, deleted or unknown is not sent again", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();
   const { id } = await activeRegistration(world, url);
@@ -270,8 +270,10 @@ test("what is 24 hours old, deleted or unknown is not sent again", async () => {
   const refused = (says: string): Error =>
     expect.objectContaining({ code: "STATE_CONFLICT", status: 409, message: expect.stringContaining(says) }) as Error;
   expect(redeliver).toThrow(refused("24 hours"));
-  world.webhooks.registrations.setStatus(id, "deleted");
-  expect(redeliver).toThrow(refused("active"));
+  for (const status of ["paused", "deleted"] as const) {
+    world.webhooks.registrations.setStatus(id, status);
+    expect(redeliver).toThrow(refused("active"));
+  }
   expect(() => world.webhooks.deliveries.redeliver(999)).toThrow("no delivery");
   expect(signals).toHaveLength(1);
 });
