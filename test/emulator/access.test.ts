@@ -113,6 +113,7 @@ test("search demand and rankings take a session token, others do not [authentica
   const { accountId } = await running.account("pro");
   const { control } = running.emulator;
   const { token } = await control.createSession({ account_id: accountId });
+  expect((await control.listKeys({ account_id: accountId })).items).toHaveLength(1);
   const statuses = await Promise.all(
     PROTECTED.map(async ([name, path, how]) => [name, (await running.ask(path, { ...how, key: token })).status]),
   );
@@ -156,6 +157,30 @@ async function anySlug(): Promise<string> {
   const { body } = await running.ask("/research/rankings?limit=1", { key });
   return (body["items"] as { slug: string }[])[0]?.slug ?? "";
 }
+
+test("refusals come in order: key, rate, scope, fault, parameters, quota, and then the operation's own", async () => {
+  const own = await startEmulator();
+  const { control } = own.emulator;
+  const { key, accountId } = await own.account("developer");
+  const bare = await control.createKey({ account_id: accountId, scopes: [] });
+  const [path, right] = CALLS.startInvestigation;
+  const codeOf = async (given: string, how: Asked) => refusal(await own.ask(path, { ...how, key: given })).code;
+  const wrong = { body: {} };
+  while ((await own.ask("/research/rankings?limit=1", { key })).status === 200);
+  await control.setOperationFault({ operation: "startInvestigation", code: "DATA_UNAVAILABLE", calls: 1 });
+
+  expect(await codeOf(bare.key, wrong)).toBe("SCOPE_INSUFFICIENT");
+  while ((await codeOf(bare.key, wrong)) === "SCOPE_INSUFFICIENT");
+  expect(await codeOf(bare.key, wrong)).toBe("RATE_LIMITED");
+  await control.revokeKey({ key_id: bare.key_id });
+  expect(await codeOf(bare.key, wrong)).toBe("API_KEY_REVOKED");
+
+  expect(await codeOf(key, wrong)).toBe("DATA_UNAVAILABLE");
+  expect(await codeOf(key, wrong)).toBe("INVALID_BODY");
+  expect(await codeOf(key, right)).toBe("PRO_API_QUOTA_EXHAUSTED");
+  await control.advance({ months: 1 });
+  expect(await codeOf(key, right)).toBe("PRODUCT_NOT_FOUND");
+});
 
 test("the quota headers are on every answer to a caller of Developer Access who is known, also 403, the rate's 429 and 503", async () => {
   const own = await startEmulator();

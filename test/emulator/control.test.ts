@@ -108,7 +108,7 @@ test("the address itself sends a browser to the dashboard, and tells all else wh
 
 /** Asks with headers that `fetch` would not send. */
 function statusOf(
-  headers: Record<string, string>,
+  headers: Record<string, string | string[]>,
   {
     host = "127.0.0.1",
     port = new URL(running.emulator.url).port,
@@ -273,7 +273,7 @@ test("with a token the control API answers each caller that has it, from anywher
   const own = await startEmulator({ host: "0.0.0.0", controlToken });
   const { key } = await own.account("pro");
   const { port } = new URL(own.emulator.url);
-  const ask = (headers: Record<string, string>, path?: string) =>
+  const ask = (headers: Record<string, string | string[]>, path?: string) =>
     statusOf({ Host: "emulator:4010", ...headers }, { host: elsewhere ?? "127.0.0.1", port, path });
   const right = { Authorization: `Bearer ${controlToken}` };
   expect(await ask(right)).toBe(200);
@@ -282,7 +282,8 @@ test("with a token the control API answers each caller that has it, from anywher
   expect(await ask({}, "/_emulator/ui/")).toBe(200);
   expect(await ask({ ...right, Origin: "http://other.example" })).toBe(200);
   const wrong = [key, `${controlToken}x`, controlToken.slice(1)].map((token) => ({ Authorization: `Bearer ${token}` }));
-  for (const headers of [...wrong, { Authorization: controlToken }, { Host: `127.0.0.1:${port}` }]) {
+  const twice = { Authorization: [right.Authorization, `Bearer ${key}`] };
+  for (const headers of [...wrong, twice, { Authorization: controlToken }, { Host: `127.0.0.1:${port}` }]) {
     for (const path of ["/_emulator/accounts", "/_emulator", "/_emulator/clock/advance"]) {
       expect([headers, path, await ask(headers, path)]).toEqual([headers, path, 401]);
     }

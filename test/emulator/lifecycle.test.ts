@@ -8,6 +8,7 @@ import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
 import { openDatabase } from "../../src/emulator/database/open-database.js";
 import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
 import { tempFolder } from "../unit/temp-folder.js";
+import { createManualClock } from "../../src/testing/manual-clock.js";
 import { askAt, startEmulator } from "./start-emulator.js";
 
 test("start and close are idempotent, and nothing works before and after", async () => {
@@ -154,8 +155,9 @@ test("after a restart with a file everything is there and goes on", async () => 
   await before.emulator.control.advance({ seconds: 30 });
   await before.emulator.close();
 
-  // The clock went on meanwhile: by the machine's clock ten minutes passed.
-  const after = await startEmulator({ db });
+  // The clock went on meanwhile: by the machine's clock five minutes passed.
+  const after = await startEmulator({ db, clock: createManualClock(before.clock.now() + 300_000) });
+  expect((await after.emulator.control.now()).now).toBe(new Date(before.clock.now() + 330_000).toISOString());
   await after.emulator.close();
   const later = await startEmulator({ db, startAt: new Date(before.clock.now() + 630_000).toISOString() });
   expect((await later.emulator.control.now()).now).toBe(new Date(before.clock.now() + 630_000).toISOString());

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OPERATIONS } from "../../../src/api/operations.js";
 import type { Client } from "../../../src/client/index.js";
-import { demandPage, profile, rankingsPage, registration, task, TASK_ID } from "./answers.js";
+import { demandPage, profile, rankingsPage, refusal, registration, task, TASK_ID } from "./answers.js";
 import { API_KEY, clientOn, failureOf } from "./client-on.js";
 import { serveAnswers } from "./serve-answers.js";
 
@@ -124,13 +124,16 @@ test("each start has an idempotency key of its own, a UUID", async () => {
   for (const key of keys) expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 });
 
-test("the quota is that of the last answer with its headers, and null before", async () => {
+test("the quota is that of the last answer with its headers, a refusal too, and null before", async () => {
   const headers = { "X-Quota-Limit": "50", "X-Quota-Remaining": "49", "X-Quota-Reset": "2026-12-01T00:00:00Z" };
-  const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false), headers }, { json: profile });
+  const refused = refusal(403, "SCOPE_INSUFFICIENT", { headers: { ...headers, "X-Quota-Remaining": "48" } });
+  const { baseUrl } = await serveAnswers({ json: rankingsPage(1, false), headers }, { json: profile }, refused);
   const { client } = clientOn(baseUrl);
   expect(client.quota()).toBeNull();
   await client.rankings();
   await client.productProfile("larkvoice");
   const resetAt = new Date("2026-12-01T00:00:00Z");
   expect(client.quota()).toEqual({ limit: 50, remaining: 49, policy: null, resetAt });
+  await failureOf(client.rankings());
+  expect(client.quota()?.remaining).toBe(48);
 });

@@ -151,6 +151,8 @@ test("a fetch without abort and without streams works too", async () => {
   }) as unknown as typeof globalThis.fetch;
   const { client, clock } = clientOn("https://service.example/v1", { fetch, ...once1 });
   await expect(client.productProfile("larkvoice")).resolves.toEqual(profile);
+  const { client: narrow } = clientOn("https://service.example/v1", { fetch, answerLimitBytes: 100 });
+  expect((await failureOf(narrow.productProfile("larkvoice"))).message).toContain("larger than answerLimitBytes");
   const failure = failureOf(client.rankings());
   await clock.advance(TIMEOUT_MS);
   expect((await failure).kind).toBe("timeout");

@@ -55,7 +55,10 @@ test("a read counts as a poll, and the last known state is reported before the f
   const waiting = client.waitForInvestigation(TASK_ID, { onProgress });
   await settleOn(clock, waiting);
   expect(reported).toEqual(["running 0", "failed 10000"]);
-  expect(times).toEqual([0, 10_000]);
+  // Of a task that is over nothing is known any more.
+  await client.waitForInvestigation(TASK_ID, { onProgress });
+  expect(reported.slice(2)).toEqual(["failed 10000"]);
+  expect(times).toEqual([0, 10_000, 10_000]);
 });
 
 test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken for a minute", async (seconds) => {
@@ -138,6 +141,15 @@ test("the time of a wait also ends a poll that is under way", async () => {
   await clock.advance(5000);
   expect((await failure).message).toContain("not read yet");
   expect(clock.pendingTimers()).toBe(0);
+});
+
+test("the time of a wait also ends an onProgress that never returns", async () => {
+  const { client, clock } = await servePolls([{ json: running(60) }]);
+  await client.readInvestigation(TASK_ID);
+  const onProgress = () => new Promise<void>(() => undefined);
+  const failure = failureOf(client.waitForInvestigation(TASK_ID, { onProgress, timeoutMs: 5000 }));
+  await clock.advance(5000);
+  expect((await failure).kind).toBe("timeout");
 });
 
 test("what onProgress throws ends the waiting, also when it comes later", async () => {

@@ -42,6 +42,10 @@ const ODD_NAME = "(a name with other characters than letters, digits, _, . and -
 
 test.each([
   ["limit=51", { limit: "must be at most 50" }],
+  [
+    "page=07&limit=%2B7&min_traffic=1.0",
+    { page: "must be a number", limit: "must be a number", min_traffic: "must be a number" },
+  ],
   ["min_growth=1e999", { min_growth: expect.any(String) }],
   ["min_traffic=9007199254740993", { min_traffic: expect.stringContaining("at most") }],
   ["country=DEU", { country: "must be two letters, such as DE" }],

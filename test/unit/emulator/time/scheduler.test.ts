@@ -68,6 +68,20 @@ test("a walk that is closed on its way leaves the clock where it got to", async 
   expect(now()).toBe(START + 1000);
 });
 
+test("a walk on which work takes longer than its span does not set the clock back", async () => {
+  const { base, now, scheduler } = setUp();
+  const dues = [START + 1000];
+  scheduler.add({
+    nextDueAt: () => dues[0] ?? null,
+    async runDue() {
+      dues.pop();
+      await base.advance(5000);
+    },
+  });
+  await scheduler.advanceTo(START + 2000);
+  expect(now()).toBe(START + 6000);
+});
+
 test("walks by a span that are asked for at once add up, and one that is refused stops no other", async () => {
   const { now, scheduler } = setUp();
   const anHour = (from: number): number => from + 3_600_000;

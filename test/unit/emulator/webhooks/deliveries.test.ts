@@ -259,7 +259,7 @@ test("a delivery is sent again as one of its own: same id and bytes, fresh t", a
   expect(second?.headers["x-service-signature"]).toMatch(new RegExp(`^t=${(START + HOUR_MS) / 1000},`));
 });
 
-test("what is 24 hours old, deleted or unknown is not sent again", async () => {
+test("what is 24 hours old, paused, deleted or unknown is not sent again", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();
   const { id } = await activeRegistration(world, url);
@@ -270,8 +270,10 @@ test("what is 24 hours old, deleted or unknown is not sent again", async () => {
   const refused = (says: string): Error =>
     expect.objectContaining({ code: "STATE_CONFLICT", status: 409, message: expect.stringContaining(says) }) as Error;
   expect(redeliver).toThrow(refused("24 hours"));
-  world.webhooks.registrations.setStatus(id, "deleted");
-  expect(redeliver).toThrow(refused("active"));
+  for (const status of ["paused", "deleted"] as const) {
+    world.webhooks.registrations.setStatus(id, status);
+    expect(redeliver).toThrow(refused("active"));
+  }
   expect(() => world.webhooks.deliveries.redeliver(999)).toThrow("no delivery");
   expect(signals).toHaveLength(1);
 });
@@ -322,16 +324,17 @@ test("after a restart registrations and pending retries go on, and what was on i
   ]);
 });
 
-test("while the clock is advanced, the retries to a receiver that timed out have a short time-out", async () => {
+test("while the clock is advanced, a receiver that timed out has a short time-out until it answers", async () => {
   const timeouts: unknown[] = [];
   const world = openWebhooks({
     send({ timeoutMs }) {
       timeouts.push(timeoutMs);
-      return Promise.resolve({ failure: "timed_out" });
+      const answer = { status: 500, headers: {}, body: Buffer.alloc(0) };
+      return Promise.resolve(timeouts.length === 4 ? answer : { failure: "timed_out" });
     },
   });
   const { id } = world.webhooks.register(1, { url: "http://localhost/", signal_types: ["traffic_breakout"] });
   await world.scheduler.advanceTo(START + 48 * HOUR_MS);
-  expect(timeouts).toEqual([undefined, ...Array<number>(7).fill(500)]);
+  expect(timeouts).toEqual([undefined, 500, 500, 500, undefined, 500, 500, 500]);
   expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 8 });
 });

@@ -79,6 +79,9 @@ test("a signal of before a registration or a follow does not reach it [register-
   const aboutMute = draft({ tool_id: 8 });
   expect(world.webhooks.publish(aboutMute, { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(0);
   expect(world.webhooks.publish(aboutMute).registrations).toBe(1);
+  await activeRegistration(world, url);
+  expect(world.webhooks.publish(draft(), { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(2);
+  expect(world.webhooks.publish(draft()).registrations).toBe(3);
 });
 
 test("a signal that is 24 hours late goes to nobody [limits/signal-events]", async () => {

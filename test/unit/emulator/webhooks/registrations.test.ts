@@ -55,7 +55,7 @@ test.each([
   ["the challenge alone", 200, null],
   ["an error", 500, '{"challenge":"{{challenge}}"}'],
 ])("a verification that is answered with %s leaves it pending, and is sent again", async (_what, status, answer) => {
-  const { webhooks, scheduler, clock } = openWebhooks();
+  const { webhooks, scheduler, clock } = openWebhooks({ assumptions: { pauseAfterFailures: 1 } });
   const { url, requests } = await serveRecorder((request, response) => {
     const { challenge = "" } = eventIn(request).data;
     response
