@@ -141,7 +141,7 @@ function keywordSelection(
     where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
       CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market)`);
   }
-  where.push(...searched(parameters.q, "lower(k.keyword)", values));
+  where.push(...searched(parameters.q, "k.keyword", values));
   const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;
   return {
     countSql: `SELECT count(*) AS found ${from}`,
