@@ -23,7 +23,7 @@ export function createQueue(redisUrl: string, logger: Logger, name: string = QUE
     defaultJobOptions: {
       attempts: 10,
       backoff: { type: "exponential", delay: 5000 },
-      // A repeated signal is ignored while its job exists. Keep it longer than signalbox retries.
+      // A repeated signal is ignored while its job exists. Keep it longer than signalbox retries: three days.
       removeOnComplete: { age: 4 * DAY_SECONDS },
     },
   });
