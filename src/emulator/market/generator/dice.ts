@@ -2,8 +2,8 @@
 export type Range = readonly [from: number, to: number];
 
 /**
- * Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and `Math.exp`. Each product and each
- * keyword has dice of its own, so what one draws does not change the others.
+ * Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and `Math.exp`. Each number depends on
+ * how many were drawn before.
  */
 export interface Dice {
   /** At least `from`, below `to`. */
@@ -15,11 +15,11 @@ export interface Dice {
   pick<Item>(items: readonly Item[]): Item;
 }
 
-/** @param key the seed and the owner of the dice, such as `1 product 7`; the same key gives the same numbers */
-export function createDice(key: string): Dice {
+/** @param seed a whole number; the same seed gives the same numbers in the same order */
+export function createDice(seed: number): Dice {
   // The hash is FNV-1a, the generator mulberry32.
   let state = 0x811c9dc5;
-  for (const char of key) state = Math.imul(state ^ char.charCodeAt(0), 0x01000193);
+  for (const char of String(seed)) state = Math.imul(state ^ char.charCodeAt(0), 0x01000193);
 
   function fraction(): number {
     state = (state + 0x6d2b79f5) | 0;

@@ -65,8 +65,8 @@ export function sectorIdeas(dice: Dice): KeywordIdea[] {
 }
 
 /** Makes the keywords that name a product, and sometimes one that compares it with a rival. */
-export function brandIdeas(product: Product, rival: Product | undefined): KeywordIdea[] {
-  const { dice, name, slug, sectorIndex } = product;
+export function brandIdeas(dice: Dice, product: Product, rival: Product | undefined): KeywordIdea[] {
+  const { name, slug, sectorIndex } = product;
   const isChinese = /\p{Script=Han}/u.test(name);
   const cluster = { id: `brand-${slug}`, name: { en: `${name}: brand`, zh: `${name}：品牌` } };
   const idea = (template: string, brandType: KeywordIdea["brandType"], share: Range): KeywordIdea => {

@@ -1,4 +1,4 @@
-import { createDice, type Dice } from "./dice.js";
+import type { Dice } from "./dice.js";
 import { brandIdeas, sectorIdeas, type KeywordIdea } from "./keyword-ideas.js";
 import { MISSED, type MarketWriter } from "./market-writer.js";
 import type { Product } from "./product.js";
@@ -19,7 +19,6 @@ const CHANCE = { sampleChange: 0.025, unverified: 0.03, breakout: 0.003, noVisit
 
 interface Keyword {
   keywordId: number;
-  dice: Dice;
   /** The products that receive its visits, and the share of their organic visits in a usual month. */
   receivers: { product: Product; share: number }[];
   /** The share of its searches that lead to a visit of these products, and the number of other searches. */
@@ -30,7 +29,7 @@ interface Keyword {
 }
 
 /** Makes the keywords of the market, month by month. */
-export function createKeywordMarket(seed: number) {
+export function createKeywordMarket(dice: Dice) {
   const keywords: Keyword[] = [];
   const texts = new Set<string>();
   const clusters = new Set<string>();
@@ -41,10 +40,9 @@ export function createKeywordMarket(seed: number) {
     if (texts.has(text)) return;
     texts.add(text);
     const keywordId = keywords.length + 1;
-    const dice = createDice(`${seed} keyword ${keywordId}`);
     const receivers = chooseReceivers(dice, idea, bySector);
     const [visitShare, otherSearches] = [dice.number(...reach.visits), dice.number(20, 920)];
-    keywords.push({ keywordId, dice, receivers, visitShare, otherSearches, trend: 1, sampleVersion: 1 });
+    keywords.push({ keywordId, receivers, visitShare, otherSearches, trend: 1, sampleVersion: 1 });
     if (cluster !== null && !clusters.has(cluster.id)) {
       clusters.add(cluster.id);
       writer.add("keyword_cluster", cluster.id, cluster.name.en, cluster.name.zh);
@@ -63,14 +61,14 @@ export function createKeywordMarket(seed: number) {
       const bySector = SECTORS.map((_, sectorIndex) =>
         largest.filter((product) => product.sectorIndex === sectorIndex),
       );
-      const ideas = keywords.length === 0 ? sectorIdeas(createDice(`${seed} keywords`)) : [];
+      const ideas = keywords.length === 0 ? sectorIdeas(dice) : [];
       for (const product of products.slice(productsKnown)) {
         const rival = bySector[product.sectorIndex]?.find((other) => other !== product);
-        ideas.push(...brandIdeas(product, rival));
+        ideas.push(...brandIdeas(dice, product, rival));
       }
       productsKnown = products.length;
       for (const idea of ideas) addKeyword(writer, idea, bySector);
-      for (const keyword of keywords) stepKeyword(writer, keyword, month);
+      for (const keyword of keywords) stepKeyword(dice, writer, keyword, month);
     },
   };
 }
@@ -99,8 +97,8 @@ function chooseReceivers(dice: Dice, idea: KeywordIdea, bySector: readonly Produ
   });
 }
 
-function stepKeyword(writer: MarketWriter, keyword: Keyword, month: MonthIndex): void {
-  const { keywordId, dice, receivers, visitShare, otherSearches } = keyword;
+function stepKeyword(dice: Dice, writer: MarketWriter, keyword: Keyword, month: MonthIndex): void {
+  const { keywordId, receivers, visitShare, otherSearches } = keyword;
   const growth = dice.chance(CHANCE.breakout) ? dice.number(1.8, 2.6) : dice.number(0.95, 1.054);
   keyword.trend = Math.min(MOST_TREND, Math.max(LEAST_TREND, keyword.trend * growth));
   if (dice.chance(CHANCE.sampleChange)) keyword.sampleVersion += 1;

@@ -40,37 +40,37 @@ export interface MarketGenerator {
 
 /** @param seed a whole number */
 export function createMarketGenerator(seed: number, firstMonth: MonthIndex): MarketGenerator {
-  const dice = createDice(`${seed} market`);
+  const dice = createDice(seed);
   const texts = createTexts();
   const products: Product[] = [];
-  const keywords = createKeywordMarket(seed);
+  const keywords = createKeywordMarket(dice);
   let month = firstMonth;
 
   function addProducts(writer: MarketWriter): void {
     const isNew = month > firstMonth;
     const count = isNew ? dice.whole(...BIRTHS) : FIRST_PRODUCTS;
     for (let number = 0; number < count; number++) {
-      const product = makeProduct(seed, products.length, isNew, texts);
+      const product = makeProduct(dice, products.length, isNew, texts);
       products.push(product);
-      writeNewProduct(writer, product, month);
-      stepTraffic(product.dice, product.traffic, product.figures);
-      writeProductMonth(writer, product, month);
+      writeNewProduct(dice, writer, product, month);
+      stepTraffic(dice, product.traffic, product.figures);
+      writeProductMonth(dice, writer, product, month);
     }
   }
 
   function advanceProduct(writer: MarketWriter, product: Product): void {
-    const { dice: own, toolId, traffic, figures } = product;
-    stepFigures(own, figures);
-    stepTraffic(own, traffic, figures);
-    if (own.chance(CHANCE.ending)) return discontinue(writer, product);
+    const { toolId, traffic, figures } = product;
+    stepFigures(dice, figures);
+    stepTraffic(dice, traffic, figures);
+    if (dice.chance(CHANCE.ending)) return discontinue(writer, product);
     changeOffer(writer, product);
-    for (const introduction of introduce(own, product, false)) {
-      const visits = Math.ceil(traffic.visits.aiReferral * own.number(0.05, 0.25));
+    for (const introduction of introduce(dice, product, false)) {
+      const visits = Math.ceil(traffic.visits.aiReferral * dice.number(0.05, 0.25));
       writeIntroduction(writer, toolId, introduction, month, visits);
     }
-    if (own.chance(CHANCE.domain)) changeDomain(writer, product);
-    if (own.chance(CHANCE.positioning)) reposition(writer, product);
-    if (!own.chance(MISSED)) writeProductMonth(writer, product, month);
+    if (dice.chance(CHANCE.domain)) changeDomain(writer, product);
+    if (dice.chance(CHANCE.positioning)) reposition(writer, product);
+    if (!dice.chance(MISSED)) writeProductMonth(dice, writer, product, month);
   }
 
   function discontinue(writer: MarketWriter, product: Product): void {
@@ -81,8 +81,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   }
 
   function changeOffer(writer: MarketWriter, product: Product): void {
-    const { dice: own, toolId, offer } = product;
-    const next = nextOffer(own, offer);
+    const { toolId, offer } = product;
+    const next = nextOffer(dice, offer);
     if (next === offer) return;
     product.offer = next;
     for (const { name } of offer.plans.filter((plan) => !next.plans.includes(plan))) {
@@ -96,9 +96,9 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   }
 
   function changeDomain(writer: MarketWriter, product: Product): void {
-    const { dice: own, toolId, domain } = product;
+    const { toolId, domain } = product;
     product.domain = domain.startsWith("get-") ? domain.slice("get-".length) : `get-${domain}`;
-    writer.add("product_change", month, toolId, "domain", domain, product.domain, own.whole(88, 99));
+    writer.add("product_change", month, toolId, "domain", domain, product.domain, dice.whole(88, 99));
     writer.run("UPDATE product SET domain = ? WHERE tool_id = ?", product.domain, toolId);
   }
 

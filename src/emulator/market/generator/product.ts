@@ -1,4 +1,4 @@
-import { createDice, pick } from "./dice.js";
+import { pick, type Dice } from "./dice.js";
 import { NONE } from "./product-features.js";
 import { firstFigures } from "./product-figures.js";
 import { firstOffer } from "./product-offer.js";
@@ -23,8 +23,7 @@ export type Product = ReturnType<typeof makeProduct>;
  * @param index the product's number in the order of creation
  * @param isNew whether it is younger than the catalog
  */
-export function makeProduct(seed: number, index: number, isNew: boolean, texts: Texts) {
-  const dice = createDice(`${seed} product ${index}`);
+export function makeProduct(dice: Dice, index: number, isNew: boolean, texts: Texts) {
   const sectorIndex = dice.whole(0, SECTORS.length - 1);
   const sector = pick(SECTORS, sectorIndex);
   const kind = dice.pick(sector.kinds);
@@ -32,7 +31,6 @@ export function makeProduct(seed: number, index: number, isNew: boolean, texts: 
   const home = isChinese ? "CN" : pick(COUNTRIES, Math.floor(dice.number(0, 1) * dice.number(0, COUNTRIES.length)));
   const countries = [home, ...COUNTRIES.filter((country) => country !== home)].slice(0, dice.whole(3, 6));
   return {
-    dice,
     index,
     isNew,
     toolId: FIRST_ID + index * ID_STEP + dice.whole(0, ID_STEP - 1),

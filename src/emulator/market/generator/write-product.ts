@@ -1,4 +1,5 @@
 import { monthStart, type MonthIndex } from "../../time/month.js";
+import type { Dice } from "./dice.js";
 import type { MarketWriter } from "./market-writer.js";
 import { introduce, type Introduction } from "./product-features.js";
 import type { Plan } from "./product-offer.js";
@@ -13,8 +14,8 @@ const SECOND_SECTOR_SHARE = 0.3;
 const REGION = "US";
 
 /** @param month the product's first month in the catalog */
-export function writeNewProduct(writer: MarketWriter, product: Product, month: MonthIndex): void {
-  const { dice, isNew, toolId, sectorIndex, positioning, offer } = product;
+export function writeNewProduct(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+  const { isNew, toolId, sectorIndex, positioning, offer } = product;
   const { tagline, short, long } = positioning;
   const hasText = !dice.chance(NO_TEXT_SHARE);
   const listedMonth = isNew ? month : month - dice.whole(1, 60);
@@ -73,8 +74,8 @@ export function writePlan(writer: MarketWriter, toolId: number, plan: Plan, from
 }
 
 /** Writes the observations of a product in a month. */
-export function writeProductMonth(writer: MarketWriter, product: Product, month: MonthIndex): void {
-  const { dice, toolId, traffic, figures, hasRating } = product;
+export function writeProductMonth(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+  const { toolId, traffic, figures, hasRating } = product;
   const { organic, paid, aiReferral, direct } = traffic.visits;
   const whole = (value: number): number => (value === 0 ? 0 : Math.max(1, Math.floor(value)));
   const linking = 20 + Math.floor(figures.links * traffic.base);
