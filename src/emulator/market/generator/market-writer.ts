@@ -19,12 +19,14 @@ export function createMarketWriter(database: Database): MarketWriter {
     prepared.set(key, statement);
     return statement;
   };
-  const insert = (table: string, columns: number): string =>
-    `INSERT INTO ${table} VALUES (${Array(columns).fill("?").join(", ")})`;
   return {
-    add: (table, ...row) => void (prepared.get(table) ?? prepare(table, insert(table, row.length))).run(...row),
+    add: (table, ...row) => void (prepared.get(table) ?? prepare(table, insertSql(table, row.length))).run(...row),
     run: (sql, ...values) => void (prepared.get(sql) ?? prepare(sql, sql)).run(...values),
   };
+}
+
+function insertSql(table: string, columns: number): string {
+  return `INSERT INTO ${table} VALUES (${Array(columns).fill("?").join(", ")})`;
 }
 
 /** A writer that does nothing, for months whose rows already exist. */

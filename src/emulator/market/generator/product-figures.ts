@@ -33,7 +33,12 @@ const WALKS = {
   paidShare: walkOf({ start: [0.02, 0.14], growth: [0.9, 1.1], most: 0.35 }),
   adCreatives: walkOf({ start: [3, 30], growth: [0.85, 1.13], jump: { chance: 0.05, growth: [2, 4] }, most: 400 }),
   /** Websites that link to the product, for each of its usual visits. */
-  links: walkOf({ start: [0.003, 0.015], growth: [1.006, 1.026], jump: { chance: 0.015, growth: [1.1, 1.25] } }),
+  links: walkOf({
+    start: [0.003, 0.015],
+    growth: [1.006, 1.026],
+    jump: { chance: 0.015, growth: [1.1, 1.25] },
+    most: 0.5,
+  }),
   /** Users of the browser extension, for each usual visit. */
   extension: walkOf({
     share: 0.18,

@@ -4,7 +4,7 @@ import type { Figures } from "./product-figures.js";
 /** The visits of the smallest products, and the lowest draw, which limits the visits of the largest products. */
 const SMALLEST_BASE = 2200;
 const SMALLEST_DRAW = 0.0012;
-/** The traffic of a new product in its first month, relative to its base, and its growth in the second month. */
+/** The traffic of a new product before its first month, relative to its base, and its growth in that month. */
 const START = { level: 0.12, rate: 0.8 } as const;
 
 /** How much of a month's growth is left in the next month. */

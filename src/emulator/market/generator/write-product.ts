@@ -77,20 +77,19 @@ export function writePlan(writer: MarketWriter, toolId: number, plan: Plan, from
 export function writeProductMonth(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
   const { toolId, traffic, figures, hasRating } = product;
   const { organic, paid, aiReferral, direct } = traffic.visits;
-  const whole = (value: number): number => (value === 0 ? 0 : Math.max(1, Math.floor(value)));
   const linking = 20 + Math.floor(figures.links * traffic.base);
   const rating = Math.min(980, Math.round(45 * doublings(linking)) + dice.whole(-4, 4)) / 10;
   writer.add("product_month", month, toolId, organic, paid, aiReferral, direct, hasRating ? rating : null, linking);
-  const [pattern, market] = [whole(figures.patternUrls), whole(figures.marketUrls)];
+  const [pattern, market] = [Math.floor(figures.patternUrls), Math.floor(figures.marketUrls)];
   writer.add(
     "product_presence_month",
     month,
     toolId,
-    whole(figures.plainUrls) + pattern + market,
+    Math.floor(figures.plainUrls) + pattern + market,
     pattern,
     market,
     traffic.advertises ? 3 + Math.floor(300 * figures.paidShare) : 0,
-    traffic.advertises ? whole(figures.adCreatives) : 0,
+    traffic.advertises ? Math.floor(figures.adCreatives) : 0,
     Math.floor(figures.articles),
     Math.floor(figures.directories),
     // Extension stores round to thousands.
