@@ -44,7 +44,7 @@ async function run(code: string, answerOf: (request: SeenRequest, index: number)
 
 test("the page's first example reads a profile and every ranked product", async () => {
   const { lines, seen } = await run(block("createClient({"), ({ path }) => {
-    if (path.startsWith("/v1/tools/alderscript")) return { json: profile };
+    if (path.startsWith("/v1/tools/juniper-grid")) return { json: profile };
     const page = Number(new URL(path, "http://localhost").searchParams.get("page"));
     return { json: rankingsPage(page, page < 2) };
   });

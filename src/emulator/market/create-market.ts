@@ -1,10 +1,10 @@
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, type MonthIndex } from "../time/month.js";
 import type { DueWork } from "../time/scheduler.js";
-import { generateMarket, growMonth, observedAt } from "./generator/generate-market.js";
+import { generateMarket, growMonth } from "./generator/generate-market.js";
 import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
 import { deriveSignals } from "./signals/derive-signals.js";
-import type { MarketGenerator } from "./generator/market-generator.js";
+import { observedAt, type MarketGenerator } from "./generator/market-generator.js";
 
 /** Publishing the signals of a month takes hours, one type after another, rather than a moment. */
 const MINUTES_BETWEEN_SIGNAL_TYPES = 10;

@@ -48,7 +48,7 @@ CREATE TABLE plan (
   plan_id INTEGER PRIMARY KEY,
   tool_id INTEGER NOT NULL,
   name TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind = 'free' OR kind = 'paid' OR kind = 'enterprise'),
+  kind TEXT NOT NULL CHECK (kind IN ('free', 'paid', 'enterprise')),
   region TEXT NOT NULL,
   -- Null if the price is on request or depends on use.
   monthly_price_cents INTEGER,
@@ -64,7 +64,7 @@ CREATE INDEX plan_by_product ON plan (tool_id);
 CREATE TABLE feature (
   feature_id INTEGER PRIMARY KEY,
   tool_id INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind = 'feature' OR kind = 'model' OR kind = 'api' OR kind = 'mcp'),
+  kind TEXT NOT NULL CHECK (kind IN ('feature', 'model', 'api', 'mcp')),
   name_en TEXT NOT NULL,
   name_zh TEXT NOT NULL,
   from_month INTEGER NOT NULL
@@ -84,7 +84,7 @@ CREATE TABLE ai_source (
 CREATE TABLE product_change (
   month INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
-  kind TEXT NOT NULL CHECK (kind = 'pricing_model' OR kind = 'domain' OR kind = 'tagline'),
+  kind TEXT NOT NULL CHECK (kind IN ('pricing_model', 'domain', 'tagline')),
   before_text TEXT NOT NULL,
   after_text TEXT NOT NULL,
   -- In percent: the addresses that redirect to the new domain, or the unchanged part of the homepage's wording.

@@ -1,14 +1,7 @@
 import type { Database } from "../../database/database.js";
-import { monthStart, type MonthIndex } from "../../time/month.js";
+import type { MonthIndex } from "../../time/month.js";
 import { createMarketWriter, NO_WRITER } from "./market-writer.js";
 import { createMarketGenerator, type MarketGenerator } from "./market-generator.js";
-
-const HOUR_MS = 60 * 60 * 1000;
-
-/** Returns the time at which a month is observed, in milliseconds since 1970: on the 2nd of the next month, at 06:00 UTC. */
-export function observedAt(month: MonthIndex): number {
-  return monthStart(month + 1) + (24 + 6) * HOUR_MS;
-}
 
 export interface MarketOptions {
   /** A whole number. The same seed and months give the same data on every machine. */
@@ -28,14 +21,9 @@ export function generateMarket(database: Database, { seed, months = 24, lastMont
   const firstMonth = lastMonth - months + 1;
   const generator = createMarketGenerator(seed, firstMonth);
   const fill = database.transaction(() => {
-    database
-      .prepare("INSERT INTO catalog_origin (origin_id, seed, first_month) VALUES (1, ?, ?)")
-      .run(seed, firstMonth);
     const writer = createMarketWriter(database);
-    while (generator.nextMonth <= lastMonth) {
-      writer.rows.observed_month.add(generator.nextMonth, observedAt(generator.nextMonth));
-      generator.advance(writer);
-    }
+    writer.add("catalog_origin", 1, seed, firstMonth);
+    while (generator.nextMonth <= lastMonth) generator.advance(writer);
   });
   fill();
   return generator;
@@ -50,9 +38,7 @@ export function generateMarket(database: Database, { seed, months = 24, lastMont
 export function growMonth(database: Database, month: MonthIndex, generator?: MarketGenerator): MarketGenerator {
   const grow = database.transaction(() => {
     const grown = generator?.nextMonth === month ? generator : generatorAt(database, month);
-    const writer = createMarketWriter(database);
-    writer.rows.observed_month.add(month, observedAt(month));
-    grown.advance(writer);
+    grown.advance(createMarketWriter(database));
     return grown;
   });
   return grow();

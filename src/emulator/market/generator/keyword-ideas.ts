@@ -1,7 +1,7 @@
 import type { BRAND_TYPES } from "../../../api/search-demand.js";
-import { pick, TOPIC, type Dice } from "./dice.js";
+import type { Dice, Range } from "./dice.js";
 import type { Product } from "./product.js";
-import { SECTORS, type Bilingual, type Sector } from "./sectors.js";
+import { SECTORS, type Bilingual } from "./sectors.js";
 import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
 
 /** A keyword before its first observation. */
@@ -9,91 +9,78 @@ export interface KeywordIdea {
   text: string;
   brandType: (typeof BRAND_TYPES)[number];
   cluster: { id: string; name: Bilingual } | null;
-  /** Whether it is one of the most common searches for the products of its sector. */
-  isHead: boolean;
   /** Null if it does not belong to a sector. */
   sectorIndex: number | null;
-  /** The product that the keyword names, if any. */
-  owner: Product | null;
-  /** The visits that it brings to its owner, as a share of the owner's organic visits. */
-  ownerShare: number;
+  /** The product that the keyword names, if any, and the share of its organic visits that the keyword brings. */
+  owner: { product: Product; share: number } | null;
+  reach: Reach;
 }
 
-const UNCLEAR_COUNT = 160;
-const NO_CLUSTER_SHARE = 0.06;
+/** How the visits of a keyword are distributed. */
+interface Reach {
+  /** The possible numbers of products that it brings visits to. */
+  products: readonly number[];
+  /** The visits of each product, relative to the product before it. */
+  ratio: Range;
+  /** Whether these are the largest products of the sector. */
+  isTop: boolean;
+  /** The share of its searches that lead to a visit of one of these products. */
+  visits: Range;
+}
 
-type Intent = (typeof INTENTS)[number];
+/** The most common searches for the products of a sector. */
+const HEAD: Reach = { products: [5, 6, 7], ratio: [0.6, 0.95], isTop: true, visits: [0.04, 0.14] };
+const OTHER: Reach = { products: [1, 1, 1, 1, 2, 3, 4, 5, 6, 7], ratio: [0.3, 0.95], isTop: false, visits: [0.2, 0.7] };
+const UNCLEAR: Reach = { ...OTHER, products: [0, 0, 1, 1, 1, 2, 3] };
+const BRAND: Reach = { products: [1, 1, 3], ratio: [0.05, 0.25], isTop: false, visits: [0.4, 0.85] };
+
+const NO_CLUSTER_SHARE = 0.06;
+/** The number of beginnings of product names that occur in unclear searches. */
+const UNCLEAR_BEGINNINGS = 32;
+/** The lowest and the highest number of searches that name a product. */
+const BRAND_KEYWORDS: Range = [2, BRAND_INTENTS.length];
+const VERSUS_SHARE = 0.2;
 
 /** Makes the keywords that do not name a product. */
 export function sectorIdeas(dice: Dice): KeywordIdea[] {
-  const ideas: KeywordIdea[] = [];
-  for (const [sectorIndex, sector] of SECTORS.entries()) {
-    const intents = INTENTS.map((intent) => ({
-      ...intent,
-      cluster: clusterOf(sector, intent),
-      isHead: intent === INTENTS[0],
-    }));
-    for (const term of sector.terms) {
-      for (const { en, zh, cluster: named, isHead } of intents) {
-        const texts = [
-          ...en.map((text) => text.replace("{}", term.en)),
-          ...zh.map((text) => text.replace("{}", term.zh)),
-        ];
-        for (const text of texts) {
-          const cluster = dice.fraction(TOPIC.keywordPick, ideas.length, 1) < NO_CLUSTER_SHARE ? null : named;
-          ideas.push({ text, brandType: "generic", cluster, isHead, sectorIndex, owner: null, ownerShare: 0 });
-        }
-      }
-    }
-  }
-  for (let number = 0; number < UNCLEAR_COUNT; number++) ideas.push(unclearIdea(dice, number));
-  return ideas;
-}
-
-function clusterOf(sector: Sector, intent: Intent): KeywordIdea["cluster"] {
-  return {
-    id: `${sector.slug}-${intent.cluster}`,
-    name: { en: `${sector.name.en}: ${intent.name.en}`, zh: `${sector.name.zh}：${intent.name.zh}` },
-  };
-}
-
-function unclearIdea(dice: Dice, number: number): KeywordIdea {
-  const template = pick(UNCLEAR_TERMS, number);
-  const beginning = pick(
-    BEGINNINGS,
-    Math.floor(number / UNCLEAR_TERMS.length) * 3 + dice.below(3, TOPIC.keywordPick, number, 3),
+  const ofSectors = SECTORS.flatMap((sector, sectorIndex) =>
+    INTENTS.flatMap(({ cluster: id, name, en, zh }): KeywordIdea[] => {
+      const names = { en: `${sector.name.en}: ${name.en}`, zh: `${sector.name.zh}：${name.zh}` };
+      const named = { id: `${sector.slug}-${id}`, name: names };
+      const reach = id === INTENTS[0]?.cluster ? HEAD : OTHER;
+      return sector.terms
+        .flatMap((term) => [...fill(en, term.en), ...fill(zh, term.zh)])
+        .map((text) => {
+          const cluster = dice.chance(NO_CLUSTER_SHARE) ? null : named;
+          return { text, brandType: "generic", cluster, sectorIndex, owner: null, reach };
+        });
+    }),
   );
-  return {
-    text: template.replace("{}", beginning.toLowerCase()),
-    brandType: "unknown",
-    cluster: null,
-    isHead: false,
-    sectorIndex:
-      dice.fraction(TOPIC.keywordPick, number, 4) < 0.5
-        ? null
-        : dice.below(SECTORS.length, TOPIC.keywordPick, number, 5),
-    owner: null,
-    ownerShare: 0,
-  };
+  const unclear = BEGINNINGS.slice(0, UNCLEAR_BEGINNINGS).flatMap((beginning) => fill(UNCLEAR_TERMS, beginning));
+  const ofNoSector = unclear.map((text): KeywordIdea => {
+    const sectorIndex = dice.chance(0.5) ? null : dice.whole(0, SECTORS.length - 1);
+    return { text, brandType: "unknown", cluster: null, sectorIndex, owner: null, reach: UNCLEAR };
+  });
+  return [...ofSectors, ...ofNoSector];
 }
 
-/** Makes the keywords that name a product. Larger products have more keywords. */
-export function brandIdeas(dice: Dice, owner: Product, rival: Product | null): KeywordIdea[] {
-  const { index, name, slug, sectorIndex } = owner;
-  const magnitude = Math.floor((32 - Math.clz32(Math.floor(owner.level))) / 4);
-  const count = Math.max(2, Math.min(BRAND_INTENTS.length, magnitude + dice.below(2, TOPIC.keywordPick, index, 6)));
+/** Makes the keywords that name a product, and sometimes one that compares it with a rival. */
+export function brandIdeas(dice: Dice, product: Product, rival: Product | undefined): KeywordIdea[] {
+  const { name, slug, sectorIndex } = product;
   const isChinese = /\p{Script=Han}/u.test(name);
-  const clusterName: Bilingual = { en: `${name}: brand`, zh: `${name}：品牌` };
-  const cluster = { id: `brand-${slug}`, name: clusterName };
-  const ideas = BRAND_INTENTS.slice(0, count).map((intent, place): KeywordIdea => {
-    const template = isChinese || dice.fraction(TOPIC.keywordPick, index, 20 + place) < 0.12 ? intent.zh : intent.en;
-    const share = place === 0 ? 0.3 : 0.02 + 0.06 * dice.fraction(TOPIC.keywordPick, index, 40 + place);
-    const text = template.replace("{}", name.toLowerCase());
-    return { text, brandType: intent.kind, cluster, isHead: false, sectorIndex, owner, ownerShare: share };
-  });
-  if (rival !== null && dice.fraction(TOPIC.keywordPick, index, 7) < 0.4) {
-    const text = `${name.toLowerCase()} vs ${rival.name.toLowerCase()}`;
-    ideas.push({ text, brandType: "mixed", cluster, isHead: false, sectorIndex, owner, ownerShare: 0.02 });
-  }
+  const cluster = { id: `brand-${slug}`, name: { en: `${name}: brand`, zh: `${name}：品牌` } };
+  const idea = (template: string, brandType: KeywordIdea["brandType"], share: Range): KeywordIdea => {
+    const [text = ""] = fill([template], name);
+    return { text, brandType, cluster, sectorIndex, owner: { product, share: dice.number(...share) }, reach: BRAND };
+  };
+  const ideas = BRAND_INTENTS.slice(0, dice.whole(...BRAND_KEYWORDS)).map(({ kind, en, zh }, place) =>
+    idea(isChinese || dice.chance(0.12) ? zh : en, kind, place === 0 ? [0.08, 0.16] : [0.01, 0.03]),
+  );
+  if (rival !== undefined && dice.chance(VERSUS_SHARE)) ideas.push(idea(`{} vs ${rival.name}`, "mixed", [0.01, 0.02]));
   return ideas;
+}
+
+/** Fills templates. Searches are in lower case. */
+function fill(templates: readonly string[], words: string): string[] {
+  return templates.map((template) => template.replace("{}", words).toLowerCase());
 }

@@ -1,164 +1,134 @@
-import type { MarketWriter } from "./market-writer.js";
-import { TOPIC, type Dice } from "./dice.js";
+import type { Dice } from "./dice.js";
 import { brandIdeas, sectorIdeas, type KeywordIdea } from "./keyword-ideas.js";
-import { chooseReceivers, type Receiver } from "./keyword-receivers.js";
+import { MISSED, type MarketWriter } from "./market-writer.js";
 import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
+import type { MonthIndex } from "../../time/month.js";
 
-/** The highest share of a product's organic visits that its keywords bring together in a usual month. */
-const MOST_OF_ORGANIC = 0.3;
-/** The share of a keyword's searches that lead to a visit of a tracked product: [the minimum, the width of the range above it]. */
-const VISIT_SHARES = { brand: [0.4, 0.45], head: [0.04, 0.1], other: [0.2, 0.5] } as const;
+/** The highest share of a product's organic visits from one keyword, unless the keyword names the product. */
+const MOST_SHARE = 0.012;
+/** The share of keywords that also bring visits to a product of another sector. */
+const OTHER_SECTOR_SHARE = 0.15;
+/** The first products of a keyword receive visits in every month. */
+const STEADY_PLACES = 1;
 /** The limits of a keyword's searches, relative to a usual month. */
 const LEAST_TREND = 0.4;
 const MOST_TREND = 2.5;
-
 /** The chance of each event in a month. */
-const CHANCE = {
-  missing: 0.3,
-  sampleChange: 0.025,
-  unverified: 0.03,
-  breakout: 0.006,
-  receiverBreakout: 0.002,
-} as const;
-/** The share of keywords that are missing in some months. */
-const SPARSE_SHARE = 0.05;
-/** A keyword's traffic to a product can jump only if it is below this share of the product's organic visits. */
-const SMALL_SHARE = 0.004;
+const CHANCE = { sampleChange: 0.025, unverified: 0.03, breakout: 0.003, noVisits: 0.03 } as const;
 
 interface Keyword {
   keywordId: number;
-  idea: KeywordIdea;
-  receivers: Receiver[];
-  /** The month of its first observation, counted from the catalog's first month. */
-  bornAt: number;
-  /** Monthly searches in a usual month. */
-  baseVolume: number;
+  /** The products that receive its visits, and the share of their organic visits in a usual month. */
+  receivers: { product: Product; share: number }[];
+  /** The share of its searches that lead to a visit of these products, and the number of other searches. */
+  visitShare: number;
+  otherSearches: number;
   trend: number;
   sampleVersion: number;
 }
 
-/**
- * Makes the keywords of the market, month by month.
- *
- * @param firstTurn the first month with keywords, counted from the catalog's first month
- */
-export function createKeywordMarket(dice: Dice, firstTurn: number) {
+/** Makes the keywords of the market, month by month. */
+export function createKeywordMarket(dice: Dice) {
   const keywords: Keyword[] = [];
   const texts = new Set<string>();
   const clusters = new Set<string>();
   let productsKnown = 0;
 
-  function ideasOf(
-    turn: number,
-    products: readonly Product[],
-    bySector: readonly (readonly Product[])[],
-  ): KeywordIdea[] {
-    const ideas = turn === firstTurn ? sectorIdeas(dice) : [];
-    for (const product of products.slice(productsKnown)) {
-      const rivals = bySector[product.sectorIndex] ?? [];
-      ideas.push(...brandIdeas(dice, product, rivals[rivals.indexOf(product) - 1] ?? null));
+  function addKeyword(writer: MarketWriter, idea: KeywordIdea, bySector: readonly Product[][]): void {
+    const { text, brandType, cluster, sectorIndex, reach } = idea;
+    if (texts.has(text)) return;
+    texts.add(text);
+    const keywordId = keywords.length + 1;
+    const receivers = chooseReceivers(dice, idea, bySector);
+    const [visitShare, otherSearches] = [dice.number(...reach.visits), dice.number(20, 920)];
+    keywords.push({ keywordId, receivers, visitShare, otherSearches, trend: 1, sampleVersion: 1 });
+    if (cluster !== null && !clusters.has(cluster.id)) {
+      clusters.add(cluster.id);
+      writer.add("keyword_cluster", cluster.id, cluster.name.en, cluster.name.zh);
     }
-    productsKnown = products.length;
-    return ideas;
-  }
-
-  function addKeywords(writer: MarketWriter, products: readonly Product[], turn: number): void {
-    const bySector: Product[][] = SECTORS.map(() => []);
-    for (const product of products) if (product.isOffered) bySector[product.sectorIndex]?.push(product);
-    for (const rivals of bySector) rivals.sort((a, b) => b.visits.organic - a.visits.organic || a.index - b.index);
-    const from = keywords.length;
-    for (const idea of ideasOf(turn, products, bySector)) {
-      if (texts.has(idea.text)) continue;
-      texts.add(idea.text);
-      const keywordId = keywords.length + 1;
-      const receivers = chooseReceivers(dice, keywordId, idea, bySector);
-      keywords.push({ keywordId, idea, receivers, bornAt: turn, baseVolume: 0, trend: 1, sampleVersion: 1 });
-    }
-    const added = keywords.slice(from);
-    if (turn === firstTurn) limitShares(added);
-    for (const keyword of added) {
-      keyword.baseVolume = firstVolume(dice, keyword);
-      writeKeyword(writer, keyword, clusters);
+    const sectorId = sectorIndex === null ? null : sectorIndex + 1;
+    writer.add("keyword", keywordId, text, brandType, cluster?.id ?? null, sectorId);
+    for (const [place, { product }] of receivers.entries()) {
+      writer.add("keyword_receiver", keywordId, place, product.toolId);
     }
   }
 
   return {
-    step(writer: MarketWriter, products: readonly Product[], turn: number, month: number): void {
-      if (turn < firstTurn) return;
-      addKeywords(writer, products, turn);
-      for (const keyword of keywords) stepKeyword(dice, writer, keyword, turn, month);
+    step(writer: MarketWriter, products: readonly Product[], month: MonthIndex): void {
+      const offered = products.filter(({ isOffered }) => isOffered);
+      const largest = offered.sort((a, b) => b.traffic.visits.organic - a.traffic.visits.organic || a.index - b.index);
+      const bySector = SECTORS.map((_, sectorIndex) =>
+        largest.filter((product) => product.sectorIndex === sectorIndex),
+      );
+      const ideas = keywords.length === 0 ? sectorIdeas(dice) : [];
+      for (const product of products.slice(productsKnown)) {
+        const rival = bySector[product.sectorIndex]?.find((other) => other !== product);
+        ideas.push(...brandIdeas(dice, product, rival));
+      }
+      productsKnown = products.length;
+      for (const idea of ideas) addKeyword(writer, idea, bySector);
+      for (const keyword of keywords) stepKeyword(dice, writer, keyword, month);
     },
   };
 }
 
-function limitShares(keywords: readonly Keyword[]): void {
-  const sums = new Map<Product, number>();
-  for (const { receivers } of keywords) {
-    for (const { product, share } of receivers) sums.set(product, (sums.get(product) ?? 0) + share);
-  }
-  for (const { receivers } of keywords) {
-    for (const receiver of receivers) {
-      const sum = sums.get(receiver.product) ?? 0;
-      if (sum > MOST_OF_ORGANIC) receiver.share *= MOST_OF_ORGANIC / sum;
-    }
-  }
+/** @param bySector the products of each sector, the largest product first */
+function chooseReceivers(dice: Dice, idea: KeywordIdea, bySector: readonly Product[][]) {
+  const { owner, reach } = idea;
+  const sectorIndex = idea.sectorIndex ?? dice.whole(0, SECTORS.length - 1);
+  const rivals = bySector[sectorIndex] ?? [];
+  const others = bySector[(sectorIndex + 1) % SECTORS.length] ?? [];
+  const count = dice.pick(reach.products);
+  const place = Math.floor(dice.number(0, 1) * dice.number(0, rivals.length));
+  const start = owner !== null ? rivals.indexOf(owner.product) : reach.isTop ? 0 : place;
+  const products = rivals.slice(start, start + count);
+  if (dice.chance(OTHER_SECTOR_SHARE)) products.push(...others.slice(start + count, start + count + 1));
+
+  const ratio = dice.number(...reach.ratio);
+  const first = products[0]?.traffic.visits.organic ?? 0;
+  let visits = first * (owner?.share ?? MOST_SHARE * dice.number(0.1, 1));
+  return products.map((product) => {
+    const { organic } = product.traffic.visits;
+    const most = product === owner?.product ? 1 : MOST_SHARE;
+    const share = Math.min(most, visits / Math.max(1, organic));
+    visits = Math.min(visits, most * organic) * ratio;
+    return { product, share };
+  });
 }
 
-/** The searches of a usual month. Only a share of them leads to a visit of a tracked product. */
-function firstVolume(dice: Dice, { keywordId, idea, receivers }: Keyword): number {
-  const visits = receivers.reduce((sum, { product, share }) => sum + product.visits.organic * share, 0);
-  const otherSearches = 20 + 900 * dice.fraction(TOPIC.keywordSize, keywordId, 1);
-  const [least, spread] =
-    idea.owner !== null ? VISIT_SHARES.brand : idea.isHead ? VISIT_SHARES.head : VISIT_SHARES.other;
-  return visits / (least + spread * dice.fraction(TOPIC.keywordSize, keywordId, 2)) + otherSearches;
-}
-
-function writeKeyword({ rows }: MarketWriter, { keywordId, idea, receivers }: Keyword, clusters: Set<string>): void {
-  const { text, brandType, cluster, sectorIndex } = idea;
-  if (cluster !== null && !clusters.has(cluster.id)) {
-    clusters.add(cluster.id);
-    rows.keyword_cluster.add(cluster.id, cluster.name.en, cluster.name.zh);
-  }
-  rows.keyword.add(keywordId, text, brandType, cluster?.id ?? null, sectorIndex === null ? null : sectorIndex + 1);
-  for (const [place, { product }] of receivers.entries()) rows.keyword_receiver.add(keywordId, place, product.toolId);
-}
-
-function stepKeyword(dice: Dice, { rows }: MarketWriter, keyword: Keyword, turn: number, month: number): void {
-  const { keywordId, bornAt, receivers } = keyword;
-  const trend = dice.fraction(TOPIC.keywordTrend, keywordId, turn);
-  const growth = trend < CHANCE.breakout ? 1.7 + trend * 150 : 0.95 + 0.104 * trend;
+function stepKeyword(dice: Dice, writer: MarketWriter, keyword: Keyword, month: MonthIndex): void {
+  const { keywordId, receivers, visitShare, otherSearches } = keyword;
+  const growth = dice.chance(CHANCE.breakout) ? dice.number(1.8, 2.6) : dice.number(0.95, 1.054);
   keyword.trend = Math.min(MOST_TREND, Math.max(LEAST_TREND, keyword.trend * growth));
-  const sample = dice.fraction(TOPIC.keywordSample, keywordId, turn);
-  if (sample < CHANCE.sampleChange) keyword.sampleVersion += 1;
-  const isSparse = dice.fraction(TOPIC.keywordSample, keywordId, -1) < SPARSE_SHARE;
-  const isMissing =
-    isSparse && turn > bornAt && dice.fraction(TOPIC.keywordSample, keywordId, -turn - 2) < CHANCE.missing;
-  const isVerified = sample < 1 - CHANCE.unverified;
+  if (dice.chance(CHANCE.sampleChange)) keyword.sampleVersion += 1;
 
+  let searchedVisits = 0;
   let observedProducts = 0;
   let observedTraffic = 0;
-  let trafficByPlace = "";
-  for (const receiver of receivers) {
-    const noise = dice.fraction(TOPIC.slotNoise, receiver.number, turn);
-    if (noise < CHANCE.receiverBreakout && receiver.share < SMALL_SHARE) receiver.share *= 2.5 + noise * 500;
-    const isAbsent = !receiver.product.isOffered || (turn + receiver.offset) % receiver.period < receiver.gap;
-    const { organic } = receiver.product.visits;
-    const traffic = isAbsent ? 0 : Math.round(organic * receiver.share * keyword.trend * (0.9 + 0.2 * noise));
-    if (traffic > 0) observedProducts += 1;
-    observedTraffic += traffic;
-    trafficByPlace += trafficByPlace === "" ? String(traffic) : `,${traffic}`;
+  const trafficByPlace: number[] = [];
+  for (const { product, share } of receivers) {
+    const { traffic } = product;
+    const expected = traffic.visits.organic * share * keyword.trend * dice.number(0.9, 1.1);
+    const hasVisits = trafficByPlace.length < STEADY_PLACES || !dice.chance(CHANCE.noVisits);
+    const visits = hasVisits ? Math.min(traffic.unassigned, Math.round(expected)) : 0;
+    traffic.unassigned -= visits;
+    searchedVisits += expected;
+    observedTraffic += visits;
+    if (visits > 0) observedProducts += 1;
+    trafficByPlace.push(visits);
   }
-  if (isMissing) return;
-  const searches = keyword.baseVolume * keyword.trend;
-  const volume = Math.ceil(Math.max(searches, observedTraffic * 1.1) / 10) * 10;
-  rows.keyword_month.add(
+  const volume = Math.ceil((searchedVisits / visitShare + otherSearches * keyword.trend) / 10) * 10;
+  const isVerified = !dice.chance(CHANCE.unverified);
+  if (dice.chance(MISSED)) return;
+  writer.add(
+    "keyword_month",
     month,
     keywordId,
     volume,
     keyword.sampleVersion,
     isVerified ? 1 : 0,
-    `[${trafficByPlace}]`,
+    `[${trafficByPlace.join()}]`,
     observedProducts,
     observedTraffic,
   );

@@ -1,28 +1,31 @@
-import type { MarketWriter } from "./market-writer.js";
-import type { MonthIndex } from "../../time/month.js";
-import { createDice, TOPIC } from "./dice.js";
+import { monthStart, type MonthIndex } from "../../time/month.js";
+import { createDice, type Range } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
-import { makeProduct } from "./make-product.js";
-import type { Positioning, Product } from "./product.js";
-import { changeOffer } from "./product-offer.js";
-import { stepPresence } from "./product-presence.js";
-import { introduce, newSource } from "./product-progress.js";
-import { describe, drawPositioning } from "./product-texts.js";
+import { MISSED, type MarketWriter } from "./market-writer.js";
+import { introduce } from "./product-features.js";
+import { stepFigures } from "./product-figures.js";
+import { nextOffer } from "./product-offer.js";
+import { createTexts } from "./product-texts.js";
 import { stepTraffic } from "./product-traffic.js";
+import { makeProduct, type Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
-import { writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
+import { writeIntroduction, writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
 
+const HOUR_MS = 60 * 60 * 1000;
 const FIRST_PRODUCTS = 600;
-/** The lowest and the highest number of new products in a month. */
-const BIRTHS = [2, 5] as const;
+/** The number of new products in a month. */
+const BIRTHS: Range = [2, 5];
 /** The first month with keywords, counted from the catalog's first month. */
 const KEYWORDS_FROM = 12;
 /** The chance of each event in a month. */
-const CHANCE = { ending: 0.0022, unobserved: 0.25, domain: 0.0018, positioning: 0.003 } as const;
+const CHANCE = { ending: 0.0022, domain: 0.0018, positioning: 0.006 } as const;
 /** If a new tagline has more of the former tagline's words than this percentage, it is not a new positioning. */
 const MOST_KEPT = 50;
-/** The share of products that are not observed in every month. */
-const SPARSE_SHARE = 0.06;
+
+/** Returns the time at which a month is observed, in milliseconds since 1970: on the 2nd of the next month, at 06:00 UTC. */
+export function observedAt(month: MonthIndex): number {
+  return monthStart(month + 1) + (24 + 6) * HOUR_MS;
+}
 
 /**
  * A made-up market of AI products. Each month depends only on the seed and the month before, so the data are the same whether the
@@ -38,99 +41,96 @@ export interface MarketGenerator {
 /** @param seed a whole number */
 export function createMarketGenerator(seed: number, firstMonth: MonthIndex): MarketGenerator {
   const dice = createDice(seed);
+  const texts = createTexts();
   const products: Product[] = [];
-  const taglines = new Set<string>();
-  const isNew = ({ tagline }: Positioning): boolean => !taglines.has(tagline.en);
-  const keywords = createKeywordMarket(dice, KEYWORDS_FROM);
-  let turn = 0;
-  let planIds = 0;
-  const nextPlanId = (): number => ++planIds;
+  const keywords = createKeywordMarket(dice);
+  let month = firstMonth;
 
-  function addProducts(writer: MarketWriter, month: MonthIndex): void {
-    const count = turn === 0 ? FIRST_PRODUCTS : dice.between(BIRTHS[0], BIRTHS[1], TOPIC.births, 0, turn);
+  function addProducts(writer: MarketWriter): void {
+    const isNew = month > firstMonth;
+    const count = isNew ? dice.whole(...BIRTHS) : FIRST_PRODUCTS;
     for (let number = 0; number < count; number++) {
-      const product = makeProduct(dice, { index: products.length, bornAt: turn }, nextPlanId, isNew);
+      const product = makeProduct(dice, products.length, isNew, texts);
       products.push(product);
-      taglines.add(product.positioning.tagline.en);
       writeNewProduct(dice, writer, product, month);
+      stepTraffic(dice, product.traffic, product.figures);
+      writeProductMonth(dice, writer, product, month);
     }
   }
 
-  function advanceProduct(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    stepTraffic(dice, product, turn);
-    stepPresence(dice, product, turn);
-    if (turn > product.bornAt) change(writer, product, month);
-    if (product.isOffered && isObserved(product)) writeProductMonth(writer, product, month);
-  }
-
-  function isObserved({ index, bornAt }: Product): boolean {
-    if (turn === bornAt || dice.fraction(TOPIC.observed, index) >= SPARSE_SHARE) return true;
-    return dice.fraction(TOPIC.observed, index, turn) >= CHANCE.unobserved;
-  }
-
-  function change(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    const { toolId, index } = product;
-    const occurs = (chance: number, what: number): boolean =>
-      dice.fraction(TOPIC.endings, index, turn * 4 + what) < chance;
-    if (occurs(CHANCE.ending, 0)) {
-      product.isOffered = false;
-      writer.update("discontinue", month, toolId);
-      writer.update("setStaleness", "stale", toolId);
-      return;
+  function advanceProduct(writer: MarketWriter, product: Product): void {
+    const { toolId, traffic, figures } = product;
+    stepFigures(dice, figures);
+    stepTraffic(dice, traffic, figures);
+    if (dice.chance(CHANCE.ending)) return discontinue(writer, product);
+    changeOffer(writer, product);
+    for (const introduction of introduce(dice, product, false)) {
+      const visits = Math.ceil(traffic.visits.aiReferral * dice.number(0.05, 0.25));
+      writeIntroduction(writer, toolId, introduction, month, visits);
     }
-    const offer = changeOffer(dice, product, turn, nextPlanId);
-    for (const plan of offer?.ended ?? []) writer.update("endPlan", month, plan.planId);
-    for (const plan of offer?.begun ?? []) writePlan(writer.rows, toolId, plan, month);
-    if (offer?.oldModel != null) {
-      writer.rows.product_change.add(month, toolId, "pricing_model", offer.oldModel, product.pricingModel, null);
-      writer.update("setPricingModel", product.pricingModel, toolId);
+    if (dice.chance(CHANCE.domain)) changeDomain(writer, product);
+    if (dice.chance(CHANCE.positioning)) reposition(writer, product);
+    if (!dice.chance(MISSED)) writeProductMonth(dice, writer, product, month);
+  }
+
+  function discontinue(writer: MarketWriter, product: Product): void {
+    product.isOffered = false;
+    product.traffic.visits.organic = 0;
+    const sql = "UPDATE product SET discontinued_month = ?, staleness_status = 'stale' WHERE tool_id = ?";
+    writer.run(sql, month, product.toolId);
+  }
+
+  function changeOffer(writer: MarketWriter, product: Product): void {
+    const { toolId, offer } = product;
+    const next = nextOffer(dice, offer);
+    if (next === offer) return;
+    product.offer = next;
+    for (const { name } of offer.plans.filter((plan) => !next.plans.includes(plan))) {
+      const sql = "UPDATE plan SET until_month = ? WHERE tool_id = ? AND name = ? AND until_month IS NULL";
+      writer.run(sql, month, toolId, name);
     }
-    for (const { kind, name } of introduce(dice, product, turn))
-      writer.rows.feature.add(toolId, kind, name.en, name.zh, month);
-    const source = newSource(dice, product, turn);
-    if (source !== null) writer.rows.ai_source.add(toolId, source.source, month, source.visits);
-    if (occurs(CHANCE.domain, 1)) changeDomain(writer, product, month);
-    if (occurs(CHANCE.positioning, 2)) reposition(writer, product, month);
+    for (const plan of next.plans) if (!offer.plans.includes(plan)) writePlan(writer, toolId, plan, month);
+    if (next.pricingModel === offer.pricingModel) return;
+    writer.add("product_change", month, toolId, "pricing_model", offer.pricingModel, next.pricingModel, null);
+    writer.run("UPDATE product SET pricing_model = ? WHERE tool_id = ?", next.pricingModel, toolId);
   }
 
-  function changeDomain(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    const before = product.domain;
-    product.domain = before.startsWith("get-") ? before.slice("get-".length) : `get-${before}`;
-    const redirected = dice.between(88, 99, TOPIC.positioning, product.index, turn);
-    writer.rows.product_change.add(month, product.toolId, "domain", before, product.domain, redirected);
-    writer.update("setDomain", product.domain, product.toolId);
+  function changeDomain(writer: MarketWriter, product: Product): void {
+    const { toolId, domain } = product;
+    product.domain = domain.startsWith("get-") ? domain.slice("get-".length) : `get-${domain}`;
+    writer.add("product_change", month, toolId, "domain", domain, product.domain, dice.whole(88, 99));
+    writer.run("UPDATE product SET domain = ? WHERE tool_id = ?", product.domain, toolId);
   }
 
-  function reposition(writer: MarketWriter, product: Product, month: MonthIndex): void {
-    const before = product.positioning;
-    const keptOf = ({ tagline }: Positioning): number => keptWords(before.tagline.en, tagline.en);
-    const isFit = (next: Positioning): boolean =>
-      isNew(next) && next.audience !== before.audience && keptOf(next) <= MOST_KEPT;
-    const positioning = drawPositioning(dice, product, turn, isFit);
-    if (!isFit(positioning)) return;
-    product.positioning = positioning;
-    const { audience, tagline } = positioning;
-    taglines.add(tagline.en);
-    writer.update("recordTagline", month, tagline.en, keptOf(positioning), product.toolId);
-    const { short, long } = describe(product, audience);
-    const texts = [tagline, short, long].flatMap(({ en, zh }) => [en, zh]);
-    writer.update("setPositioning", ...texts, product.toolId);
+  function reposition(writer: MarketWriter, product: Product): void {
+    const before = product.positioning.tagline.en;
+    const next = texts.position(product);
+    const { tagline, short, long } = next;
+    const kept = keptWords(before, tagline.en);
+    if (kept > MOST_KEPT) return;
+    product.positioning = next;
+    writer.add("product_change", month, product.toolId, "tagline", before, tagline.en, kept);
+    // A product without a long description does not get one.
+    const sql = `UPDATE product SET tagline_en = ?, tagline_zh = ?, short_description_en = ?, short_description_zh = ?,
+      long_description_en = iif(long_description_en IS NULL, NULL, ?),
+      long_description_zh = iif(long_description_zh IS NULL, NULL, ?) WHERE tool_id = ?`;
+    writer.run(sql, ...[tagline, short, long].flatMap(({ en, zh }) => [en, zh]), product.toolId);
   }
 
   return {
     get nextMonth() {
-      return firstMonth + turn;
+      return month;
     },
     advance(writer) {
-      const month = firstMonth + turn;
-      if (turn === 0) {
+      writer.add("observed_month", month, observedAt(month));
+      if (month === firstMonth) {
         for (const [place, { slug, name }] of SECTORS.entries())
-          writer.rows.sector.add(place + 1, slug, name.en, name.zh);
+          writer.add("sector", place + 1, slug, name.en, name.zh);
       }
-      addProducts(writer, month);
-      for (const product of products) if (product.isOffered) advanceProduct(writer, product, month);
-      keywords.step(writer, products, turn, month);
-      turn += 1;
+      for (const product of products) if (product.isOffered) advanceProduct(writer, product);
+      addProducts(writer);
+      if (month >= firstMonth + KEYWORDS_FROM) keywords.step(writer, products, month);
+      month += 1;
     },
   };
 }

@@ -1,52 +1,67 @@
 import { fillText, type Text, type TextValues } from "../format-values.js";
-import { pick, TOPIC, type Dice } from "./dice.js";
-import type { Positioning, ProductOrigin } from "./product.js";
-import type { Bilingual } from "./sectors.js";
-import { DESCRIPTIONS, TAGLINES } from "./words.js";
+import { pick, type Dice } from "./dice.js";
+import type { Bilingual, ProductKind, Sector } from "./sectors.js";
+import { BEGINNINGS, DESCRIPTIONS, HANZI_BEGINNINGS, HANZI_ENDINGS, TAGLINES } from "./words.js";
 
-type Origin = Pick<ProductOrigin, "index" | "kind">;
-/** More draws than a product usually needs to find a tagline of its own. */
-const DRAWS = 20;
+const CHINESE_NAME_SHARE = 0.12;
 
-/**
- * Draws the positioning of a product until it fits. In the rare case that none does, the last draw is returned.
- *
- * @param turn a different turn gives different draws
- */
-export function drawPositioning(
-  dice: Dice,
-  origin: Origin,
-  turn: number,
-  isFit: (positioning: Positioning) => boolean,
-): Positioning {
-  const { index, kind } = origin;
-  for (let draw = 0; ; draw++) {
-    const at = 100 + 2 * (turn * DRAWS + draw);
-    const audience = pick(kind.audiences, dice.below(kind.audiences.length, TOPIC.text, index, at));
-    const tagline = fill(
-      pick(TAGLINES, dice.below(TAGLINES.length, TOPIC.text, index, at + 1)),
-      wordsOf(origin, audience),
-    );
-    const positioning = { audience, tagline };
-    if (isFit(positioning) || draw === DRAWS - 1) return positioning;
-  }
+interface Owner {
+  index: number;
+  name: string;
+  kind: ProductKind;
 }
 
-/** Makes the two descriptions of a profile, for the same audience as the tagline. */
-export function describe(
-  origin: Origin & Pick<ProductOrigin, "name">,
-  audience: Bilingual,
-): { short: Bilingual; long: Bilingual } {
-  const { short, rest } = pick(DESCRIPTIONS, origin.index);
-  const words = { ...wordsOf(origin, audience), name: origin.name };
-  return { short: fill(short, words), long: fill([`${short[0]} ${rest[0]}`, `${short[1]}${rest[1]}`], words) };
+/** How a product presents itself. */
+export interface Positioning {
+  tagline: Bilingual;
+  short: Bilingual;
+  long: Bilingual;
+}
+
+export type Texts = ReturnType<typeof createTexts>;
+
+/** Makes texts that no other product of the market has. */
+export function createTexts() {
+  const slugs = new Set<string>();
+  const positionings = new Map<ProductKind, number>();
+
+  return {
+    /** Draws a beginning and an ending until they are new. */
+    name(dice: Dice, sector: Sector): { name: string; slug: string; isChinese: boolean } {
+      for (;;) {
+        const isChinese = dice.chance(CHINESE_NAME_SHARE);
+        const first = dice.pick(isChinese ? HANZI_BEGINNINGS : BEGINNINGS);
+        const last = dice.pick(isChinese ? HANZI_ENDINGS : sector.endings);
+        const slug = `${first}-${last}`.toLowerCase().replaceAll(/\p{Script=Han}/gu, "");
+        if (slugs.has(slug)) continue;
+        slugs.add(slug);
+        const upper = last.slice(0, 1).toUpperCase() + last.slice(1);
+        const name = isChinese
+          ? first.slice(0, 1) + last.slice(0, 1)
+          : dice.pick([`${first} ${upper}`, `${first}${last} AI`, first + last, first + last]);
+        return { name, slug, isChinese };
+      }
+    },
+    /** Products of a kind get each pair of an audience and a tagline in turn. Their numbers have no common factor. */
+    position(owner: Owner): Positioning {
+      const number = positionings.get(owner.kind) ?? 0;
+      positionings.set(owner.kind, number + 1);
+      const words = wordsOf(owner, pick(owner.kind.audiences, number));
+      const { short, rest } = pick(DESCRIPTIONS, owner.index);
+      return {
+        tagline: fill(pick(TAGLINES, number), words),
+        short: fill(short, words),
+        long: fill([`${short[0]} ${rest[0]}`, `${short[1]}${rest[1]}`], words),
+      };
+    },
+  };
 }
 
 /** The values of the placeholders. The features are the first features of the product. */
-function wordsOf({ index, kind }: Origin, reader: Bilingual) {
+function wordsOf({ index, name, kind }: Owner, reader: Bilingual) {
   const { noun, does, benefit, features } = kind;
   const a = /^[aeiou]/i.test(noun.en) ? "an" : "a";
-  return { a, noun, does, benefit, reader, feature: pick(features, index), second: pick(features, index + 1) };
+  return { name, a, noun, does, benefit, reader, feature: pick(features, index), second: pick(features, index + 1) };
 }
 
 function fill(text: Text, words: TextValues): Bilingual {

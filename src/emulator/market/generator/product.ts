@@ -1,75 +1,53 @@
-import type { Bilingual, ProductKind, Sector } from "./sectors.js";
+import { pick, type Dice } from "./dice.js";
+import { NONE } from "./product-features.js";
+import { firstFigures } from "./product-figures.js";
+import { firstOffer } from "./product-offer.js";
+import type { Texts } from "./product-texts.js";
+import { firstTraffic } from "./product-traffic.js";
+import { SECTORS } from "./sectors.js";
+import { COUNTRIES } from "./words.js";
 
-/** A current plan. */
-export interface Plan {
-  planId: number;
-  name: string;
-  kind: "free" | "paid" | "enterprise";
-  /** Null if the price is on request or depends on use. */
-  monthlyPriceCents: number | null;
-  /** The price of a minute, an image or a call, in thousandths of a dollar; null if the price is monthly. */
-  unitPriceMills: number | null;
-  trialDays: number;
-  trialNeedsCard: boolean;
-}
-
-/** The pricing models. A product with free and paid plans has the model of its paid plans. */
-export type PricingModel = "free" | "subscription" | "usage_based" | "contact_sales";
-
-/** The fields of a product that never change. */
-export interface ProductOrigin {
-  /** The product's number in the order of creation. All draws for the product depend on it. */
-  index: number;
-  toolId: number;
-  sectorIndex: number;
-  sector: Sector;
-  kind: ProductKind;
-  name: string;
-  slug: string;
-  /** The product's first month, counted from the catalog's first month. */
-  bornAt: number;
-  /** The product's usual monthly visits. Higher or lower traffic moves back toward this number. */
-  baseVisits: number;
-  organicShare: number;
-  /** The countries of its visits with their shares, the largest first. */
-  countries: readonly (readonly [code: string, permille: number])[];
-}
-
-/** How a product presents itself. */
-export interface Positioning {
-  audience: Bilingual;
-  tagline: Bilingual;
-}
+/** Ids have gaps, as if other products had the ids between them. */
+const ID_STEP = 79;
+const FIRST_ID = 2000;
+const UNKNOWN_RATING_SHARE = 0.04;
+/** The shares of a product's countries, the largest first. */
+const COUNTRY_PERMILLES = [380, 140, 90, 60, 40, 30] as const;
 
 /** A product of the made-up market, in the last generated month. */
-export interface Product extends ProductOrigin {
-  domain: string;
-  positioning: Positioning;
-  isOffered: boolean;
-  level: number;
-  phase: { rate: number; monthsLeft: number };
-  aiShare: number;
-  paidShare: number;
-  visits: { organic: number; paid: number; aiReferral: number; direct: number };
-  /** The domain rating in tenths; null if unknown. */
-  ratingTenths: number | null;
-  linkingDomains: number;
-  pricingModel: PricingModel;
-  plans: Plan[];
-  featureCount: number;
-  modelCount: number;
-  hasApi: boolean;
-  hasMcp: boolean;
-  /** The platforms that send visits to the product, as indexes in AI_PLATFORMS. */
-  aiSources: Set<number>;
-  presence: {
-    plainUrls: number;
-    patternUrls: number;
-    marketUrls: number;
-    searchAds: number;
-    adCreatives: number;
-    articles: number;
-    directories: number;
-    extensionUsers: number | null;
+export type Product = ReturnType<typeof makeProduct>;
+
+/**
+ * Makes a product for its first month in the catalog.
+ *
+ * @param index the product's number in the order of creation
+ * @param isNew whether it is younger than the catalog
+ */
+export function makeProduct(dice: Dice, index: number, isNew: boolean, texts: Texts) {
+  const sectorIndex = dice.whole(0, SECTORS.length - 1);
+  const sector = pick(SECTORS, sectorIndex);
+  const kind = dice.pick(sector.kinds);
+  const { name, slug, isChinese } = texts.name(dice, sector);
+  const home = isChinese ? "CN" : pick(COUNTRIES, Math.floor(dice.number(0, 1) * dice.number(0, COUNTRIES.length)));
+  const countries = [home, ...COUNTRIES.filter((country) => country !== home)].slice(0, dice.whole(3, 6));
+  return {
+    index,
+    isNew,
+    toolId: FIRST_ID + index * ID_STEP + dice.whole(0, ID_STEP - 1),
+    sectorIndex,
+    kind,
+    name,
+    slug,
+    domain: `${slug}.example`,
+    /** The countries of its visits with their shares, the largest first. */
+    countries: countries.map((country, place) => [country, COUNTRY_PERMILLES[place] ?? 0] as const),
+    positioning: texts.position({ index, name, kind }),
+    isOffered: true,
+    traffic: firstTraffic(dice, isNew),
+    figures: firstFigures(dice),
+    hasRating: !dice.chance(UNKNOWN_RATING_SHARE),
+    offer: firstOffer(dice),
+    /** How many features, models and others it has. */
+    counts: { ...NONE },
   };
 }

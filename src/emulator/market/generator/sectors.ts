@@ -98,14 +98,6 @@ chatbots / Chat Assistants|聊天助手 / chat mate talk parley banter wit muse 
   character chat app|角色聊天应用; invent characters and chat with them|创造角色并与之对话; with open-ended stories|剧情自由发展 / fiction fans|小说爱好者; role players|角色扮演爱好者; game writers|游戏编剧 / custom personas|自定义角色; group chats|群聊; story branches|剧情分支
   team assistant|团队助手; get answers from company documents|从公司文档中获得答案; right in the team chat|就在团队聊天中 / remote teams|远程团队; HR departments|人力资源部门; IT departments|IT部门 / file connectors|文件连接器; web search|联网搜索; answers with sources|带出处的回答
 
-meeting-notes / Meeting Notes|会议纪要 / minutes memo recap scribe notes agenda tally digest docket jot
-  ai meeting notes|会议纪要; meeting transcription|会议转写; ai note taker|ai记录; lecture notes ai|课堂笔记; call summary|通话摘要; audio to text|录音转文字
-  meeting assistant|会议助手; turn meetings into notes and action items|把会议变成纪要和待办; minutes after the call|会后几分钟即得 / remote teams|远程团队; project managers|项目经理; consultants|咨询顾问 / to-do reminders|待办提醒; speaker names|说话人识别; calendar import|日历导入
-  sales call recorder|销售通话记录工具; record sales calls and update the CRM|记录销售通话并更新CRM; without any typing|无需手动录入 / sales teams|销售团队; account managers|客户经理; insurance brokers|保险经纪人 / CRM sync|CRM同步; deal summaries|商机摘要; talk-time figures|发言时长统计
-  lecture note taker|课堂笔记工具; turn lectures into study notes|把课堂录音变成复习笔记; formulas included|公式也能识别 / students|学生; lecturers|大学教师; night-school learners|夜校学员 / slide matching|课件对应; flashcard export|记忆卡片导出; live captions|实时字幕
-  interview recorder|访谈记录工具; transcribe interviews and tag the themes|转写访谈并标记主题; with every quote easy to find|引语随手可查 / journalists|记者; user researchers|用户研究员; recruiters|招聘人员 / speaker names|说话人识别; quote search|引语检索; theme tags|主题标签
-  minutes writer|会议记录工具; draft formal minutes from recordings|把录音整理成正式会议记录; in a fixed format|格式统一 / boards|董事会; city councils|市议会; associations|协会 / minutes templates|记录模板; vote records|表决记录; approval steps|审批流程
-
 design / Design|设计 / grid layout shape form vector bezel kerning serif studio bevel
   ai website builder|ai建站; ui design ai|ai界面设计; ai presentation maker|ai生成ppt; poster maker|海报制作; interior design ai|ai室内设计; mockup generator|样机生成
   website builder|建站工具; turn an outline into a website|把大纲变成网站; no code needed|无需代码 / small businesses|小企业; freelancers|自由职业者; restaurants|餐厅 / responsive preview|响应式预览; contact forms|联系表单; SEO settings|SEO设置
@@ -161,14 +153,6 @@ translation / Translation|翻译 / lingua glossa tongue idiom dialect ferry brid
   live interpreter|实时口译工具; understand conversations as they happen|实时听懂对话; both ways|双向互译 / travellers|旅行者; conference organisers|会议主办方; hospitals|医院 / bilingual captions|双语字幕; offline mode|离线模式; conversation history|对话记录
   comic translator|漫画翻译工具; translate comics and redo the lettering|翻译漫画并重新嵌字; page by page|逐页完成 / publishers|出版社; comic readers|漫画读者; web comic artists|网络漫画作者 / speech-bubble detection|对话框识别; font matching|字体匹配; sound-effect notes|拟声词注释
   translation workbench|翻译工作台; translate faster and keep terms consistent|加快翻译、统一术语; with every suggestion open to edits|每条建议都可修改 / freelance translators|自由译者; translation agencies|翻译公司; publishers|出版社 / translation memory|翻译记忆; formality control|语体控制; quality checks|质量检查
-
-automation-agents / Automation & Agents|自动化与智能体 / flow pilot agent loop trigger runner cog swarm dispatch lever
-  ai agent builder|智能体搭建; workflow automation|流程自动化; browser automation ai|浏览器自动化; web scraper ai|ai爬虫; ai workflow|ai工作流; rpa ai|智能rpa
-  workflow builder|流程自动化工具; connect apps and automate routine work|连接应用、自动处理日常工作; no code needed|无需代码 / operations teams|运营团队; small companies|小企业; agencies|代理商 / a visual editor|可视化编排; error replay|错误回放; scheduled runs|定时运行
-  browser agent|浏览器智能体; fill in forms and gather data online|自动填表、收集网上数据; with a screenshot of each step|每一步都有截图 / recruiters|招聘人员; travel agencies|旅行社; operations teams|运营团队 / a login vault|登录保险库; step replay|步骤回放; human approval|人工确认
-  web scraper|网页采集工具; turn websites into clean tables|把网页变成规整表格; even when layouts change|页面改版也不怕 / data teams|数据团队; price analysts|价格分析师; estate agents|房产经纪人 / scheduled runs|定时运行; change alerts|变更提醒; CSV export|CSV导出
-  agent platform|智能体平台; build and supervise agents|搭建并监管智能体; with human approval|关键步骤人工审批 / developers|开发者; IT departments|IT部门; system integrators|系统集成商 / approval steps|人工审批; a secrets vault|密钥保险库; run logs|运行日志
-  inbox agent|邮件智能体; sort mail and draft replies|整理邮件并起草回复; nothing sent without approval|发送前先确认 / founders|创业者; estate agents|房产经纪人; executive assistants|行政助理 / a priority inbox|优先收件箱; follow-up reminders|跟进提醒; attachment filing|附件归档
 
 healthcare / Healthcare|医疗健康 / medic vital clinic balm pulse remedy tonic mend ward aster
   ai medical scribe|ai病历; symptom checker|症状自查; ai therapy|ai心理咨询; meal planner ai|ai食谱; ai fitness coach|ai健身教练; sleep tracker ai|睡眠分析

@@ -22,13 +22,14 @@ export const HANZI_ENDINGS: readonly string[] =
 
 /** The templates of taglines. Their placeholders are the fields of `ProductKind`, and `{reader}` for its audience. */
 export const TAGLINES: readonly Text[] = [
-  ["{does}", "{does}"],
-  ["{does}, {benefit}", "{does}，{benefit}"],
+  ["{does}, for {reader}", "{does}，专为{reader}"],
+  ["{noun} for {reader}, {benefit}", "面向{reader}的{noun}，{benefit}"],
   ["The {noun} for {reader}", "为{reader}打造的{noun}"],
   ["Made for {reader}: {does}", "专为{reader}打造：{does}"],
   ["Helps {reader} {does}", "帮助{reader}{does}"],
   ["Where {reader} {does}", "{reader}都在用的{noun}"],
   ["{noun} with {feature}, for {reader}", "支持{feature}的{noun}，专为{reader}设计"],
+  ["{feature} and {second} for {reader}", "{feature}、{second}，{reader}一站搞定"],
 ];
 
 /** The templates of descriptions: the first sentence, which is the short description, and the rest. */
@@ -97,7 +98,7 @@ export const INTENTS: readonly { cluster: string; name: Bilingual; en: readonly 
 
 /** Templates of searches for a product by its name. */
 export const BRAND_INTENTS: readonly {
-  kind: "brand_navigational" | "brand_commercial" | "mixed";
+  kind: "brand_navigational" | "brand_commercial";
   en: string;
   zh: string;
 }[] = [
@@ -106,8 +107,6 @@ export const BRAND_INTENTS: readonly {
   { kind: "brand_commercial", en: "{} pricing", zh: "{}价格" },
   { kind: "brand_commercial", en: "{} alternative", zh: "{}替代" },
   { kind: "brand_commercial", en: "{} review", zh: "{}评测" },
-  { kind: "brand_navigational", en: "{} app", zh: "{}下载" },
-  { kind: "mixed", en: "{} ai tools", zh: "{}工具" },
 ];
 
 /** Templates of searches that are possibly for a brand. `{}` is the first part of a product's name. */

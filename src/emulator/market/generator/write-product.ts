@@ -1,114 +1,104 @@
+import { monthStart, type MonthIndex } from "../../time/month.js";
+import type { Dice } from "./dice.js";
 import type { MarketWriter } from "./market-writer.js";
-import { monthStart } from "../../time/month.js";
-import { pick, TOPIC, type Dice } from "./dice.js";
-import type { Plan, Product } from "./product.js";
-import { firstIntroductions } from "./product-progress.js";
-import { describe } from "./product-texts.js";
+import { introduce, type Introduction } from "./product-features.js";
+import type { Plan } from "./product-offer.js";
+import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
-import { AI_PLATFORMS } from "./words.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_TEXT_SHARE = 0.03;
 const PENDING_SHARE = 0.15;
+const AGING_SHARE = 0.12;
 const SECOND_SECTOR_SHARE = 0.3;
-/** New products are listed some months before their launch, so that an account can follow them before it. */
-const MONTHS_TO_LAUNCH = [1, 3] as const;
 const REGION = "US";
 
 /** @param month the product's first month in the catalog */
-export function writeNewProduct(dice: Dice, { rows }: MarketWriter, product: Product, month: number): void {
-  const { index, toolId, slug, name, domain, sectorIndex, bornAt } = product;
-  const { audience, tagline } = product.positioning;
-  const { short, long } = describe(product, audience);
-  const isNew = bornAt > 0;
-  const listedMonth = isNew ? month : month - dice.between(1, 60, TOPIC.listing, index, 1);
-  const listedAt =
-    monthStart(listedMonth) +
-    dice.between(0, 27, TOPIC.listing, index, 2) * DAY_MS +
-    dice.below(DAY_MS / 1000, TOPIC.listing, index, 3) * 1000;
-  const registered = listedMonth - dice.between(0, isNew ? 14 : 40, TOPIC.listing, index, 4);
-  const monthsToLaunch = isNew ? dice.between(...MONTHS_TO_LAUNCH, TOPIC.listing, index, 7) : 0;
-  const hasText = dice.fraction(TOPIC.text, index, 3) >= NO_TEXT_SHARE;
-  const text = (value: string): string | null => (hasText ? value : null);
-  const verification = isNew || dice.fraction(TOPIC.listing, index, 5) < PENDING_SHARE ? "pending" : "verified";
-  const staleness = dice.fraction(TOPIC.listing, index, 6) < 0.12 ? "aging" : "fresh";
-  rows.product.add(
+export function writeNewProduct(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+  const { isNew, toolId, sectorIndex, positioning, offer } = product;
+  const { tagline, short, long } = positioning;
+  const hasText = !dice.chance(NO_TEXT_SHARE);
+  const listedMonth = isNew ? month : month - dice.whole(1, 60);
+  writer.add(
+    "product",
     toolId,
-    slug,
-    name,
-    domain,
+    product.slug,
+    product.name,
+    product.domain,
     sectorIndex + 1,
     tagline.en,
     tagline.zh,
     short.en,
     short.zh,
-    text(long.en),
-    text(long.zh),
-    product.pricingModel,
-    verification,
-    staleness,
-    listedAt,
-    listedMonth + monthsToLaunch,
-    registered,
+    hasText ? long.en : null,
+    hasText ? long.zh : null,
+    offer.pricingModel,
+    isNew || dice.chance(PENDING_SHARE) ? "pending" : "verified",
+    dice.chance(AGING_SHARE) ? "aging" : "fresh",
+    monthStart(listedMonth) + dice.whole(0, (28 * DAY_MS) / 1000 - 1) * 1000,
+    // A new product is listed some months before its launch, so that an account can follow it before it.
+    isNew ? listedMonth + dice.whole(1, 3) : listedMonth,
+    // The month in which the domain was registered.
+    listedMonth - dice.whole(0, isNew ? 14 : 40),
+    null,
   );
-  if (dice.fraction(TOPIC.secondSector, index) < SECOND_SECTOR_SHARE) {
-    const other = (sectorIndex + 1 + dice.below(SECTORS.length - 1, TOPIC.secondSector, index, 1)) % SECTORS.length;
-    rows.product_sector.add(toolId, other + 1);
+  if (dice.chance(SECOND_SECTOR_SHARE)) {
+    writer.add("product_sector", toolId, ((sectorIndex + dice.whole(1, SECTORS.length - 1)) % SECTORS.length) + 1);
   }
-  for (const [place, introduction] of firstIntroductions(product).entries()) {
+  for (const introduction of introduce(dice, product, true)) {
     // Features are not observed before the product is listed.
-    const since = isNew
-      ? month
-      : Math.max(listedMonth, month - dice.between(1, 12, TOPIC.features, index, -10 - place));
-    rows.feature.add(toolId, introduction.kind, introduction.name.en, introduction.name.zh, since);
+    const since = isNew ? month : Math.max(listedMonth, month - dice.whole(1, 12));
+    // Sources are stored with the month before, so they do not count as new and cause no signal.
+    writeIntroduction(writer, toolId, introduction, introduction.kind === "source" ? month - 1 : since, 0);
   }
-  // These sources are stored with the month before, so they do not count as new and cause no signal.
-  for (const platform of product.aiSources) rows.ai_source.add(toolId, pick(AI_PLATFORMS, platform), month - 1, 0);
-  for (const [country, permille] of product.countries) rows.product_country.add(toolId, country, permille);
-  for (const plan of product.plans) writePlan(rows, toolId, plan, isNew ? month : listedMonth);
+  for (const [country, permille] of product.countries) writer.add("product_country", toolId, country, permille);
+  for (const plan of offer.plans) writePlan(writer, toolId, plan, listedMonth);
 }
 
-export function writePlan(rows: MarketWriter["rows"], toolId: number, plan: Plan, fromMonth: number): void {
-  const { planId, name, kind, monthlyPriceCents, unitPriceMills, trialDays, trialNeedsCard } = plan;
-  rows.plan.add(
-    planId,
-    toolId,
-    name,
-    kind,
-    REGION,
-    monthlyPriceCents,
-    unitPriceMills,
-    trialDays,
-    trialNeedsCard ? 1 : 0,
-    fromMonth,
-  );
+/** @param visits the visits that a new source sends */
+export function writeIntroduction(
+  writer: MarketWriter,
+  toolId: number,
+  { kind, name }: Introduction,
+  month: MonthIndex,
+  visits: number,
+): void {
+  if (kind === "source") writer.add("ai_source", toolId, name.en, month, visits);
+  else writer.add("feature", null, toolId, kind, name.en, name.zh, month);
+}
+
+export function writePlan(writer: MarketWriter, toolId: number, plan: Plan, fromMonth: MonthIndex): void {
+  const { name, kind, monthlyPriceCents, unitPriceMills, trialDays, trialNeedsCard } = plan;
+  const trial = [trialDays, trialNeedsCard ? 1 : 0];
+  writer.add("plan", null, toolId, name, kind, REGION, monthlyPriceCents, unitPriceMills, ...trial, fromMonth, null);
 }
 
 /** Writes the observations of a product in a month. */
-export function writeProductMonth({ rows }: MarketWriter, product: Product, month: number): void {
-  const { toolId, visits, presence, ratingTenths, linkingDomains } = product;
-  const rating = ratingTenths === null ? null : ratingTenths / 10;
-  rows.product_month.add(
+export function writeProductMonth(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+  const { toolId, traffic, figures, hasRating } = product;
+  const { organic, paid, aiReferral, direct } = traffic.visits;
+  const linking = 20 + Math.floor(figures.links * traffic.base);
+  const rating = Math.min(980, Math.round(45 * doublings(linking)) + dice.whole(-4, 4)) / 10;
+  writer.add("product_month", month, toolId, organic, paid, aiReferral, direct, hasRating ? rating : null, linking);
+  const [pattern, market] = [Math.floor(figures.patternUrls), Math.floor(figures.marketUrls)];
+  writer.add(
+    "product_presence_month",
     month,
     toolId,
-    visits.organic,
-    visits.paid,
-    visits.aiReferral,
-    visits.direct,
-    rating,
-    linkingDomains,
+    Math.floor(figures.plainUrls) + pattern + market,
+    pattern,
+    market,
+    traffic.advertises ? 3 + Math.floor(300 * figures.paidShare) : 0,
+    traffic.advertises ? Math.floor(figures.adCreatives) : 0,
+    Math.floor(figures.articles),
+    Math.floor(figures.directories),
+    // Extension stores round to thousands.
+    figures.extension === 0 ? null : (1 + Math.round((figures.extension * traffic.base) / 1000)) * 1000,
   );
-  const sitemap = presence.plainUrls + presence.patternUrls + presence.marketUrls;
-  rows.product_presence_month.add(
-    month,
-    toolId,
-    sitemap,
-    presence.patternUrls,
-    presence.marketUrls,
-    presence.searchAds,
-    presence.adCreatives,
-    presence.articles,
-    presence.directories,
-    presence.extensionUsers,
-  );
+}
+
+/** How often 1 is doubled to reach a number. Between two powers of two it is a straight line; logarithms differ between machines. */
+function doublings(value: number): number {
+  const whole = 31 - Math.clz32(value);
+  return whole + value / (1 << whole) - 1;
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { BRAND_TYPES, COMPARISON_STATUSES, CONCENTRATIONS } from "../../../../src/api/search-demand.js";
 import { growMonth } from "../../../../src/emulator/market/generator/generate-market.js";
+import { keywordRows } from "../../../../src/emulator/research/keyword-rows.js";
 import { countOf, digestsOf, LAST, madeMarket, rowsOf, tablesOf } from "./made-market.js";
 
 const SEED = 1;
@@ -66,6 +68,15 @@ test("a keyword's sums are those of its receiving products, and no product recei
     GROUP BY month, tool_id HAVING received > p.organic)`;
   expect(countOf(small, tooMuch)).toBe(0);
   expect(countOf(small, "SELECT count(*) FROM keyword_month WHERE search_volume < observed_traffic")).toBe(0);
+});
+
+test("the keywords of a month have every comparison, every concentration and every brand type that the service has", () => {
+  const rowOf = keywordRows({ database: market, month: LAST, locale: "en", view: { isLimited: false } });
+  const observed = rowsOf<{ id: number }>(market, `SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`);
+  const rows = observed.map(({ id }) => rowOf(id));
+  expect(new Set(rows.map((row) => row?.comparison_status))).toEqual(new Set(COMPARISON_STATUSES));
+  expect(new Set(rows.map((row) => row?.traffic_distribution?.concentration))).toEqual(new Set(CONCENTRATIONS));
+  expect(new Set(rows.map((row) => row?.brand_type))).toEqual(new Set(BRAND_TYPES));
 });
 
 test("the countries of a product have no more visits than the product", () => {
