@@ -129,26 +129,30 @@ const APP = `process.on("SIGTERM", () => { console.log("stopped"); process.exit(
 setInterval(() => {}, 1000);
 console.log(process.env.SIGNALS_BASE_URL, process.env.SIGNALS_API_KEY.length, "up");`;
 
-test("a command gets the address and a key, its output is not among the data, and it is stopped at the end", async () => {
-  // As with `npm start`, the command is not the process that has to be stopped, and ends before it.
-  const command = `import { spawn } from "node:child_process"; spawn(process.execPath, ["app.mjs"], { stdio: "inherit" });`;
-  const folder = tempFiles({ "app.mjs": APP, "start.mjs": command });
-  const child = startCli(["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "start.mjs"], {
-    cwd: folder,
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const outcome = outcomeOf(child);
-  await new Promise<void>((resolve) => {
-    child.stderr?.on("data", (text: string) => text.includes(" up") && resolve());
-  });
-  child.kill("SIGTERM");
-  const { exitCode, lines, stderr } = await outcome;
-  expect(exitCode).toBe(0);
-  const { baseUrl } = JSON.parse(lines[0] ?? "") as { baseUrl: string };
-  expect(lines).toHaveLength(1);
-  expect(stderr).toContain(`${baseUrl} 47 up\n`);
-  expect(stderr).toContain("stopped\n");
-});
+// SIGHUP comes when the terminal is closed.
+test.each(["SIGTERM", "SIGHUP"] as const)(
+  "a command gets the address and a key, its output is not among the data, and %s stops it too",
+  async (name) => {
+    // As with `npm start`, the command is not the process that has to be stopped, and ends before it.
+    const command = `import { spawn } from "node:child_process"; spawn(process.execPath, ["app.mjs"], { stdio: "inherit" });`;
+    const folder = tempFiles({ "app.mjs": APP, "start.mjs": command });
+    const child = startCli(["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "start.mjs"], {
+      cwd: folder,
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const outcome = outcomeOf(child);
+    await new Promise<void>((resolve) => {
+      child.stderr?.on("data", (text: string) => text.includes(" up") && resolve());
+    });
+    child.kill(name);
+    const { exitCode, lines, stderr } = await outcome;
+    expect(exitCode).toBe(0);
+    const { baseUrl } = JSON.parse(lines[0] ?? "") as { baseUrl: string };
+    expect(lines).toHaveLength(1);
+    expect(stderr).toContain(`${baseUrl} 47 up\n`);
+    expect(stderr).toContain("stopped\n");
+  },
+);
 
 test("when the command ends, dev says so and ends with 1", async () => {
   const file = join(tempFiles({ "app.mjs": "process.exit(4)" }), "app.mjs");

@@ -38,7 +38,7 @@ test("from following to a delivery: each command does what its control operation
   const slugs = (ranked.body["items"] as { slug: string }[]).map(({ slug }) => slug);
   expect(new Set(followed.map(({ slug }) => slug))).toEqual(new Set(slugs));
 
-  const { url } = await serveEndpoint();
+  const { url } = await serveEndpoint((_request, response) => void response.end("\u001b[2Jseen"));
   await running.ask("/alerts/webhooks", {
     key: "sbk_the_key_of_these_tests",
     body: { url, signal_types: ["price_increased", "new_model"] },
@@ -62,6 +62,7 @@ test("from following to a delivery: each command does what its control operation
     columns: 60,
   });
   expect(stdout).toContain(String(published[1]?.["event_id"]));
+  expect(stdout).toContain("\\u001b[2Jseen");
   expect(stdout + JSON.stringify(await values("deliveries"))).not.toContain("v1=");
   expect(onTerminal.lines.at(-1)).toBe(stdout.trimEnd().split("\n").at(-1));
   expect(JSON.parse(onTerminal.lines.at(-1) ?? "")).toMatchObject({ id: published[1]?.["event_id"] });

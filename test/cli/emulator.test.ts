@@ -22,7 +22,10 @@ interface Started {
 }
 
 /** Starts it in this process and waits until its start is printed. It ends with the test. */
-async function show(...args: string[]): Promise<{ printed: () => string; stop(): Promise<CliRun> }> {
+async function showWith(
+  env: Record<string, string>,
+  ...args: string[]
+): Promise<{ printed: () => string; stop(): Promise<CliRun> }> {
   const controller = new AbortController();
   let printed = "";
   let outcome: Promise<CliRun> | null = null;
@@ -36,11 +39,13 @@ async function show(...args: string[]): Promise<{ printed: () => string; stop():
       printed += text;
       if (/"pid".*\n|advance --months.*\n/.test(printed)) resolve();
     };
-    outcome = callCli(["emulator", "--port", "0", ...args], { signal: controller.signal, onOutput });
+    outcome = callCli(["emulator", "--port", "0", ...args], { env, signal: controller.signal, onOutput });
     void outcome.then(({ stderr }) => reject(new Error(stderr)));
   });
   return { printed: () => printed, stop };
 }
+
+const show = (...args: string[]): ReturnType<typeof showWith> => showWith({}, ...args);
 
 async function start(...args: string[]): Promise<{ started: Started; stop(): Promise<CliRun> }> {
   const { printed, stop } = await show("--json", ...args);
@@ -203,13 +208,14 @@ const TOKEN = "token_of_this_test";
 test("the start says who can read the signing secrets; with a control token nobody else can, and it is not printed", async () => {
   const open = (await (await show()).stop()).stdout;
   expect(open).toMatch(/every user of this machine can call the control API.*--control-token/);
-  const closed = await show("--control-token", TOKEN);
-  const url = /Control +(\S+)/.exec(closed.printed())?.[1] ?? "";
-  expect((await fetch(`${url}/clock`)).status).toBe(401);
-  expect((await ask(`${url}/clock`, TOKEN)).status).toBe(200);
-  const { stdout } = await closed.stop();
-  expect(stdout).not.toContain("every user");
-  expect(stdout).not.toContain(TOKEN);
+  for (const closed of [await show("--control-token", TOKEN), await showWith({ SIGNALS_CONTROL_TOKEN: TOKEN })]) {
+    const url = /Control +(\S+)/.exec(closed.printed())?.[1] ?? "";
+    expect((await fetch(`${url}/clock`)).status).toBe(401);
+    expect((await ask(`${url}/clock`, TOKEN)).status).toBe(200);
+    const { stdout } = await closed.stop();
+    expect(stdout).not.toContain("every user");
+    expect(stdout).not.toContain(TOKEN);
+  }
 });
 
 test("what the user may not have meant is said at the start: a time that receivers refuse, an open address", async () => {

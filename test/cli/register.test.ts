@@ -178,14 +178,16 @@ test.each(WRONG)("what makes no sense is refused before anything is asked: %j", 
 test("the key and the address come from the environment or a file", async () => {
   const { access, requests } = await serveService();
   const [, baseUrl = ""] = access;
-  const folder = tempFiles({ key: `${API_KEY}\n` });
+  const dotenv = `SIGNALS_BASE_URL=${baseUrl}\nSIGNALS_API_KEY=${API_KEY}\n`;
+  const folder = tempFiles({ key: `${API_KEY}\n`, dotenv });
   const into = ["register", "--url", await serveChallenges(), ...ONE, "--secret-file", join(folder, "signals.secret")];
   const command = (...args: string[]) => [...into, ...args];
   const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: API_KEY };
   expect(await callCli(command(), { env })).toMatchObject({ exitCode: 0 });
   const file = ["--api-key-file", join(folder, "key"), "--base-url", baseUrl];
   expect(await callCli(command(...file))).toMatchObject({ exitCode: 0 });
-  expect(requests.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${API_KEY}`, `Bearer ${API_KEY}`]);
+  expect(await callCli(command("--dotenv", join(folder, "dotenv")))).toMatchObject({ exitCode: 0 });
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${API_KEY}`));
 
   const missing: readonly (readonly [string[], Record<string, string>, number, RegExp])[] = [
     [command(), { SIGNALS_API_KEY: API_KEY }, 2, /no address of the service: set SIGNALS_BASE_URL/],
@@ -195,7 +197,7 @@ test("the key and the address come from the environment or a file", async () => 
     const run = await callCli(args, { env: variables });
     expect([run.exitCode, run.stderr]).toEqual([exitCode, expect.stringMatching(says)]);
   }
-  expect(requests).toHaveLength(2);
+  expect(requests).toHaveLength(3);
 });
 
 const withFile = (name: string, text: string) => (folder: string) => {
@@ -265,6 +267,7 @@ const refused =
 
 test.each<[what: string, answer: Answer, exitCode: number, secrets: string | null, says: RegExp]>([
   ["none", (_asked, _number, response) => void response.destroy(), 3, null, /may nevertheless be registered/],
+  ["late", () => undefined, 3, null, /had no answer after 1000 ms/],
   ["400", refused(400, "INVALID_URL"), 2, null, /400 INVALID_URL.*req_of_the_test(?!.*lack its prefix).*\n$/],
   ["404", refused(404, "NOT_FOUND"), 3, null, /404 NOT_FOUND.*; does --base-url lack its prefix, such as \/v1\?\n$/],
   [
@@ -280,7 +283,7 @@ test.each<[what: string, answer: Answer, exitCode: number, secrets: string | nul
   "what is no registration is said once, and a secret in it is kept: %s",
   async (_what, answer, exitCode, secrets, says) => {
     const service = await serveService(answer);
-    const run = await register(ONE, service);
+    const run = await register([...ONE, "--timeout", "1"], service);
     expect(run).toMatchObject({ exitCode, stdout: "", secrets, beside: secrets === null ? [] : ["signals.secret"] });
     expect(run.stderr).toMatch(says);
     expect(run.stderr).not.toContain("twice");

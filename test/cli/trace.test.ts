@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import { openEmulator } from "../emulator/start-emulator.js";
 import { traceAnEvent } from "../emulator/traced-event.js";
 import { callCli, type CallOptions } from "./call-cli.js";
 import { fillInbox } from "./fill-inbox.js";
@@ -72,6 +73,11 @@ test("an event that nobody knows is 1, nowhere to look is 2, a named side that i
   expect(await trace(["sig_1"], { env })).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--db") });
   expect(await trace(["sig_1", "--db", db, "--url", NOWHERE])).toMatchObject({ exitCode: 3 });
   expect(await trace(["sig_1", "--db", `${db}.not`], { env })).toMatchObject({ exitCode: 3 });
+  const { emulator } = await openEmulator({ controlToken: "token_of_this_test" });
+  const given = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_CONTROL_TOKEN: "token_of_this_test" };
+  const asked = await trace(["sig_2"], { env: given });
+  await emulator.close();
+  expect(asked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no side that was asked knows") });
   // The real service gets no control token.
   const real = { SIGNALS_BASE_URL: "https://api.example/v1", SIGNALS_CONTROL_TOKEN: "t" };
   expect(await trace(["sig_1", "--db", db], { env: real })).toMatchObject({

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { parseEvent, SIGNAL_TYPES, verifySignature, type Signal } from "../../../src/index.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, rowsOf, runCli, SECRET } from "../run-cli.js";
-import { serveReceiver, serveRecorder, type RecordedRequest } from "../serve-requests.js";
+import { listen, serveReceiver, serveRecorder, type RecordedRequest } from "../serve-requests.js";
 import { tempFile } from "../temp-files.js";
 
 const eventOf = (request: RecordedRequest | undefined): Signal =>
@@ -181,6 +182,29 @@ test("an answer that is not 2xx is exit 1, and its control characters are not pa
   const json = await callCli(["send", "test", "--url", url, "--json"]);
   expect(json.stdout).not.toMatch(/(?!\n)[\p{Cc}\u202e]/u);
   expect(ndjson(json)[0]).toMatchObject({ status: 302, body: "\u001b]0;title\u0007 \u202e" });
+});
+
+test.each([
+  ["send", "test"],
+  ["replay", "--only", "signals/price_increased"],
+])("%s waits for an answer as long as --timeout says, and not its default", { timeout: 10_000 }, async (...words) => {
+  const url = await listen(() => undefined);
+  const run = await callCli([...words, "--url", url, "--timeout", "1"]);
+  expect(run).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("no answer (timeout)") });
+});
+
+test.each([
+  ["send", "test", "--count", "2"],
+  ["replay", "--only", "signals/price_*"],
+])("%s has as many deliveries in flight as --concurrency says", async (...words) => {
+  const held: ServerResponse[] = [];
+  const url = await listen((_request, response) => {
+    held.push(response);
+    if (held.length === 2) for (const each of held.splice(0)) each.end();
+  });
+  const { lines } = await callCli([...words, "--url", url, "--concurrency", "2", "--timeout", "5"]);
+  expect(lines).toHaveLength(3);
+  expect(lines.filter((line) => line.includes("timeout"))).toEqual([]);
 });
 
 test("a run that ends early is not ok, though no delivery failed", async () => {

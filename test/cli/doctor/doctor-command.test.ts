@@ -15,7 +15,7 @@ interface Row {
 }
 
 test("a healthy receiver: exit 0, grouped findings, and the counts at the end, all on stdout", async () => {
-  const { url } = await serveReceiver();
+  const { receiver, url } = await serveReceiver();
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(0);
   expect(run.stderr).toBe("");
@@ -26,6 +26,9 @@ test("a healthy receiver: exit 0, grouped findings, and the counts at the end, a
   expect(run.stdout).toMatch(/^ {2}ok {7}.* \[secret\]$/m);
   expect(run.stdout).toMatch(/^ {2}warning {2}.* \[url_not_https\]\n +→ /m);
   expect(run.stdout).not.toContain(SECRET);
+  expect(receiver.health().deliveries.accepted).toBe(0);
+  expect(await callCli(["doctor", "--url", url, "--test-event"])).toMatchObject({ exitCode: 0 });
+  expect(receiver.health().deliveries.accepted).toBe(1);
 });
 
 test("a problem: exit 1, and its fix", async () => {
@@ -59,6 +62,11 @@ test("unreachable is exit 3, unless something else is wrong as well", async () =
   expect(run.stdout).toContain("[connection_refused]");
   const withFile = await callCli(["doctor", "--url", url, "--db", tempFile("a letter", "letter.db")]);
   expect(withFile.exitCode).toBe(1);
+});
+
+test("it waits for an answer as long as --timeout says", async () => {
+  const { exitCode, stdout } = await callCli(["doctor", "--url", await listen(() => undefined), "--timeout", "1"]);
+  expect([exitCode, stdout]).toEqual([3, expect.stringContaining("did not answer within 1 s")]);
 });
 
 test("--db alone looks at the file, asks for no secret and sends nothing", async () => {

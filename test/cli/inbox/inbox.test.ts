@@ -226,6 +226,9 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       { eventId: "evt_held", state: "quarantined", ageDays: 400, reason: "not_json" },
       { eventId: "evt_waits", state: "ready", ageDays: 400 },
     ]);
+    expect(ndjson(await inbox(db, "prune", "--json", "--endpoint", "orders"))).toEqual([
+      { endpoint: "orders", payloads: 0, keys: 0 },
+    ]);
     expect(await inbox(db, "prune")).toMatchObject({
       exitCode: 0,
       stdout: "deleted 1202 payloads and 1201 ids\n",

@@ -354,11 +354,15 @@ const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo c
 
 test("it installs with the package manager and makes a repository with a commit, and their words are not on stdout", async () => {
   const folder = tempFiles();
-  const { env, said } = stubs({ pnpm: NOTE, git: `${NOTE}; case $1 in rev-parse) exit 128;; esac` });
+  const { env, said } = stubs({
+    pnpm: `${NOTE}; touch pnpm-lock.yaml`,
+    git: `${NOTE}; case $1 in rev-parse) exit 128;; esac`,
+  });
   const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json"];
   const run = await runCli(args, { env });
   expect(run.exitCode).toBe(0);
   // The commit is the last, so that it has the lock file.
+  expect(said()).toMatch(/^git add -- .* pnpm-lock\.yaml in x$/m);
   expect(
     said()
       .split("\n")

@@ -19,6 +19,12 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
 });
 
+testOnTerminal("with --json it asks nothing", async () => {
+  const { end, seen } = onTerminal(["init", "--json"], { cwd: tempFiles() });
+  expect(await end).toBe(2);
+  expect(seen()).toContain("name the new folder");
+});
+
 testOnTerminal("the questions can be read on a terminal without a size", async () => {
   const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: tempFiles(), size: "cols 0 rows 0" });
   await answer("Which folder?", ENTER);

@@ -55,6 +55,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["inbox", "retry", ...DB_FLAG], /give ids, --all-dead/],
   [["inbox", "retry", "a", "--all-dead", ...DB_FLAG], /not both/],
   [["inbox", "discard", "--all-dead", ...DB_FLAG], /add --yes/],
+  [["inbox", "discard", "--state", "quarantined", ...DB_FLAG], /add --yes/],
   [["inbox", "prune", ...DB_FLAG, "--payload-days", "31"], /more than --key-days 30/],
 ];
 
