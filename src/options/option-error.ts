@@ -50,6 +50,11 @@ export class OptionError extends SignalboxError {
   }
 }
 
+/** Refuses options beside the path or the address of a store, because they would have no effect. */
+export function assertOneArgument(of: Owner, count: number, example: string): void {
+  if (count > 1) throw new OptionError(of, "", `expected one argument, such as ${example}`);
+}
+
 /** Looks inside the issue of a union too, which contains the issues of its branches. */
 function unknownKeysIn(issue: z.core.$ZodIssue): z.core.$ZodIssueUnrecognizedKeys | null {
   if (issue.code === "unrecognized_keys") return issue;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
-import { checkOptions, OptionError } from "../../options/option-error.js";
+import { assertOneArgument, checkOptions, OptionError } from "../../options/option-error.js";
 import type { Clock } from "../../time/clock.js";
 import { ignore } from "../../time/ignore.js";
 import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
@@ -55,6 +55,7 @@ export interface PostgresStoreOptions {
  * postgresStore({ pool, schema: "webhooks" });
  */
 export function postgresStore(options: PostgresStoreOptions | string | undefined): PostgresStore {
+  assertOneArgument(FACTORY, arguments.length, "{ connectionString, schema }");
   const given = typeof options === "object" ? options : { connectionString: options };
   const { pool: givenPool, connectionString = "", schema, operator } = checkOptions(FACTORY, optionsSchema, given);
   assertSchemaName(schema);
@@ -240,14 +241,14 @@ const optionsSchema = z
     pool: z.custom<PgPool>(isPool, "expected a Pool of the package pg").optional(),
     connectionString: z
       .string()
-      .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://…; is the environment variable set?")
+      .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://… (is the environment variable set?)")
       .optional(),
     schema: z.string().default("signalbox"),
     operator: z.boolean().default(false),
   })
   .refine(
     ({ pool, connectionString }) => (pool === undefined) !== (connectionString === undefined),
-    "expected either a pool or a connection string; is the environment variable set?",
+    "expected either a pool or a connection string (is the environment variable set?)",
   );
 
 function isPool(pool: unknown): boolean {

@@ -157,7 +157,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
 
 function changed(message: string): SignalboxError {
   const help =
-    "Put the file back as it was before you stop the receiver: acknowledged events that are only in the -wal are lost otherwise.";
+    "Put the file back as it was before you stop the receiver: acknowledged events that are only in the -wal are lost otherwise. " +
+    "If it cannot be had back, start the receiver again: it begins a new inbox.";
   return new SignalboxError("store_failed", message, help);
 }
 

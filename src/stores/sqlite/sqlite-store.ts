@@ -3,7 +3,7 @@ import { z } from "zod";
 import { codeOf, safely, SignalboxError } from "../../errors.js";
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import type { Clock } from "../../time/clock.js";
-import { checkOptions } from "../../options/option-error.js";
+import { assertOneArgument, checkOptions } from "../../options/option-error.js";
 import { ignore } from "../../time/ignore.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
@@ -70,6 +70,7 @@ const optionsSchema = z.strictObject({
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
 export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteStore {
+  assertOneArgument("sqliteStore", arguments.length, "{ path, shared }");
   const options = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
   const { path: givenPath, shared, operator } = checkOptions("sqliteStore", optionsSchema, options);
   const path = resolve(givenPath);

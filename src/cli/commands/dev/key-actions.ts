@@ -90,23 +90,23 @@ async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: K
 /**
  * Asks for a signal type and for one of the products.
  *
- * @returns null when the user presses Escape or Ctrl-C
+ * @returns null when the user presses Escape or Ctrl-C, or Enter where nothing matches
  */
 async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
-  const { autocomplete, isCancel } = await import("#clack-prompts");
+  const { autocomplete } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
     ...common,
     message: "Which signal type? Type a part of its name.",
     options: SIGNAL_TYPES.map((value) => ({ value, label: value })),
   });
-  if (isCancel(type)) return null;
+  if (typeof type !== "string") return null;
   const slug = await autocomplete<string>({
     ...common,
     message: "About which product?",
     options: [{ value: "", label: "any of them" }, ...slugs.map((value) => ({ value, label: value }))],
   });
-  if (isCancel(slug)) return null;
+  if (typeof slug !== "string") return null;
   const any = slugs[Math.floor(Math.random() * slugs.length)] ?? "";
   return { signal_type: type as KnownSignalType, slug: slug === "" ? any : slug };
 }

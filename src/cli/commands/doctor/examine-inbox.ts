@@ -16,7 +16,8 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
     const stats = statSync(db, { throwIfNoEntry: false });
     if (stats === undefined) {
       const fix =
-        "Pass the path that the receiver uses. If this is the receiver's path, the receiver was never started.";
+        "Pass the path that the receiver uses. If it is this path, the file was deleted, or the receiver was never started: " +
+        "start it again, and it begins a new inbox.";
       return [blocker("inbox_missing", `there is no file ${db}`, fix)];
     }
     if (!stats.isFile()) return [notOurs(`${db} is not a file`)];

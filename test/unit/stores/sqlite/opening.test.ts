@@ -8,6 +8,7 @@ import { checkSqliteVersion, loadDriver } from "../../../../src/sqlite/sqlite-dr
 import { refuseNetworkFileSystem } from "../../../../src/stores/sqlite/network-file-system.js";
 import { openDatabase } from "../../../../src/stores/sqlite/open-database.js";
 import { storeError } from "../../../../src/stores/sqlite/store-error.js";
+import { postgresStore } from "../../../../src/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { batchOf, claimOf, newEvent } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
@@ -47,6 +48,17 @@ test.each([
 ])("%s is refused as the path of a file", (_what, options) => {
   expect(errorOf(() => sqliteStore(options as never)).code).toBe("option_invalid");
 });
+
+test.each([
+  [sqliteStore, "signals.db", { shared: true }],
+  [postgresStore, "postgres://localhost/app", { schema: "signals" }],
+] as const)(
+  "options behind the path or the address of a store are refused: they would have no effect",
+  (store, ...given) => {
+    const make = (): unknown => Reflect.apply(store as () => unknown, undefined, given);
+    expect(errorOf(make).message).toMatch(/expected one argument, such as \{ /);
+  },
+);
 
 test.each([
   ["owner", 0],
