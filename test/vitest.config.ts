@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { skipsReporter } from "./skips.js";
 
 const DIST = new URL("../dist/stores/sqlite/", import.meta.url);
@@ -13,6 +14,15 @@ const threadsFromDist = {
     return code.replace(`"${THREAD}"`, JSON.stringify(new URL(THREAD, DIST).href));
   },
 };
+
+/** Starts the longest files first, so that none of them runs alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      /\/(starters|power-loss|browser)\.test\.ts$/.test(moduleId);
+    return (await super.sort(files)).toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
+  }
+}
 
 /** Takes minutes, so that only `npm run test:storm` runs it. */
 const STORM = ["test/storm/storm.test.ts"];
@@ -30,6 +40,7 @@ export default defineConfig({
     isolate: false,
     // Much of the time is spent waiting for child processes and for time to pass, so there is one worker more than cores.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.
     testTimeout: 60_000,

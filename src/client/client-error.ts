@@ -15,12 +15,9 @@ export type ClientErrorKind =
   | "invalid_request"
   | "api_key";
 
-type Required = "kind" | "operation" | "help";
-type Optional = Exclude<keyof ClientError, Required | keyof Error | typeof BRAND>;
-
 /** The fields of a {@link ClientError} in addition to its message. A field that is left out is `null`, 0 or false. */
-export type ClientErrorFields = Pick<ClientError, Required> & {
-  [Name in Optional]?: Exclude<ClientError[Name], null> | undefined;
+export type ClientErrorFields = Pick<ClientError, "kind" | "operation" | "help"> & {
+  [Name in Exclude<keyof ClientError, keyof Error | symbol>]?: Exclude<ClientError[Name], null> | undefined;
 } & { cause?: unknown };
 
 const BRAND = Symbol.for("signalbox.client_error");
