@@ -13,6 +13,7 @@ import {
   stateOf,
 } from "../../contract/cases/store-case.js";
 import { killablePool, makePool } from "../../contract/postgres-medium.js";
+import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, takeForDead, testOnPostgres } from "./open-stores.js";
 
 type Lease = Parameters<NonNullable<InboxStore["completeSql"]>>[0];
@@ -129,7 +130,12 @@ testOnPostgres(
     // Afterwards each goes its way.
     await client.query("ROLLBACK");
     expect((await commit(store, { settlements })).settlements).toEqual([true, true, true]);
-    expect(await sweep()).toEqual(["evt_born", "evt_killed", "evt_new"]);
+    // A sweep leaves out a row that is locked, as that of the dead process by its last heartbeat.
+    const found = new Set<string>();
+    await eventually("each is claimed", async () => {
+      for (const id of await sweep()) found.add(id);
+      return found.size === 3;
+    });
   },
 );
 
