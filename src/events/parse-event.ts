@@ -34,11 +34,12 @@ export const MAX_NAME_LENGTH = 255;
  * A text that every store keeps unchanged. A lone surrogate has no UTF-8, so two different ids could become one key, and one
  * event would be lost. Some databases and terminals cut a text at a control character.
  */
-const name = z
-  .string()
-  .min(1)
-  .max(MAX_NAME_LENGTH)
-  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
+export function isStorableName(text: unknown): text is string {
+  if (typeof text !== "string" || text === "" || text.length > MAX_NAME_LENGTH) return false;
+  return text.isWellFormed() && !/\p{Cc}/u.test(text);
+}
+
+const name = z.custom<string>(isStorableName);
 
 const envelopeSchema = z.object({
   id: name,

@@ -15,11 +15,15 @@ export interface NewEvent {
   /** SHA-256 of the body. */
   bodyHash: Uint8Array;
   body: Uint8Array;
-  /** Why the event is in quarantine; null for an event in another state. */
+  /** Why the event is in quarantine, or why it is `done` at once; null for an event in another state. */
   reason: string | null;
   /** As `InboxEntry` has them. */
-  signalType: string | null;
-  product: string | null;
+  subtype: string | null;
+  subject: string | null;
+  /** As `InboxEntry` has it; null for {@link DEFAULT_SENDER}. */
+  sender: string | null;
+  /** An event with the content key of a stored one is its duplicate, whatever its id. Null for an event whose id is signed. */
+  contentKey: Uint8Array | null;
 }
 
 /** The result for one new event of a batch. */

@@ -6,7 +6,7 @@ import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import { inPortions } from "./in-portions.js";
 import { replayEvents } from "./replay.js";
-import type { InboxStore, StoreDiagnostics } from "./store.js";
+import type { InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 import {
   EVENT_STATES,
   type Activity,
@@ -89,6 +89,7 @@ export function createInboxReader(
   endpoint: string,
   dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">,
   vitals: () => InboxVitals,
+  readAgain: ReadAgain,
 ): Inbox {
   function move(name: "replay" | "discard", moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
@@ -112,7 +113,7 @@ export function createInboxReader(
       assertIds("get", [eventId]);
       return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;
     },
-    replay: move("replay", (eventIds) => replayEvents(store, endpoint, eventIds)) as Inbox["replay"],
+    replay: move("replay", (eventIds) => replayEvents(store, endpoint, eventIds, readAgain)) as Inbox["replay"],
     discard: move("discard", (eventIds) =>
       store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
     ) as Inbox["discard"],
@@ -151,8 +152,8 @@ const searchSchema = z
   .strictObject({
     state: z.enum(EVENT_STATES).optional(),
     type: text.optional(),
-    signalType: text.optional(),
-    product: text.optional(),
+    subtype: text.optional(),
+    subject: text.optional(),
     eventId: text.optional(),
     receivedBefore: z.int().optional(),
     beforeSeq: z.int().min(0).optional(),

@@ -1,11 +1,11 @@
-import { hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { safely, SignalboxError } from "../errors.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { ClaimedEvent, NewEvent } from "./batch.js";
-import type { InboxStore } from "./store.js";
+import type { ClaimedEvent } from "./batch.js";
+import type { InboxStore, ReadAgain } from "./store.js";
 import type { ReceivedDelivery } from "./stored-events.js";
 import { withDeadline } from "../time/timers.js";
 
@@ -14,9 +14,12 @@ export interface AcceptedInput {
   eventId: string;
   type: string;
   /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
-  disposition: { kind: "handOff"; parsed: unknown } | { kind: "keep" } | { kind: "quarantine"; reason: string };
-  /** As the store keeps them. */
-  facts: Pick<NewEvent, "signalType" | "product">;
+  disposition:
+    | { kind: "handOff"; parsed: unknown }
+    | { kind: "keep"; reason: string | null }
+    | { kind: "quarantine"; reason: string };
+  subtype: string | null;
+  subject: string | null;
   received: ReceivedDelivery;
   body: Uint8Array;
 }
@@ -26,6 +29,11 @@ export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBod
 export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared" | "leasedSince"> {
   store: InboxStore;
   endpoint: string;
+  /** Null for the default one. */
+  sender: string | null;
+  /** Whether an event with the type and body of a stored one is its duplicate, whatever its id. */
+  hasUnsignedIds: boolean;
+  readAgain: ReadAgain;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
   /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
@@ -61,7 +69,8 @@ export function createInbox(config: InboxConfig) {
   let stopRetention: (() => void) | undefined;
 
   /** Resolves once the event is durable. Rejects when it might not be. */
-  function accept({ eventId, type, disposition, facts, received, body }: AcceptedInput): Promise<Acceptance> {
+  function accept(input: AcceptedInput): Promise<Acceptance> {
+    const { eventId, type, disposition, subtype, subject, received, body } = input;
     // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
     const bodyHash = Buffer.from(hash("sha256", body, "hex"), "hex");
     const leasedAt = clock.elapsed();
@@ -75,9 +84,11 @@ export function createInbox(config: InboxConfig) {
       state: leased ? "leased" : STATE_AT_BIRTH[disposition.kind],
       leaseMs: leased ? dispatcher.leaseMs : null,
       bodyHash,
-      reason: disposition.kind === "quarantine" ? disposition.reason : null,
-      signalType: facts.signalType,
-      product: facts.product,
+      reason: disposition.kind === "handOff" ? null : disposition.reason,
+      subtype,
+      subject,
+      sender: config.sender,
+      contentKey: config.hasUnsignedIds ? contentKeyOf(type, bodyHash) : null,
     });
     return accepted.then(
       (result) => {
@@ -177,7 +188,7 @@ export function createInbox(config: InboxConfig) {
       return store.completeSql(event);
     },
     /** As `receiver.inbox`. */
-    reader: createInboxReader(store, endpoint, dispatcher, vitals),
+    reader: createInboxReader(store, endpoint, dispatcher, vitals, config.readAgain),
   };
 }
 
@@ -185,5 +196,10 @@ export type RunningInbox = ReturnType<typeof createInbox>;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
+
+/** With the type, because some senders send one body under two types, such as an order that is created and paid. */
+function contentKeyOf(type: string, bodyHash: Uint8Array): Uint8Array {
+  return createHash("sha256").update(`${type}\n`).update(bodyHash).digest();
+}
 
 const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -1,5 +1,3 @@
-import { parseEvent } from "../events/parse-event.js";
-import { signalFacts } from "./signal-facts.js";
 import type { InboxStore, ReadAgain, ReplayOutcome } from "./store.js";
 
 /**
@@ -10,14 +8,8 @@ export function replayEvents(
   store: InboxStore,
   endpoint: string,
   eventIds: readonly string[],
+  readAgain: ReadAgain,
 ): Promise<ReplayOutcome[]> {
   const events = eventIds.map((eventId) => ({ endpoint, eventId }));
   return store.replay(events, readAgain);
 }
-
-const readAgain: ReadAgain = (body) => {
-  const parsed = parseEvent(body);
-  if (parsed.kind !== "known") return null;
-  const { id: eventId, type } = parsed.event;
-  return { eventId, type, ...signalFacts(parsed.event) };
-};

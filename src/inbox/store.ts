@@ -52,8 +52,10 @@ export interface PruneRequest {
   limit: number;
 }
 
-/** Reads a stored body. @returns null when this version of signalbox cannot use it */
-export type ReadAgain = (body: Uint8Array) => Pick<NewEvent, "eventId" | "type" | "signalType" | "product"> | null;
+/** Reads a stored event. @returns null when this version of signalbox cannot use it */
+export type ReadAgain = (
+  event: Pick<StoredEvent, "sender" | "received"> & { body: Uint8Array },
+) => Pick<NewEvent, "eventId" | "type" | "subtype" | "subject"> | null;
 
 /**
  * If the time at which an event became ready is more than this in the future, the clock was set back (see G7). Less is a normal
@@ -145,7 +147,7 @@ export interface InboxStore {
    * storage failed.
    *
    * - **G1** When it resolves, everything in the batch is on stable storage (with `durable: false`, in the process's memory).
-   * - **G2** At most one accept per (endpoint, event id) is `accepted`, under any concurrency and, with `shared: true`, any number
+   * - **G2** At most one accept per (endpoint, event id), and per (endpoint, content key), is `accepted`, under any concurrency and, with `shared: true`, any number
    *   of processes. All others are `duplicate`.
    * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
    * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.

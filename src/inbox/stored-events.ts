@@ -1,3 +1,9 @@
+/** The sender of the events of a receiver without the option `sender`. */
+export const DEFAULT_SENDER = "signals";
+
+/** The `lastError` of an event that is `done` because no function of `onEvent` takes its type. */
+export const NO_HANDLER = "no_handler";
+
 export const EVENT_STATES = ["ready", "leased", "done", "dead", "quarantined"] as const;
 
 /**
@@ -19,6 +25,10 @@ export interface ReceivedDelivery {
   headers: Readonly<Record<string, string>>;
   /** The trace of its delivery, as a W3C `traceparent` of 55 characters. With the option `telemetry` alone. */
   traceParent?: string;
+  /** The header with its signature, which no tool shows. Absent for the service's. */
+  signatureHeader?: string;
+  /** It came by `receiver.accept`, so no signature was verified. */
+  backfilled?: true;
 }
 
 /** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */
@@ -39,10 +49,12 @@ export interface InboxEntry {
   replayed: boolean;
   receivedAt: number;
   lastError: string | null;
-  /** `data.signal_type` of a signal; null for another event, and when it is not 1 to 200 letters, digits, or _ . - */
-  signalType: string | null;
-  /** `data.product.slug` of a signal; null as `signalType` is. */
-  product: string | null;
+  /** A second word for the type: `data.signal_type` of a signal, GitHub's action; null when there is none of 1 to 200 usual characters. */
+  subtype: string | null;
+  /** What it is about: `data.product.slug` of a signal, GitHub's repository; null as `subtype` is. */
+  subject: string | null;
+  /** The name of its sender; of the service whose signals are received by default, `signals`. */
+  sender: string;
 }
 
 /** What happened to a stored event before its present state. */
@@ -88,8 +100,8 @@ export interface SearchQuery {
   state?: EventState | undefined;
   /** The type of the event, such as `signal.published`. */
   type?: string | undefined;
-  signalType?: string | undefined;
-  product?: string | undefined;
+  subtype?: string | undefined;
+  subject?: string | undefined;
   /** The beginning of the event's id. */
   eventId?: string | undefined;
   /** Only events received before this time, in milliseconds since 1970. */

@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
+import type { RequestHeaders } from "../senders/headers.js";
+import type { HandshakeAnswer } from "../senders/sender.js";
 import { REJECTIONS, type RejectionCode } from "./rejection.js";
 
 /** One delivery, from any framework. */
 export interface DeliveryRequest {
   method: string;
-  /** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
-  headers: Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
+  /** The address, or its path and query. Only a sender that answers a GET or signs its address needs the query. */
+  url?: string | undefined;
+  headers: RequestHeaders;
   /**
    * The bytes as received: all at once, or in chunks, which are collected within the limits of the receiver. Every iterable
    * does, such as a request of `node:http`. It can use one buffer for all its chunks, unless it is a stream of Node. If the
@@ -17,40 +20,11 @@ export interface DeliveryRequest {
   signal?: AbortSignal | undefined;
 }
 
-/** The part of Fetch's `Headers` that the receiver uses. */
-export interface HeadersLike {
-  /** Returns the value of a header. Its name can be in any case. */
-  get(name: string): string | null;
-}
-
-/**
- * Finds a header whose name is in any case. If it was sent twice, its values are joined, so that neither is used alone.
- *
- * @param name in lower case
- */
-export function headerValue(headers: DeliveryRequest["headers"], name: string): string | undefined {
-  if (isHeaders(headers)) return headers.get(name) ?? undefined;
-  let found: string | undefined;
-  for (const key in headers) {
-    // The length is compared first, for speed: this runs for every header of every delivery.
-    if (key.length !== name.length || key.toLowerCase() !== name) continue;
-    const value = headers[key];
-    if (value === undefined) continue;
-    const text = typeof value === "string" ? value : value.join(", ");
-    found = found === undefined ? text : `${found}, ${text}`;
-  }
-  return found;
-}
-
-function isHeaders(headers: DeliveryRequest["headers"]): headers is HeadersLike {
-  return typeof headers["get"] === "function";
-}
-
 /** The complete answer: its headers include a byte-exact `Content-Length`. */
 export interface DeliveryResponse {
   status: number;
   headers: Record<string, string>;
-  /** JSON. */
+  /** JSON, unless the sender wants another form. */
   body: string;
 }
 
@@ -63,6 +37,12 @@ const RECEIVED = JSON.stringify({ received: true });
 
 export function acknowledgeNew(): DeliveryResponse {
   return respond(200, RECEIVED);
+}
+
+/** Answers a handshake, or in place of {@link acknowledgeNew}. A text is no HTML, whatever it contains. */
+export function answerWith(answer: HandshakeAnswer): DeliveryResponse {
+  if ("json" in answer) return acknowledge(answer.json);
+  return respond(200, answer.text, { "Content-Type": answer.contentType ?? "text/plain; charset=utf-8" });
 }
 
 /** Makes a refusal in the service's error envelope (service document, Error envelope). */

@@ -1,0 +1,143 @@
+import { SignalboxError } from "../errors.js";
+import { isStorableName } from "../events/parse-event.js";
+import { parseJson } from "../events/parse-json.js";
+import { compileScheme, type SignatureScheme } from "./scheme.js";
+import type {
+  HandshakeAnswer,
+  ReadableDelivery,
+  ReadEvent,
+  Reading,
+  SampleDelivery,
+  Sender,
+  SenderHandshake,
+  SenderLimits,
+  EventsByType,
+} from "./sender.js";
+
+/** A sender as data and pure functions. */
+export interface SenderDefinition<Event = unknown> extends SenderLimits {
+  /** 1 to 50 small letters, digits or hyphens. It is kept with each event. */
+  readonly name: string;
+  /** The headers that `read` reads. They are stored with the event, so that it can be read again. @default none */
+  readonly headers?: readonly string[] | undefined;
+  readonly signature: SignatureScheme;
+  /** Where the sender posts to, if it signs that address. Never taken from the request, whose `Host` anyone can write. */
+  readonly publicUrl?: string | undefined;
+  /**
+   * Reads an authentic delivery, and a stored one after a restart: so it must be pure. An event with an id or a type that is
+   * no text, and one for which it throws, is stored in quarantine.
+   */
+  read(delivery: ReadableDelivery): ReadEvent<Event>;
+  /** The id stands in a header that is not signed. Then an event with the type and the body of a stored one is a duplicate too. @default false */
+  readonly unsignedId?: boolean | undefined;
+  readonly handshake?: SenderHandshake | undefined;
+  /** What the sender wants as an answer. @default `{"received":true}` */
+  readonly acknowledgement?: HandshakeAnswer | undefined;
+  /** An event as the sender makes it, for tests and `signalbox send`. @default `{ id, type: "test" }` */
+  sample?(now: number): SampleDelivery;
+}
+
+/** What of an event is kept for lists, which people read. */
+const FACT = /^[\w.:/@#+-]{1,200}$/;
+
+/**
+ * Makes a sender.
+ *
+ * @throws SignalboxError `option_invalid`
+ * @example
+ * const acme = defineSender({
+ *   name: "acme",
+ *   signature: { header: "x-acme-signature", digest: "sha512", encoding: "base64", time: { header: "x-acme-time" }, message: ["time", ":", "body"] },
+ *   read: ({ json }) => ({ id: json.id, type: json.type }),
+ * });
+ */
+export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
+  assertDefinition(definition);
+  const { name, handshake, acknowledgement, unsignedId = false } = definition;
+  const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
+  const scheme = compileScheme(definition.signature, definition.publicUrl);
+  const headers = (definition.headers ?? []).map((header) => header.toLowerCase());
+  const sample = definition.sample?.bind(definition) ?? sampleOf;
+  return {
+    name,
+    limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
+    keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...headers])],
+    signatureHeader: scheme.header,
+    unsignedId,
+    acknowledgement,
+    handshake,
+    secretProblem: scheme.secretProblem,
+    signature: scheme.signature,
+    read: (delivery) => readWith((readable) => definition.read(readable), delivery),
+    sign(body, { secret, now, headers: given }) {
+      const { headers: own } = sample(now);
+      return { ...own, ...given, ...scheme.sign(body, { secret, now, given: { ...own, ...given } }) };
+    },
+    sample,
+  };
+}
+
+function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
+  try {
+    const { id, type, subtype, subject, event } = read(delivery);
+    if (id !== null && !isStorableName(id)) return { kind: "unusable", reason: "event_invalid: id" };
+    if (!isStorableName(type)) return { kind: "unusable", reason: "event_invalid: type" };
+    return {
+      kind: "event",
+      id,
+      type,
+      subtype: factOf(subtype),
+      subject: factOf(subject),
+      event: event ?? delivery.json,
+      quarantine: null,
+    };
+  } catch (error) {
+    // The message of the error may quote the body.
+    return { kind: "unusable", reason: error instanceof Unreadable ? error.reason : "event_invalid" };
+  }
+}
+
+function factOf(value: unknown): string | null {
+  return typeof value === "string" && FACT.test(value) ? value : null;
+}
+
+class Unreadable extends Error {
+  constructor(readonly reason: string) {
+    super(reason);
+  }
+}
+
+/** A delivery whose body is parsed when it is first asked for. */
+export function readable(body: Uint8Array, headers: Readonly<Record<string, string | undefined>>): ReadableDelivery {
+  let json: ReturnType<typeof parseJson> | null = null;
+  return {
+    body,
+    headers,
+    get json(): unknown {
+      json ??= parseJson(body);
+      if (json.ok) return json.value;
+      throw new Unreadable(json.reason);
+    },
+    get form(): Record<string, string> {
+      return Object.fromEntries(new URLSearchParams(Buffer.from(body).toString("utf8")));
+    },
+  };
+}
+
+function sampleOf(now: number): SampleDelivery {
+  return { body: { id: `evt_${now}`, type: "test" } };
+}
+
+function assertDefinition(definition: Partial<SenderDefinition>): void {
+  const { name, signature, read } = definition;
+  const problem =
+    typeof name !== "string" || !/^[a-z0-9-]{1,50}$/.test(name)
+      ? "name must be 1 to 50 small letters, digits or hyphens"
+      : typeof signature?.header !== "string"
+        ? "signature.header must be the name of a header"
+        : typeof read !== "function"
+          ? "read must be a function"
+          : null;
+  if (problem === null) return;
+  throw new SignalboxError("option_invalid", `defineSender: ${problem}.`, "docs/senders.md shows a whole sender.");
+}

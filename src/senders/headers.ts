@@ -1,0 +1,31 @@
+/** The part of Fetch's `Headers` that the receiver uses. */
+export interface HeadersLike {
+  /** Returns the value of a header. Its name can be in any case. */
+  get(name: string): string | null;
+}
+
+/** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
+
+/**
+ * Finds a header whose name is in any case. If it was sent twice, its values are joined, so that neither is used alone.
+ *
+ * @param name in lower case
+ */
+export function headerValue(headers: RequestHeaders, name: string): string | undefined {
+  if (isHeaders(headers)) return headers.get(name) ?? undefined;
+  let found: string | undefined;
+  for (const key in headers) {
+    // The length is compared first, for speed: this runs for every header of every delivery.
+    if (key.length !== name.length || key.toLowerCase() !== name) continue;
+    const value = headers[key];
+    if (value === undefined) continue;
+    const text = typeof value === "string" ? value : value.join(", ");
+    found = found === undefined ? text : `${found}, ${text}`;
+  }
+  return found;
+}
+
+function isHeaders(headers: RequestHeaders): headers is HeadersLike {
+  return typeof headers["get"] === "function";
+}
