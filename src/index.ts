@@ -51,9 +51,11 @@ export type {
 } from "./inbox/stored-events.js";
 
 export { captureRawBody } from "./receiver/adapters/capture-raw-body.js";
-export type { DeliveryRequest, DeliveryResponse, HeadersLike } from "./receiver/delivery.js";
+export type { DeliveryRequest, DeliveryResponse } from "./receiver/delivery.js";
+export type { EventHandlers, OnEvent } from "./receiver/event-handlers.js";
 export type { DeliveryCounts, ReceiverHealth, ReceiverState, ReceiverVerification } from "./receiver/health.js";
-export type { ReceiverOptions } from "./receiver/options.js";
+export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
+export type { BackfilledEvent, BackfillResult } from "./receiver/pipeline.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";
 export type {
   EventReference,
@@ -65,3 +67,5 @@ export type { RejectionCode } from "./receiver/rejection.js";
 export type { Telemetry } from "./receiver/telemetry.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";
+export type { HeadersLike, RequestHeaders } from "./senders/headers.js";
+export type { Sender } from "./senders/sender.js";

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { Backoff, BackoffOptions } from "./dispatch/backoff.js";
 
-/** The second argument of `onSignal` and `onTest`. */
+/** The second argument of `onSignal`, `onTest` and `onEvent`. */
 export interface Handoff {
   /**
    * `<endpoint>/<event id>`, the same in every hand-off of the event. If you use it as the id of a job or message, your
@@ -10,6 +10,10 @@ export interface Handoff {
   readonly deliveryKey: string;
   /** The endpoint that accepted the event. */
   readonly endpoint: string;
+  /** The name of the sender, such as `stripe`; `signals` without the option `sender`. */
+  readonly sender: string;
+  /** The headers of the delivery that the sender uses, by their names in lower case. A copy of this object does not have them. */
+  readonly headers: Readonly<Record<string, string>>;
   /** 1 for the first attempt. Attempts that do not count (`RetryLater`, shutdown) do not increase it. */
   readonly attempt: number;
   /** When the last byte of the body was received. */

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import getRawBody from "raw-body";
-import { headerValue, type DeliveryRequest } from "./delivery.js";
+import { headerValue } from "../senders/headers.js";
+import type { DeliveryRequest } from "./delivery.js";
 import { CHUNK_OVERHEAD_BYTES, type HeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";

@@ -16,6 +16,7 @@ export class LazyHandoff implements Handoff {
   readonly rawBody: Uint8Array;
   readonly #abort: Pick<AbortHandle, "signal">;
   readonly #parent: Logger;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #completeSql: () => string;
   #logger: Logger | null = null;
 
@@ -24,6 +25,7 @@ export class LazyHandoff implements Handoff {
     readonly attempt: number,
     abort: Pick<AbortHandle, "signal">,
     readonly endpoint: string,
+    readonly sender: string,
     parent: Logger,
     completeSql: (event: ClaimedEvent) => string,
   ) {
@@ -32,9 +34,15 @@ export class LazyHandoff implements Handoff {
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
     this.rawBody = event.body;
+    this.#headers = event.received.headers;
     this.#abort = abort;
     this.#parent = parent;
     this.#completeSql = () => completeSql(event);
+  }
+
+  /** A getter, since one of them is the signature, which nobody should log by chance. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers;
   }
 
   get abortSignal(): AbortSignal {

@@ -46,8 +46,9 @@ export function answerWith(answer: HandshakeAnswer): DeliveryResponse {
 }
 
 /** Makes a refusal in the service's error envelope (service document, Error envelope). */
-export function reject(code: RejectionCode): DeliveryResponse & { requestId: string } {
-  const { status, message, headers } = REJECTIONS[code];
+export function reject(code: RejectionCode, otherMessage?: string): DeliveryResponse & { requestId: string } {
+  const { status, message: usual, headers } = REJECTIONS[code];
+  const message = otherMessage ?? usual;
   const requestId = `req_${randomUUID()}`;
   const body = JSON.stringify({ error: { code, message }, request_id: requestId });
   return { ...respond(status, body, headers), requestId };

@@ -15,23 +15,39 @@ export type EventHandlers<Events extends object> = string extends keyof Events
 
 type TypeOf<Events> = keyof Events & string;
 type NameOf<Events> = { [Type in TypeOf<Events>]: Type | SubtypeName<Type, Events[Type]> }[TypeOf<Events>];
-type SubtypeName<Type extends string, Event> = Event extends { action: infer Action extends string } ? `${Type}.${Action}` : never;
+type SubtypeName<Type extends string, Event> = Event extends { action: infer Action extends string }
+  ? `${Type}.${Action}`
+  : never;
 type PatternOf<Events> = NameOf<Events> | BeginningOf<NameOf<Events>> | "*";
-type BeginningOf<Name> = Name extends `${infer First}.${infer Rest}` ? `${First}.*` | `${First}.${BeginningOf<Rest>}` : never;
+type BeginningOf<Name> = Name extends `${infer First}.${infer Rest}`
+  ? `${First}.*` | `${First}.${BeginningOf<Rest>}`
+  : never;
 
 type EventOf<Events, Pattern> = Pattern extends "*"
   ? Events[keyof Events]
   : Pattern extends keyof Events
     ? Events[Pattern]
     : Pattern extends `${infer Beginning}*`
-      ? { [Type in TypeOf<Events>]: Type extends `${Beginning}${string}` ? Events[Type] : `${Type}.` extends Beginning ? Events[Type] : never }[TypeOf<Events>]
-      : { [Type in TypeOf<Events>]: Pattern extends `${Type}.${infer Action}` ? Extract<Events[Type], { action: Action }> : never }[TypeOf<Events>];
+      ? {
+          [Type in TypeOf<Events>]: Type extends `${Beginning}${string}`
+            ? Events[Type]
+            : `${Type}.` extends Beginning
+              ? Events[Type]
+              : never;
+        }[TypeOf<Events>]
+      : {
+          [Type in TypeOf<Events>]: Pattern extends `${Type}.${infer Action}`
+            ? Extract<Events[Type], { action: Action }>
+            : never;
+        }[TypeOf<Events>];
 
 /** Finds the callback of an event; null when there is none. */
 export type FindCallback = (event: Pick<EventFacts, "type" | "subtype">) => HandoffCallback<never> | null;
 
 /** @param onEvent one function, or an object with one for each type */
-export function findCallbackIn(onEvent: HandoffCallback<never> | Readonly<Record<string, HandoffCallback<never> | undefined>>): FindCallback {
+export function findCallbackIn(
+  onEvent: HandoffCallback<never> | Readonly<Record<string, HandoffCallback<never> | undefined>>,
+): FindCallback {
   if (typeof onEvent === "function") return () => onEvent;
   // A Map, because in an object the type "constructor" would be found.
   const byName = new Map<string, HandoffCallback<never>>();

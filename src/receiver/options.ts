@@ -2,6 +2,8 @@ import { pino, type Logger } from "pino";
 import { z } from "zod";
 import { systemClock, type Clock } from "../time/clock.js";
 import type { Signal, TestEvent } from "../events/envelope.js";
+import { signals } from "../senders/signals.js";
+import type { AnySender, Sender } from "../senders/sender.js";
 import { fullJitter, type Backoff } from "../inbox/dispatch/backoff.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
@@ -10,6 +12,7 @@ import type { InboxStore } from "../inbox/store.js";
 import { OptionError, checkOptions } from "../options/option-error.js";
 import { clockOption, functionOption, millisecondsOption, objectOption } from "../options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify.js";
+import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
 import type { Telemetry } from "./telemetry.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
@@ -66,6 +69,18 @@ export interface ReceiverOptions {
   clock?: Clock | undefined;
 }
 
+/** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
+export interface SenderReceiverOptions<Events extends object> extends Omit<ReceiverOptions, "onSignal" | "onTest"> {
+  /** Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and `toleranceSeconds`. */
+  sender: Sender<Events>;
+  /**
+   * Called with each event, at least once: one function, or an object with a function for each type, such as
+   * `{ "invoice.paid": fn, "charge.*": fn, "*": fn }`. An event without a function is stored as `done`. Resolve once your system
+   * has saved the event; reject to get it again.
+   */
+  onEvent: OnEvent<Events>;
+}
+
 const FACTORY = "createReceiver";
 
 const count = z.int().min(1);
@@ -75,18 +90,25 @@ const optionsSchema = z.strictObject({
   // Checked by `createSecrets`, whose error has a separate code.
   secrets: z.unknown().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
-  onSignal: functionOption<HandoffCallback<Signal>>(),
+  sender: objectOption<AnySender>("a sender of signalbox/senders, such as stripe()", "signature", "read").optional(),
+  onSignal: functionOption<HandoffCallback<Signal>>().optional(),
   onTest: functionOption<HandoffCallback<TestEvent>>().optional(),
+  onEvent: z
+    .union([
+      functionOption<HandoffCallback<never>>(),
+      z.record(z.string(), functionOption<HandoffCallback<never>>().optional()),
+    ])
+    .optional(),
   endpoint: z
     .string()
     .regex(/^[\w.-]{1,100}$/, "expected 1 to 100 letters, digits, dots, hyphens or underscores")
     .default("default"),
-  toleranceSeconds: z.number().min(1).default(DEFAULT_TOLERANCE_SECONDS),
-  bodyLimitBytes: count.default(262_144),
+  toleranceSeconds: z.number().min(1).optional(),
+  bodyLimitBytes: count.optional(),
   bodyTimeoutMs: millisecondsOption.default(10_000),
-  ackTimeoutMs: millisecondsOption.default(3000),
+  ackTimeoutMs: millisecondsOption.optional(),
   secretWaitMs: z.int().min(0).optional(),
-  maxQueued: z.strictObject({ events: count.default(4096), bytes: count.default(32 * 1024 * 1024) }).prefault({}),
+  maxQueued: z.strictObject({ events: count.default(4096), bytes: count.optional() }).prefault({}),
   handoff: z
     .strictObject({
       concurrency: count.max(10_000).default(16),
@@ -123,28 +145,56 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
-export function resolveOptions(options: ReceiverOptions) {
-  const { secrets, onTest, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
-  const { ackTimeoutMs, bodyLimitBytes, maxQueued, retention } = config;
+export function resolveOptions<Events extends object>(options: ReceiverOptions | SenderReceiverOptions<Events>) {
+  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
+  const { sender = signals, retention } = config;
+  const { ackTimeoutMs = sender.limits.ackTimeoutMs ?? 3000 } = config;
+  const { bodyLimitBytes = sender.limits.bodyLimitBytes ?? 262_144 } = config;
+  const { toleranceSeconds = sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = config;
   // The last third of `ackTimeoutMs` is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
+  const { events, bytes = Math.max(32 * MIB, (sender.limits.bodyLimitBytes ?? 0) * 4) } = config.maxQueued;
   const contradictions = [
     [retention.payloadDays > retention.keyDays, "retention.payloadDays", "expected at most retention.keyDays"],
-    [maxQueued.bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
+    [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
   ] as const;
   for (const [isWrong, option, problem] of contradictions) if (isWrong) throw new OptionError(FACTORY, option, problem);
   const { backoff } = handoff;
   return {
     ...config,
+    sender: sender as AnySender,
+    findCallback: callbacksOf(config),
+    ackTimeoutMs,
+    bodyLimitBytes,
+    toleranceSeconds,
     secretWaitMs,
-    onTest: onTest ?? null,
+    maxQueued: { events, bytes },
     telemetry: telemetry ?? null,
-    secrets: createSecrets(secrets as SecretsOption),
+    secrets: createSecrets(secrets as SecretsOption, sender),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };
 }
+
+type Callbacks = Pick<z.output<typeof optionsSchema>, "sender" | "onSignal" | "onTest" | "onEvent">;
+
+/** @throws SignalboxError `option_invalid` for callbacks that do not belong to the sender, and when there is none */
+function callbacksOf({ sender, onSignal, onTest, onEvent }: Callbacks): FindCallback {
+  if (sender === undefined) {
+    if (onEvent !== undefined)
+      throw new OptionError(FACTORY, "onEvent", "it needs the option sender; for signals use onSignal");
+    if (onSignal === undefined) throw new OptionError(FACTORY, "onSignal", "expected a function");
+    return findCallbackIn({ "signal.published": onSignal, "webhook.test": onTest });
+  }
+  const foreign = onSignal === undefined ? (onTest === undefined ? null : "onTest") : "onSignal";
+  if (foreign !== null) throw new OptionError(FACTORY, foreign, `with the option sender use onEvent`);
+  if (onEvent === undefined)
+    throw new OptionError(FACTORY, "onEvent", "expected a function, or an object of functions by type");
+  return findCallbackIn(onEvent);
+}
+
+const MIB = 1024 * 1024;
 
 /** The options with all defaults filled in. */
 export type ReceiverConfig = ReturnType<typeof resolveOptions>;

@@ -1,30 +1,53 @@
-import { hash } from "node:crypto";
-import { parseEvent, type ParsedEvent } from "../events/parse-event.js";
-import type { AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import { NO_FACTS, signalFacts } from "../inbox/signal-facts.js";
-import type { ReceivedDelivery } from "../inbox/stored-events.js";
-import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
+import { SignalboxError } from "../errors.js";
+import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import { readable } from "../senders/define-sender.js";
+import { headerValue, type RequestHeaders } from "../senders/headers.js";
+import type { HandshakeAnswer, Reading } from "../senders/sender.js";
 import { withDeadline } from "../time/timers.js";
 import { createBodyCollector } from "./collect-body.js";
 import {
   acknowledge,
   acknowledgeNew,
-  headerValue,
+  answerWith,
   reject,
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
+import { idOfBody } from "./read-stored.js";
 import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
-import type { Refusal, RejectionCode } from "./rejection.js";
+import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
 import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 
-const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
-const KEPT_HEADERS = ["content-type", "user-agent", SIGNATURE] as const;
 const OVERLOADED: Refusal = { code: "overloaded" };
 const LATE: Refusal = { code: "ack_timeout" };
+const REFUSED_HANDSHAKE: Refusal = { code: "handshake_refused" };
+/** A handshake has no event, and so no id. */
+const HANDSHAKE = { eventId: "", type: "handshake" };
+
+type EventReading = Extract<Reading, { kind: "event" }>;
+type StorableReading = Exclude<Reading, { kind: "challenge" }>;
+type AcceptanceOutcome = "accepted" | "duplicate" | "conflict" | "quarantined";
+
+/** An event that came by the sender's API, and not in a delivery. */
+export interface BackfilledEvent {
+  /** The event as the sender would deliver it: an object of its API as JSON. A text is stored as UTF-8. */
+  body: Uint8Array | string;
+  /** The headers that a delivery of it would have, where the sender reads its id or type from them. @default none */
+  headers?: RequestHeaders | undefined;
+}
+
+/** What became of a {@link BackfilledEvent}. */
+export interface BackfillResult {
+  /** `duplicate`: its id is stored, with whatever body. */
+  status: "accepted" | "duplicate" | "quarantined";
+  eventId: string;
+  /** Empty for unusable bytes. */
+  type: string;
+}
 
 export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   inbox: RunningInbox;
@@ -41,7 +64,9 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
  * checked, and an event is acknowledged only once it is durable.
  */
 export function createPipeline(config: PipelineConfig) {
-  const { inbox, events, telemetry, clock } = config;
+  const { inbox, events, telemetry, clock, sender } = config;
+  const { handshake } = sender;
+  const isDefault = sender.name === DEFAULT_SENDER;
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
@@ -50,16 +75,22 @@ export function createPipeline(config: PipelineConfig) {
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
     let observed: ObservedDelivery | null = null;
     try {
-      const { headers } = request;
+      const { headers, url } = request;
       observed = telemetry === null ? null : telemetry.receive(headers);
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not run, no room.
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed);
 
+      if (request.method === "GET") {
+        const asked = new URL(url ?? "", "http://receiver").searchParams;
+        const answer = answerHandshake(handshake?.get?.(asked) ?? "refused", observed);
+        return "code" in answer ? refuse(answer, observed) : answer;
+      }
+
       // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
       // But its bytes are not kept, and no secret is looked up. A problem of the body is answered first, then 401.
-      const signature = parseSignatureHeader(headerValue(headers, SIGNATURE));
+      const signature = sender.signature(headers, url);
       const collected = await collectBody(request, signature.ok);
       // The body does not arrive any more, so its memory is no longer counted here: the verifier counts it while it waits for a
       // secret, and the inbox from `accept` on.
@@ -74,8 +105,9 @@ export function createPipeline(config: PipelineConfig) {
       // 3. Verify and store it, within the deadline. After the deadline the sender gets `ack_timeout`, but the work goes on. If it
       // stores the event, `accepted` follows `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
       const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers) };
+      if (!isDefault) received.signatureHeader = sender.signatureHeader;
       if (observed !== null && observed.traceParent !== null) received.traceParent = observed.traceParent;
-      const delivery = { signature, body: collected.bytes, receivedAt: received.at };
+      const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
       return "code" in outcome ? refuse(outcome, observed) : outcome;
@@ -96,50 +128,107 @@ export function createPipeline(config: PipelineConfig) {
     const refusal = verdict instanceof Promise ? await verdict : verdict;
     if (refusal !== null) return refusal;
 
-    // 5. Parse. Unusable bytes get their hash as id. If they got the id that they contain, a later valid event with that id would
-    // count as a duplicate. The body is read only now: an eviction during the wait for a secret has replaced it.
-    const { body } = delivery;
-    const parsed = parseEvent(body);
-    const isUnusable = parsed.kind === "unusable";
-    const eventId = isUnusable ? `sha256:${hash("sha256", body, "hex")}` : parsed.event.id;
-    const type = isUnusable ? "" : parsed.event.type;
-    const reference = referenceTo(config.endpoint, { eventId, type });
+    // The body is read only now: an eviction during the wait for a secret has replaced it.
+    const { body, secret } = delivery;
+    const content = readable(body, received.headers);
 
-    // 6. Answer a challenge, also while the receiver closes. Nothing is stored.
-    if (parsed.kind === "known" && parsed.event.type === "webhook.verification") {
-      observed?.end("verified", eventId);
-      events.emit("verified", reference);
-      return acknowledge({ challenge: parsed.event.data.challenge });
+    // 5. Answer a handshake, also while the receiver closes. Nothing is stored.
+    const answer = handshake?.post?.(content, secret) ?? null;
+    if (answer !== null) return answerHandshake(answer, observed);
+
+    // 6. Read the event and store it. The receiver may have been closed, or its queue filled, while the body arrived or the secrets
+    // were looked up.
+    const reading = sender.read(content);
+    if (reading.kind === "challenge") {
+      observed?.end("verified", reading.id);
+      events.emit("verified", referenceTo(config.endpoint, { eventId: reading.id, type: reading.type }));
+      return acknowledge(reading.answer);
     }
-
-    // 7. Store the event. The receiver may have been closed, or its queue filled, while the body arrived or the secrets were looked
-    // up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no `await` comes between it and `accept`.
+    // The receiver may have been closed, or its queue filled, while the body arrived or the secrets were looked up. `makeRoom` may
+    // evict bodies that still arrive. It reserves nothing, so no `await` comes between it and `accept`.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
-    const disposition = dispositionOf(parsed);
-    const facts = isUnusable ? NO_FACTS : signalFacts(parsed.event);
-    const acceptance = await inbox.accept({ eventId, type, disposition, facts, received, body });
+    const input = inputOf(reading, received, body);
+    const acceptance = await inbox.accept(input);
 
-    // 8. It is durable, or its id was stored before, so that a retry would change nothing. The store has compared the bodies.
-    if (acceptance.status === "duplicate") {
-      const kind = acceptance.sameBody ? "duplicate" : "conflict";
-      observed?.end(kind, eventId);
-      events.emit(kind, reference);
-      return acknowledge({ received: true, [isUnusable ? "quarantined" : "duplicate"]: true });
+    // 7. It is durable, or its id was stored before, so that a retry would change nothing. The store has compared the bodies.
+    const outcome = outcomeOf(input, acceptance);
+    observed?.end(outcome, input.eventId);
+    tell(outcome, input);
+    if (sender.acknowledgement !== undefined) return answerWith(sender.acknowledgement);
+    if (reading.kind === "unusable") return acknowledge({ received: true, quarantined: true });
+    return acceptance.status === "duplicate" ? acknowledge({ received: true, duplicate: true }) : acknowledgeNew();
+  }
+
+  /** As `receiver.accept`. */
+  async function accept({ body, headers = {} }: BackfilledEvent): Promise<BackfillResult> {
+    const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+    const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers), backfilled: true };
+    if (!isDefault) received.signatureHeader = sender.signatureHeader;
+    const reading = sender.read(readable(bytes, received.headers));
+    if (reading.kind === "challenge") {
+      throw new SignalboxError("option_invalid", "receiver.accept was given a verification, which is no event.", "");
     }
-    if (disposition.kind === "quarantine") {
-      observed?.end("quarantined", eventId);
+    const unavailable = config.unavailable();
+    if (unavailable === "closing")
+      throw new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
+    if (unavailable !== null)
+      throw new SignalboxError("store_failed", "The receiver is not started.", "Await receiver.start() first.");
+    if (!bodies.makeRoom(bytes.byteLength)) {
+      throw new SignalboxError(
+        "store_failed",
+        "Too much waits to be stored.",
+        "Await each receiver.accept before the next.",
+      );
+    }
+    const input = inputOf(reading, received, bytes);
+    const acceptance = await inbox.accept(input);
+    // The API writes a body in another way than a delivery, so another body is no conflict.
+    const outcome = acceptance.status === "duplicate" ? "duplicate" : outcomeOf(input, acceptance);
+    tell(outcome, input);
+    return { status: outcome as BackfillResult["status"], eventId: input.eventId, type: input.type };
+  }
+
+  function inputOf(reading: StorableReading, received: ReceivedDelivery, body: Uint8Array): AcceptedInput {
+    if (reading.kind === "unusable") {
+      // Unusable bytes get their hash as id. If they got the id that they contain, a later valid event with that id would count as a
+      // duplicate.
+      const disposition = { kind: "quarantine", reason: reading.reason } as const;
+      return { eventId: idOfBody(body), type: "", disposition, subtype: null, subject: null, received, body };
+    }
+    const { id, type, subtype, subject } = reading;
+    return {
+      eventId: id ?? idOfBody(body),
+      type,
+      disposition: dispositionOf(reading),
+      subtype,
+      subject,
+      received,
+      body,
+    };
+  }
+
+  function tell(outcome: AcceptanceOutcome, input: AcceptedInput): void {
+    const reference = referenceTo(config.endpoint, input);
+    const { disposition } = input;
+    if (outcome !== "quarantined") events.emit(outcome, reference);
+    else if (disposition.kind === "quarantine")
       events.emit("quarantined", { ...reference, reason: disposition.reason });
-      return isUnusable ? acknowledge({ received: true, quarantined: true }) : acknowledgeNew();
-    }
-    observed?.end("accepted", eventId);
-    events.emit("accepted", reference);
-    return acknowledgeNew();
+  }
+
+  function answerHandshake(
+    answer: HandshakeAnswer | "refused",
+    observed: ObservedDelivery | null,
+  ): DeliveryResponse | Refusal {
+    if (answer === "refused") return REFUSED_HANDSHAKE;
+    observed?.end("verified");
+    events.emit("verified", referenceTo(config.endpoint, HANDSHAKE));
+    return answerWith(answer);
   }
 
   function refuseEarly({ method, headers }: DeliveryRequest): Refusal | null {
-    if (method !== "POST") return { code: "method_not_allowed" };
+    if (method !== "POST" && !(method === "GET" && handshake?.get !== undefined)) return { code: "method_not_allowed" };
     const encoding = headerValue(headers, "content-encoding")?.trim().toLowerCase() ?? "";
     if (encoding !== "" && encoding !== "identity") return { code: "encoding_unsupported" };
     const unavailable = config.unavailable();
@@ -151,15 +240,10 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   /** What is done with an authentic event: it is handed off, or only kept, or quarantined. */
-  function dispositionOf(parsed: ParsedEvent): AcceptedInput["disposition"] {
-    if (parsed.kind === "unusable") {
-      const { reason, path } = parsed;
-      return { kind: "quarantine", reason: path === undefined ? reason : `${reason}: ${path}` };
-    }
-    // An event of an unknown type stays stored until a user replays it with a version of signalbox that knows its type.
-    if (parsed.kind === "unknown") return { kind: "quarantine", reason: "unknown_type" };
-    const hasCallback = parsed.event.type === "signal.published" || config.onTest !== null;
-    return hasCallback ? { kind: "handOff", parsed: parsed.event } : { kind: "keep" };
+  function dispositionOf(reading: EventReading): AcceptedInput["disposition"] {
+    if (reading.quarantine !== null) return { kind: "quarantine", reason: reading.quarantine };
+    if (config.findCallback(reading) !== null) return { kind: "handOff", parsed: reading };
+    return { kind: "keep", reason: isDefault ? null : NO_HANDLER };
   }
 
   function refuse(refusal: Refusal, observed: ObservedDelivery | null): DeliveryResponse {
@@ -167,19 +251,24 @@ export function createPipeline(config: PipelineConfig) {
     observed?.end(code);
     // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.
     if ("cause" in refusal || code === "body_unavailable") config.onTrouble(code, refusal.cause ?? null);
-    const { requestId, ...response } = reject(code);
+    const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
     events.emit("rejected", { code, status: response.status, requestId });
     return response;
   }
 
-  return { handle, endWaits: verifier.endWaits };
+  function keptHeaders(headers: RequestHeaders): Record<string, string> {
+    const kept: Record<string, string> = {};
+    for (const name of sender.keptHeaders) {
+      const value = headerValue(headers, name);
+      if (value !== undefined) kept[name] = value;
+    }
+    return kept;
+  }
+
+  return { handle, accept, endWaits: verifier.endWaits };
 }
 
-function keptHeaders(headers: DeliveryRequest["headers"]): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
-    const value = headerValue(headers, name);
-    if (value !== undefined) kept[name] = value;
-  }
-  return kept;
+function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {
+  if (acceptance.status === "duplicate") return acceptance.sameBody ? "duplicate" : "conflict";
+  return disposition.kind === "quarantine" ? "quarantined" : "accepted";
 }

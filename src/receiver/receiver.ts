@@ -1,20 +1,20 @@
 import { setMaxListeners } from "node:events";
 import { SignalboxError } from "../errors.js";
-import type { Signal, TestEvent } from "../events/envelope.js";
-import { parseEvent } from "../events/parse-event.js";
 import type { AbortHandle } from "../inbox/dispatch/abort-handle.js";
 import type { LeasedEvent } from "../inbox/dispatch/attempts.js";
 import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
-import type { ClaimedEvent } from "../inbox/batch.js";
+import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import type { Reading } from "../senders/sender.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
 import { LazyHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
-import { resolveOptions, type ReceiverOptions } from "./options.js";
+import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
 import { observeHandoffs } from "./observe-handoffs.js";
-import { createPipeline } from "./pipeline.js";
+import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pipeline.js";
+import { readAgainBy, readStored } from "./read-stored.js";
 import { withParts } from "./receiver-parts.js";
 import { createReceiverEvents, type ReceiverEventListener, type ReceiverEventName } from "./receiver-events.js";
 import { createLogThrottle, createReceiverLog, errorCode, logEvents, logTrouble } from "./receiver-log.js";
@@ -58,6 +58,13 @@ export interface Receiver {
   handle(request: DeliveryRequest & { body: Uint8Array }): Promise<DeliveryResponse>;
   /** The same for a body that arrives in chunks. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
+  /**
+   * Stores an event that came by the sender's API, such as after an outage: read, remembered and handed off as a delivered one,
+   * without a signature. Resolves once it is durable.
+   *
+   * @throws SignalboxError `store_failed`, `receiver_closed`, `option_invalid`
+   */
+  accept(event: BackfilledEvent): Promise<BackfillResult>;
   /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
   health(): ReceiverHealth;
   /**
@@ -86,9 +93,25 @@ export const DRAIN_MARGIN_MS = 5000;
  * });
  * await receiver.start();
  */
-export function createReceiver(options: ReceiverOptions): Receiver {
+export function createReceiver(options: ReceiverOptions): Receiver;
+/**
+ * The same for another sender.
+ *
+ * @example
+ * const receiver = createReceiver({
+ *   sender: stripe<Stripe.Event>(),
+ *   endpoint: "stripe",
+ *   secrets: process.env.STRIPE_WEBHOOK_SECRET,
+ *   store: sqliteStore("inbox.db"),
+ *   onEvent: { "invoice.paid": (event, handoff) => queue.add(event.type, event, { jobId: handoff.deliveryKey }) },
+ * });
+ */
+export function createReceiver<Events extends object>(options: SenderReceiverOptions<Events>): Receiver;
+export function createReceiver<Events extends object>(
+  options: ReceiverOptions | SenderReceiverOptions<Events>,
+): Receiver {
   const config = resolveOptions(options);
-  const { clock, endpoint, store } = config;
+  const { clock, endpoint, store, sender } = config;
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
@@ -120,6 +143,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const inbox = createInbox({
     ...config,
     ...config.handoff,
+    sender: sender.name === DEFAULT_SENDER ? null : sender.name,
+    hasUnsignedIds: sender.unsignedId,
+    readAgain: readAgainBy(() => sender),
     handOff,
     observe: observeHandoffs(endpoint, clock, log, events, telemetry),
     onHealth(failure) {
@@ -157,10 +183,15 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   }
 
   function callBack({ event, parsed }: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
-    const known = parsed ?? parseAgain(event);
-    const handoff = new LazyHandoff(event, attempt, abort, endpoint, config.logger, inbox.completeSql);
-    if (event.type === "signal.published") return config.onSignal(known as Signal, handoff);
-    return event.type === "webhook.test" ? config.onTest?.(known as TestEvent, handoff) : undefined;
+    const reading = (parsed ?? readStored(sender, event)) as Reading;
+    if (reading.kind === "challenge") return undefined;
+    if (reading.kind === "unusable" || reading.quarantine !== null) {
+      throw new PermanentFailure(
+        "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
+      );
+    }
+    const handoff = new LazyHandoff(event, attempt, abort, endpoint, sender.name, config.logger, inbox.completeSql);
+    return config.findCallback(reading)?.(reading.event as never, handoff);
   }
 
   async function start(): Promise<void> {
@@ -211,6 +242,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     drain: (drainOptions) => keepingAlive(inbox.drain(waitOf(drainOptions?.timeoutMs, drainMs))),
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
+    accept: pipeline.accept,
     health() {
       const vitals = inbox.vitals();
       return {
@@ -241,13 +273,4 @@ async function keepingAlive<Result>(work: Promise<Result>): Promise<Result> {
   } finally {
     clearInterval(timer);
   }
-}
-
-/** Parses an event that was read from the store. */
-function parseAgain({ body }: ClaimedEvent): unknown {
-  const parsed = parseEvent(body);
-  if (parsed.kind === "known") return parsed.event;
-  throw new PermanentFailure(
-    "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
-  );
 }

@@ -5,6 +5,7 @@ export type RejectionCode =
   | SignatureProblem
   | "method_not_allowed"
   | "encoding_unsupported"
+  | "handshake_refused"
   | "body_timeout"
   | "body_too_large"
   | "body_unavailable"
@@ -32,6 +33,12 @@ const RETRY_IN_5_S = { "Retry-After": "5" };
 const RETRY_IN_1_S = { "Retry-After": "1" };
 const CLOSE = { Connection: "close" };
 
+/** What is said differently for a sender other than the service. */
+export const OTHER_SENDERS: Readonly<Partial<Record<RejectionCode, string>>> = {
+  signature_missing: "A header of the signature is missing.",
+  signature_malformed: "The signature header does not have the form that the sender uses.",
+};
+
 /** Every refusal of the receiver: the only place for its status, text and headers. */
 export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   method_not_allowed: { status: 405, message: "Deliveries are sent with POST.", headers: { Allow: "POST" } },
@@ -42,6 +49,7 @@ export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
   signature_missing: { status: 401, message: "The signature header is missing." },
   signature_malformed: { status: 401, message: "The signature header is not of the form t=<unix seconds>,v1=<hex>." },
   signature_mismatch: { status: 401, message: "The signature does not match the body." },
+  handshake_refused: { status: 403, message: "The handshake was not accepted." },
   timestamp_out_of_tolerance: { status: 401, message: "The signature is too old or from the future." },
   secret_unavailable: { status: 503, message: "The signing secret is not available now.", headers: RETRY_IN_5_S },
   store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_IN_5_S },

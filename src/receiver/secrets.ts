@@ -1,4 +1,5 @@
 import { SignalboxError } from "../errors.js";
+import type { Sender } from "../senders/sender.js";
 import { assertSecret, isUsableSecret } from "../signature/secret.js";
 import { ignore } from "../time/ignore.js";
 
@@ -43,8 +44,8 @@ export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource
  *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
  */
-export function createSecrets(option: SecretsOption) {
-  const source = sourceOf(option);
+export function createSecrets(option: SecretsOption, sender: Pick<Sender, "name" | "secretProblem">) {
+  const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   return {
     /**
      * The secrets that are known now; empty if the source has none yet.
@@ -77,13 +78,22 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((secret, index) => secret === b[index]));
 }
 
-function sourceOf(option: SecretsOption): SecretSource {
+/** @throws SignalboxError `secret_invalid`, without the secret in its message */
+function assertSecretOf({ name, secretProblem }: Pick<Sender, "name" | "secretProblem">, secret: unknown): void {
+  assertSecret(secret);
+  const problem = secretProblem(secret);
+  if (problem === null) return;
+  const help = "Pass the secret as the sender shows it.";
+  throw new SignalboxError("secret_invalid", `A secret cannot be one of the sender "${name}": ${problem}.`, help);
+}
+
+function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {
   if (typeof option === "function") return { lookUp: option };
   const { lookUp } = (option ?? {}) as Partial<SecretSource>;
   if (typeof lookUp === "function") return option as SecretSource;
   const secrets = Array.isArray(option) ? [...(option as readonly string[])] : [option as string];
-  if (secrets.length === 0) assertSecret(undefined);
-  secrets.forEach(assertSecret);
+  if (secrets.length === 0) assertUsable(undefined);
+  secrets.forEach(assertUsable);
   return { lookUp: () => secrets };
 }
 

@@ -1,4 +1,4 @@
-import type { ParsedSignature } from "../signature/header.js";
+import type { Signature } from "../signature/header.js";
 import { verifyParsedSignature } from "../signature/verify.js";
 import type { ClockTimer } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";
@@ -11,8 +11,10 @@ type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSecon
 
 /** What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a secret. */
 export interface SignedDelivery {
-  signature: ParsedSignature;
+  signature: Signature;
   body: Uint8Array;
+  /** The secret that signed it, once it is verified. */
+  secret: string;
   /** When it arrived, in milliseconds since 1970. The age of the signature is measured then, so that a wait does not make it stale. */
   receivedAt: number;
 }
@@ -39,9 +41,12 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   let timer: ClockTimer | null = null;
   let isClosed = false;
 
-  function verifyWith({ signature, body, receivedAt }: SignedDelivery, known: readonly string[]): Verdict {
+  function verifyWith(delivery: SignedDelivery, known: readonly string[]): Verdict {
+    const { signature, body, receivedAt } = delivery;
     const verification = verifyParsedSignature(signature, { body, secrets: known, toleranceSeconds, now: receivedAt });
-    return verification.ok ? null : { code: verification.reason };
+    if (!verification.ok) return { code: verification.reason };
+    delivery.secret = known[verification.secretIndex] as string;
+    return null;
   }
 
   function verifyOrWait(delivery: SignedDelivery, known: readonly string[]): Verdict | Promise<Verdict> {

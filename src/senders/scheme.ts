@@ -1,4 +1,13 @@
-import { createHmac, createPrivateKey, createPublicKey, randomUUID, sign, timingSafeEqual, verify, type KeyObject } from "node:crypto";
+import {
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  randomUUID,
+  sign,
+  timingSafeEqual,
+  verify,
+  type KeyObject,
+} from "node:crypto";
 import { SignalboxError } from "../errors.js";
 import { parseJson } from "../events/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
@@ -22,7 +31,8 @@ export interface SignatureScheme {
   /** For a header that is a list, such as `t=1,v1=ab,v1=cd`. Each item with the name of the signature is a candidate. */
   readonly list?: SignatureList | undefined;
   /** What is signed, part after part. @default `["body"]` */
-  readonly message?: readonly MessagePart[] | ((delivery: SignedRequest) => readonly (string | Uint8Array)[] | null) | undefined;
+  readonly message?:
+    readonly MessagePart[] | ((delivery: SignedRequest) => readonly (string | Uint8Array)[] | null) | undefined;
   /** The header with the event's id, for the part `"id"`. */
   readonly id?: string | undefined;
   /** When it was signed; used for the age alone. @default nothing: the sender signs no time */
@@ -105,9 +115,15 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
   const isTimeSent = time !== undefined && !("property" in time);
   const origin = publicUrl.split(/[?#]/, 1)[0] as string;
 
-  function messageOf(body: Uint8Array, named: { id: string; time: string; url: string }): readonly (string | Uint8Array)[] | null {
+  function messageOf(
+    body: Uint8Array,
+    named: { id: string; time: string; url: string },
+  ): readonly (string | Uint8Array)[] | null {
     if (typeof message === "function") return message({ body, url: named.url });
-    return message.map((part) => (part === "body" ? body : part === "id" || part === "time" || part === "url" ? named[part] : part));
+    return message.map((part) => {
+      if (part === "body") return body;
+      return part === "id" || part === "time" || part === "url" ? named[part as "id" | "time" | "url"] : part;
+    });
   }
 
   /** @returns the candidates and the time of the list; null for a header that has not the form */
@@ -149,9 +165,11 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
         // Every candidate is compared, even after a match: the time taken must not reveal which one matched.
         if (isHash(digest)) {
           const expected = Buffer.from(hmac(digest, key, parts, encoding));
-          for (const candidate of parsed.candidates) if (timingSafeEqual(expected, Buffer.from(candidate))) matched = true;
+          for (const candidate of parsed.candidates)
+            if (timingSafeEqual(expected, Buffer.from(candidate))) matched = true;
         } else {
-          for (const candidate of parsed.candidates) if (isSigned(digest, key as KeyObject, parts, Buffer.from(candidate, encoding))) matched = true;
+          for (const candidate of parsed.candidates)
+            if (isSigned(digest, key as KeyObject, parts, Buffer.from(candidate, encoding))) matched = true;
         }
         return matched;
       },
@@ -162,11 +180,18 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
     };
   }
 
-  function signWith(body: Uint8Array, { secret, now, given = {} }: { secret: string; now: number; given?: Readonly<Record<string, string>> }) {
+  function signWith(
+    body: Uint8Array,
+    { secret, now, given = {} }: { secret: string; now: number; given?: Readonly<Record<string, string>> },
+  ) {
     assertSecret(secret);
     const timeText = form.write(now);
     if (!form.text.test(timeText)) {
-      throw new SignalboxError("timestamp_invalid", `A signature cannot have the time ${now}.`, "Pass milliseconds as Date.now() gives them.");
+      throw new SignalboxError(
+        "timestamp_invalid",
+        `A signature cannot have the time ${now}.`,
+        "Pass milliseconds as Date.now() gives them.",
+      );
     }
     const id = idHeader === undefined ? "" : (given[idHeader] ?? `msg_${randomUUID()}`);
     const parts = messageOf(body, { id, time: timeText, url: publicUrl });
@@ -220,7 +245,12 @@ function formOf(digest: Digest, encoding: "hex" | "base64"): RegExp {
   return new RegExp(`^[A-Za-z0-9+/]{${Math.ceil((bytes * 4) / 3)}}={${(3 - (bytes % 3)) % 3}}$`);
 }
 
-function hmac(hash: Hash, key: string | Buffer | KeyObject, parts: readonly (string | Uint8Array)[], encoding: "hex" | "base64"): string {
+function hmac(
+  hash: Hash,
+  key: string | Buffer | KeyObject,
+  parts: readonly (string | Uint8Array)[],
+  encoding: "hex" | "base64",
+): string {
   const made = createHmac(hash, key);
   for (const part of parts) made.update(part);
   return made.digest(encoding);
@@ -239,7 +269,11 @@ function joined(parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /** @returns null for a secret that is not a key of the scheme */
-function keyOf({ key = "text", keyPrefix = "", digest = "sha256" }: SignatureScheme, secret: string, use: "sign" | "verify") {
+function keyOf(
+  { key = "text", keyPrefix = "", digest = "sha256" }: SignatureScheme,
+  secret: string,
+  use: "sign" | "verify",
+) {
   if (key === "text" && isHash(digest)) return secret;
   const text = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
   if (!isHash(digest)) return use === "sign" ? privateKey(secret) : publicKey(text, key);

@@ -37,10 +37,16 @@ export interface Sender<Events extends object> {
   /** Reads an authentic or a stored delivery. Never throws. */
   read(delivery: ReadableDelivery): Reading;
   /** Signs, for tests and tools. @throws SignalboxError `secret_invalid`, `timestamp_invalid`, `option_invalid` */
-  sign(body: Uint8Array, options: { secret: string; now: number; headers?: Readonly<Record<string, string>> }): Record<string, string>;
+  sign(
+    body: Uint8Array,
+    options: { secret: string; now: number; headers?: Readonly<Record<string, string>> },
+  ): Record<string, string>;
   /** An event as the sender makes it. @param now in milliseconds since 1970 */
   sample(now: number): SampleDelivery;
 }
+
+/** A sender of any events. */
+export type AnySender = Sender<object>;
 
 /** What a sender needs of the receiver; each is the default of the option of this name. */
 export interface SenderLimits {
@@ -79,20 +85,26 @@ export interface ReadEvent<Event = unknown> {
 
 /** What a delivery contains. */
 export type Reading =
-  | ({ kind: "event"; event: unknown; /** Why it is only kept; null to hand it off. */ quarantine: string | null } & EventFacts)
+  | ({
+      kind: "event";
+      event: unknown;
+      /** Why it is only kept; null to hand it off. */ quarantine: string | null;
+    } & EventFacts)
   | { kind: "challenge"; id: string; type: string; answer: Readonly<Record<string, unknown>> }
   | { kind: "unusable"; reason: string };
 
 /** What of an event is kept beside its payload. */
 export interface EventFacts {
-  id: string;
+  /** Null: the sender has none, so the hash of the body is used. */
+  id: string | null;
   type: string;
   subtype: string | null;
   subject: string | null;
 }
 
 /** The answer to a handshake. */
-export type HandshakeAnswer = { readonly json: Readonly<Record<string, unknown>> } | { readonly text: string; readonly contentType?: string };
+export type HandshakeAnswer =
+  { readonly json: Readonly<Record<string, unknown>> } | { readonly text: string; readonly contentType?: string };
 
 /** How a sender finds out, before it sends events, that the receiver is ready for them. */
 export interface SenderHandshake {

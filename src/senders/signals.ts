@@ -39,7 +39,9 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
     const { subtype, subject } = factsOf(event);
     return { kind: "event", id: event.id, type: event.type, subtype, subject, event, quarantine };
   },
-  sign: (body, { secret, now }) => ({ [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(now / 1000) }) }),
+  sign: (body, { secret, now }) => ({
+    [SIGNATURE_HEADER]: signBody({ body, secret, timestamp: Math.floor(now / 1000) }),
+  }),
   sample: (now) => ({
     body: {
       id: `evt_${now}`,

@@ -57,10 +57,7 @@ export type SecretMatch =
   { ok: true; timestamp: number | null; secretIndex: number } | { ok: false; reason: SignatureProblem };
 
 /** The same for a header that was parsed before, of whichever sender. */
-export function verifyParsedSignature(
-  signature: Signature,
-  input: Omit<VerifySignatureInput, "header">,
-): SecretMatch {
+export function verifyParsedSignature(signature: Signature, input: Omit<VerifySignatureInput, "header">): SecretMatch {
   // A caller without types may pass a parsed body, or one secret as a text, whose letters would be tried as secrets.
   if (!ArrayBuffer.isView(input.body) || input.body.byteLength > LONGEST_BODY || !Array.isArray(input.secrets)) {
     return { ok: false, reason: "signature_mismatch" };

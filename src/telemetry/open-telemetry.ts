@@ -14,7 +14,7 @@ import {
 } from "@opentelemetry/api";
 import { describeError, errorName } from "../errors.js";
 import type { Batch, ClaimedEvent } from "../inbox/batch.js";
-import { headerValue, type DeliveryRequest } from "../receiver/delivery.js";
+import { headerValue, type RequestHeaders } from "../senders/headers.js";
 import { REJECTIONS, type RejectionCode } from "../receiver/rejection.js";
 import type {
   DeliveryOutcome,
@@ -61,7 +61,7 @@ function observe({ endpoint, health, logErrors, onError }: ObservedReceiver): Te
   /** `span` is null for a delivery that is not sampled. Not a WeakMap, which would keep the garbage collector busy. */
   const attempts = new Map<ClaimedEvent, { span: Span | null; beganAt: number; endedAt: number | undefined }>();
 
-  function receive(headers: DeliveryRequest["headers"]): ObservedDelivery {
+  function receive(headers: RequestHeaders): ObservedDelivery {
     const beganAt = performance.now();
     const sender = parseTraceParent(headerValue(headers, "traceparent"));
     const options = sender === null ? CONSUMER : { ...CONSUMER, links: [{ context: sender }] };

@@ -1,10 +1,14 @@
-import { SIGNATURE_HEADER } from "../signature/header.js";
-import { signBody } from "../signature/sign.js";
+import { signals } from "../senders/signals.js";
+import type { AnySender } from "../senders/sender.js";
 
 /** How a delivery is signed. */
 export interface SignedDeliveryOptions {
-  /** The whole text is the key: no prefix is removed. */
+  /** As the sender shows it. */
   secret: string;
+  /** Who signs, such as `stripe()`. @default the service */
+  sender?: AnySender | undefined;
+  /** Headers that the sender reads, such as `x-github-event`. @default those of the sender's own sample */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */
   now?: number;
 }
@@ -17,7 +21,7 @@ export interface SignedDelivery {
 }
 
 /**
- * Signs an event, as the service does. An object is serialised as JSON; a string or bytes are not changed.
+ * Signs an event, as its sender does. An object is serialised as JSON; a string or bytes are not changed.
  *
  * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
  * @example
@@ -26,13 +30,11 @@ export interface SignedDelivery {
  */
 export function signedDelivery(
   event: object | string | Uint8Array,
-  { secret, now = Date.now() }: SignedDeliveryOptions,
+  { secret, sender, now = Date.now(), headers = {} }: SignedDeliveryOptions,
 ): SignedDelivery {
   const isAsIs = typeof event === "string" || event instanceof Uint8Array;
   const body = Buffer.from(isAsIs ? event : JSON.stringify(event));
-  const timestamp = Math.floor(now / 1000);
-  return {
-    headers: { "Content-Type": "application/json", [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) },
-    body,
-  };
+  const signed = (sender ?? signals).sign(body, { secret, now, headers });
+  const contentType = signed["content-type"] === undefined ? { "Content-Type": "application/json" } : {};
+  return { headers: { ...contentType, ...signed }, body };
 }

@@ -1,15 +1,23 @@
 import type { DeliveryResponse } from "../receiver/delivery.js";
-import type { ReceiverOptions } from "../receiver/options.js";
+import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import { memoryStore } from "../stores/memory.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
-import { signedDelivery } from "./signed-delivery.js";
+import { signedDelivery, type SignedDeliveryOptions } from "./signed-delivery.js";
 
 type OrUndefined<Options> = { [Option in keyof Options]?: Options[Option] | undefined };
 type OtherOptions = Omit<ReceiverOptions, "secrets" | "clock">;
 
 /** The options of `createReceiver`. All are optional. */
-export interface TestReceiverOptions extends OrUndefined<OtherOptions> {
+export interface TestReceiverOptions extends OrUndefined<OtherOptions>, TestOptions {}
+
+/** The options of `createReceiver` with a sender. All but `sender` are optional. */
+export interface TestSenderReceiverOptions<Events extends object>
+  extends OrUndefined<Omit<SenderReceiverOptions<Events>, "secrets" | "clock" | "sender">>, TestOptions {
+  sender: SenderReceiverOptions<Events>["sender"];
+}
+
+interface TestOptions {
   /** `deliver` signs with the first secret. @default "whsec_test" */
   secrets?: string | readonly string[] | undefined;
   /** @default a new manual clock, set to the current time */
@@ -27,11 +35,11 @@ export interface TestReceiver {
    * Signs an event, a text or bytes, and returns the receiver's answer. Callbacks run after the answer: wait for them with
    * `waitForEvent(receiver, event.id)`.
    *
-   * @param signing another `secret`, or another `now` in milliseconds, for a signature that is not valid
+   * @param signing the sender's `headers`, or another `secret` or `now` in milliseconds for a signature that is not valid
    */
   deliver(
     event: object | string | Uint8Array,
-    signing?: { secret?: string | undefined; now?: number | undefined },
+    signing?: Partial<Pick<SignedDeliveryOptions, "secret" | "now" | "headers">>,
   ): Promise<DeliveryResponse>;
   /** Closes the receiver without a wait, for `await using`. Running callbacks are aborted. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -48,24 +56,40 @@ export interface TestReceiver {
  * await deliver(event);
  * await waitForEvent(receiver, event.id);
  */
-export async function testReceiver(options: TestReceiverOptions = {}): Promise<TestReceiver> {
+export async function testReceiver(options?: TestReceiverOptions): Promise<TestReceiver>;
+/**
+ * The same for a receiver with a sender.
+ *
+ * @example
+ * const { deliver } = await testReceiver({ sender: stripe(), onEvent });
+ * await deliver({ id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } });
+ */
+export async function testReceiver<Events extends object>(
+  options: TestSenderReceiverOptions<Events>,
+): Promise<TestReceiver>;
+export async function testReceiver<Events extends object>(
+  options: TestReceiverOptions | TestSenderReceiverOptions<Events> = {},
+): Promise<TestReceiver> {
   const { secrets = "whsec_test", clock = createManualClock(), ...others } = options;
+  const { sender, onSignal, onEvent } = others as Partial<ReceiverOptions & SenderReceiverOptions<Events>>;
+  const callback = { [sender === undefined ? "onSignal" : "onEvent"]: onSignal ?? onEvent ?? (() => undefined) };
   const secret = typeof secrets === "string" ? secrets : (secrets[0] ?? "");
   const receiver = createReceiver({
     ...others,
+    ...callback,
     secrets,
     clock,
     store: others.store ?? memoryStore(),
-    onSignal: others.onSignal ?? (() => undefined),
     logger: others.logger ?? false,
-  });
+  } as ReceiverOptions);
   await receiver.start();
   return {
     receiver,
     clock,
     secret,
     deliver(event, signing = {}) {
-      const signed = signedDelivery(event, { secret: signing.secret ?? secret, now: signing.now ?? clock.now() });
+      const given = { secret: signing.secret ?? secret, now: signing.now ?? clock.now(), headers: signing.headers };
+      const signed = signedDelivery(event, { sender, ...given });
       return receiver.handle({ method: "POST", ...signed });
     },
     [Symbol.asyncDispose]: () => receiver.close({ graceMs: 0 }),

@@ -15,8 +15,8 @@ import { assertReceiver } from "./node-handler.js";
 export function fetchHandler(receiver: Receiver): (request: Request) => Promise<Response> {
   assertReceiver(receiver, "fetchHandler");
   return async (request) => {
-    const { method, headers, signal } = request;
-    const answer = await receiver.handle({ method, headers, signal, body: chunksOf(request) });
+    const { method, url, headers, signal } = request;
+    const answer = await receiver.handle({ method, url, headers, signal, body: chunksOf(request) });
     // The client is gone, so nothing reads this answer.
     if (answer === null) return new Response(null, { status: 499 });
     return new Response(answer.body, { status: answer.status, headers: answer.headers });

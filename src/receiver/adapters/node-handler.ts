@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../errors.js";
 import { capturedRawBody } from "./capture-raw-body.js";
-import type { HeadersLike } from "../delivery.js";
+import type { HeadersLike } from "../../senders/headers.js";
 import type { Receiver } from "../receiver.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
@@ -17,11 +17,11 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   // Express changes the prototypes of request and response, so V8 reads their properties slowly. So few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
-    const { method = "", headers } = request;
+    const { method = "", url, headers } = request;
     // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
     const giveUp = (): void => void response.destroy();
     receiver
-      .handle({ method, headers: new NodeHeaders(headers), body: capturedRawBody(request) ?? request })
+      .handle({ method, url, headers: new NodeHeaders(headers), body: capturedRawBody(request) ?? request })
       .then((answer) => {
         try {
           if (answer !== null) sendResponse(request, response, answer);

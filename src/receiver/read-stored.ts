@@ -1,0 +1,30 @@
+import { hash } from "node:crypto";
+import type { ReadAgain } from "../inbox/store.js";
+import type { ReceivedDelivery } from "../inbox/stored-events.js";
+import { readable } from "../senders/define-sender.js";
+import type { AnySender, Reading } from "../senders/sender.js";
+
+/** Reads a stored event again, after a restart or at a replay. */
+export function readStored(
+  sender: AnySender,
+  { received, body }: { received: ReceivedDelivery; body: Uint8Array },
+): Reading {
+  return sender.read(readable(body, received.headers));
+}
+
+/** @param find finds the sender of an event by its name; undefined when it is not known here */
+export function readAgainBy(find: (name: string) => AnySender | undefined): ReadAgain {
+  return (event) => {
+    const sender = find(event.sender);
+    const reading = sender === undefined ? null : readStored(sender, event);
+    if (reading?.kind === "challenge") return { eventId: reading.id, type: reading.type, subtype: null, subject: null };
+    if (reading?.kind !== "event" || reading.quarantine !== null) return null;
+    const { id, type, subtype, subject } = reading;
+    return { eventId: id ?? idOfBody(event.body), type, subtype, subject };
+  };
+}
+
+/** The id of an event that has none of its own. */
+export function idOfBody(body: Uint8Array): string {
+  return `sha256:${hash("sha256", body, "hex")}`;
+}
