@@ -112,6 +112,7 @@ export function createReceiver<Events extends object>(
 ): Receiver {
   const config = resolveOptions(options);
   const { clock, endpoint, store, sender } = config;
+  const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
@@ -130,6 +131,7 @@ export function createReceiver<Events extends object>(
   const telemetry =
     config.telemetry?.observe({
       endpoint,
+      sender: otherSender,
       logErrors: config.logErrors,
       health: () => receiver.health(),
       onError(error) {
@@ -143,7 +145,7 @@ export function createReceiver<Events extends object>(
   const inbox = createInbox({
     ...config,
     ...config.handoff,
-    sender: sender.name === DEFAULT_SENDER ? null : sender.name,
+    sender: otherSender,
     hasUnsignedIds: sender.unsignedId,
     readAgain: readAgainBy(() => sender),
     handOff,

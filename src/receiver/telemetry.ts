@@ -27,6 +27,8 @@ export interface Telemetry {
 /** What a {@link Telemetry} knows of its receiver. */
 export interface ObservedReceiver {
   endpoint: string;
+  /** The name of the option `sender`; null without it. */
+  sender: string | null;
   /** With `false` spans have the names of errors alone. */
   logErrors: boolean;
   /** As `receiver.health()`. */

@@ -2,7 +2,7 @@ import type { Attributes, BatchObservableResult, Counter, Histogram, Meter } fro
 import { CRASH_LOOP } from "../inbox/crashes.js";
 import type { ReceiverHealth } from "../receiver/health.js";
 import { REJECTIONS } from "../receiver/rejection.js";
-import type { DeliveryOutcome } from "../receiver/telemetry.js";
+import type { DeliveryOutcome, ObservedReceiver } from "../receiver/telemetry.js";
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const ATTEMPTS = [1, 2, 3, 5, 8, 13, 20];
@@ -12,8 +12,12 @@ const HANDOFF_OUTCOMES = ["done", "rejected", "timeout", "permanent", "later", "
 const DEAD_REASONS = ["permanent_failure", "attempts_exhausted", CRASH_LOOP];
 
 /** The metrics of a receiver. Durations are in milliseconds here, and in seconds there. */
-export function createInstruments(meter: Meter, endpoint: string, health: () => ReceiverHealth) {
-  const here: Attributes = { "signalbox.endpoint": endpoint };
+export function createInstruments(
+  meter: Meter,
+  { endpoint, sender }: Pick<ObservedReceiver, "endpoint" | "sender">,
+  health: () => ReceiverHealth,
+) {
+  const here: Attributes = { "signalbox.endpoint": endpoint, ...(sender !== null && { "signalbox.sender": sender }) };
   const attributesOf = (name: string, value: string): Attributes => ({ ...here, [`signalbox.${name}`]: value });
 
   /** Null once the receiver is closed. The SDK calls `observe` once more, and until then would keep the receiver in memory. */

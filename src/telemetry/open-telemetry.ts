@@ -52,12 +52,12 @@ function guard<Args extends unknown[], Result>(hook: (...args: Args) => Result, 
   };
 }
 
-function observe({ endpoint, health, logErrors, onError }: ObservedReceiver): TelemetryHooks {
+function observe({ endpoint, sender, health, logErrors, onError }: ObservedReceiver): TelemetryHooks {
   const tracer = trace.getTracer("signalbox");
-  const instruments = createInstruments(metrics.getMeter("signalbox"), endpoint, health);
-  const receiving = spanKit("receive", endpoint, "receive");
-  const committing = spanKit("commit", endpoint);
-  const handingOff = spanKit("hand-off", endpoint, "process");
+  const instruments = createInstruments(metrics.getMeter("signalbox"), { endpoint, sender }, health);
+  const receiving = spanKit("receive", { endpoint, sender }, "receive");
+  const committing = spanKit("commit", { endpoint, sender });
+  const handingOff = spanKit("hand-off", { endpoint, sender }, "process");
   /** `span` is null for a delivery that is not sampled. Not a WeakMap, which would keep the garbage collector busy. */
   const attempts = new Map<ClaimedEvent, { span: Span | null; beganAt: number; endedAt: number | undefined }>();
 
@@ -199,12 +199,17 @@ function isSampled({ traceFlags }: SpanContext): boolean {
 }
 
 /** By the semantic conventions of messaging. `type` is one of theirs; a commit is none of theirs. */
-function spanKit(operation: string, endpoint: string, type?: string): { name: string; attributes: Attributes } {
+function spanKit(
+  operation: string,
+  { endpoint, sender }: Pick<ObservedReceiver, "endpoint" | "sender">,
+  type?: string,
+): { name: string; attributes: Attributes } {
   const attributes: Attributes = {
     "messaging.system": "signalbox",
     "messaging.operation.name": operation,
     "messaging.destination.name": endpoint,
   };
+  if (sender !== null) attributes["signalbox.sender"] = sender;
   if (type !== undefined) attributes["messaging.operation.type"] = type;
   return { name: `${operation} ${endpoint}`, attributes };
 }
