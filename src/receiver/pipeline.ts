@@ -252,6 +252,7 @@ export function createPipeline(config: PipelineConfig) {
     // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.
     if ("cause" in refusal || code === "body_unavailable") config.onTrouble(code, refusal.cause ?? null);
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
+    if (code === "method_not_allowed" && handshake?.get !== undefined) response.headers["Allow"] = "GET, POST";
     events.emit("rejected", { code, status: response.status, requestId });
     return response;
   }

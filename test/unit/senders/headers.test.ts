@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headerValue } from "../../../src/receiver/delivery.js";
+import { headerValue } from "../../../src/senders/headers.js";
 
 const NAME = "x-service-signature";
 
