@@ -1,0 +1,75 @@
+import type { EventPayloadMap, IssuesEvent, IssuesOpenedEvent, PushEvent } from "@octokit/webhooks-types";
+import type Stripe from "stripe";
+import { expectTypeOf, test } from "vitest";
+import { createReceiver, type Handoff } from "../../src/index.js";
+import { defineSender } from "../../src/senders/define-sender.js";
+import type { EventsByType, Sender } from "../../src/senders/sender.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { testReceiver } from "../../src/testing/index.js";
+
+// Held by `tsc -p test`, against the senders' own types: the functions below are never called.
+const base = { secrets: "whsec_types", store: memoryStore() };
+const typed = (check: () => void): void => {
+  expectTypeOf(check).toBeFunction();
+};
+declare const stripe: Sender<EventsByType<Stripe.Event>>;
+declare const github: Sender<EventPayloadMap>;
+const acme = defineSender({
+  name: "acme",
+  signature: { header: "x-acme-signature" },
+  read: ({ json }) => ({ id: json.id, type: json.type }),
+});
+
+test("a map of functions narrows the event of each to its type", () => {
+  typed(() => {
+    createReceiver({
+      ...base,
+      sender: stripe,
+      onEvent: {
+        "invoice.paid": (event, handoff) => {
+          expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
+          expectTypeOf(handoff).toEqualTypeOf<Handoff>();
+        },
+        "charge.dispute.*": (event) => expectTypeOf(event.data.object).toEqualTypeOf<Stripe.Dispute>(),
+        "charge.*": (event) => expectTypeOf(event.type).toExtend<`charge.${string}`>(),
+        "*": (event) => expectTypeOf(event).toEqualTypeOf<Stripe.Event>(),
+      },
+    });
+    createReceiver({
+      ...base,
+      sender: github,
+      onEvent: {
+        push: (event) => expectTypeOf(event).toEqualTypeOf<PushEvent>(),
+        "issues.opened": (event) => expectTypeOf(event).toEqualTypeOf<IssuesOpenedEvent>(),
+        "issues.*": (event) => expectTypeOf(event).toEqualTypeOf<IssuesEvent>(),
+      },
+    });
+  });
+});
+
+test("one function gets any event of the sender", () => {
+  typed(() => {
+    createReceiver({
+      ...base,
+      sender: stripe,
+      onEvent(event) {
+        if (event.type === "invoice.paid") expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
+      },
+    });
+    createReceiver({ ...base, sender: acme, onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() } });
+    void testReceiver({ sender: stripe, onEvent: { "invoice.paid": () => {} } });
+  });
+});
+
+test("a misspelt type, and a callback of another kind, do not compile", () => {
+  typed(() => {
+    // @ts-expect-error Stripe has no such type
+    createReceiver({ ...base, sender: stripe, onEvent: { "invoice.payed": () => {} } });
+    // @ts-expect-error GitHub has no such action
+    createReceiver({ ...base, sender: github, onEvent: { "issues.opend": () => {} } });
+    // @ts-expect-error a receiver with a sender has onEvent
+    createReceiver({ ...base, sender: stripe, onSignal: () => {} });
+    // @ts-expect-error without a sender there is no onEvent
+    createReceiver({ ...base, onEvent: () => {} });
+  });
+});
