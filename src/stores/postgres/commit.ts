@@ -39,10 +39,9 @@ const MOST_TOKEN = 2 ** 30;
 
 /** Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its rows to the result. */
 export function prepareCommit({ settlements, accepts, claim }: Batch) {
-  // In one order for all processes, because each row is locked until the end of its transaction. See `accept` in
-  // commit-functions.ts.
+  // In one order for all processes, because each row is locked until the end of its transaction.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
-  const accepted = order(accepts, (a, b) => byContent(a, b) || byId(a, b));
+  const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
   const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
   const events = accepted.map((index) => accepts[index] as NewEvent);
   if (events.some(({ eventId }) => storable(eventId) === null)) {
@@ -123,14 +122,6 @@ function unlessNull<Item>(items: readonly Item[]): readonly Item[] | null {
 /** @returns the indexes of the items in this order */
 function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): number[] {
   return Array.from(items.keys()).sort((a, b) => compare(items[a] as Item, items[b] as Item));
-}
-
-const byId = (a: NewEvent, b: NewEvent): number => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0);
-
-/** 0 for events without a content key, as those of the service. */
-function byContent({ contentKey: a }: NewEvent, { contentKey: b }: NewEvent): number {
-  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
-  return Buffer.compare(a, b);
 }
 
 /**

@@ -95,10 +95,11 @@ const ONE_QUEUE = `
 // the default one.
 //
 // During a rolling deployment, processes of the version before still commit and settle: the functions that they call are made again,
-// after the migration, with the new arguments last, which have defaults. A commit of theirs that waits for this migration fails once.
-// Their search, replay, lists and imports fail until they are replaced, since they name the old columns. The first statement takes the
-// strongest lock at once, so that no commit can deadlock with it.
+// after the migration, with the new arguments last, which have defaults. Their search, replay, lists and imports fail until they are
+// replaced, since they name the old columns. LOCK comes first, in the order of a commit: so no commit can deadlock with it, and those that
+// wait for it have not called `accept` yet. Without the lock of the owners each old process lost the commit that waited.
 const SENDERS = `
+  LOCK TABLE inbox_owner, inbox;
   ALTER TABLE inbox ADD COLUMN sender text, ADD COLUMN content_key bytea;
   ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
   ALTER TABLE inbox RENAME COLUMN product TO subject;
