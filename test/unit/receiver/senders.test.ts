@@ -91,7 +91,11 @@ test("an event without a function is kept as done and says so, and can be replay
   const store = memoryStore();
   const first = await testReceiver({ sender: acme(), store, onEvent: { "charge.*": () => undefined } });
   expect((await first.deliver(PAID)).status).toBe(200);
-  expect(await first.receiver.inbox.get("evt_1")).toMatchObject({ state: "done", lastError: "no_handler", attempts: 0 });
+  expect(await first.receiver.inbox.get("evt_1")).toMatchObject({
+    state: "done",
+    lastError: "no_handler",
+    attempts: 0,
+  });
   await first.receiver.close();
   const onEvent = vi.fn();
   const { receiver } = await testReceiver({ sender: acme(), store, onEvent });
@@ -237,7 +241,9 @@ test("a secret that a sender cannot use, and a callback of another kind, are ref
 test("signedDelivery signs as the sender does", () => {
   const now = 1_795_255_200_000;
   const { headers, body } = signedDelivery(PAID, { sender: acme(), secret: "s", now });
-  const digest = createHmac("sha512", "s").update(`1795255200:${JSON.stringify(PAID)}`).digest("base64");
+  const digest = createHmac("sha512", "s")
+    .update(`1795255200:${JSON.stringify(PAID)}`)
+    .digest("base64");
   expect(headers).toEqual({
     "Content-Type": "application/json",
     "x-acme-time": "1795255200",
