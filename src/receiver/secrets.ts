@@ -1,6 +1,7 @@
 import { SignalboxError } from "../errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { AnySender } from "../senders/sender.js";
+import { signals } from "../senders/signals.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../signature/secret.js";
 import { ignore } from "../time/ignore.js";
 
@@ -47,7 +48,7 @@ type SecretUser = Pick<AnySender, "name" | "secretProblem">;
  *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
  */
-export function createSecrets(option: SecretsOption, sender: SecretUser) {
+export function createSecrets(option: SecretsOption, sender: SecretUser = signals) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {
