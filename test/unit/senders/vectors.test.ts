@@ -242,7 +242,7 @@ test.each(EACH)("6. %s is refused when its body was parsed and written again", (
     // Of a form Twilio signs the fields, not the bytes.
     if (isForm(vector) && sender.name === "twilio") return;
     again = isForm(vector)
-      ? new URLSearchParams([...new URLSearchParams(vector.body)].reverse()).toString()
+      ? new URLSearchParams([...new URLSearchParams(vector.body)].toReversed()).toString()
       : `${vector.body}\n`;
   }
   expect(again).not.toBe(vector.body);
