@@ -21,6 +21,9 @@ import { verifyParsedSignature, type SignatureProblem } from "../../../src/signa
 /** A delivery of `fixtures/senders/`. */
 export interface Vector {
   name: string;
+  from: string;
+  source: string;
+  note?: string;
   secret: string;
   headers: Record<string, string>;
   body: string;
