@@ -7,6 +7,12 @@ import { isKnownSignalType, type Handoff, type Signal, type SignalType } from "s
  * After a crash a signal can come again, with the same `handoff.deliveryKey`. Store that key with the effect, or give it to the
  * other system as its idempotency key.
  */
+// if sender
+export async function onEvent(_event: unknown, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
+  handoff.logger.info("an event");
+}
+// end sender
+// if signals
 export async function onSignal(signal: Signal, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
   const { signal_type: type, product, title } = signal.data;
   handoff.logger.info({ type, product: product.slug, team: teamFor(type) }, title);
@@ -29,3 +35,4 @@ export function teamFor(type: SignalType): "pricing" | "growth" | "everyone" {
       return "everyone";
   }
 }
+// end signals

@@ -1,0 +1,76 @@
+import { builtInSender } from "../../../senders/built-in.js";
+
+/** Where each sender says how to add a webhook. */
+const PAGES: Readonly<Record<string, string>> = {
+  "standard-webhooks": "https://www.standardwebhooks.com",
+  svix: "https://docs.svix.com/receiving/introduction",
+  stripe: "https://docs.stripe.com/webhooks",
+  github: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
+  shopify: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
+  slack: "https://docs.slack.dev/apis/events-api/",
+  paddle: "https://developer.paddle.com/webhooks/notification-destinations",
+  "lemon-squeezy": "https://docs.lemonsqueezy.com/help/webhooks",
+  linear: "https://linear.app/developers/webhooks",
+  twilio: "https://www.twilio.com/docs/usage/webhooks/webhooks-overview",
+  zoom: "https://developers.zoom.us/docs/api/webhooks/",
+  meta: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+  twitch: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
+};
+
+/** What two senders need beside the secret: an option of the sender, its variable, a value for this machine, and what it is. */
+const OPTIONS: Readonly<Record<string, readonly [option: string, variable: string, local: string, is: string]>> = {
+  twilio: ["publicUrl", "PUBLIC_URL", "http://localhost:3000/webhooks/twilio", "the address that it posts to"],
+  meta: ["verifyToken", "META_VERIFY_TOKEN", "local-token", "the token that you chose for it"],
+};
+
+/** The ids of a sample are made of its time, so they are the same in each starter. */
+const SAMPLE_TIME = Date.UTC(2026, 0, 1);
+
+/**
+ * Makes the function that translates a text of the templates for this sender. `templates/express` is written for signals, its parts
+ * for a sender and `templates/sender` for Stripe.
+ */
+export function translatorFor(sender: string): (text: string) => string {
+  const factory = sender.replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
+  const secret = `${sender
+    .replace(/-webhooks$/, "")
+    .replaceAll("-", "_")
+    .toUpperCase()}_WEBHOOK_SECRET`;
+  const options = Object.entries(OPTIONS).flatMap(([name, option]) => (name === sender ? [option] : []));
+  const { body, headers = {} } = builtInSender(sender).sample(SAMPLE_TIME);
+  /** A line for each variable. */
+  const lines = (line: (name: string, local: string, is: string) => string): string =>
+    [["", secret, "", "the signing secret"] as const, ...options].map(([, ...each]) => line(...each)).join("\n");
+  const row = (name: string, _: string, is: string) =>
+    `| ${`\`${name}\``.padEnd(24)} | ${"".padEnd(16)} | ${is.padEnd(61)} |`;
+  const replacements: readonly (readonly [RegExp, string])[] = [
+    [/^ {2}SECRET_FILE: z.*$/m, lines((name, _, is) => `  ${name}: z.string("must be ${is}"),`)],
+    [/^# SECRET_FILE=.*$/m, lines((name, local) => `${name}=${local}`)],
+    [/^\| `SECRET_FILE` .*$/m, lines(row)],
+    [/^ +SECRET_FILE: .*\n| SECRET_FILE=\/data\S+|^# The signing secrets are in a volume.*\n/m, ""],
+    [/The inbox and the signing secrets are in a volume, so they survive/, "The inbox is in a volume, so it survives"],
+    [/The volume has the inbox too,/, "The volume `data` has the inbox,"],
+    // Not each sender does.
+    [/ The\nservice repeats deliveries[^.]+\./, ""],
+    [/(?<=WEBHOOK_SECRET: SECRET)/, options.map(([, name, local]) => `, ${name}: "${local}"`).join("")],
+    [/\bSTRIPE_WEBHOOK_SECRET\b/g, secret],
+    [/\bstripe(?= \} from)/, factory],
+    [/\bstripe\(\)/, `${factory}(${options.map(([option, name]) => `{ ${option}: config.${name} }`).join("")})`],
+    [/\bstripe\b|\bsignals(?=\.db)|(?<=\/webhooks\/)signals\b/g, sender],
+    [/import \{ isKnownSignalType, type Handoff.*\}/, "import type { Handoff }"],
+    [/, secretFile(?= )/, ""],
+    [/\bonSignal\b/g, "onEvent"],
+    [/\bon-signal\b/g, "on-event"],
+    [/\ba signal\b/g, "an event"],
+    [/\bsignal\b/g, "event"],
+    [/\bSignals\b(?= )/g, "Events"],
+    [/webhook events \("signals"\) of a Product Intelligence service/, `webhooks of [${sender}]({{page}})`],
+    [/, restarts it after changes, and runs the service\n[^.]+/, " and restarts it after changes"],
+    [/with an emulator of the service/, "and restarts it after changes  "],
+    [/^\| `npm run (replay|register)` .*\n/gm, ""],
+    [/\{\{page\}\}/g, PAGES[sender] ?? ""],
+    [/"\{\{event\}\}"/, JSON.stringify(body, null, 2)],
+    [/"\{\{headers\}\}"/, JSON.stringify(headers)],
+  ];
+  return (text) => replacements.reduce((translated, [from, to]) => translated.replace(from, () => to), text);
+}
