@@ -35,9 +35,14 @@ async function run(): Promise<void> {
   const receiver = createReceiver({ secrets, store: createStore(config), onSignal, logger });
   // end signals
   // if sender
-  const sender = stripe();
-  const secrets = config.STRIPE_WEBHOOK_SECRET;
-  const receiver = createReceiver({ sender, endpoint: "stripe", secrets, store: createStore(config), onSignal, logger });
+  const receiver = createReceiver({
+    sender: stripe(),
+    endpoint: "stripe",
+    secrets: config.STRIPE_WEBHOOK_SECRET,
+    store: createStore(config),
+    onSignal,
+    logger,
+  });
   // end sender
   receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
   const server = createApp(receiver).listen(config.PORT);

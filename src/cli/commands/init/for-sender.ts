@@ -17,14 +17,20 @@ const PAGES: Readonly<Record<string, string>> = {
   twitch: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
 };
 
-/** What two senders need beside the secret: an option of the sender, its variable, a value for this machine, and what it is. */
-const OPTIONS: Readonly<Record<string, readonly [option: string, variable: string, local: string, is: string]>> = {
-  twilio: ["publicUrl", "PUBLIC_URL", "http://localhost:3000/webhooks/twilio", "the address that it posts to"],
-  meta: ["verifyToken", "META_VERIFY_TOKEN", "local-token", "the token that you chose for it"],
+/** A variable of the written receiver: its name, its value on this machine, and what it must be. */
+type Variable = readonly [name: string, local: string, is: string];
+
+/** The option that a sender has to be given, and the variable with its value. */
+const OPTIONS: Readonly<Record<string, readonly [option: string, variable: Variable]>> = {
+  twilio: ["publicUrl", ["PUBLIC_URL", "http://localhost:3000/webhooks/twilio", "the address that it posts to"]],
+  meta: ["verifyToken", ["META_VERIFY_TOKEN", "local-token", "the token that you chose for it"]],
 };
 
 /** The ids of a sample are made of its time, so they are the same in each starter. */
 const SAMPLE_TIME = Date.UTC(2026, 0, 1);
+
+const tableRow = (name: string, _local: string, is: string): string =>
+  `| ${`\`${name}\``.padEnd(24)} | ${" ".repeat(16)} | ${is.padEnd(61)} |`;
 
 /**
  * Makes the function that translates a text of the templates for this sender. `templates/express` is written for signals, its parts
@@ -32,30 +38,29 @@ const SAMPLE_TIME = Date.UTC(2026, 0, 1);
  */
 export function translatorFor(sender: string): (text: string) => string {
   const factory = sender.replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
-  const secret = `${sender
+  const constant = sender
     .replace(/-webhooks$/, "")
     .replaceAll("-", "_")
-    .toUpperCase()}_WEBHOOK_SECRET`;
-  const options = Object.entries(OPTIONS).flatMap(([name, option]) => (name === sender ? [option] : []));
+    .toUpperCase();
+  const secret: Variable = [`${constant}_WEBHOOK_SECRET`, "", "the signing secret"];
+  const options = OPTIONS[sender] === undefined ? [] : [OPTIONS[sender]];
+  const linesOf = (line: (...variable: Variable) => string): string =>
+    [secret, ...options.map(([, variable]) => variable)].map((each) => line(...each)).join("\n");
+  const argument = options.map(([option, [name]]) => `{ ${option}: config.${name} }`).join("");
   const { body, headers = {} } = builtInSender(sender).sample(SAMPLE_TIME);
-  /** A line for each variable. */
-  const lines = (line: (name: string, local: string, is: string) => string): string =>
-    [["", secret, "", "the signing secret"] as const, ...options].map(([, ...each]) => line(...each)).join("\n");
-  const row = (name: string, _: string, is: string) =>
-    `| ${`\`${name}\``.padEnd(24)} | ${"".padEnd(16)} | ${is.padEnd(61)} |`;
   const replacements: readonly (readonly [RegExp, string])[] = [
-    [/^ {2}SECRET_FILE: z.*$/m, lines((name, _, is) => `  ${name}: z.string("must be ${is}"),`)],
-    [/^# SECRET_FILE=.*$/m, lines((name, local) => `${name}=${local}`)],
-    [/^\| `SECRET_FILE` .*$/m, lines(row)],
+    [/^ {2}SECRET_FILE: z.*$/m, linesOf((name, _local, is) => `  ${name}: z.string("must be ${is}"),`)],
+    [/^# SECRET_FILE=.*$/m, linesOf((name, local) => `${name}=${local}`)],
+    [/^\| `SECRET_FILE` .*$/m, linesOf(tableRow)],
     [/^ +SECRET_FILE: .*\n| SECRET_FILE=\/data\S+|^# The signing secrets are in a volume.*\n/m, ""],
     [/The inbox and the signing secrets are in a volume, so they survive/, "The inbox is in a volume, so it survives"],
     [/The volume has the inbox too,/, "The volume `data` has the inbox,"],
     // Not each sender does.
     [/ The\nservice repeats deliveries[^.]+\./, ""],
-    [/(?<=WEBHOOK_SECRET: SECRET)/, options.map(([, name, local]) => `, ${name}: "${local}"`).join("")],
-    [/\bSTRIPE_WEBHOOK_SECRET\b/g, secret],
+    [/(?<=WEBHOOK_SECRET: SECRET)/, options.map(([, [name, local]]) => `, ${name}: "${local}"`).join("")],
+    [/\bSTRIPE_WEBHOOK_SECRET\b/g, secret[0]],
     [/\bstripe(?= \} from)/, factory],
-    [/\bstripe\(\)/, `${factory}(${options.map(([option, name]) => `{ ${option}: config.${name} }`).join("")})`],
+    [/\bstripe\(\)/, `${factory}(${argument})`],
     [/\bstripe\b|\bsignals(?=\.db)|(?<=\/webhooks\/)signals\b/g, sender],
     [/import \{ isKnownSignalType, type Handoff.*\}/, "import type { Handoff }"],
     [/, secretFile(?= )/, ""],
