@@ -116,8 +116,10 @@ function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...even
     leaseMs: state === "dead" ? DAY_MS : null,
     bodyHash: createHash("sha256").update(body).digest(),
     reason: null,
-    signalType: null,
-    product: null,
+    subtype: null,
+    subject: null,
+    sender: null,
+    contentKey: null,
     ...event,
     // An event becomes dead by a settlement, so it has to be leased first.
     state: state === "dead" ? "leased" : state,

@@ -1,6 +1,6 @@
 import Database from "better-sqlite3";
 import { vi } from "vitest";
-import type { AcceptResult, Batch, Settlement } from "../../src/inbox/batch.js";
+import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
 import type { InboxStore } from "../../src/inbox/store.js";
 import type { Break } from "./plain-medium.js";
 
@@ -19,6 +19,16 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     mistake: "looks whether an id is there, waits, and inserts",
     caught: "only one of many simultaneous accepts of one id is new",
     bend: checkThenInsert,
+  },
+  {
+    mistake: "knows an event by its id alone",
+    caught: "an event with the content key of a stored one is its duplicate, whatever its id",
+    bend: withContentKey(() => null),
+  },
+  {
+    mistake: "takes all equal bodies for one event",
+    caught: "only events of one endpoint that have a content key are compared by it",
+    bend: withContentKey(({ contentKey, bodyHash }) => contentKey ?? bodyHash),
   },
   {
     mistake: "settles under any token",
@@ -112,7 +122,8 @@ function checkThenInsert(store: InboxStore): InboxStore {
       const settled = await store.commit(part(endpoint, { settlements }));
       const inserted: AcceptResult[] = [];
       for (const event of accepts) {
-        const isKnown = (await store.get(endpoint, event.eventId)) !== undefined;
+        // Its mistake is about ids alone.
+        const isKnown = event.contentKey !== null || (await store.get(endpoint, event.eventId)) !== undefined;
         await Promise.resolve();
         const [result] = (await store.commit(part(endpoint, { accepts: [event] }))).accepts;
         // INSERT OR IGNORE, and no look at what it did.
@@ -122,6 +133,14 @@ function checkThenInsert(store: InboxStore): InboxStore {
       return { settlements: settled.settlements, accepts: inserted, claim: claimed.claim };
     },
   };
+}
+
+function withContentKey(keyOf: (event: NewEvent) => Uint8Array | null): (store: InboxStore) => InboxStore {
+  return (store) => ({
+    ...store,
+    commit: (batch) =>
+      store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, contentKey: keyOf(event) })) }),
+  });
 }
 
 function forgetApplied(store: InboxStore): InboxStore {

@@ -130,13 +130,15 @@ const COMPLETE = `
 // known ids are not inserted. A scalar query is made for each id by the key, whatever PostgreSQL knows of the table; as NOT EXISTS
 // it read the whole index of a new table for each commit.
 //
-// The ids are sorted. Two processes that insert the same ids in opposite orders would deadlock: 33
-// times in 100 rounds, against none in 300 when they are sorted.
+// The events are sorted by what two deliveries of one event share: the content key, or else the id. Two processes that insert the same
+// ids in opposite orders would deadlock: 33 times in 100 rounds, against none in 300 when they are sorted. With content keys that is
+// still possible, if the same ids come at once with several bodies; see `commit` in postgres-store.ts.
 const ACCEPT = `
   CREATE OR REPLACE FUNCTION accept(
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
-    p_bodies bytea, p_signal_types text[], p_products text[], OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
+    p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
+    OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
@@ -145,15 +147,17 @@ const ACCEPT = `
   BEGIN
     WITH stored AS (
       INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
-        body_hash, last_error, signal_type, product)
+        body_hash, last_error, subtype, subject, sender, content_key)
       SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
         CASE WHEN e.state = 'quarantined' THEN p_now END, CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
-        e.signal_type, e.product
-      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_signal_types, p_products)
-        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, signal_type, product, n)
+        e.subtype, e.subject, e.sender, e.content_key
+      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders, p_content_keys)
+        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, n)
       WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
+        AND (e.content_key IS NULL
+          OR (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.content_key = e.content_key) IS NULL)
       ORDER BY e.n
-      ON CONFLICT (endpoint, event_id) DO NOTHING
+      ON CONFLICT DO NOTHING
       RETURNING inbox.seq, inbox.event_id
     )
     SELECT array_agg(stored.seq), array_agg(stored.event_id) INTO v_new, v_ids FROM stored;
@@ -161,11 +165,17 @@ const ACCEPT = `
       seqs := v_new;
     ELSE
       -- A new statement, because the one above does not see rows that another process committed while it ran.
-      SELECT array_agg(old.seq ORDER BY e.n),
-        array_agg(CASE WHEN old.seq = ANY (v_new) THEN 'new' WHEN old.body_hash = e.hash THEN 'same' ELSE 'other' END ORDER BY e.n)
+      SELECT array_agg(coalesce(old.seq, alike.seq) ORDER BY e.n),
+        array_agg(
+          CASE
+            WHEN old.seq = ANY (v_new) AND old.content_key IS NOT DISTINCT FROM e.content_key THEN 'new'
+            WHEN coalesce(old.body_hash, alike.body_hash) = e.hash THEN 'same'
+            ELSE 'other'
+          END ORDER BY e.n)
       INTO seqs, fates
-      FROM unnest(p_ids, p_hashes) WITH ORDINALITY AS e(id, hash, n)
-      LEFT JOIN inbox old ON old.endpoint = p_endpoint AND old.event_id = e.id;
+      FROM unnest(p_ids, p_hashes, p_content_keys) WITH ORDINALITY AS e(id, hash, content_key, n)
+      LEFT JOIN inbox old ON old.endpoint = p_endpoint AND old.event_id = e.id
+      LEFT JOIN inbox alike ON old.seq IS NULL AND alike.endpoint = p_endpoint AND alike.content_key = e.content_key;
       IF array_position(seqs, NULL) IS NOT NULL THEN
         RAISE EXCEPTION 'the original of a duplicate was pruned meanwhile' USING ERRCODE = 'serialization_failure';
       END IF;
@@ -191,8 +201,9 @@ const COMMIT = `
     s_seqs bigint[], s_tokens int[], s_states text[], s_delays bigint[], s_attempts int[], s_repeated boolean[], s_errors text[],
     s_completing bigint[],
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
-    a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_signal_types text[], a_products text[],
-    p_limit int, p_lease bigint, p_held bigint[] -- p_limit NULL: no claim
+    a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_subtypes text[], a_subjects text[],
+    p_limit int, p_lease bigint, p_held bigint[], -- p_limit NULL: no claim
+    a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL -- NULL: no event has one
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
@@ -228,7 +239,7 @@ const COMMIT = `
     SELECT NULL::bigint[] AS seqs, NULL::text[] AS fates INTO v_accepted;
     IF cardinality(a_ids) > 0 THEN
       SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
-        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_signal_types, a_products);
+        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_subtypes, a_subjects, a_senders, a_content_keys);
     END IF;
 
     IF p_limit IS NOT NULL THEN

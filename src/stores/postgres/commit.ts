@@ -32,16 +32,17 @@ type ClaimedRow = Omit<ClaimedEvent, "received"> & { summary: null; receivedAt: 
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 29 }, (_, index) => `$${index + 1}`).join(", ");
 
 /** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
 const MOST_TOKEN = 2 ** 30;
 
 /** Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its rows to the result. */
 export function prepareCommit({ settlements, accepts, claim }: Batch) {
-  // In one order for all processes, because each row is locked until the end of its transaction.
+  // In one order for all processes, because each row is locked until the end of its transaction. See `accept` in
+  // commit-functions.ts.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
-  const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
+  const accepted = order(accepts, (a, b) => byContent(a, b) || byId(a, b));
   const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
   const events = accepted.map((index) => accepts[index] as NewEvent);
   if (events.some(({ eventId }) => storable(eventId) === null)) {
@@ -74,11 +75,13 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     starts,
     events.map(({ body }) => body.byteLength),
     Buffer.concat(events.map(({ body }) => body)),
-    events.map(({ signalType }) => signalType),
-    events.map(({ product }) => product),
+    events.map(({ subtype }) => subtype),
+    events.map(({ subject }) => subject),
     claim?.limit ?? null,
     claim?.leaseMs ?? null,
     claim?.held ?? [],
+    unlessNull(events.map(({ sender }) => sender)),
+    unlessNull(events.map(({ contentKey }) => contentKey && Buffer.from(contentKey))),
   ];
 
   function readRows([first, ...claimed]: readonly CommitRow[]): { result: BatchResult; counts: Activity } {
@@ -96,8 +99,9 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
       if (isCompleted || (applied === true && state === "done")) counts.handedOff += 1;
       if (applied === true && lastError !== null) counts.failed += 1;
     }
+    const firstOf = new Map<number, NewEvent>();
     for (const [at, index] of accepted.entries()) {
-      const accept = acceptResult(summary, events, at, firstToken);
+      const accept = acceptResult(summary, events[at] as NewEvent, at, firstOf, firstToken);
       result.accepts[index] = accept;
       if (accept.status === "accepted") counts.accepted += 1;
     }
@@ -111,9 +115,22 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
   return { values, readRows };
 }
 
+/** @returns null for nulls alone, as those of the service: it is shorter than an array of them */
+function unlessNull<Item>(items: readonly Item[]): readonly Item[] | null {
+  return items.every((item) => item === null) ? null : items;
+}
+
 /** @returns the indexes of the items in this order */
 function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): number[] {
   return Array.from(items.keys()).sort((a, b) => compare(items[a] as Item, items[b] as Item));
+}
+
+const byId = (a: NewEvent, b: NewEvent): number => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0);
+
+/** 0 for events without a content key, as those of the service. */
+function byContent({ contentKey: a }: NewEvent, { contentKey: b }: NewEvent): number {
+  if (a === null || b === null) return Number(a !== null) - Number(b !== null);
+  return Buffer.compare(a, b);
 }
 
 /**
@@ -128,21 +145,21 @@ function claimedEvent({ summary: _summary, receivedAt, received, ...event }: Cla
   return { ...event, received: parseReceived(received, receivedAt) };
 }
 
+/** @param firstOf the event of this batch that became the row of this `seq`; several can have one id */
 function acceptResult(
   { seqs, fates }: Summary,
-  events: readonly NewEvent[],
+  event: NewEvent,
   at: number,
+  firstOf: Map<number, NewEvent>,
   firstToken: number,
 ): AcceptResult {
-  const event = events[at] as NewEvent;
   const seq = seqs?.[at] as number;
   const fate = fates?.[at] ?? "new";
-  // Of several events with one id, which stand side by side, the first is the new one.
-  let first = at;
-  while (events[first - 1]?.eventId === event.eventId) first -= 1;
-  if (fate === "new" && first === at) {
+  const first = firstOf.get(seq);
+  if (fate === "new" && first === undefined) {
+    firstOf.set(seq, event);
     return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
   }
-  const isLikeFirst = Buffer.compare((events[first] as NewEvent).bodyHash, event.bodyHash) === 0;
+  const isLikeFirst = first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0;
   return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
 }

@@ -12,7 +12,7 @@ const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
 // event whose body cannot be used.
 const REPLAY = `
   CREATE OR REPLACE FUNCTION replay(
-    p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_signal_types text[], p_products text[]
+    p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_subtypes text[], p_subjects text[]
   ) RETURNS text[]
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
@@ -24,8 +24,8 @@ const REPLAY = `
   BEGIN
     ${SYNC}
     FOR e IN
-      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_signal_types, p_products)
-        AS e(endpoint, id, read_id, read_type, signal_type, product)
+      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_subtypes, p_subjects)
+        AS e(endpoint, id, read_id, read_type, subtype, subject)
     LOOP
       ${lockIf("'done', 'dead', 'quarantined'")}
       ELSIF NOT v_row.has_payload THEN
@@ -35,7 +35,7 @@ const REPLAY = `
       ELSE
         BEGIN
           UPDATE inbox SET
-            event_id = e.read_id, type = e.read_type, signal_type = e.signal_type, product = e.product, state = 'ready',
+            event_id = e.read_id, type = e.read_type, subtype = e.subtype, subject = e.subject, state = 'ready',
             due_at = v_now, queue_at = v_now, parked_at = NULL, attempts = 0, crashes = 0, replayed = true,
             possibly_repeated = possibly_repeated OR state = 'done'
           WHERE seq = v_row.seq;

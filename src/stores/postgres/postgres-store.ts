@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SignalboxError } from "../../errors.js";
+import { codeOf, SignalboxError } from "../../errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { assertOneArgument, checkOptions, OptionError } from "../../options/option-error.js";
 import type { Clock } from "../../time/clock.js";
@@ -192,7 +192,13 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       const { values, readRows } = prepareCommit(batch);
       return call(({ run }) =>
         owner.with(async (id) => {
-          const { result, counts } = readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]));
+          const attempt = () => run<CommitRow>(commitQuery, [endpoint, id, ...values]);
+          // Of two commits in a deadlock PostgreSQL has ended one, of which nothing was applied.
+          const rows = await attempt().catch((error: unknown) => {
+            if (codeOf(error) === DEADLOCK) return attempt();
+            throw error;
+          });
+          const { result, counts } = readRows(rows);
           counters.get(endpoint)?.count(counts);
           return result;
         }),
@@ -231,6 +237,9 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
 }
 
 const FACTORY = "postgresStore";
+
+/** SQLSTATE `deadlock_detected`. */
+const DEADLOCK = "40P01";
 
 /** Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never used up. */
 const FAST_POOL_SIZE = 100;

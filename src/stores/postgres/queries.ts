@@ -1,5 +1,12 @@
 import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
-import type { InboxEntry, ListQuery, PastStep, StoredEvent, StoreStats } from "../../inbox/stored-events.js";
+import {
+  DEFAULT_SENDER,
+  type InboxEntry,
+  type ListQuery,
+  type PastStep,
+  type StoredEvent,
+  type StoreStats,
+} from "../../inbox/stored-events.js";
 import { parseReceived } from "../parse-received.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
@@ -13,7 +20,7 @@ const MOST_COUNTED = 200_000;
 
 export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
   possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError",
-  signal_type AS "signalType", product`;
+  subtype, subject, coalesce(sender, '${DEFAULT_SENDER}') AS sender`;
 
 /** Conditions that let an index find the events of a state; a `done` event has none. */
 const IN_STATE = {
@@ -95,23 +102,35 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const endpoints = events.map(({ endpoint }) => endpoint);
       const ids = events.map(({ eventId }) => storable(eventId));
       type Read = Exclude<ReturnType<ReadAgain>, null>;
-      const rows = await run<Omit<Read, "eventId"> & { n: number; body: Buffer | null }>(
-        `SELECT e.n, i.type, i.signal_type AS "signalType", i.product, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
+      type Row = Omit<Read, "eventId"> & {
+        n: number;
+        sender: string;
+        receivedAt: number;
+        received: string | null;
+        /** Null for an event that need not be read again. */
+        body: Buffer | null;
+      };
+      const rows = await run<Row>(
+        `SELECT e.n, i.type, i.subtype, i.subject, coalesce(i.sender, '${DEFAULT_SENDER}') AS sender, i.received_at AS "receivedAt",
+           b.received, CASE WHEN i.state = 'quarantined' OR i.type = '' THEN b.body END AS body
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS e(endpoint, id, n)
          JOIN ${name}.inbox i ON i.endpoint = e.endpoint AND i.event_id = e.id LEFT JOIN ${name}.inbox_body b USING (seq)`,
         [endpoints, ids],
       );
       const read: (Read | null)[] = events.map(() => null);
-      for (const { n, body, ...own } of rows) {
-        read[n - 1] = body === null ? { ...own, eventId: ids[n - 1] as string } : readAgain(body);
+      for (const { n, type, subtype, subject, sender, receivedAt, received, body } of rows) {
+        read[n - 1] =
+          body === null
+            ? { eventId: ids[n - 1] as string, type, subtype, subject }
+            : readAgain({ sender, received: parseReceived(received, receivedAt), body });
       }
       const values = [
         endpoints,
         ids,
         read.map((each) => each?.eventId ?? null),
         read.map((each) => each?.type ?? null),
-        read.map((each) => each?.signalType ?? null),
-        read.map((each) => each?.product ?? null),
+        read.map((each) => each?.subtype ?? null),
+        read.map((each) => each?.subject ?? null),
       ];
       const [row] = await run<{ outcomes: ReplayOutcome[] }>(
         `SELECT to_json(${name}.replay($1, $2, $3, $4, $5, $6)) AS outcomes`,

@@ -1,4 +1,4 @@
-import { MOST_PAST_STEPS, type StoredEvent } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, MOST_PAST_STEPS, type StoredEvent } from "../../inbox/stored-events.js";
 import type { Run } from "./connection.js";
 
 /**
@@ -26,16 +26,16 @@ export async function restore(
       SELECT *, state = 'leased' AS was_leased,
         CASE WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
       FROM json_to_recordset($2::json) AS e("eventId" text, type text, state text, "dueAt" bigint, attempts int, crashes int,
-        "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, "signalType" text,
-        product text, history json, body_hash text, body text, received text)
+        "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, subtype text,
+        subject text, sender text, history json, body_hash text, body text, received text)
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
-        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, signal_type, product)
+        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender)
       SELECT $1, "eventId", type, CASE WHEN was_leased THEN 'ready' ELSE state END, due_at,
         CASE WHEN state IN ('ready', 'leased') THEN due_at END,
         CASE WHEN state IN ('dead', 'quarantined') THEN due_at END, "receivedAt", 0, 0, attempts, crashes,
         "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError",
-        "signalType", product
+        subtype, subject, nullif(sender, '${DEFAULT_SENDER}')
       FROM given
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING seq, event_id

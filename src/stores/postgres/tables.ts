@@ -91,10 +91,36 @@ const ONE_QUEUE = `
   CREATE INDEX inbox_queue ON inbox (endpoint, queue_at, seq) WHERE queue_at IS NOT NULL;
 `;
 
+// Any sender's events. The content key has a partial index, so that an event without one writes no index entry for it. `sender` NULL:
+// the default one.
+//
+// During a rolling deployment, processes of the version before still commit and settle: the functions that they call are made again,
+// after the migration, with the new arguments last, which have defaults. A commit of theirs that waits for this migration fails once.
+// Their search, replay, lists and imports fail until they are replaced, since they name the old columns. The first statement takes the
+// strongest lock at once, so that no commit can deadlock with it.
+const SENDERS = `
+  ALTER TABLE inbox ADD COLUMN sender text, ADD COLUMN content_key bytea;
+  ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
+  ALTER TABLE inbox RENAME COLUMN product TO subject;
+  CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
+  DO $$
+  DECLARE
+    old regprocedure;
+  BEGIN
+    FOR old IN
+      SELECT oid FROM pg_proc
+      WHERE pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'inbox'::regclass)
+        AND proname IN ('accept', 'commit_batch', 'replay', 'search')
+    LOOP
+      EXECUTE format('DROP FUNCTION %s', old);
+    END LOOP;
+  END $$;
+`;
+
 /**
  * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
  * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
  * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
  * such as the old signature of a function beside a new one.
  */
-export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE];
+export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS];

@@ -45,14 +45,21 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
 export function createCommitter(db: Database, shared: boolean) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
-      signal_type, product)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+      subtype, subject, sender, content_key)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
   /** What the running commit has counted. */
   const counts: Counts = { ...NOTHING };
-  const findKey = db.prepare<[string, string], { seq: number; body_hash: Buffer }>(
+  interface OriginalRow {
+    seq: number;
+    body_hash: Buffer;
+  }
+  const findKey = db.prepare<[string, string], OriginalRow>(
     "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
+  );
+  const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(
+    "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND content_key = ?",
   );
   const settleSql = `
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
@@ -102,13 +109,14 @@ export function createCommitter(db: Database, shared: boolean) {
     WHERE seq = @seq`);
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
-    const { eventId, type, state, leaseMs, received, bodyHash, body, reason, signalType, product } = event;
+    const { eventId, type, state, leaseMs, received, bodyHash, body, reason } = event;
     const token = state === "leased" ? 1 : 0;
     const readySince = state === "ready" ? now : 0;
     const times = [now + (leaseMs ?? 0), readySince, token, received.at];
-    const inserted = insert.run(endpoint, eventId, type, state, ...times, bodyHash, reason, signalType, product);
+    const facts = [event.subtype, event.subject, event.sender, event.contentKey];
+    const inserted = insert.run(endpoint, eventId, type, state, ...times, bodyHash, reason, ...facts);
     if (inserted.changes === 0) {
-      const original = findKey.get(endpoint, eventId);
+      const original = findKey.get(endpoint, eventId) ?? findContent.get(endpoint, event.contentKey);
       if (original === undefined) throw new Error("an event that is in the inbox cannot be found");
       return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
     }

@@ -1,6 +1,7 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
 import {
+  DEFAULT_SENDER,
   EVENT_STATES,
   type InboxEntry,
   type ListQuery,
@@ -19,7 +20,7 @@ export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replaye
 /** The columns of an entry. */
 export const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
   possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
-  signal_type AS signalType, product`;
+  subtype, subject, coalesce(sender, '${DEFAULT_SENDER}') AS sender`;
 
 export function entryOf(row: EntryRow): InboxEntry {
   return { ...row, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };
@@ -55,7 +56,7 @@ export function createQueries(db: Database) {
     .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
     .pluck();
   const toReady = db.prepare(`
-    UPDATE inbox SET event_id = @eventId, type = @type, signal_type = @signalType, product = @product, state = 'ready',
+    UPDATE inbox SET event_id = @eventId, type = @type, subtype = @subtype, subject = @subject, state = 'ready',
       due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
       possibly_repeated = iif(state = 'done', 1, possibly_repeated)
     WHERE seq = @seq`);
@@ -98,20 +99,25 @@ export function createQueries(db: Database) {
     return listing.all({ endpoint, type, afterSeq, limit }).map(entryOf);
   }
 
+  function payloadOf({ seq, receivedAt, sender }: WholeRow): Parameters<ReadAgain>[0] {
+    const body = payloads.findBody(seq) ?? new Uint8Array();
+    return { sender, received: payloads.findReceived(seq, receivedAt), body };
+  }
+
   function replayOne({ endpoint, eventId }: EventKey, now: number, readAgain: ReadAgain): ReplayOutcome {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.hasPayload === 0) return "payload_gone";
     const mustRead = row.state === "quarantined" || row.type === "";
-    const read = mustRead ? readAgain(payloads.findBody(row.seq) ?? new Uint8Array()) : row;
+    const read = mustRead ? readAgain(payloadOf(row)) : row;
     if (read === null) return "still_unusable";
     if (read.eventId !== eventId && findOne.get(endpoint, read.eventId) !== undefined) {
       toDone.run(now, row.seq);
       return "duplicate";
     }
-    const { eventId: realId, type, signalType, product } = read;
-    toReady.run({ eventId: realId, type, signalType, product, now, seq: row.seq });
+    const { eventId: realId, type, subtype, subject } = read;
+    toReady.run({ eventId: realId, type, subtype, subject, now, seq: row.seq });
     payloads.addStep(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
     return "moved";
   }

@@ -1,13 +1,14 @@
 import type { Database } from "better-sqlite3";
-import type { StoredEvent } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { preparePayloads } from "./payloads.js";
 
 /** Adds events of another store; see `restore` of the port. */
 export function createRestore(db: Database) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, attempts, crashes, possibly_repeated, replayed,
-      has_payload, received_at, body_hash, last_error, signal_type, product)
-    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
+      has_payload, received_at, body_hash, last_error, subtype, subject,
+      sender)
+    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
 
   function add(endpoint: string, event: StoredEvent, now: number): boolean {
@@ -18,7 +19,7 @@ export function createRestore(db: Database) {
     const flags = [wasLeased || event.possiblyRepeated, replayed, rawBody !== null].map(Number);
     const since = state === "ready" ? now : 0;
     const key = [endpoint, eventId, type, state, dueAt, since, attempts, crashes];
-    const facts = [event.signalType, event.product];
+    const facts = [event.subtype, event.subject, event.sender === DEFAULT_SENDER ? null : event.sender];
     const { changes, lastInsertRowid } = insert.run(...key, ...flags, receivedAt, bodyHash, lastError, ...facts);
     if (changes === 0) return false;
     const seq = Number(lastInsertRowid);

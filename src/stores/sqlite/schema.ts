@@ -94,8 +94,26 @@ const NO_SUSPECTS = `
   DROP INDEX inbox_suspect;
 `;
 
+// Any sender's events. The content key has a partial index, so that an event without one writes no index page for it. `sender` NULL:
+// the default one.
+const SENDERS = `
+  ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
+  ALTER TABLE inbox RENAME COLUMN product TO subject;
+  ALTER TABLE inbox ADD COLUMN sender TEXT;
+  ALTER TABLE inbox ADD COLUMN content_key BLOB;
+  CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
+`;
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-export const MIGRATIONS: readonly string[] = [INBOX, READY_SINCE, LISTED_BY_SEQ, SUSPECTS, READING, NO_SUSPECTS];
+export const MIGRATIONS: readonly string[] = [
+  INBOX,
+  READY_SINCE,
+  LISTED_BY_SEQ,
+  SUSPECTS,
+  READING,
+  NO_SUSPECTS,
+  SENDERS,
+];
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;

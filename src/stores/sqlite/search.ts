@@ -142,8 +142,8 @@ const BEGINS = "event_id >= @eventId AND event_id < @eventId || CAST(x'FF' AS TE
 const CONDITIONS: Partial<Record<keyof SearchQuery, string>> = {
   state: "state = @state",
   type: "type = @type",
-  signalType: "signal_type = @signalType",
-  product: "product = @product",
+  subtype: "subtype = @subtype",
+  subject: "subject = @subject",
   receivedBefore: "received_at < @receivedBefore",
   eventId: BEGINS,
 };

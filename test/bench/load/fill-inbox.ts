@@ -59,7 +59,9 @@ function toDone(
     bodyHash: createHash("sha256").update(body).digest(),
     body,
     reason: null,
-    signalType: null,
-    product: null,
+    subtype: null,
+    subject: null,
+    sender: null,
+    contentKey: null,
   };
 }

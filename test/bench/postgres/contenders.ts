@@ -84,8 +84,10 @@ function toAccept(n: number, eventId: string): Batch["accepts"][number] {
     bodyHash: hash,
     body,
     reason: null,
-    signalType: event.data.signal_type ?? null,
-    product: event.data.product?.slug ?? null,
+    subtype: event.data.signal_type ?? null,
+    subject: event.data.product?.slug ?? null,
+    sender: null,
+    contentKey: null,
   };
 }
 

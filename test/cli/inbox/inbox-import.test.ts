@@ -34,8 +34,9 @@ const lineOf = ({ body, ...line }: Partial<Line> & { body?: Buffer }): Line => (
   replayed: false,
   receivedAt: NOW,
   lastError: null,
-  signalType: null,
-  product: null,
+  subtype: null,
+  subject: null,
+  sender: "signals",
   history: [],
   headers: {},
   bodyHash: createHash("sha256")
@@ -64,8 +65,9 @@ const LINES = fc
       replayed: fc.boolean(),
       receivedAt: MOMENT,
       lastError: fc.option(TEXT),
-      signalType: fc.option(TEXT),
-      product: fc.option(TEXT),
+      subtype: fc.option(TEXT),
+      subject: fc.option(TEXT),
+      sender: TEXT,
       history: fc.array(
         fc.record({
           at: MOMENT,

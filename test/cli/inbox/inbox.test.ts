@@ -52,7 +52,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       {
         eventId: "evt_dead",
         state: "dead",
-        signalType: "price_drop",
+        subtype: "price_drop",
         body: JSON.stringify(signalEvent({ id: "evt_dead" })),
       },
       { eventId: HASH, type: "", state: "quarantined", body: LATIN_1, reason: "not_utf8" },

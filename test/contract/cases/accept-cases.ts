@@ -1,4 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type { AcceptResult, BatchResult, NewEvent } from "../../../src/inbox/batch.js";
 import {
   ENDPOINT,
   HEADERS,
@@ -14,6 +16,10 @@ import {
   storeCase,
   type StoreCase,
 } from "./store-case.js";
+
+function keyOf(content: string): Uint8Array {
+  return createHash("sha256").update(content).digest();
+}
 
 /** G1 to G4 and G6: accepted events. */
 export const ACCEPT_CASES: readonly StoreCase[] = [
@@ -55,6 +61,57 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     deepStrictEqual(sameBodies, [true, false], "sameBody was wrong");
     const kept = (await store.get(ENDPOINT, "evt_1"))?.rawBody ?? [];
     strictEqual(Buffer.from(kept).toString(), "first", "the first body was replaced");
+  }),
+  storeCase(
+    "G2",
+    "an event with the content key of a stored one is its duplicate, whatever its id",
+    async (context) => {
+      const { store, sibling } = context;
+      const alike = (eventId: string, content: string, over: Partial<NewEvent> = {}): NewEvent =>
+        newEvent(eventId, { body: Buffer.from(content), contentKey: keyOf(content), state: "leased", ...over });
+      const statusesOf = ({ accepts }: BatchResult): string[] => accepts.map(({ status }) => status);
+
+      const first = await commit(store, { accepts: [alike("evt_1", "one")] });
+      const again = await commit(sibling, { accepts: [alike("evt_2", "one"), alike("evt_1", "two")] });
+      deepStrictEqual(statusesOf(again), ["duplicate", "duplicate"], "a stored id or content was accepted again");
+      const { seq } = first.accepts[0] as AcceptResult;
+      const found = again.accepts.map((each) => [each.seq, each.status === "duplicate" && each.sameBody]);
+      const wanted = [
+        [seq, true],
+        [seq, false],
+      ];
+      deepStrictEqual(found, wanted, "a duplicate has another seq than its original, or sameBody was wrong");
+
+      const inOneBatch = [
+        alike("evt_3", "three"),
+        alike("evt_4", "three"),
+        alike("evt_4", "four"),
+        alike("evt_1", "five"),
+      ];
+      const statuses = ["accepted", "duplicate", "accepted", "duplicate"];
+      deepStrictEqual(statusesOf(await commit(store, { accepts: inOneBatch })), statuses, "a batch was not told apart");
+      const bodies = await Promise.all(["evt_3", "evt_4"].map((id) => store.get(ENDPOINT, id)));
+      const texts = bodies.map((event) => Buffer.from(event?.rawBody ?? []).toString());
+      deepStrictEqual(texts, ["three", "four"], "an event has the body of its duplicate");
+
+      const commits = Array.from({ length: 20 }, (_, index) =>
+        commit(index % 2 === 0 ? store : sibling, { accepts: [alike(`evt_at_once_${index}`, "six")] }),
+      );
+      const atOnce = (await Promise.all(commits)).flatMap(statusesOf);
+      strictEqual(
+        atOnce.filter((status) => status === "accepted").length,
+        1,
+        "one content was accepted more than once",
+      );
+      strictEqual((await store.list({ endpoint: ENDPOINT })).length, 4, "a duplicate was stored");
+    },
+  ),
+  storeCase("G2", "only events of one endpoint that have a content key are compared by it", async ({ store }) => {
+    const over = { body: Buffer.from("one") };
+    await accept(store, "evt_1", { ...over, contentKey: keyOf("one") });
+    await accept(store, "evt_2", over);
+    await accept(store, "evt_3", over);
+    await accept(store, "evt_4", { ...over, contentKey: keyOf("one") }, SECOND);
   }),
   storeCase("G3", "a duplicate waits until its original is on the medium", async ({ store, sibling, readBack }) => {
     const commits = Array.from({ length: 10 }, async (_, index) => {

@@ -1,5 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import type { InboxStore } from "../../../src/inbox/store.js";
+import { DEFAULT_SENDER } from "../../../src/inbox/stored-events.js";
 import {
   DAY_MS,
   ENDPOINT,
@@ -91,7 +92,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
     const replay = async (eventId: string) => {
-      const read = { eventId, type: "signal.published", signalType: null, product: null };
+      const read = { eventId, type: "signal.published", subtype: null, subject: null };
       return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => read))[0];
     };
     strictEqual(await replay("evt_missing"), "not_found", "an unknown event was replayed");
@@ -108,11 +109,26 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     strictEqual(replayed.get("evt_done")?.possiblyRepeated, true, "a done event was not marked as a possible repeat");
     strictEqual(replayed.get("evt_ready")?.replayed, false, "an event that was not replayed was marked as replayed");
   }),
+  storeCase("G10", "a replay reads a quarantined event by its sender, its delivery and its body", async ({ store }) => {
+    const received = { at: RECEIVED_AT, headers: { "x-event": "push" }, signatureHeader: "x-sign" };
+    const body = Buffer.from("body");
+    const quarantined = { state: "quarantined", reason: "not_json", received, body } as const;
+    await accept(store, "sha256:a", quarantined);
+    await accept(store, "sha256:b", { ...quarantined, sender: "github" });
+    const read = new Map<string, unknown>();
+    const events = ["sha256:a", "sha256:b"].map((eventId) => ({ endpoint: ENDPOINT, eventId }));
+    await store.replay(events, (event) => {
+      read.set(event.sender, { ...event, body: Buffer.from(event.body).toString() });
+      return null;
+    });
+    const wanted = [DEFAULT_SENDER, "github"].map((sender) => ({ sender, received, body: "body" }));
+    deepStrictEqual([...read.values()], wanted, "an event was read again with something else");
+  }),
   storeCase("G10", "a quarantined event gets its real id, unless that id is stored already", async ({ store }) => {
     await accept(store, "sha256:a", { state: "quarantined", reason: "data_invalid" });
     await accept(store, "sha256:b", { state: "quarantined", reason: "data_invalid" });
     const replay = async (eventId: string, isUsable = true) => {
-      const read = { eventId: "evt_1", type: "signal.published", signalType: null, product: null };
+      const read = { eventId: "evt_1", type: "signal.published", subtype: null, subject: null };
       return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => (isUsable ? read : null)))[0];
     };
     strictEqual(await replay("sha256:a", false), "still_unusable", "an unusable event was replayed");

@@ -3,7 +3,9 @@ import type { NewEvent } from "../../../src/inbox/batch.js";
 import type { InboxStore } from "../../../src/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
+  DEFAULT_SENDER,
   MOST_PAST_STEPS,
+  NO_HANDLER,
   type Activity,
   type InboxEntry,
   type PastStep,
@@ -60,7 +62,7 @@ async function fail(store: InboxStore, eventId: string, over: Partial<NewEvent> 
 }
 
 async function replay(store: InboxStore, eventId: string, read: Partial<NewEvent> = {}) {
-  const facts = { eventId, type: "signal.published", signalType: null, product: null, ...read };
+  const facts = { eventId, type: "signal.published", subtype: null, subject: null, ...read };
   return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => facts))[0];
 }
 
@@ -102,8 +104,9 @@ const ENTRY_KEYS: Record<keyof InboxEntry, true> = {
   replayed: true,
   receivedAt: true,
   lastError: true,
-  signalType: true,
-  product: true,
+  subtype: true,
+  subject: true,
+  sender: true,
 };
 const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> = {
   received: true,
@@ -120,8 +123,9 @@ export const READING_CASES: readonly StoreCase[] = [
       eventId: `evt_${index}`,
       state: states[index % 5] as (typeof states)[number],
       type: index % 6 === 5 ? "research.completed" : "signal.published",
-      signalType: index % 3 === 0 ? null : `type_${index % 3}`,
-      product: index % 4 === 0 ? null : `product-${index % 4}`,
+      subtype: index % 3 === 0 ? null : `type_${index % 3}`,
+      subject: index % 4 === 0 ? null : `product-${index % 4}`,
+      sender: index % 7 === 0 ? "stripe" : null,
       // The process's clock was set back in between.
       received: { at: RECEIVED_AT - Math.abs(index - 20) * 1000, headers: {} },
     }));
@@ -136,27 +140,27 @@ export const READING_CASES: readonly StoreCase[] = [
       {},
       ...states.map((state) => ({ state })),
       { type: "research.completed" },
-      { signalType: "type_1" },
-      { product: "product-3" },
+      { subtype: "type_1" },
+      { subject: "product-3" },
       { eventId: "evt_1" },
       { eventId: "" },
       { receivedBefore: RECEIVED_AT - 5000 },
-      { state: "done", signalType: "type_2" },
-      { state: "dead", product: "product-1" },
+      { state: "done", subtype: "type_2" },
+      { state: "dead", subject: "product-1" },
       { state: "ready", eventId: "evt_2" },
       { eventId: "evt_2", type: "signal.published", receivedBefore: RECEIVED_AT - 2000 },
-      { product: "product-9" },
+      { subject: "product-9" },
       { eventId: "evt_1234" },
-      { state: "quarantined", signalType: "type_9" },
+      { state: "quarantined", subtype: "type_9" },
     ];
     for (const query of queries) {
-      const { state, type, signalType, product, eventId = "", receivedBefore = Infinity } = query;
+      const { state, type, subtype, subject, eventId = "", receivedBefore = Infinity } = query;
       const wanted = events.filter(
         (event) =>
           (state === undefined || event.state === state) &&
           (type === undefined || event.type === type) &&
-          (signalType === undefined || event.signalType === signalType) &&
-          (product === undefined || event.product === product) &&
+          (subtype === undefined || event.subtype === subtype) &&
+          (subject === undefined || event.subject === subject) &&
           event.eventId.startsWith(eventId) &&
           event.received.at < receivedBefore,
       );
@@ -173,7 +177,10 @@ export const READING_CASES: readonly StoreCase[] = [
       ...entry
     } = (await store.get(ENDPOINT, "evt_7")) as NonNullable<Awaited<ReturnType<InboxStore["get"]>>>;
     deepStrictEqual(entries, [entry], "a search returned another entry than get");
-    deepStrictEqual([entry.signalType, entry.product], ["type_1", "product-3"], "the facts of a signal were not kept");
+    const { subtype, subject, sender } = entry;
+    deepStrictEqual([subtype, subject, sender], ["type_1", "product-3", "stripe"], "facts of an event were not kept");
+    const other = await store.get(ENDPOINT, "evt_8");
+    strictEqual(other?.sender, DEFAULT_SENDER, "an event without a sender is not of the default one");
     deepStrictEqual(
       (await store.list({ endpoint: ENDPOINT })).at(7),
       entry,
@@ -215,7 +222,7 @@ export const READING_CASES: readonly StoreCase[] = [
   }),
   storeCase("G12", "a replay stores the facts that it reads of a quarantined event", async ({ store }) => {
     await acceptAs(store, "evt_1", "quarantined");
-    const read = { signalType: "buy_box_lost", product: "a-product" };
+    const read = { subtype: "buy_box_lost", subject: "a-product" };
     strictEqual(await replay(store, "evt_1", read), "moved", "a quarantined event was not replayed");
     deepStrictEqual(await searchAll(store, read), ["evt_1"], "the facts of a replayed event were not stored");
     await fail(store, "evt_2", read);
@@ -225,6 +232,12 @@ export const READING_CASES: readonly StoreCase[] = [
       ["evt_2", "evt_1"],
       "the replay of a readable event changed its facts",
     );
+  }),
+  storeCase("G12", "an event that is done at once keeps its reason", async ({ store }) => {
+    await accept(store, "evt_1", { state: "done", reason: NO_HANDLER });
+    const { state, lastError, history } = (await store.get(ENDPOINT, "evt_1")) ?? {};
+    deepStrictEqual([state, lastError, history], ["done", NO_HANDLER, []], "the reason was not kept");
+    deepStrictEqual(await lately(store), { accepted: 1, handedOff: 0, failed: 0 }, "the reason counts as a failure");
   }),
   storeCase("G13", "the history has each failure, crash and replay, the oldest first", async (context) => {
     const { store, advance } = context;
@@ -280,7 +293,7 @@ export const READING_CASES: readonly StoreCase[] = [
   }),
   storeCase("G13", "an event that is moved to another store keeps its history and its facts", async ({ store }) => {
     if (store.restore === undefined) return;
-    await fail(store, "evt_1", { signalType: "buy_box_lost", product: "a-product" });
+    await fail(store, "evt_1", { subtype: "buy_box_lost", subject: "a-product", sender: "stripe" });
     await accept(store, "evt_2", { state: "done" });
     const read = async (endpoint: string) =>
       Promise.all(["evt_1", "evt_2"].map(async (id) => ({ ...(await store.get(endpoint, id)), endpoint, seq: 0 })));

@@ -1,16 +1,33 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import type { Pool } from "pg";
 import { expect, test } from "vitest";
+import type { Batch, BatchResult } from "../../../src/inbox/batch.js";
+import type { InboxStore } from "../../../src/inbox/store.js";
+import { prepareCommit, type CommitRow } from "../../../src/stores/postgres/commit.js";
 import { FUNCTIONS } from "../../../src/stores/postgres/schema.js";
 import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
-import { claim, idsOf, settle, stateOf } from "../../contract/cases/store-case.js";
+import {
+  claim,
+  ENDPOINT,
+  idsOf,
+  newEvent,
+  settle,
+  settlement,
+  stateOf,
+  type Lease,
+} from "../../contract/cases/store-case.js";
 import { newSchema, openStore, testOnPostgres } from "./open-stores.js";
 
 /** What an inbox of version 1 has beside its tables. */
 const VERSION_1 = readFileSync(new URL("schema-1.sql", import.meta.url), "utf8");
 
 /** For each version the hash of its tables; for the last also that of its functions. */
-const LANDED = [{ tables: "3b39cd4489474ff6" }, { tables: "d3afada14dfdf3dd", functions: "ddde102b63a1676a" }];
+const LANDED = [
+  { tables: "3b39cd4489474ff6" },
+  { tables: "d3afada14dfdf3dd" },
+  { tables: "2027c10a3afe92ea", functions: "fcc1921b1cd77943" },
+];
 
 function hashOf(sql: string): string {
   return createHash("sha256").update(sql).digest("hex").slice(0, 16);
@@ -25,16 +42,54 @@ test("a version that has landed is not edited", () => {
   expect(hashOf(FUNCTIONS), help).toBe(LANDED.at(-1)?.functions);
 });
 
-testOnPostgres("an inbox of version 1 is migrated with its events", async () => {
+/** Version 2 has another `commit_batch` beside that of version 1. */
+const VERSION_2 = `
+  CREATE FUNCTION commit_batch(
+    text, int, int, bigint[], int[], text[], bigint[], int[], boolean[], text[], bigint[], text[], text[], text[], bigint[], bigint[],
+    text[], text[], bytea[], int[], int[], bytea, text[], text[], int, bigint, bigint[]
+  ) RETURNS TABLE (summary json) LANGUAGE plpgsql AS 'BEGIN END';
+  UPDATE inbox SET signal_type = 'price_drop', product = 'acme' WHERE event_id = 'evt_done';`;
+
+/** A store that has migrated an inbox of an old version, with the events of `schema-1.sql`. */
+async function migrated(version: number, sql: string): Promise<{ name: string; admin: Pool; store: InboxStore }> {
   const { schema, name, admin } = newSchema();
   const old = await admin.connect();
-  await old.query(`CREATE SCHEMA ${name}; SET search_path TO ${name}; ${MIGRATIONS[0]} ${VERSION_1}
-    CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (1)`);
+  await old.query(`CREATE SCHEMA ${name}; SET search_path TO ${name};
+    ${MIGRATIONS.slice(0, version).join("")} ${VERSION_1} ${sql}
+    CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (${version})`);
   old.release();
+  return { name, admin, store: await openStore(schema) };
+}
 
-  const store = await openStore(schema);
+testOnPostgres("an inbox of version 1 is migrated with its events", async () => {
+  const { store } = await migrated(1, "");
   const claimed = (await claim(store)).events;
   expect(idsOf(claimed)).toEqual(["evt_crashed", "evt_ready"]);
   for (const event of claimed) expect(await settle(store, event)).toBe(true);
   expect(await stateOf(store, "evt_leased")).toBe("leased");
+});
+
+testOnPostgres("an inbox of version 2 keeps its facts, and a process of that version goes on", async () => {
+  const { store, admin, name } = await migrated(2, VERSION_2);
+  const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
+  expect(await store.get(ENDPOINT, "evt_done")).toMatchObject(facts);
+  expect((await store.search(ENDPOINT, { subtype: "price_drop", subject: "acme" })).entries).toMatchObject([facts]);
+
+  async function commitAsVersion2(batch: Partial<Batch>): Promise<BatchResult> {
+    const prepared = prepareCommit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
+    const parameters = Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(", ");
+    const { rows } = await admin.query<CommitRow>(
+      `SELECT * FROM ${name}.commit_batch(${parameters})`,
+      [ENDPOINT, 1, ...prepared.values].slice(0, 27),
+    );
+    return prepared.readRows(rows).result;
+  }
+
+  const lost = newEvent("evt_old", { state: "leased", ...facts, sender: null });
+  const [first, again] = (await commitAsVersion2({ accepts: [lost, newEvent("evt_done")] })).accepts;
+  expect([first?.status, again?.status]).toEqual(["accepted", "duplicate"]);
+  expect(await store.get(ENDPOINT, "evt_old")).toMatchObject({ state: "leased", ...facts });
+  const settlements = [settlement(first as Lease)];
+  expect((await commitAsVersion2({ settlements })).settlements).toEqual([true]);
+  expect(await stateOf(store, "evt_old")).toBe("done");
 });

@@ -92,7 +92,7 @@ testOnPostgres(
     await admin.query(`ALTER TABLE ${name}.inbox SET (autovacuum_enabled = off)`);
     await admin.query(`
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, ready_since, queue_at, parked_at, received_at, token, owner,
-        body_hash, signal_type, product)
+        body_hash, subtype, subject)
       SELECT '${ENDPOINT}', 'evt_' || n, 'signal.published', state, 0,
         CASE WHEN state = 'ready' THEN 0 END, CASE WHEN state = 'ready' THEN 0 END, CASE WHEN state = 'dead' THEN 0 END,
         n, 0, 0, '', 'type', CASE WHEN n = 1 THEN 'rare' ELSE 'common' END
@@ -129,8 +129,8 @@ testOnPostgres(
     const { entries } = await search(runOn(client), name, ENDPOINT, { eventId: "evt", limit: 2 });
     expect(entries.map(({ eventId }) => eventId)).toEqual(["evt_100000", "evt_99999"]);
     for (const query of [
-      { product: "rare" },
-      { signalType: "none" },
+      { subject: "rare" },
+      { subtype: "none" },
       { eventId: "evt", type: "none" },
       { receivedBefore: 0 },
     ]) {

@@ -69,7 +69,8 @@ test.each([1, 2, 3])(
         eventId,
         type: "signal.published",
         disposition: { kind: "handOff", parsed: {} },
-        facts: { signalType: null, product: null },
+        subtype: null,
+        subject: null,
         received: { at: T0, headers: {} },
         body: Buffer.from(eventId),
       });

@@ -23,6 +23,7 @@ const LANDED = [
   "bad002f27c29ac06",
   "e2d7e66c8b62c254",
   "dc4030dee14b63e9",
+  "3f720318ee49db77",
 ];
 
 /** As a crash leaves it: with a WAL that no checkpoint has copied. */
@@ -98,7 +99,8 @@ test("an inbox of the first schema is brought up to date, and its events are han
   db.exec(`DROP INDEX inbox_ready; CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
     CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
     DROP TABLE inbox_history; DROP TABLE inbox_minute;
-    ALTER TABLE inbox DROP COLUMN signal_type; ALTER TABLE inbox DROP COLUMN product;
+    DROP INDEX inbox_content; ALTER TABLE inbox DROP COLUMN content_key; ALTER TABLE inbox DROP COLUMN sender;
+    ALTER TABLE inbox DROP COLUMN subtype; ALTER TABLE inbox DROP COLUMN subject;
     DROP INDEX inbox_ready_since; ALTER TABLE inbox DROP COLUMN ready_since;
     ALTER TABLE inbox_body RENAME COLUMN received TO headers; UPDATE inbox_body SET headers = '{"user-agent":"old"}';
     PRAGMA user_version = 1`);
@@ -109,6 +111,27 @@ test("an inbox of the first schema is brought up to date, and its events are han
   expect(result.claim?.events.map(({ eventId }) => eventId)).toEqual([event.eventId]);
   const { received } = (await upgraded.get("default", event.eventId))!;
   expect(received).toEqual({ at: event.received.at, headers: { "user-agent": "old" } });
+});
+
+test("an inbox of the version before other senders opens with its facts, and knows its events", async () => {
+  const path = inboxPath();
+  const event = newEvent();
+  const db = new Database(path);
+  db.exec(MIGRATIONS.slice(0, 6).join(""));
+  db.pragma("user_version = 6");
+  db.pragma(`application_id = ${0x73676278}`);
+  db.prepare(
+    `INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, signal_type, product)
+     VALUES ('default', ?, 'signal.published', 'done', 1, 0, ?, ?, 'price_drop', 'acme')`,
+  ).run(event.eventId, event.received.at, event.bodyHash);
+  db.prepare("INSERT INTO inbox_body (seq, received, body) VALUES (1, '{}', ?)").run(event.body);
+  db.close();
+
+  const store = await openStore(path);
+  const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
+  expect(await store.get("default", event.eventId)).toMatchObject(facts);
+  expect((await store.search("default", { subtype: "price_drop", subject: "acme" })).entries).toMatchObject([facts]);
+  expect((await accept(store, event)).accepts).toEqual([{ status: "duplicate", seq: 1, sameBody: true }]);
 });
 
 test.each(['{"at":1,', "null"])(

@@ -10,7 +10,7 @@ import { inboxPath, openStore } from "./open-store.js";
 const EVENTS = 9000;
 
 const stateOf = (n: number): EventState => (n % 2 === 0 ? "ready" : n % 5 === 0 ? "dead" : "done");
-const productOf = (n: number): string => (n % 2500 === 1 ? "rare" : `product-${n % 7}`);
+const subjectOf = (n: number): string => (n % 2500 === 1 ? "rare" : `product-${n % 7}`);
 
 async function filled(): Promise<SqliteStore> {
   const store = await openStore(inboxPath());
@@ -28,8 +28,10 @@ async function filled(): Promise<SqliteStore> {
       dueAt: T0,
       receivedAt: T0 + n,
       lastError: null,
-      signalType: null,
-      product: productOf(n),
+      subtype: null,
+      subject: subjectOf(n),
+      sender: null,
+      contentKey: null,
       received,
       bodyHash,
       rawBody: body,
@@ -40,10 +42,10 @@ async function filled(): Promise<SqliteStore> {
   return store;
 }
 
-const wantedBy = ({ state, product, eventId = "", receivedBefore = Infinity }: SearchQuery): string[] =>
+const wantedBy = ({ state, subject, eventId = "", receivedBefore = Infinity }: SearchQuery): string[] =>
   Array.from({ length: EVENTS }, (_, n) => n)
     .filter((n) => state === undefined || stateOf(n) === state)
-    .filter((n) => product === undefined || productOf(n) === product)
+    .filter((n) => subject === undefined || subjectOf(n) === subject)
     .filter((n) => `evt_${n}`.startsWith(eventId) && T0 + n < receivedBefore)
     .map((n) => `evt_${n}`)
     .toReversed();
@@ -52,16 +54,16 @@ test("a search over many slices finds each event once, however many an index has
   const store = await filled();
   const queries: SearchQuery[] = [
     {},
-    { product: "rare" },
-    { product: "none" },
+    { subject: "rare" },
+    { subject: "none" },
     { state: "ready" },
-    { state: "ready", product: "product-3" },
-    { state: "dead", product: "product-2" },
-    { state: "done", product: "rare" },
+    { state: "ready", subject: "product-3" },
+    { state: "dead", subject: "product-2" },
+    { state: "done", subject: "rare" },
     { eventId: "evt_" },
     { eventId: "evt_1" },
-    { eventId: "evt_1", product: "product-3", state: "ready" },
-    { receivedBefore: T0 + 700, product: "product-1" },
+    { eventId: "evt_1", subject: "product-3", state: "ready" },
+    { receivedBefore: T0 + 700, subject: "product-1" },
   ];
   for (const query of queries) {
     const found: string[] = [];
@@ -76,7 +78,7 @@ test("a search over many slices finds each event once, however many an index has
 
 test("a store that is closed during a search rejects it, as a closed store", async () => {
   const store = await filled();
-  const error = rejectionOf(store.search("default", { product: "none" }));
+  const error = rejectionOf(store.search("default", { subject: "none" }));
   await store.close("default");
   expect((await error).message).toMatch(/^The store is not open/);
 });
@@ -111,7 +113,7 @@ function endless(): { looks: number[]; turns: () => number; steps: SearchSteps }
 
 test("a search ends after a while and says where it stopped, and the event loop turns between its slices", async () => {
   const { looks, turns, steps } = endless();
-  const { entries, nextBeforeSeq } = await search((step) => step(steps), "default", { product: "none" });
+  const { entries, nextBeforeSeq } = await search((step) => step(steps), "default", { subject: "none" });
   expect(entries).toEqual([]);
   expect(nextBeforeSeq).toBe(Number.MAX_SAFE_INTEGER - looks.reduce((sum, rows) => sum + rows));
   expect(looks.length).toBeGreaterThan(1);

@@ -84,7 +84,7 @@ test("a search reads the table or an index in its order, and an index by the beg
       steps.lookAtFew([1], "default", query, 50);
     });
   for (const state of EVENT_STATES) {
-    const plans = plansFor({ state, product: "a", eventId: "evt", receivedBefore: 1 });
+    const plans = plansFor({ state, subject: "a", eventId: "evt", receivedBefore: 1 });
     expect(
       plans.filter(({ plan }) => plan.some((step) => /^SCAN inbox (?!USING)|^SCAN inbox$|TEMP/.test(step))),
     ).toEqual([]);
@@ -92,7 +92,7 @@ test("a search reads the table or an index in its order, and an index by the beg
       "SEARCH inbox USING COVERING INDEX inbox_key (endpoint=? AND event_id>? AND event_id<?)",
     ]);
   }
-  const dead = plansFor({ state: "dead", product: "a" });
+  const dead = plansFor({ state: "dead", subject: "a" });
   expect(dead[0]?.plan).toEqual(["SEARCH inbox USING COVERING INDEX inbox_dead (endpoint=? AND rowid<?)"]);
   expect(dead[1]?.plan).toEqual([
     expect.stringMatching(/^SEARCH inbox USING INDEX inbox_dead \(endpoint=\? AND rowid>\? AND/),
