@@ -134,6 +134,11 @@ test.each(SENDER_STARTERS)(
     for (const path of ["src/app.ts", "test/receiver.test.ts", "README.md"]) {
       expect(read(path)).toContain(`/webhooks/${sender}`);
     }
+    // Without it the command would look for another endpoint's events.
+    expect(read("README.md").match(/inbox (?:ls|retry) --endpoint \S+/g)).toEqual([
+      `inbox ls --endpoint ${sender}`,
+      `inbox retry --endpoint ${sender}`,
+    ]);
     expect(read("README.md")).toMatch(/\]\(https:\/\/[^)]+\), add\n`https:/);
     // Each variable that the code reads is checked, listed, explained and set.
     const used = new Set([...all.matchAll(/config\.(\w*(?:WEBHOOK_SECRET|URL|TOKEN))/g)].map(([, name = ""]) => name));

@@ -54,6 +54,8 @@ export function translatorFor(sender: string): (text: string) => string {
     [/^\| `SECRET_FILE` .*$/m, linesOf(tableRow)],
     [/^ +SECRET_FILE: .*\n| SECRET_FILE=\/data\S+|^# The signing secrets are in a volume.*\n/m, ""],
     [/The inbox and the signing secrets are in a volume, so they survive/, "The inbox is in a volume, so it survives"],
+    // A row in the inbox is of an endpoint.
+    [/(?<=signalbox inbox (ls|retry))/g, ` --endpoint ${sender}`],
     [/The volume has the inbox too,/, "The volume `data` has the inbox,"],
     // Not each sender does.
     [/ The\nservice repeats deliveries[^.]+\./, ""],
