@@ -118,7 +118,7 @@ test.each(SENDER_STARTERS)(
   async (sender, template, store) => {
     const { files, read } = await makeNew("--sender", sender, "--template", template, "--store", store);
     const foreign =
-      /(?<!NodeJS\.)\bsignals?\b|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\bif (sqlite|postgres|docker|sender)\b/i;
+      /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\bif (sqlite|postgres|docker|sender)\b/i;
     const left = files.filter(
       (path) => foreign.test(read(path)) || (sender !== "stripe" && /stripe/i.test(read(path))),
     );

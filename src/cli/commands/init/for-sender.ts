@@ -8,7 +8,7 @@ const PAGES: Readonly<Record<string, string>> = {
   github: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
   shopify: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
   slack: "https://docs.slack.dev/apis/events-api/",
-  paddle: "https://developer.paddle.com/webhooks/notification-destinations",
+  paddle: "https://developer.paddle.com/webhooks/about/notification-destinations",
   "lemon-squeezy": "https://docs.lemonsqueezy.com/help/webhooks",
   linear: "https://linear.app/developers/webhooks",
   twilio: "https://www.twilio.com/docs/usage/webhooks/webhooks-overview",
