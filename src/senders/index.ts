@@ -1,2 +1,0 @@
-export { stripe, github, twilio, meta } from "./built-in.js";
-export { defineSender } from "./define-sender.js";
