@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
 import { defineSender } from "../../../src/senders/define-sender.js";
 import type { SenderDefinition } from "../../../src/senders/define-sender.js";
+import type { ReadableDelivery } from "../../../src/senders/sender.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signedDelivery, testReceiver, waitForEvent, type TestReceiver } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -117,15 +118,17 @@ test.each([
 });
 
 test("without an id the hash of the body is the id", async () => {
-  const sender = acme({ read: ({ form }) => ({ id: null, type: form["Status"], event: form as never }) });
+  const read = ({ form }: ReadableDelivery) => ({ id: null, type: form["Status"], event: form as never });
+  const sender = acme({ headers: [], read });
   const onEvent = vi.fn();
   const { deliver, receiver } = await testReceiver({ sender, onEvent });
   const body = "Status=sent&To=%2B49+1";
-  await deliver(body);
+  const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
+  await deliver(body, form);
   const id = `sha256:${createHash("sha256").update(body).digest("hex")}`;
   expect(await waitForEvent(receiver, id)).toMatchObject({ type: "sent" });
   expect(onEvent.mock.calls[0]?.[0]).toEqual({ Status: "sent", To: "+49 1" });
-  expect((await deliver(body)).body).toContain("duplicate");
+  expect((await deliver(body, form)).body).toContain("duplicate");
 });
 
 test("with an unsigned id, a captured body under a new id is a duplicate, and another type is not", async () => {
