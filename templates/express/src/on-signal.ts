@@ -1,4 +1,7 @@
 import { isKnownSignalType, type Handoff, type Signal, type SignalType } from "signalbox";
+// if sender
+import type { StripeEvent } from "signalbox/senders";
+// end sender
 
 /**
  * Does the work for a signal: replace it with the work of your system. When it resolves, the signal is done. When it rejects, it is
@@ -8,7 +11,7 @@ import { isKnownSignalType, type Handoff, type Signal, type SignalType } from "s
  * other system as its idempotency key.
  */
 // if sender
-export async function onEvent(_event: unknown, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
+export async function onEvent(_event: StripeEvent, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
   handoff.logger.info("an event");
 }
 // end sender

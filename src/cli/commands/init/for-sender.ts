@@ -1,4 +1,5 @@
 import { builtInSender } from "../../../senders/built-in.js";
+import type { AnySender } from "../../../senders/sender.js";
 
 /** Where each sender says how to add a webhook. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -26,7 +27,14 @@ const OPTIONS: Readonly<Record<string, readonly [option: string, variable: Varia
   meta: ["verifyToken", ["META_VERIFY_TOKEN", "local-token", "the token that you chose for it"]],
 };
 
-/** The ids of a sample are made of its time, so they are the same in each starter. */
+/** Where the type of a sender's events is not named after it. */
+const EVENT_TYPES: Readonly<Record<string, string>> = {
+  github: "GithubPayload",
+  shopify: "Record<string, unknown>",
+  svix: "StandardWebhooksEvent",
+};
+
+/** The time of the event in `templates/sender/test`, of which its ids are made. */
 const SAMPLE_TIME = Date.UTC(2026, 0, 1);
 
 const tableRow = (name: string, _local: string, is: string): string =>
@@ -47,7 +55,8 @@ export function translatorFor(sender: string): (text: string) => string {
   const linesOf = (line: (...variable: Variable) => string): string =>
     [secret, ...options.map(([, variable]) => variable)].map((each) => line(...each)).join("\n");
   const argument = options.map(([option, [name]]) => `{ ${option}: config.${name} }`).join("");
-  const { body, headers = {} } = builtInSender(sender).sample(SAMPLE_TIME);
+  const eventType = EVENT_TYPES[sender] ?? `${factory[0]?.toUpperCase()}${factory.slice(1)}Event`;
+  const { body, headers = {} } = (builtInSender(sender) as AnySender).sample(SAMPLE_TIME);
   const replacements: readonly (readonly [RegExp, string])[] = [
     [/^ {2}SECRET_FILE: z.*$/m, linesOf((name, _local, is) => `  ${name}: z.string("must be ${is}"),`)],
     [/^# SECRET_FILE=.*$/m, linesOf((name, local) => `${name}=${local}`)],
@@ -66,6 +75,8 @@ export function translatorFor(sender: string): (text: string) => string {
     [/\bstripe\b|\bsignals(?=\.db)|(?<=\/webhooks\/)signals\b/g, sender],
     [/import \{ isKnownSignalType, type Handoff.*\}/, "import type { Handoff }"],
     [/, secretFile(?= )/, ""],
+    [/\bStripeEvent\b/g, eventType],
+    [/^import type \{ Record<.*\n/m, ""],
     [/\bonSignal\b/g, "onEvent"],
     [/\bon-signal\b/g, "on-event"],
     [/\ba signal\b/g, "an event"],
