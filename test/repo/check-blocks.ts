@@ -24,6 +24,9 @@ declare global {
 const CLIENTS = `
 declare module "@aws-sdk/client-sqs";
 declare module "@confluentinc/kafka-javascript";
+declare module "@octokit/rest" {
+  const Octokit: any;
+}
 declare module "@opentelemetry/instrumentation-http";
 declare module "@opentelemetry/sdk-node";
 declare module "@prisma/client" {
