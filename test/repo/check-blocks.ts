@@ -54,6 +54,9 @@ declare module "@nestjs/platform-fastify" {
   const FastifyAdapter: any;
   type NestFastifyApplication = any;
 }
+declare module "*/acme.js" {
+  const acme: any;
+}
 declare module "*/app.module.js";
 declare module "*/signals.module.js";
 declare module "*/lib/receiver";
