@@ -1,6 +1,8 @@
 import { SignalboxError } from "../errors.js";
-import type { Sender } from "../senders/sender.js";
-import { assertSecret, isUsableSecret } from "../signature/secret.js";
+import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import type { AnySender } from "../senders/sender.js";
+import { signals } from "../senders/signals.js";
+import { assertSecret, isUsableSecret, OTHER_HELP } from "../signature/secret.js";
 import { ignore } from "../time/ignore.js";
 
 /** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only white space). */
@@ -39,13 +41,21 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
+type SecretUser = Pick<AnySender, "name" | "secretProblem">;
+
 /**
  * The secrets in one form, whatever form the user's option has.
  *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
  */
-export function createSecrets(option: SecretsOption, sender: Pick<Sender, "name" | "secretProblem">) {
+export function createSecrets(option: SecretsOption, sender: SecretUser = signals) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
+  const isDefault = sender.name === DEFAULT_SENDER;
+  const usable = (found: SecretLookup | null): readonly string[] => {
+    const secrets = checked(found);
+    if (!isDefault) secrets.forEach((secret) => assertSecretOf(sender, secret));
+    return secrets;
+  };
   return {
     /**
      * The secrets that are known now; empty if the source has none yet.
@@ -56,7 +66,7 @@ export function createSecrets(option: SecretsOption, sender: Pick<Sender, "name"
       const found = source.lookUp();
       // No `await` when the source answers immediately: it would delay each delivery by a turn of the event loop.
       const isPromised = typeof found === "object" && found !== null && "then" in found;
-      return isPromised ? Promise.resolve(found).then(checked) : checked(found);
+      return isPromised ? Promise.resolve(found).then(usable) : usable(found);
     },
     /** null for a source that never announces secrets. */
     expectsMore: source.expectsMore === undefined ? null : () => isTrue(source.expectsMore?.()),
@@ -65,7 +75,9 @@ export function createSecrets(option: SecretsOption, sender: Pick<Sender, "name"
       new SignalboxError(
         "secret_invalid",
         `There is no secret in ${source.place ?? "the secret source"}.`,
-        "Register the webhook with `signalbox register`, or store the secret that the service showed.",
+        isDefault
+          ? "Register the webhook with `signalbox register`, or store the secret that the service showed."
+          : "Store the secret that the sender shows.",
       ),
     close: async (): Promise<void> => source.close?.(),
   };
@@ -79,12 +91,12 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** @throws SignalboxError `secret_invalid`, without the secret in its message */
-function assertSecretOf({ name, secretProblem }: Pick<Sender, "name" | "secretProblem">, secret: unknown): void {
-  assertSecret(secret);
+function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): void {
+  if (name === DEFAULT_SENDER) return assertSecret(secret);
+  assertSecret(secret, OTHER_HELP);
   const problem = secretProblem(secret);
   if (problem === null) return;
-  const help = "Pass the secret as the sender shows it.";
-  throw new SignalboxError("secret_invalid", `A secret cannot be one of the sender "${name}": ${problem}.`, help);
+  throw new SignalboxError("secret_invalid", `A secret cannot be one of the sender "${name}": ${problem}.`, OTHER_HELP);
 }
 
 function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {

@@ -65,7 +65,10 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     signatureHeader: scheme.header,
     unsignedId,
     acknowledgement,
-    handshake,
+    handshake: handshake && {
+      get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),
+      post: handshake.post && ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
+    },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
     read: (delivery) => readWith((readable) => definition.read(readable), delivery),
@@ -75,6 +78,15 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     },
     sample,
   };
+}
+
+/** @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses */
+function answerOf<Answer>(answer: () => Answer): Answer | undefined {
+  try {
+    return answer();
+  } catch {
+    return undefined;
+  }
 }
 
 function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
@@ -114,15 +126,21 @@ export function readable(body: Uint8Array, headers: Readonly<Record<string, stri
     body,
     headers,
     get json(): unknown {
-      json ??= parseJson(body);
-      if (json.ok) return json.value;
-      throw new Unreadable(json.reason);
+      const { payload } = this.form;
+      json ??= parseJson(payload === undefined ? body : Buffer.from(payload));
+      if (!json.ok) throw new Unreadable(json.reason);
+      // A bare word is no event of any sender, but can be the token of a handshake, whose answer may be its digest.
+      if (typeof json.value !== "object" || json.value === null) throw new Unreadable("not_an_object");
+      return json.value;
     },
-    get form(): Record<string, string> {
+    get form(): Readonly<Record<string, string | undefined>> {
+      if (!FORM.test(headers["content-type"] ?? "")) return {};
       return Object.fromEntries(new URLSearchParams(Buffer.from(body).toString("utf8")));
     },
   };
 }
+
+const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 function sampleOf(now: number): SampleDelivery {
   return { body: { id: `evt_${now}`, type: "test" } };

@@ -11,7 +11,7 @@ import {
 import { SignalboxError } from "../errors.js";
 import { parseJson } from "../events/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
-import { assertSecret } from "../signature/secret.js";
+import { assertSecret, OTHER_HELP } from "../signature/secret.js";
 import { headerValue, type RequestHeaders } from "./headers.js";
 
 /**
@@ -184,7 +184,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
     body: Uint8Array,
     { secret, now, given = {} }: { secret: string; now: number; given?: Readonly<Record<string, string>> },
   ) {
-    assertSecret(secret);
+    assertSecret(secret, OTHER_HELP);
     const timeText = form.write(now);
     if (!form.text.test(timeText)) {
       throw new SignalboxError(
@@ -197,7 +197,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
     const parts = messageOf(body, { id, time: timeText, url: publicUrl });
     const key = parts === null ? null : keyOf(scheme, secret, "sign");
     if (parts === null || key === null) {
-      const help = isHash(digest) ? "Pass the secret as the sender shows it." : "Pass the private key as PEM.";
+      const help = isHash(digest) ? OTHER_HELP : "Pass the private key as PEM.";
       throw new SignalboxError("secret_invalid", "The sender's signature cannot be made with this secret.", help);
     }
     const text = isHash(digest)

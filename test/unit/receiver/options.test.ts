@@ -22,7 +22,6 @@ test("the defaults are the documented ones", () => {
     maxQueued: { events: 4096, bytes: 32 * 1024 * 1024 },
     handoff: { concurrency: 16, timeoutMs: 30_000, maxAttempts: 20 },
     retention: { keyDays: 30, payloadDays: 7 },
-    onTest: null,
   });
   expect(Math.abs(config.clock.now() - Date.now())).toBeLessThan(1000);
   expect(config.logger.level).toBe("info");

@@ -3,6 +3,7 @@ import { expect, test, vi } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
 import { defineSender } from "../../../src/senders/define-sender.js";
 import type { SenderDefinition } from "../../../src/senders/define-sender.js";
+import type { ReadableDelivery } from "../../../src/senders/sender.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signedDelivery, testReceiver, waitForEvent, type TestReceiver } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -91,7 +92,11 @@ test("an event without a function is kept as done and says so, and can be replay
   const store = memoryStore();
   const first = await testReceiver({ sender: acme(), store, onEvent: { "charge.*": () => undefined } });
   expect((await first.deliver(PAID)).status).toBe(200);
-  expect(await first.receiver.inbox.get("evt_1")).toMatchObject({ state: "done", lastError: "no_handler", attempts: 0 });
+  expect(await first.receiver.inbox.get("evt_1")).toMatchObject({
+    state: "done",
+    lastError: "no_handler",
+    attempts: 0,
+  });
   await first.receiver.close();
   const onEvent = vi.fn();
   const { receiver } = await testReceiver({ sender: acme(), store, onEvent });
@@ -113,15 +118,17 @@ test.each([
 });
 
 test("without an id the hash of the body is the id", async () => {
-  const sender = acme({ read: ({ form }) => ({ id: null, type: form["Status"], event: form as never }) });
+  const read = ({ form }: ReadableDelivery) => ({ id: null, type: form["Status"], event: form as never });
+  const sender = acme({ headers: [], read });
   const onEvent = vi.fn();
   const { deliver, receiver } = await testReceiver({ sender, onEvent });
   const body = "Status=sent&To=%2B49+1";
-  await deliver(body);
+  const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
+  await deliver(body, form);
   const id = `sha256:${createHash("sha256").update(body).digest("hex")}`;
   expect(await waitForEvent(receiver, id)).toMatchObject({ type: "sent" });
   expect(onEvent.mock.calls[0]?.[0]).toEqual({ Status: "sent", To: "+49 1" });
-  expect((await deliver(body)).body).toContain("duplicate");
+  expect((await deliver(body, form)).body).toContain("duplicate");
 });
 
 test("with an unsigned id, a captured body under a new id is a duplicate, and another type is not", async () => {
@@ -237,7 +244,9 @@ test("a secret that a sender cannot use, and a callback of another kind, are ref
 test("signedDelivery signs as the sender does", () => {
   const now = 1_795_255_200_000;
   const { headers, body } = signedDelivery(PAID, { sender: acme(), secret: "s", now });
-  const digest = createHmac("sha512", "s").update(`1795255200:${JSON.stringify(PAID)}`).digest("base64");
+  const digest = createHmac("sha512", "s")
+    .update(`1795255200:${JSON.stringify(PAID)}`)
+    .digest("base64");
   expect(headers).toEqual({
     "Content-Type": "application/json",
     "x-acme-time": "1795255200",

@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { SignalboxError } from "../errors.js";
+import { isUsableSecret } from "../signature/secret.js";
+import { defineSender } from "./define-sender.js";
+import type { Sender } from "./sender.js";
+
+/** A delivery of Meta, with one or more entries. */
+export interface MetaEvent {
+  object: string;
+  entry: { id: string; changes?: { field: string; value: unknown }[]; [property: string]: unknown }[];
+}
+
+/** The options of `meta`. */
+export interface MetaOptions {
+  /** The text that you entered as "Verify token" beside the address. */
+  verifyToken: string;
+}
+
+/**
+ * Meta: WhatsApp, Messenger, Instagram, Facebook (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). The secret is the app secret. The type is
+ * `object`, the subtype the `field` of the first change. A delivery has many entries, and is one event. Meta tries for 36 hours.
+ *
+ * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured delivery is a duplicate for as long as its event is remembered.
+ *
+ * @throws SignalboxError `option_invalid`
+ */
+export function meta<Event = MetaEvent>({ verifyToken }: MetaOptions): Sender<Record<string, Event>> {
+  if (!isUsableSecret(verifyToken)) {
+    throw new SignalboxError(
+      "option_invalid",
+      "The option verifyToken of meta is empty.",
+      "Pass the text that you entered at Meta.",
+    );
+  }
+  return defineSender({
+    name: "meta",
+    signature: { header: "x-hub-signature-256", prefix: "sha256=" },
+    handshake: {
+      get(query) {
+        const challenge = query.get("hub.challenge");
+        const isAsked = query.get("hub.mode") === "subscribe" && challenge !== null;
+        return isEqual(query.get("hub.verify_token") ?? "", verifyToken) && isAsked ? { text: challenge } : "refused";
+      },
+    },
+    read: ({ json }) => ({
+      id: null,
+      type: json.object,
+      subtype: json.entry?.[0]?.changes?.[0]?.field,
+      subject: json.entry?.[0]?.id,
+    }),
+    sample: (now) => ({
+      body: {
+        object: "whatsapp_business_account",
+        entry: [
+          { id: "1", changes: [{ field: "messages", value: { messages: [{ id: `wamid.${now}`, type: "text" }] } }] },
+        ],
+      },
+    }),
+  }) as Sender<Record<string, Event>>;
+}
+
+/** In constant time, whatever the lengths are. */
+function isEqual(given: string, wanted: string): boolean {
+  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(hash(given), hash(wanted));
+}

@@ -1,0 +1,54 @@
+import { defineSender } from "./define-sender.js";
+import type { Sender } from "./sender.js";
+
+/** What Slack posts: an event of the Events API, an interaction, or the fields of a slash command. */
+export type SlackEvent = Record<string, unknown>;
+
+/**
+ * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack). The type is that of the inner `event` or of the interaction; a slash command has
+ * the type `command` and its name as subtype. Slack waits for 3 seconds. The answer is empty: Slack would show another one, or take it for an error.
+ *
+ * Not promised: an answer to a command or a view with content; send it to the `response_url`.
+ */
+export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
+  return defineSender({
+    name: "slack",
+    headers: ["x-slack-retry-num", "x-slack-retry-reason"],
+    ackTimeoutMs: 2500,
+    signature: {
+      header: "x-slack-signature",
+      prefix: "v0=",
+      time: { header: "x-slack-request-timestamp" },
+      message: ["v0:", "time", ":", "body"],
+    },
+    // Url verification is signed too, and its answer is what it asked.
+    handshake: {
+      post: ({ json }) => {
+        if (json.type !== "url_verification") return null;
+        return typeof json.challenge === "string" ? { text: json.challenge } : "refused";
+      },
+    },
+    acknowledgement: { text: "" },
+    read({ json, form }) {
+      const { command, team_id } = form;
+      if (command !== undefined)
+        return { id: null, type: "command", subtype: command, subject: team_id, event: form as Event };
+      const { event_id, event, type, team_id: team } = json;
+      return {
+        id: event_id ?? null,
+        type: event?.type ?? type,
+        subtype: event?.subtype,
+        subject: team ?? json.team?.id,
+      };
+    },
+    sample: (now) => ({
+      body: {
+        type: "event_callback",
+        event_id: `Ev${now}`,
+        event_time: Math.floor(now / 1000),
+        team_id: "T0001",
+        event: { type: "app_mention", user: "U0001", text: "A sample", channel: "C0001" },
+      },
+    }),
+  }) as Sender<Record<string, Event>>;
+}

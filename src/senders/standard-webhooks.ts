@@ -1,0 +1,58 @@
+import { defineSender } from "./define-sender.js";
+import type { EventsByType, Sender } from "./sender.js";
+
+/** An event by the advice of Standard Webhooks. */
+export interface StandardWebhooksEvent {
+  type: string;
+  timestamp?: string;
+  data?: unknown;
+}
+
+/** How a sender differs from the specification. */
+export interface StandardWebhooksOptions {
+  /** @default "standard-webhooks" */
+  name?: string;
+  /** What its headers begin with: `webhook` for `webhook-id`. @default "webhook" */
+  headerPrefix?: string;
+  /**
+   * `base64`: the key is the base64 after `whsec_`. `text`: the whole secret is the key, as Polar has it. `public`: the secret is a
+   * public key, in base64 after `whpk_`, and signatures are `v1a`.
+   *
+   * @default "base64"
+   */
+  key?: "base64" | "text" | "public";
+}
+
+/**
+ * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md): OpenAI, GitLab from 19.0, Render,
+ * Replicate, Supabase and others. Id and time are signed. An event without a `type` gets the type `event`.
+ */
+export function standardWebhooks<Event extends { type: string } = StandardWebhooksEvent>(
+  options: StandardWebhooksOptions = {},
+): Sender<EventsByType<Event>> {
+  const { name = "standard-webhooks", headerPrefix = "webhook", key = "base64" } = options;
+  const isPublic = key === "public";
+  return defineSender<Event>({
+    name,
+    signature: {
+      header: `${headerPrefix}-signature`,
+      list: { between: " ", assign: ",", signature: isPublic ? "v1a" : "v1" },
+      id: `${headerPrefix}-id`,
+      time: { header: `${headerPrefix}-timestamp` },
+      message: ["id", ".", "time", ".", "body"],
+      digest: isPublic ? "ed25519" : "sha256",
+      encoding: "base64",
+      key: key === "text" ? "text" : "base64",
+      keyPrefix: isPublic ? "whpk_" : "whsec_",
+    },
+    read: ({ json, headers }) => ({ id: headers[`${headerPrefix}-id`], type: json.type ?? "event" }),
+    sample: (now) => ({
+      body: { type: "invoice.paid", timestamp: new Date(now).toISOString(), data: { id: `inv_${now}` } },
+    }),
+  });
+}
+
+/** Svix (https://docs.svix.com/receiving/verifying-payloads/how-manual), which sends for Clerk, Resend and others: the same with `svix-id` and so on. */
+export function svix<Event extends { type: string } = StandardWebhooksEvent>(): Sender<EventsByType<Event>> {
+  return standardWebhooks<Event>({ name: "svix", headerPrefix: "svix" });
+}

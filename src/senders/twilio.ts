@@ -1,0 +1,68 @@
+import { hash } from "node:crypto";
+import { SignalboxError } from "../errors.js";
+import { defineSender } from "./define-sender.js";
+import type { SignedRequest } from "./scheme.js";
+import type { Sender } from "./sender.js";
+
+/** The parameters of a request of Twilio. */
+export type TwilioEvent = Record<string, string>;
+
+/** The options of `twilio`. */
+export interface TwilioOptions {
+  /** The address as Twilio has it, such as `https://hooks.example/webhooks/twilio`: it is signed. A query is taken from the request. */
+  publicUrl: string;
+}
+
+/**
+ * Twilio (https://www.twilio.com/docs/usage/security#validating-requests). The secret is the auth token. The types are `message.received`,
+ * `message.delivered`, `call.completed` and so on, by the status; the subject is the SID. The answer is an empty TwiML document.
+ *
+ * Not promised: Twilio signs no time, and has no signed id. The hash of the body is the id: a captured request is a duplicate for as long as its event
+ * is remembered. TwiML with content: answer such requests by a route of your own.
+ *
+ * @throws SignalboxError `option_invalid`
+ */
+export function twilio<Event = TwilioEvent>({ publicUrl }: TwilioOptions): Sender<Record<string, Event>> {
+  if (!URL.canParse(publicUrl) || !/^https?:/i.test(publicUrl)) {
+    const help = "Pass the address that you gave to Twilio, such as https://hooks.example/webhooks/twilio.";
+    throw new SignalboxError("option_invalid", "The option publicUrl of twilio is no address.", help);
+  }
+  return defineSender({
+    name: "twilio",
+    publicUrl,
+    headers: ["i-twilio-idempotency-token"],
+    signature: { header: "x-twilio-signature", digest: "sha1", encoding: "base64", message: messageOf },
+    acknowledgement: { text: "<Response></Response>", contentType: "text/xml" },
+    read({ form, json, headers }) {
+      if (!/^application\/x-www-form-urlencoded/i.test(headers["content-type"] ?? ""))
+        return { id: null, type: "event", event: json as Event };
+      const { MessageSid, CallSid, MessageStatus, SmsStatus, CallStatus } = form;
+      const type =
+        MessageSid === undefined
+          ? `call.${CallStatus ?? "request"}`
+          : `message.${MessageStatus ?? SmsStatus ?? "request"}`;
+      return { id: null, type, subject: MessageSid ?? CallSid, event: form as Event };
+    },
+    sample: (now) => ({
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({
+        MessageSid: `SM${now}`,
+        MessageStatus: "delivered",
+        To: "+15550100",
+        From: "+15550101",
+      }).toString(),
+    }),
+  }) as Sender<Record<string, Event>>;
+}
+
+/** The address and then each parameter with its value, by name; for JSON the address alone, which has the body's hash. */
+function messageOf({ body, url }: SignedRequest): readonly string[] | null {
+  const bodyHash = new URL(url).searchParams.get("bodySHA256");
+  if (bodyHash !== null) return hash("sha256", body, "hex") === bodyHash ? [url] : null;
+  const values = new Map<string, Set<string>>();
+  for (const [name, value] of new URLSearchParams(Buffer.from(body).toString("utf8"))) {
+    values.set(name, (values.get(name) ?? new Set()).add(value));
+  }
+  const names = [...values.keys()].sort();
+  return [url, ...names.flatMap((name) => [...(values.get(name) ?? [])].sort().map((value) => `${name}${value}`))];
+}
