@@ -81,7 +81,8 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
   const { received, bodyHash, rawBody, ...entry } = event;
   return {
     ...entry,
-    headers: withoutSignature(received.headers),
+    headers: withoutSignature(received.headers, received.signatureHeader),
+    backfilled: received.backfilled === true,
     bodyHash: Buffer.from(bodyHash).toString("hex"),
     bytes: rawBody?.byteLength ?? null,
     payload: rawBody === null ? null : payloadOf(rawBody),

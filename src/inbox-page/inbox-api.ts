@@ -44,6 +44,8 @@ export interface EventAnswer extends InboxEntry {
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
   history: PastStep[];
+  /** Whether `receiver.accept` stored it, so that no signature was verified. */
+  backfilled: boolean;
   /** SHA-256 of the body, as hex. */
   bodyHash: string;
   /** The size of the body; null once it is deleted. */

@@ -7,14 +7,21 @@ export function exportedEvent({ bodyHash, rawBody, received, ...entry }: StoredE
   return {
     ...entry,
     ...others,
-    headers: withoutSignature(received.headers),
+    headers: withoutSignature(received.headers, received.signatureHeader),
     bodyHash: Buffer.from(bodyHash).toString("hex"),
     bodyBase64: rawBody === null ? null : Buffer.from(rawBody).toString("base64"),
   };
 }
 
 /** The signature is a proof of the secret, so no command, page or export tells it. Nothing that reads an event again needs it. */
-export function withoutSignature(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const signature = SIGNATURE_HEADER.toLowerCase();
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== signature));
+export function withoutSignature(
+  headers: Readonly<Record<string, string>>,
+  signatureHeader?: string,
+): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hasSignature(name, signatureHeader)));
+}
+
+/** @param signatureHeader of its delivery, if the service did not send it */
+export function hasSignature(name: string, signatureHeader: string = SIGNATURE_HEADER): boolean {
+  return name.toLowerCase() === signatureHeader.toLowerCase() || name.toLowerCase() === SIGNATURE_HEADER.toLowerCase();
 }

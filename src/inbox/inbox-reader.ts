@@ -153,6 +153,7 @@ const searchSchema = z
     state: z.enum(EVENT_STATES).optional(),
     type: text.optional(),
     subtype: text.optional(),
+    typeOrSubtype: text.optional(),
     subject: text.optional(),
     eventId: text.optional(),
     receivedBefore: z.int().optional(),

@@ -4,6 +4,18 @@ export const DEFAULT_SENDER = "signals";
 /** The `lastError` of an event that is `done` because no function of `onEvent` takes its type. */
 export const NO_HANDLER = "no_handler";
 
+/** What tools say of an event that {@link isIgnored}. */
+export const IGNORED = "ignored: no function of onEvent takes its type";
+
+/** Whether an event was done at once, because of {@link NO_HANDLER}. Replayed later, it is an event like any other. */
+export function isIgnored({
+  state,
+  attempts,
+  lastError,
+}: Pick<InboxEntry, "state" | "attempts" | "lastError">): boolean {
+  return state === "done" && attempts === 0 && lastError === NO_HANDLER;
+}
+
 export const EVENT_STATES = ["ready", "leased", "done", "dead", "quarantined"] as const;
 
 /**
@@ -101,6 +113,8 @@ export interface SearchQuery {
   /** The type of the event, such as `signal.published`. */
   type?: string | undefined;
   subtype?: string | undefined;
+  /** Its type or its subtype, for a person who need not know which it is. */
+  typeOrSubtype?: string | undefined;
   subject?: string | undefined;
   /** The beginning of the event's id. */
   eventId?: string | undefined;

@@ -1,4 +1,4 @@
-import type { InboxEntry, PastStep } from "../inbox/stored-events.js";
+import { IGNORED, NO_HANDLER, type InboxEntry, type PastStep } from "../inbox/stored-events.js";
 import type { TimelineStep } from "./timeline-step.js";
 
 /** A stored event, as the inbox page's `api/event` answers it. */
@@ -55,11 +55,17 @@ function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number
     case "done":
       break;
   }
-  return { at, kind: "done", tone: "good", ...doneWords(attempts, bytes, detail) };
+  return { at, kind: "done", tone: "good", ...doneWords(attempts, bytes, lastError, detail) };
 }
 
-function doneWords(attempts: number, bytes: number | null, detail: string | null): Pick<Described, "text" | "detail"> {
+function doneWords(
+  attempts: number,
+  bytes: number | null,
+  lastError: string | null,
+  detail: string | null,
+): Pick<Described, "text" | "detail"> {
   if (bytes === null) return { text: "done", detail: "A discard or retention has deleted its payload and past." };
+  if (attempts === 0 && lastError === NO_HANDLER) return { text: IGNORED };
   if (attempts === 0) return { text: "done without a hand-off: no callback is for its type" };
   return { text: `hand-off ${attempts} succeeded: done`, detail };
 }

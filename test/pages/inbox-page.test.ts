@@ -1,17 +1,18 @@
 import type { RequestListener } from "node:http";
 import express, { type RequestHandler } from "express";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createReceiver, PermanentFailure, type InboxStore } from "../../src/index.js";
 import type { EventAnswer, EventsAnswer, MoveAnswer, Overview } from "../../src/inbox-page/inbox-api.js";
 import { inboxPage } from "../../src/inbox-page/inbox-page.js";
 import { PAGE_HEADERS } from "../../src/browser-parts/page-files.js";
+import { github } from "../../src/senders/github.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { signalEvent } from "../../src/testing/index.js";
 import { errorOf } from "../unit/signalbox-error-of.js";
 import { logLines } from "../http/log-lines.js";
 import { EXPRESSES, listen, startReceiver } from "../http/serve.js";
 import { exchange, type Answer } from "../http/wire.js";
-import { askAt, servePage, take } from "./serve-page.js";
+import { askAt, PAGE_MOUNT, servePage, take } from "./serve-page.js";
 
 const everyone = { authorize: () => true };
 const refusing = () => {
@@ -54,6 +55,31 @@ test("the API shows, finds, replays and discards events", async () => {
   const discarded = await page.move("discard", { eventIds: ["sig_2", "sig_3"] });
   expect(JSON.parse(discarded.body) as MoveAnswer).toEqual({ outcomes: ["moved", "wrong_state"] });
   expect(await page.ask("api/bytes?id=sig_2")).toMatchObject({ status: 404 });
+});
+
+test("an event of another sender has its facts, and no signature", async () => {
+  const onEvent = { push: () => undefined };
+  const receiver = createReceiver({
+    sender: github(),
+    secrets: "secret",
+    store: memoryStore(),
+    onEvent,
+    logger: false,
+  });
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  await receiver.start();
+  const page = askAt(await listen(express().use(PAGE_MOUNT, inboxPage(receiver, everyone)) as RequestListener));
+  const headers = { "x-github-event": "issues", "x-github-delivery": "evt_1", "x-hub-signature-256": "sha256=f00d" };
+  const body = JSON.stringify({ action: "opened", repository: { full_name: "octo/repo" } });
+  await receiver.accept({ body, headers });
+  const facts = { type: "issues", subtype: "opened", subject: "octo/repo", sender: "github" };
+  for (const search of ["type:issues", "type:opened", "subtype:opened", "subject:octo/repo", "product:octo/repo"]) {
+    const found = JSON.parse((await page.ask(`api/events?q=${search}`)).body) as EventsAnswer;
+    expect(found.events, search).toMatchObject([facts]);
+  }
+  const { body: text } = await page.ask("api/event?id=evt_1");
+  expect(JSON.parse(text)).toMatchObject({ ...facts, backfilled: true, state: "done", lastError: "no_handler" });
+  expect(text).not.toContain("f00d");
 });
 
 test("an export has every event that matches, and neither it nor the page has a signature", async () => {

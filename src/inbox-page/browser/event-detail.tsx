@@ -1,4 +1,4 @@
-import type { EventState, PastStep } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, NO_HANDLER, type EventState, type PastStep } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { formatBytes, formatCount } from "../../text/format.js";
@@ -54,6 +54,7 @@ function Detail({ event }: { event: EventAnswer }) {
       <p class="toolbar" role="status">
         <Badge tone={toneOf(event.state)}>{event.state}</Badge>
         {event.replayed && <Badge tone="idle">replayed</Badge>}
+        {event.backfilled && <Badge tone="idle">backfilled</Badge>}
         {event.possiblyRepeated && <Badge tone="warn">possibly repeated</Badge>}
         <span>{nextStep(event, now)}</span>
       </p>
@@ -72,15 +73,17 @@ function Detail({ event }: { event: EventAnswer }) {
 }
 
 function EventFacts({ event }: { event: EventAnswer }) {
-  const { type, signalType, product, state, dueAt, receivedAt, attempts, crashes, bytes, bodyHash } = event;
+  const { type, subtype, subject, sender, state, dueAt, receivedAt, attempts, crashes, bytes, bodyHash } = event;
+  const isDefault = sender === DEFAULT_SENDER;
   const due = { ready: "due", leased: "lease ends" }[state as string] ?? `${state} since`;
   return (
     <Panel title="Facts">
       <Facts
         rows={[
           ["type", visible(type) || "none"],
-          ["signal type", visible(signalType ?? "none")],
-          ["product", visible(product ?? "none")],
+          [isDefault ? "signal type" : "subtype", visible(subtype ?? "none")],
+          [isDefault ? "product" : "subject", visible(subject ?? "none")],
+          ...(isDefault ? [] : [["sender", visible(sender)] as const]),
           ["received", <Moment key="received" at={receivedAt} full />],
           [due, <Moment key="due" at={dueAt} full />],
           ["attempts", formatCount(attempts)],
@@ -95,7 +98,8 @@ function EventFacts({ event }: { event: EventAnswer }) {
 
 /** Every step that is kept, the newest first, and the present error when no step has it. */
 function Attempts({ event: { state, history, lastError } }: { event: EventAnswer }) {
-  const isElsewhere = state === "quarantined" || history.some(({ error }) => error === lastError);
+  const isElsewhere =
+    state === "quarantined" || lastError === NO_HANDLER || history.some(({ error }) => error === lastError);
   return (
     <Panel title="Attempts">
       {lastError !== null && !isElsewhere && <ErrorText error={lastError} label="Last error" isOpen />}

@@ -1,4 +1,4 @@
-import type { EventState } from "../../inbox/stored-events.js";
+import { IGNORED, isIgnored, type EventState } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { formatAge, formatCount } from "../../text/format.js";
 import type { Tone } from "../../browser-parts/badge.js";
@@ -28,7 +28,7 @@ export function nextStep(event: EventAnswer, now: number): string {
         ? `The next attempt is due in ${formatAge(dueAt - now)}.${tried}`
         : `It is due now: the receiver hands it off when it runs, is free, and does not pause hand-offs.${tried}`,
     leased: `It is being handed off now.${tried}`,
-    done: bytes === null ? "Nothing more happens. Its payload is deleted." : "Nothing more happens.",
+    done: `Nothing more happens${isIgnored(event) ? `, it was ${IGNORED}` : ""}.${bytes === null ? " Its payload is deleted." : ""}`,
     dead: `It was given up after ${formatCount(attempts, "attempt")}. It is kept until you replay or discard it.`,
     quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
   };

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { InboxEntry } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, isIgnored, NO_HANDLER, type InboxEntry } from "../../inbox/stored-events.js";
 import { type Column, DataTable } from "../../browser-parts/data-table.js";
 import { formatCount } from "../../text/format.js";
 import { Badge } from "../../browser-parts/badge.js";
@@ -22,6 +22,16 @@ function words(type: string): ComponentChildren[] {
   return visible(type)
     .split(/(?<=[_.])/)
     .flatMap((word) => [word, <wbr key={word} />]);
+}
+
+const isOfService = ({ sender }: InboxEntry): boolean => sender === DEFAULT_SENDER;
+
+/** The type of a signal says more than that it is one. */
+function typeOf(event: InboxEntry): ComponentChildren {
+  const { type, subtype } = event;
+  if (type === "") return <span class="muted">none</span>;
+  if (isOfService(event)) return words(subtype ?? type);
+  return subtype === null ? words(type) : [...words(type), " ", ...words(subtype)];
 }
 
 export function EventTable({ events, selected, onSelect, query }: EventTableProps) {
@@ -52,11 +62,12 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
       ),
     },
     {
-      label: "Type, product",
-      cell: ({ type, signalType, product }) => (
+      label: events.every(isOfService) ? "Type, product" : "Type, subject",
+      cell: (event) => (
         <>
-          {type === "" ? <span class="muted">none</span> : words(signalType ?? type)}
-          {product !== null && <div class="muted">{visible(product)}</div>}
+          {typeOf(event)}
+          {event.subject !== null && <div class="muted">{visible(event.subject)}</div>}
+          {!isOfService(event) && <div class="muted">{visible(event.sender)}</div>}
         </>
       ),
     },
@@ -69,7 +80,12 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
     { label: "Attempts", cell: ({ attempts }) => formatCount(attempts), align: "end" },
     {
       label: "Error",
-      cell: ({ lastError }) => (lastError === null ? "" : <span class="clamped">{visible(firstLine(lastError))}</span>),
+      cell: (event) => {
+        if (isIgnored(event)) return <span class="muted">ignored</span>;
+        const { lastError } = event;
+        if (lastError === null || lastError === NO_HANDLER) return "";
+        return <span class="clamped">{visible(firstLine(lastError))}</span>;
+      },
     },
   ];
   return (

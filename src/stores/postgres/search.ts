@@ -17,6 +17,7 @@ const newest = (which: string, most: number): string => `
               AND (p_state IS NULL OR i.state = p_state)
               AND (p_type IS NULL OR i.type = p_type)
               AND (p_subtype IS NULL OR i.subtype = p_subtype)
+              AND (p_type_or_subtype IS NULL OR i.type = p_type_or_subtype OR i.subtype = p_type_or_subtype)
               AND (p_subject IS NULL OR i.subject = p_subject)
               AND (p_id IS NULL OR starts_with(i.event_id, p_id))
               AND (p_received_before IS NULL OR i.received_at < p_received_before) AS matches
@@ -26,8 +27,8 @@ const newest = (which: string, most: number): string => `
 
 export const SEARCH_FUNCTION = `
   CREATE OR REPLACE FUNCTION search(
-    p_endpoint text, p_state text, p_type text, p_subtype text, p_subject text, p_id text, p_received_before bigint,
-    p_before bigint, p_limit int
+    p_endpoint text, p_state text, p_type text, p_subtype text, p_type_or_subtype text, p_subject text, p_id text,
+    p_received_before bigint, p_before bigint, p_limit int
   ) RETURNS TABLE (matches boolean, is_last boolean, entry inbox)
   LANGUAGE plpgsql STABLE ROWS 50 ${IN_SCHEMA} SET enable_sort = off SET enable_bitmapscan = off AS $$
   DECLARE
@@ -61,12 +62,13 @@ export const SEARCH_FUNCTION = `
 
 /** @param name the schema, quoted */
 export async function search(run: Run, name: string, endpoint: string, query: SearchQuery): Promise<SearchPage> {
-  const { state, type, subtype, subject, receivedBefore, beforeSeq = Number.MAX_SAFE_INTEGER, limit = 50 } = query;
+  const { state, type, subtype, typeOrSubtype, subject, receivedBefore } = query;
+  const { beforeSeq = Number.MAX_SAFE_INTEGER, limit = 50 } = query;
   const id = query.eventId === "" ? null : query.eventId;
   const rows = await run<InboxEntry & { matches: boolean; is_last: boolean }>(
-    `SELECT matches, is_last, ${ENTRY} FROM ${name}.search($1, $2, $3, $4, $5, $6, $7, $8, $9) AS found,
+    `SELECT matches, is_last, ${ENTRY} FROM ${name}.search($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS found,
        LATERAL (SELECT (found.entry).*) AS entry`,
-    [endpoint, state, type, subtype, subject, id, receivedBefore, beforeSeq, limit + 1],
+    [endpoint, state, type, subtype, typeOrSubtype, subject, id, receivedBefore, beforeSeq, limit + 1],
   );
   const found = rows.filter(({ matches }) => matches);
   const entries = found.slice(0, limit).map(({ matches: _matches, is_last: _isLast, ...entry }) => entry);

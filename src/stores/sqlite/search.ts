@@ -143,6 +143,7 @@ const CONDITIONS: Partial<Record<keyof SearchQuery, string>> = {
   state: "state = @state",
   type: "type = @type",
   subtype: "subtype = @subtype",
+  typeOrSubtype: "(type = @typeOrSubtype OR subtype = @typeOrSubtype)",
   subject: "subject = @subject",
   receivedBefore: "received_at < @receivedBefore",
   eventId: BEGINS,

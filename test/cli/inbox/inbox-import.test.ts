@@ -186,6 +186,14 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
     expect(withoutSeq(ndjson(await exported(place)))).toEqual(first);
   });
 
+  testHere("a line of the version before other senders keeps its facts", async () => {
+    const { subtype: _subtype, subject: _subject, sender: _sender, ...old } = lineOf({});
+    const place = newPlace();
+    await imported(place, textOf([{ ...old, signalType: "price_drop", product: "acme" }]), "--create");
+    const wanted = { ...old, subtype: "price_drop", subject: "acme", sender: "signals" };
+    expect(withoutSeq(ndjson(await exported(place)))).toEqual([wanted]);
+  });
+
   testHere("a bad line is exit 1 with its number, and shows nothing of it", async () => {
     const good = lineOf({});
     const place = newPlace();

@@ -1,6 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { NO_HANDLER } from "../../../src/inbox/stored-events.js";
 import { PermanentFailure, type Signal } from "../../../src/index.js";
 import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { callCli } from "../call-cli.js";
@@ -84,6 +85,50 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     const second = await inbox(db, "ls", "--json", "--limit", "3", "--after", "3");
     expect(idsOf(second)).toEqual([HASH]);
     expect(second.stderr).toBe("");
+  });
+
+  testHere("an event of another sender is shown with its sender, and the service's as before", async () => {
+    const headers = { "x-github-event": "issues", "x-hub-signature-256": "sha256=f00d" };
+    const received = { at: Date.now(), headers, signatureHeader: "x-hub-signature-256", backfilled: true } as const;
+    const facts = { subtype: "opened", subject: "octo/repo", sender: "github" };
+    const db = await filled([
+      { eventId: "evt_issue", type: "issues", ...facts, received, reason: NO_HANDLER },
+      { eventId: "evt_signal", subtype: "price_drop", subject: "acme" },
+    ]);
+    expect(cellsOf(await inbox(db, "ls"))).toEqual([
+      ["STATE", "ID", "AGE"],
+      ["done", "evt_issue", "0 s", "github issues opened, ignored: no function of onEvent takes its type"],
+      ["done", "evt_signal", "0 s", "price_drop"],
+    ]);
+    for (const type of ["issues", "opened"])
+      expect(idsOf(await inbox(db, "ls", "--json", "--type", type))).toEqual(["evt_issue"]);
+    const issue = await inbox(db, "show", "evt_issue");
+    for (const row of [
+      /^subtype +opened$/m,
+      /^subject +octo\/repo$/m,
+      /^sender +github$/m,
+      /^marks +backfilled$/m,
+      /^result +ignored: no function of onEvent takes its type$/m,
+      /^x-hub-signature-256 +not shown$/m,
+    ]) {
+      expect(issue.stdout).toMatch(row);
+    }
+    expect(issue.stdout).not.toMatch(/last error|no_handler/);
+    const signal = (await inbox(db, "show", "evt_signal")).stdout;
+    expect(signal).toMatch(/^signal type +price_drop\nproduct +acme\nendpoint/m);
+    for (const words of [["export"], ["show", "evt_issue", "--json"]])
+      expect((await inbox(db, ...words)).stdout).not.toContain("f00d");
+  });
+
+  testHere("retry reads a quarantined event as its sender does", async () => {
+    const received = { at: Date.now(), headers: { "x-github-event": "issues", "x-github-delivery": "evt_1" } };
+    const body = JSON.stringify({ action: "opened", repository: { full_name: "octo/repo" } });
+    const db = await filled([
+      { eventId: HASH, type: "", sender: "github", received, body, state: "quarantined", reason: "not_json" },
+    ]);
+    expect(await inbox(db, "retry", HASH)).toMatchObject({ exitCode: 0 });
+    const facts = { type: "issues", subtype: "opened", subject: "octo/repo", sender: "github", state: "ready" };
+    expect(ndjson(await inbox(db, "show", "evt_1", "--json"))).toMatchObject([facts]);
   });
 
   testHere("an empty list says why it is empty", async () => {

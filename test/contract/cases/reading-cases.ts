@@ -152,14 +152,18 @@ export const READING_CASES: readonly StoreCase[] = [
       { subject: "product-9" },
       { eventId: "evt_1234" },
       { state: "quarantined", subtype: "type_9" },
+      { typeOrSubtype: "type_2" },
+      { typeOrSubtype: "research.completed" },
+      { typeOrSubtype: "type_1", type: "research.completed" },
     ];
     for (const query of queries) {
-      const { state, type, subtype, subject, eventId = "", receivedBefore = Infinity } = query;
+      const { state, type, subtype, typeOrSubtype, subject, eventId = "", receivedBefore = Infinity } = query;
       const wanted = events.filter(
         (event) =>
           (state === undefined || event.state === state) &&
           (type === undefined || event.type === type) &&
           (subtype === undefined || event.subtype === subtype) &&
+          (typeOrSubtype === undefined || [event.type, event.subtype].includes(typeOrSubtype)) &&
           (subject === undefined || event.subject === subject) &&
           event.eventId.startsWith(eventId) &&
           event.received.at < receivedBefore,

@@ -26,7 +26,7 @@ const VERSION_1 = readFileSync(new URL("schema-1.sql", import.meta.url), "utf8")
 const LANDED = [
   { tables: "3b39cd4489474ff6" },
   { tables: "d3afada14dfdf3dd" },
-  { tables: "045786a497dc15a5", functions: "3f001a8db87630e2" },
+  { tables: "045786a497dc15a5", functions: "21503a454bcf559d" },
 ];
 
 function hashOf(sql: string): string {

@@ -11,9 +11,11 @@ test.for<[search: string, wanted: Wanted]>([
   ["   ", {}],
   ["state:dead", { state: "dead" }],
   ["STATE:Dead", { state: "dead" }],
-  ["type:price_drop", { signalType: "price_drop" }],
+  ["type:price_drop", { typeOrSubtype: "price_drop" }],
+  ["subtype:opened", { subtype: "opened" }],
   ["type:webhook.test", { type: "webhook.test" }],
-  ["product:acme-voice", { product: "acme-voice" }],
+  ["product:acme-voice", { subject: "acme-voice" }],
+  ["subject:octo/repo", { subject: "octo/repo" }],
   ["id:evt:1", { eventId: "evt:1" }],
   ["sig_8857", { eventId: "sig_8857" }],
   ["sha256:00ff", { eventId: "sha256:00ff" }],
@@ -30,10 +32,10 @@ test.for<[search: string, wanted: Wanted]>([
   ["before:2026-11-01T09:00+02:00", at("2026-11-01T07:00:00Z")],
   [
     " state:dead\ttype:price_drop  product:acme before:2026-11-01 sig_1 ",
-    { state: "dead", signalType: "price_drop", product: "acme", eventId: "sig_1", ...at("2026-11-01T00:00:00Z") },
+    { state: "dead", typeOrSubtype: "price_drop", subject: "acme", eventId: "sig_1", ...at("2026-11-01T00:00:00Z") },
   ],
   // What an event has both ways can be asked for both ways.
-  ["type:signal.published type:price_drop", { type: "signal.published", signalType: "price_drop" }],
+  ["type:signal.published type:price_drop", { type: "signal.published", typeOrSubtype: "price_drop" }],
 ])("%o is read", ([search, wanted]) => {
   expect(parseSearch(search, NOW)).toEqual(wanted);
 });
@@ -52,10 +54,11 @@ test.for<[search: string, message: string]>([
   ["before:1e9h", '"before:" needs a day'],
   ["before:2y", '"before:" needs a day'],
   ["stat:dead", 'Did you mean "state:"?'],
-  ["colour:red", "Known are type:, state:, product:, id:, before:."],
+  ["colour:red", "Known are type:, subtype:, state:, product:, subject:, id:, before:."],
   ["constructor:x", "Known are type:"],
   ["state:dead state:done", '"state:" is there twice.'],
   ["before:1h before:2h", '"before:" is there twice.'],
+  ["product:acme subject:acme", '"subject:" is there twice.'],
   ["sig_1 sig_2", '"id:" is there twice.'],
   ["sig_1 id:sig_2", '"id:" is there twice.'],
   ["sig_\0", "NUL"],

@@ -43,6 +43,9 @@ test.each([1, 2, 3])(
     const inbox = createInbox({
       store: failingStore(random, () => isFailing),
       endpoint: "default",
+      sender: null,
+      hasUnsignedIds: false,
+      readAgain: () => null,
       clock,
       maxQueued: { events: 4096, bytes: 1e9 },
       retention: { keyDays: 30, payloadDays: 7 },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PastStep } from "../../../src/inbox/stored-events.js";
+import { NO_HANDLER, type PastStep } from "../../../src/inbox/stored-events.js";
 import { buildTimeline, type TimelineSides } from "../../../src/timeline/build-timeline.js";
 import type { TracedEvent } from "../../../src/timeline/inbox-steps.js";
 import type { SentAttempt, SentDelivery } from "../../../src/timeline/sender-steps.js";
@@ -98,6 +98,12 @@ test("a receiver that fails twice and a callback that fails once: every attempt 
   expect(steps.map(({ tone }) => tone)).toEqual(["bad", "bad", "good", "good", "bad", "good"]);
   expect(steps[0]).toMatchObject({ at: START, until: START + 12, detail: "Too many." });
   expect(steps[4]).toMatchObject({ detail: "Error: no\n  at x" });
+});
+
+test("an event that no function of onEvent takes was ignored", () => {
+  const ignored = stored(0, "done", 0, { attempts: 0, lastError: NO_HANDLER });
+  const wanted = ["0 inbox received and stored", "0 inbox ignored: no function of onEvent takes its type"];
+  expect(told({ sender: null, inbox: { event: ignored } }).steps).toEqual(wanted);
 });
 
 test("a crash, an attempt that is put off, a death and a replay are told as what they are", () => {

@@ -1,6 +1,15 @@
-import { SIGNATURE_HEADER } from "../../../signature/header.js";
 import { parseJson } from "../../../events/parse-json.js";
-import type { EventState, InboxEntry, PastStep, StoredEvent } from "../../../inbox/stored-events.js";
+import { hasSignature } from "../../../inbox/exported-event.js";
+import {
+  DEFAULT_SENDER,
+  IGNORED,
+  isIgnored,
+  NO_HANDLER,
+  type EventState,
+  type InboxEntry,
+  type PastStep,
+  type StoredEvent,
+} from "../../../inbox/stored-events.js";
 import { formatAge, formatMoment } from "../../../text/format.js";
 import { visibleLines } from "../../../text/visible-text.js";
 import type { Paint } from "../../console/terminal.js";
@@ -33,28 +42,39 @@ const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
 
 /** The output of `show` without the payload. */
 export function showLines(event: StoredEvent, now: number, paint: Paint): string[] {
-  const { state, type, attempts, crashes, lastError, rawBody } = event;
-  const marks = [event.replayed ? "replayed" : "", event.possiblyRepeated ? "possibly repeated" : ""];
+  const { state, type, attempts, crashes, lastError, rawBody, received } = event;
+  const isDefault = event.sender === DEFAULT_SENDER;
+  const marks = [
+    received.backfilled === true ? "backfilled" : "",
+    event.replayed ? "replayed" : "",
+    event.possiblyRepeated ? "possibly repeated" : "",
+  ];
   const rows: [name: string, text: string, paint?: Colour][] = [
     ["id", printable(event.eventId), paint.bold],
     ["state", state, paintState(state, paint)],
     ["type", type === "" ? "none" : printable(type)],
-    ["signal type", printable(event.subtype ?? "")],
-    ["product", printable(event.subject ?? "")],
+    [isDefault ? "signal type" : "subtype", printable(event.subtype ?? "")],
+    [isDefault ? "product" : "subject", printable(event.subject ?? "")],
+    ["sender", isDefault ? "" : printable(event.sender)],
     ["endpoint", printable(event.endpoint)],
     [MEANING_OF_DUE[state], moment(event.dueAt, now)],
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
     ["received", moment(event.receivedAt, now)],
-    ["trace parent", printable(event.received.traceParent ?? "")],
+    ["trace parent", printable(received.traceParent ?? "")],
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
-    [state === "quarantined" ? "reason" : "last error", visibleLines(lastError ?? ""), paintState(state, paint)],
+    [
+      state === "quarantined" ? "reason" : "last error",
+      visibleLines(lastError === NO_HANDLER ? "" : (lastError ?? "")),
+      paintState(state, paint),
+    ],
+    ["result", isIgnored(event) ? IGNORED : ""],
     ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
     ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
   ];
-  const headers = Object.entries(event.received.headers).map(
+  const headers = Object.entries(received.headers).map(
     ([name, value]) =>
-      [printable(name), name === SIGNATURE_HEADER.toLowerCase() ? "not shown" : printable(value)] as const,
+      [printable(name), hasSignature(name, received.signatureHeader) ? "not shown" : printable(value)] as const,
   );
   const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
     text.split("\n").map((line, index): Cell[] => [
@@ -100,12 +120,21 @@ function moment(at: number, now: number): string {
   return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
 }
 
-/** The signal's type, or that of another event, and what is unusual: several attempts, a later hand-off, an error. */
-function remarkOn({ type, subtype, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
-  const shownType = shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
+/** The signal's type, or sender, type and subtype of another event. */
+function shownTypeOf({ type, subtype, sender }: InboxEntry): string {
+  if (sender === DEFAULT_SENDER) return shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
+  return [shortened(sender, 24), shortened(type, 40), shortened(subtype ?? "", 24)]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
+/** Its type, and what is unusual: several attempts, a later hand-off, an error. */
+function remarkOn(entry: InboxEntry, now: number): string {
+  const { state, attempts, dueAt, lastError } = entry;
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
+  const ignored = isIgnored(entry) ? [IGNORED] : [];
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
-  return [shownType, ...tries, ...due, ...error].filter((part) => part !== "").join(", ");
+  return [shownTypeOf(entry), ...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
 }

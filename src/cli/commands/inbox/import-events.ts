@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isSignalboxError } from "../../../errors.js";
 import { parseJson } from "../../../events/parse-json.js";
-import { EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js";
+import { DEFAULT_SENDER, EVENT_STATES, type StoredEvent } from "../../../inbox/stored-events.js";
 import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
@@ -35,9 +35,12 @@ const LINE = z.object({
   replayed: z.boolean(),
   receivedAt: WHOLE,
   lastError: z.string().nullable(),
-  subtype: z.string().nullable().default(null),
-  subject: z.string().nullable().default(null),
-  sender: z.string().default("signals"),
+  subtype: z.string().nullish(),
+  subject: z.string().nullish(),
+  // The names of these two before there were other senders.
+  signalType: z.string().nullable().default(null),
+  product: z.string().nullable().default(null),
+  sender: z.string().default(DEFAULT_SENDER),
   history: z
     .array(
       z.object({
@@ -101,7 +104,7 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     const where = field === undefined ? "" : ` (see its ${String(field)})`;
     throw new CliError(EXIT.failed, `line ${number} is no event of \`signalbox inbox export\`${where}`);
   }
-  const { bodyHash, bodyBase64, headers, ...entry } = parsed.data;
+  const { bodyHash, bodyBase64, headers, signalType, product, ...entry } = parsed.data;
   if (entry.endpoint !== endpoint) {
     const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": give --endpoint`;
     throw new CliError(EXIT.failed, message);
@@ -114,6 +117,8 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
   const others = Object.entries(value as object).filter(([name]) => !Object.hasOwn(LINE.shape, name));
   return {
     ...entry,
+    subtype: entry.subtype ?? signalType,
+    subject: entry.subject ?? product,
     received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },
     bodyHash: Buffer.from(bodyHash, "hex"),
     rawBody,

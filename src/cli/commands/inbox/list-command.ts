@@ -11,7 +11,7 @@ export function addListCommand(parent: Command, context: CommandContext): void {
     .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
     .option(
       "--type <type>",
-      "only events of this type, such as signal.published, or of this signal type, such as price_increased",
+      "only events of this type, such as signal.published, or of this subtype, such as price_increased",
       notEmpty,
     )
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
@@ -23,12 +23,14 @@ export function addListCommand(parent: Command, context: CommandContext): void {
   runs(command, context, async (options, { cli: { terminal, signal } }) => {
     const { state, type, limit, after, json } = options;
     await withInbox(options, async (inbox) => {
-      // As on the inbox page: a type without a dot is one of a signal.
-      const signalType = type?.includes(".") ? undefined : type;
+      // As on the inbox page: without a dot it may be a subtype, as the type of a signal is.
+      const either = type?.includes(".") ? undefined : type;
       const found: InboxEntry[] = [];
-      for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
+      for await (const entries of listPages(inbox, { state, type: either ? undefined : type, afterSeq: after })) {
         throwIfInterrupted(signal);
-        found.push(...entries.filter((entry) => signalType === undefined || entry.subtype === signalType));
+        found.push(
+          ...entries.filter((entry) => either === undefined || entry.type === either || entry.subtype === either),
+        );
         // One event more than the limit tells that there is another page.
         if (found.length > limit) break;
       }
