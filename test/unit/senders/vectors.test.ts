@@ -89,6 +89,30 @@ test.each(EACH)("%s is read as documented", (_name, sender, vector) => {
   else if (!("answer" in expected)) expect(reading).toMatchObject({ kind: "event", quarantine: null, ...expected });
 });
 
+test.each([
+  ["github", { "x-github-event": "issues", "x-github-delivery": "1" }, "payload", '{"action":"deleted"}'],
+  ["slack", {}, "payload", '{"type":"block_actions","team":{"id":"T1"}}'],
+  ["slack", {}, "command", "/deploy"],
+])(
+  "%s: the content type is not signed, so with another one JSON does not become a form",
+  (name, headers, field, value) => {
+    const sender = (SENDERS[name] as () => AnySender)();
+    // Text that anybody can write into an issue or a message.
+    const text = `&${field}=${value}&`;
+    const body = Buffer.from(
+      JSON.stringify({ action: "opened", type: "event_callback", event: { type: "message", text } }),
+    );
+    const secrets = ["a secret"];
+    const signed = sender.sign(body, { secret: "a secret", now: 0, headers });
+    const typed = { ...signed, ...headers, "content-type": "application/x-www-form-urlencoded" };
+    const delivered = { headers: typed, body, secrets, now: 0 };
+    expect(verdictOf(sender, delivered)).toBe(0);
+    const reading = readingOf(sender, delivered);
+    const asJson = readingOf(sender, { ...delivered, headers: { ...typed, "content-type": "application/json" } });
+    if (reading.kind !== "unusable") expect(reading).toEqual(asJson);
+  },
+);
+
 test.each(EACH)("%s goes the whole way through a receiver", async (_name, sender, vector) => {
   const { secret, headers, body, url, now, expected } = vector;
   const clock = createManualClock(now);
@@ -242,7 +266,7 @@ test.each(EACH)("6. %s is refused when its body was parsed and written again", (
     // Of a form Twilio signs the fields, not the bytes.
     if (isForm(vector) && sender.name === "twilio") return;
     again = isForm(vector)
-      ? new URLSearchParams([...new URLSearchParams(vector.body)].toReversed()).toString()
+      ? vector.body.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())
       : `${vector.body}\n`;
   }
   expect(again).not.toBe(vector.body);
