@@ -10,9 +10,9 @@ const LONGEST = 1000;
 const SPAN_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 const TERMS = new Map<string, (value: string, now: number) => Wanted>([
-  ["type", (value) => (value.includes(".") ? { type: value } : { signalType: value })],
+  ["type", (value) => (value.includes(".") ? { type: value } : { subtype: value })],
   ["state", (value) => ({ state: stateOf(value) })],
-  ["product", (value) => ({ product: value })],
+  ["product", (value) => ({ subject: value })],
   ["id", (value) => ({ eventId: value })],
   ["before", (value, now) => ({ receivedBefore: momentOf(value, now) })],
 ]);

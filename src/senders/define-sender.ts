@@ -53,7 +53,7 @@ const FACT = /^[\w.:/@#+-]{1,200}$/;
  */
 export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
   assertDefinition(definition);
-  const { name, handshake = {}, acknowledgement, unsignedId = false } = definition;
+  const { name, handshake, acknowledgement, unsignedId = false } = definition;
   const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
   const scheme = compileScheme(definition.signature, definition.publicUrl);
   const headers = (definition.headers ?? []).map((header) => header.toLowerCase());
@@ -65,7 +65,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     signatureHeader: scheme.header,
     unsignedId,
     acknowledgement,
-    handshake: {
+    handshake: handshake && {
       get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),
       post: handshake.post && ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
     },
@@ -128,8 +128,10 @@ export function readable(body: Uint8Array, headers: Readonly<Record<string, stri
     get json(): unknown {
       const { payload } = this.form;
       json ??= parseJson(payload === undefined ? body : Buffer.from(payload));
-      if (json.ok) return json.value;
-      throw new Unreadable(json.reason);
+      if (!json.ok) throw new Unreadable(json.reason);
+      // A bare word is no event of any sender, but can be the token of a handshake, whose answer may be its digest.
+      if (typeof json.value !== "object" || json.value === null) throw new Unreadable("not_an_object");
+      return json.value;
     },
     get form(): Readonly<Record<string, string | undefined>> {
       if (!FORM.test(headers["content-type"] ?? "")) return {};

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash } from "node:crypto";
 import { SignalboxError } from "../errors.js";
 import { defineSender } from "./define-sender.js";
 import type { SignedRequest } from "./scheme.js";
@@ -58,11 +58,7 @@ export function twilio<Event = TwilioEvent>({ publicUrl }: TwilioOptions): Sende
 /** The address and then each parameter with its value, by name; for JSON the address alone, which has the body's hash. */
 function messageOf({ body, url }: SignedRequest): readonly string[] | null {
   const bodyHash = new URL(url).searchParams.get("bodySHA256");
-  if (bodyHash !== null) {
-    const found = Buffer.from(createHash("sha256").update(body).digest("hex"));
-    const wanted = Buffer.from(bodyHash);
-    return found.byteLength === wanted.byteLength && timingSafeEqual(found, wanted) ? [url] : null;
-  }
+  if (bodyHash !== null) return hash("sha256", body, "hex") === bodyHash ? [url] : null;
   const values = new Map<string, Set<string>>();
   for (const [name, value] of new URLSearchParams(Buffer.from(body).toString("utf8"))) {
     values.set(name, (values.get(name) ?? new Set()).add(value));

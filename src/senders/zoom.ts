@@ -10,7 +10,7 @@ export interface ZoomEvent {
 }
 
 /** Zoom's tokens. With a colon the answer could be the signature of a delivery, whose message is `v0:{time}:{body}`. */
-const TOKEN = /^[\w+/=-]{1,200}$/;
+const TOKEN = /^[\w+/-]{1,200}={0,2}$/;
 
 /**
  * Zoom (https://developers.zoom.us/docs/api/webhooks/#verify-webhook-events). The secret is the secret token of the app. Zoom validates the address when it is

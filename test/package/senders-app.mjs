@@ -11,11 +11,9 @@ const store = await (POSTGRES === undefined
       postgresStore({ connectionString: POSTGRES, schema: SCHEMA }),
     ));
 
-const told = (event, { deliveryKey, sender, headers, possiblyRepeated, rawBody }) => {
+const told = (event, { deliveryKey, sender, headers, rawBody }) => {
   const { id, ref } = event;
-  process.stdout.write(
-    `${JSON.stringify({ deliveryKey, sender, headers, possiblyRepeated, id, ref, bytes: rawBody.byteLength })}\n`,
-  );
+  process.stdout.write(`${JSON.stringify({ deliveryKey, sender, headers, id, ref, bytes: rawBody.byteLength })}\n`);
   // With a concurrency of 1, what comes after the first is not handed off.
   return HANGS === undefined ? undefined : new Promise(() => undefined);
 };

@@ -24,6 +24,9 @@ declare global {
 const CLIENTS = `
 declare module "@aws-sdk/client-sqs";
 declare module "@confluentinc/kafka-javascript";
+declare module "@octokit/rest" {
+  const Octokit: any;
+}
 declare module "@opentelemetry/instrumentation-http";
 declare module "@opentelemetry/sdk-node";
 declare module "@prisma/client" {
@@ -50,6 +53,9 @@ declare module "@nestjs/core" {
 declare module "@nestjs/platform-fastify" {
   const FastifyAdapter: any;
   type NestFastifyApplication = any;
+}
+declare module "*/acme.js" {
+  const acme: any;
 }
 declare module "*/app.module.js";
 declare module "*/signals.module.js";

@@ -2,10 +2,17 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll } from "vitest";
+import { BUILT_IN_SENDERS } from "../../src/senders/built-in.js";
 import { pack, REPOSITORY } from "../package/installed.js";
 import { run } from "./commands.js";
 
-export const STARTERS = ["express", "hono", "bullmq", "express-postgres", "bullmq-postgres"] as const;
+const OF_SIGNALS = ["express", "hono", "bullmq", "express-postgres", "bullmq-postgres"];
+/** Template, store and sender. */
+export const STARTERS = [
+  ...OF_SIGNALS,
+  ...BUILT_IN_SENDERS.map((sender) => `express-sqlite-${sender}`),
+  "hono-postgres-github",
+];
 
 const COMPILED = "build/Release/better_sqlite3.node";
 
@@ -20,8 +27,9 @@ export async function scaffoldAll(): Promise<string> {
   cpSync(tarball, join(folder, basename(tarball)));
   const all = { dependencies: {}, devDependencies: {} };
   for (const starter of STARTERS) {
-    const [template = "", store = "sqlite"] = starter.split("-");
+    const [template = "", store = "sqlite", ...sender] = starter.split("-");
     const made = [join(folder, starter), "--template", template, "--store", store, "--no-install", "--no-git"];
+    if (sender.length > 0) made.push("--sender", sender.join("-"));
     const command = [
       join(REPOSITORY, "dist/cli/main.js"),
       "init",

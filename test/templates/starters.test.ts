@@ -7,6 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { stripe } from "../../src/senders/index.js";
+import { signedDelivery } from "../../src/testing/signed-delivery.js";
 import { ownDatabase } from "../contract/own-database.js";
 import { POSTGRES_PORT } from "../contract/postgres-medium.js";
 import { hasServer, testWith } from "../prerequisites.js";
@@ -23,7 +25,7 @@ beforeAll(async () => {
   folder = await scaffoldAll();
 }, 10 * MINUTES);
 
-const npm = (starter: (typeof STARTERS)[number], args: string[], env = {}): ReturnType<typeof run> =>
+const npm = (starter: string, args: string[], env = {}): ReturnType<typeof run> =>
   run(join(folder, starter), "npm", args, env);
 
 test("the types and the lint of every starter are clean", async () => {
@@ -76,6 +78,26 @@ test("express: mistakes end it with a line that says what to do, and SIGTERM aft
   open.end("{}");
   const [{ statusCode }] = await answered;
   expect([statusCode, await stopped]).toEqual([401, 0]);
+});
+
+test("express --sender stripe: its receiver takes a delivery that Stripe's secret of .env signs, hands it off, and refuses another", async () => {
+  const project = join(folder, "express-sqlite-stripe");
+  await npm("express-sqlite-stripe", ["run", "build"]);
+  const receiver = start(project, "node", ["dist/main.js"], { PORT: "0" });
+  const url = await urlOf(receiver);
+  expect(url).toMatch(/\/webhooks\/stripe$/);
+  const [, secret = ""] = /^STRIPE_WEBHOOK_SECRET=(.+)$/m.exec(readFileSync(join(project, ".env"), "utf8")) ?? [];
+  const post = async (each: string): Promise<number> => {
+    const event = { id: `evt_${each}`, type: "invoice.paid", data: { object: {} } };
+    const { headers, body } = signedDelivery(event, { sender: stripe(), secret: each });
+    return (await fetch(url, { method: "POST", headers, body: body.toString() })).status;
+  };
+  expect([await post("whsec_of_another"), await post(secret)]).toEqual([401, 200]);
+  expect(await receiver.linesWith(/"msg":"an event"/)).toEqual([expect.stringContaining(`stripe/evt_${secret}`)]);
+  expect(await receiver.stop()).toBe(0);
+  // Without the secret it says which variable is missing.
+  const env = { STRIPE_WEBHOOK_SECRET: "", PORT: "0" };
+  await expect(run(project, "node", ["dist/main.js"], env)).rejects.toThrow(/STRIPE_WEBHOOK_SECRET must be/);
 });
 
 testWith(await hasServer(POSTGRES_PORT))(

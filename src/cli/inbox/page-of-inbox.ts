@@ -20,7 +20,9 @@ export async function pageOfInbox(
       stats: () => store.stats(endpoint),
       async replay(eventIds) {
         const { replayEvents } = await import("../../inbox/replay.js");
-        return inPortions(eventIds, (portion) => replayEvents(store, endpoint, portion));
+        const { readAgainBy } = await import("../../receiver/read-stored.js");
+        const { builtInSender } = await import("../../senders/built-in.js");
+        return inPortions(eventIds, (portion) => replayEvents(store, endpoint, portion, readAgainBy(builtInSender)));
       },
       discard: (eventIds) =>
         inPortions(eventIds, (portion) => store.discard(portion.map((eventId) => ({ endpoint, eventId })))),

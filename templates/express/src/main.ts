@@ -3,6 +3,9 @@ import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { pino, type Logger } from "pino";
 import { createReceiver, secretFile } from "signalbox";
+// if sender
+import { stripe } from "signalbox/senders";
+// end sender
 import { createApp } from "./app.js";
 import { readConfig } from "./config.js";
 import { onSignal } from "./on-signal.js";
@@ -27,8 +30,20 @@ async function run(): Promise<void> {
   const config = readConfig(process.env);
   logger.level = config.LOG_LEVEL;
 
+  // if signals
   const secrets = secretFile(config.SECRET_FILE);
   const receiver = createReceiver({ secrets, store: createStore(config), onSignal, logger });
+  // end signals
+  // if sender
+  const receiver = createReceiver({
+    sender: stripe(),
+    endpoint: "stripe",
+    secrets: config.STRIPE_WEBHOOK_SECRET,
+    store: createStore(config),
+    onSignal,
+    logger,
+  });
+  // end sender
   receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
   const server = createApp(receiver).listen(config.PORT);
   await once(server, "listening");

@@ -14,6 +14,8 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/commands/init/package-manager.js";
 import { installedFrom } from "../../../src/cli/commands/init/signalbox-spec.js";
+import { BUILT_IN_SENDERS } from "../../../src/senders/built-in.js";
+import * as senders from "../../../src/senders/index.js";
 import { loadDriver } from "../../../src/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../../package/installed.js";
 import { callCli } from "../call-cli.js";
@@ -97,11 +99,68 @@ test("each receiver gets a secret of its own, in a file that git, Docker and oth
 });
 
 test("nothing of a template is left unfilled", async () => {
-  const unfilled = /\{\{\w|signal-receiver|^\W*(if|end) (sqlite|postgres|docker)\b/m;
+  const unfilled = /\{\{\w|signal-receiver|^\W*(if|end) (sqlite|postgres|docker|signals|sender)\b/m;
   for (const starter of ["express", "bullmq", "hono", "express --store postgres", "bullmq --store postgres"]) {
     const { files, read } = await makeNew("--template", ...starter.split(" "));
     expect(files.filter((path) => unfilled.test(read(path)))).toEqual([]);
+    // Only `--sender` writes these.
+    expect(files.filter((path) => /signalbox\/senders|onEvent|WEBHOOK_SECRET/.test(read(path)))).toEqual([]);
   }
+});
+
+const SENDER_STARTERS = BUILT_IN_SENDERS.flatMap((sender) => [
+  [sender, "express", "sqlite"],
+  [sender, "hono", "postgres"],
+]);
+
+test.each(SENDER_STARTERS)(
+  "--sender %s, with %s and %s: all names are of the sender, and nothing is left of the service's signals",
+  async (sender, template, store) => {
+    const { files, read } = await makeNew("--sender", sender, "--template", template, "--store", store);
+    const foreign =
+      /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\bif (sqlite|postgres|docker|sender)\b/i;
+    const left = files.filter(
+      (path) => foreign.test(read(path)) || (sender !== "stripe" && /stripe/i.test(read(path))),
+    );
+    expect(left).toEqual([]);
+    expect(files).not.toContain("src/on-signal.ts");
+    const all = files.map(read).join("\n");
+    const main = read("src/main.ts");
+    const [, factory = "", given, endpoint] = /^ {4}sender: (\w+)\((.*)\),\n {4}endpoint: "(.+)",$/m.exec(main) ?? [];
+    expect(endpoint).toBe(sender);
+    expect(factory.toLowerCase()).toBe(sender.replace("-", ""));
+    expect(senders).toHaveProperty(factory);
+    expect(main).toContain(`import { ${factory} } from "signalbox/senders";`);
+    for (const path of ["src/app.ts", "test/receiver.test.ts", "README.md"]) {
+      expect(read(path)).toContain(`/webhooks/${sender}`);
+    }
+    // Without it the command would look for another endpoint's events.
+    expect(read("README.md").match(/inbox (?:ls|retry) --endpoint \S+/g)).toEqual([
+      `inbox ls --endpoint ${sender}`,
+      `inbox retry --endpoint ${sender}`,
+    ]);
+    expect(read("README.md")).toMatch(/\]\(https:\/\/[^)]+\), add\n`https:/);
+    // Each variable that the code reads is checked, listed, explained and set.
+    const used = new Set([...all.matchAll(/config\.(\w*(?:WEBHOOK_SECRET|URL|TOKEN))/g)].map(([, name = ""]) => name));
+    expect(used.size).toBe(given === "" ? 1 : 2);
+    for (const name of used) {
+      expect(read("src/config.ts")).toContain(`  ${name}: z.string(`);
+      expect(read(".env.example")).toMatch(new RegExp(`^${name}=`, "m"));
+      expect(read("README.md")).toContain(`| \`${name}\``);
+      expect(read(".env")).toMatch(new RegExp(`^${name}=\\S+$`, "m"));
+    }
+  },
+);
+
+test("the made-up secret of a starter for a sender is in its private .env alone", async () => {
+  const [one, two] = [await makeNew("--sender", "stripe"), await makeNew("--sender", "stripe")];
+  const secret = /^STRIPE_WEBHOOK_SECRET=(whsec_[\w+/]{32})$/m.exec(one.read(".env"))?.[1] ?? "";
+  expect(secret).not.toBe("");
+  for (const { files, read } of [one, two]) {
+    expect(files.filter((path) => read(path).includes(secret))).toEqual(read === one.read ? [".env"] : []);
+  }
+  expect(one.files).not.toContain("signals.secret");
+  if (process.platform !== "win32") expect(statSync(join(one.directory, ".env")).mode & 0o077).toBe(0);
 });
 
 test.each(["express", "bullmq"])(
@@ -169,6 +228,12 @@ test.each(["npm", "pnpm"])("what the Dockerfile copies is there, with %s", async
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /name the new folder/],
   [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
+  [["a", "--sender", "carrier-pigeon"], /'carrier-pigeon' is invalid. Allowed choices are .*stripe/],
+  [
+    ["a", "--sender", "stripe", "--template", "bullmq"],
+    /--sender works with --template express or hono, not with bullmq/,
+  ],
+  [["--sender", "stripe", "--template", "add-on"], /--sender works with --template express or hono, not with add-on/],
   [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
   [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
   [["package.json"], /package\.json is a file: name a folder/],

@@ -19,6 +19,14 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
 });
 
+testOnTerminal("with --sender it asks for the folder alone", async () => {
+  const folder = tempFiles();
+  const { answer, end } = onTerminal(["init", "--sender", "stripe", ...FILES_ONLY], { cwd: folder });
+  await answer("Which folder", `trial${ENTER}`);
+  expect(await end).toBe(0);
+  expect(existsSync(join(folder, "trial", "src", "on-event.ts"))).toBe(true);
+});
+
 testOnTerminal("with --json it asks nothing", async () => {
   const { end, seen } = onTerminal(["init", "--json"], { cwd: tempFiles() });
   expect(await end).toBe(2);

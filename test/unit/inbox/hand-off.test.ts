@@ -31,6 +31,7 @@ test("the callback gets the event and all about its hand-off", async () => {
   const copy = {
     deliveryKey: `crm/${event.id}`,
     endpoint: "crm",
+    sender: "signals",
     attempt: 1,
     receivedAt: new Date(T0),
     possiblyRepeated: false,

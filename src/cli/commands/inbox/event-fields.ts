@@ -39,8 +39,8 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["id", printable(event.eventId), paint.bold],
     ["state", state, paintState(state, paint)],
     ["type", type === "" ? "none" : printable(type)],
-    ["signal type", printable(event.signalType ?? "")],
-    ["product", printable(event.product ?? "")],
+    ["signal type", printable(event.subtype ?? "")],
+    ["product", printable(event.subject ?? "")],
     ["endpoint", printable(event.endpoint)],
     [MEANING_OF_DUE[state], moment(event.dueAt, now)],
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
@@ -101,8 +101,8 @@ function moment(at: number, now: number): string {
 }
 
 /** The signal's type, or that of another event, and what is unusual: several attempts, a later hand-off, an error. */
-function remarkOn({ type, signalType, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
-  const shownType = shortened(type === "signal.published" ? (signalType ?? "") : type, 24);
+function remarkOn({ type, subtype, state, attempts, dueAt, lastError }: InboxEntry, now: number): string {
+  const shownType = shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];

@@ -35,8 +35,9 @@ const LINE = z.object({
   replayed: z.boolean(),
   receivedAt: WHOLE,
   lastError: z.string().nullable(),
-  signalType: z.string().nullable().default(null),
-  product: z.string().nullable().default(null),
+  subtype: z.string().nullable().default(null),
+  subject: z.string().nullable().default(null),
+  sender: z.string().default("signals"),
   history: z
     .array(
       z.object({

@@ -28,7 +28,7 @@ export function addListCommand(parent: Command, context: CommandContext): void {
       const found: InboxEntry[] = [];
       for await (const entries of listPages(inbox, { state, type: signalType ? undefined : type, afterSeq: after })) {
         throwIfInterrupted(signal);
-        found.push(...entries.filter((entry) => signalType === undefined || entry.signalType === signalType));
+        found.push(...entries.filter((entry) => signalType === undefined || entry.subtype === signalType));
         // One event more than the limit tells that there is another page.
         if (found.length > limit) break;
       }

@@ -39,7 +39,9 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
   },
   async act({ store, endpoint }, eventIds) {
     const { replayEvents } = await import("../../../inbox/replay.js");
-    return replayEvents(store, endpoint, eventIds);
+    const { readAgainBy } = await import("../../../receiver/read-stored.js");
+    const { builtInSender } = await import("../../../senders/built-in.js");
+    return replayEvents(store, endpoint, eventIds, readAgainBy(builtInSender));
   },
 };
 

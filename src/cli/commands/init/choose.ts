@@ -9,6 +9,7 @@ import { TEMPLATES, type Template } from "./templates.js";
 interface Given {
   folder: string | undefined;
   template: string | undefined;
+  sender: string | undefined;
   force: boolean;
   /** The output is for a program, so no question is asked. */
   json: boolean;
@@ -35,7 +36,7 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
     throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
-  const name = given.template ?? (await asker?.template());
+  const name = given.template ?? (given.sender === undefined ? await asker?.template() : undefined);
   // No name means the first template. Unknown names do not get here, because Commander refuses them.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
   return { template, directory, replace: await isReplacing(template, directory, given.force, asker) };

@@ -1,4 +1,5 @@
 import { Option, type Command } from "#commander";
+import { BUILT_IN_SENDERS } from "../../../senders/built-in.js";
 import {
   runs,
   throwIfInterrupted,
@@ -15,7 +16,7 @@ import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { STORES, TEMPLATES, withPostgres } from "./templates.js";
+import { isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 export function addInitCommand(program: Command, context: CommandContext) {
@@ -31,6 +32,12 @@ export function addInitCommand(program: Command, context: CommandContext) {
       new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
     )
     .addOption(new Option("--store <name>", "where the receiver keeps its inbox (default: sqlite)").choices(STORES))
+    .addOption(
+      new Option(
+        "--sender <name>",
+        "receive the webhooks of this sender, in place of the service's signals; with --template express or hono",
+      ).choices(BUILT_IN_SENDERS),
+    )
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
     .option(
       "--into <folder>",
@@ -59,6 +66,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
       "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
       "Make a new receiver without questions",
     ],
+    ["npx signalbox init my-receiver --sender stripe", "Make a new receiver of Stripe's webhooks"],
     ["npx signalbox init my-receiver --store postgres", "Make a new receiver with its inbox in PostgreSQL"],
     [
       "npx signalbox init . --template add-on",
@@ -78,12 +86,17 @@ type InitOptions = OptionsOf<typeof addInitCommand>;
 
 async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { force = false, json = false } = options;
-  const choices = await choose({ folder, template: options.template, force, json }, cli);
+  const choices = await choose({ folder, template: options.template, sender: options.sender, force, json }, cli);
   throwIfInterrupted(cli.signal);
   const { template } = choices;
+  const { sender } = options;
+  if (sender !== undefined && !isForSenders(template)) {
+    throw usageError(`--sender works with --template express or hono, not with ${template.name}`);
+  }
   if (template.kind === "add-on") return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
-  const project = options.store === "postgres" ? withPostgres(template) : template;
+  const stored = options.store === "postgres" ? withPostgres(template) : template;
+  const project = sender === undefined ? stored : withSender(stored, sender);
   return makeProject({ ...choices, template: project }, options, cli);
 }
 

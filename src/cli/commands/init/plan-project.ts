@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { translatorFor } from "./for-sender.js";
 import {
   approveBuilds,
   nodesFor,
@@ -45,7 +46,7 @@ const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
  * line of its own, as a comment.
  */
 function keepMarked(text: string, words: ReadonlySet<string>): string {
-  const marked = /^[^\w\n]*if (sqlite|postgres|docker)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
+  const marked = /^[^\w\n]*if (sqlite|postgres|docker|signals|sender)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
   const kept = text.replaceAll(marked, (_all, word: string, part: string) =>
     words.has(word) ? keepMarked(part, words) : "",
   );
@@ -53,10 +54,15 @@ function keepMarked(text: string, words: ReadonlySet<string>): string {
 }
 
 /** All files of a new project, sorted by path. */
-export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices): Project {
+export function planProject({ layers, sender }: ProjectTemplate, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
   const hasMachines = packageManager === "npm" || packageManager === "pnpm";
-  const words = new Set([layers.includes("postgres") ? "postgres" : "sqlite", ...(hasMachines ? ["docker"] : [])]);
+  const words = new Set([
+    layers.includes("postgres") ? "postgres" : "sqlite",
+    sender === undefined ? "signals" : "sender",
+    ...(hasMachines ? ["docker"] : []),
+  ]);
+  const translate = sender === undefined ? (text: string) => text : translatorFor(sender);
   const contents = new Map<string, string>();
   const manifest: Manifest = {};
   for (const layer of layers) {
@@ -65,7 +71,7 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
       // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _. Otherwise the first would affect
       // how npm packs signalbox, and the second how signalbox is linted.
-      else contents.set(path.replace(/^_/, "."), content);
+      else contents.set(translate(path.replace(/^_/, ".")), translate(content));
     }
   }
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
@@ -74,9 +80,10 @@ export function planProject({ layers }: ProjectTemplate, choices: ProjectChoices
   const nodeMajor = Number.parseInt(process.versions.node, 10);
   const builds = approveBuilds(packageManager, manifest, nodeMajor);
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-  contents.set(".env", contents.get(".env.example") ?? "");
-  // A made-up secret, so that `replay` and `send` work before the receiver is registered.
-  contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
+  // A made-up secret, so that `replay` and `send` work before the receiver is registered. All senders take one of this form.
+  const secret = `whsec_${randomBytes(24).toString("base64")}`;
+  contents.set(".env", (contents.get(".env.example") ?? "").replace(/^\w+_WEBHOOK_SECRET=$/m, `$&${secret}`));
+  if (sender === undefined) contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
   for (const { path, content } of builds) contents.set(path, content);
   const [olderNode, imageNode] = nodesFor(nodeMajor);
   const written = [...contents].filter(([path]) => hasMachines || !FOR_MACHINES.test(path));

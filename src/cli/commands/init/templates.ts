@@ -13,6 +13,8 @@ export interface ProjectTemplate {
    * merged into the earlier one. So a later folder holds only the differences.
    */
   layers: readonly [string, ...string[]];
+  /** The name of a sender other than the service. */
+  sender?: string;
   /** A service that has to run before the receiver starts, and a command that starts it. */
   needs?: { what: string; command: string };
   /** Commands that run at the same time as the receiver, each in its own terminal. */
@@ -40,6 +42,16 @@ export function withPostgres({ needs, ...template }: ProjectTemplate): ProjectTe
     command: `${needs.command} && ${POSTGRES.command}`,
   };
   return { ...template, layers: [...template.layers, "postgres"], needs: both ?? POSTGRES };
+}
+
+/** The other templates have code of their own for signals. */
+export function isForSenders({ name }: Template): boolean {
+  return name === "express" || name === "hono";
+}
+
+/** The starter for a sender: see `translatorFor`. */
+export function withSender(template: ProjectTemplate, sender: string): ProjectTemplate {
+  return { ...template, layers: [...template.layers, "sender"], sender };
 }
 
 /** The first template is the default. */
