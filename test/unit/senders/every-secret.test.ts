@@ -52,8 +52,6 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
   (_name, sender, vector) => {
     const delivered = deliveredOf(vector);
     const candidates = vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
-    // Twilio also compares the hash of a JSON body, for each secret.
-    const compared = candidates + (vector.url?.includes("bodySHA256") === true ? 1 : 0);
     const calls = countCalls();
     for (const [index, secrets] of [
       [0, [vector.secret, ...OTHERS]],
@@ -62,7 +60,7 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
     ] as const) {
       Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
       expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
-      expect(calls).toEqual({ createHmac: 3, timingSafeEqual: 3 * compared, verify: 0 });
+      expect(calls).toEqual({ createHmac: 3, timingSafeEqual: 3 * candidates, verify: 0 });
     }
   },
 );

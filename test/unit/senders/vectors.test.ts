@@ -98,7 +98,7 @@ test.each([
   (name, headers, field, value) => {
     const sender = (SENDERS[name] as () => AnySender)();
     // Text that anybody can write into an issue or a message.
-    const text = `&${field}=${value}&`;
+    const text = `&${field}=${encodeURIComponent(value)}&`;
     const body = Buffer.from(
       JSON.stringify({ action: "opened", type: "event_callback", event: { type: "message", text } }),
     );
