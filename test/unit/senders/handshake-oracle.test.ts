@@ -61,10 +61,20 @@ interface Wanted {
   deliver(signature: { hex: string; base64: string }): Delivered;
 }
 
+/** An event to whichever sender. */
 const FORGED = JSON.stringify({
-  ...{ id: "evt_forged", event_id: "evt_forged", type: "invoice.paid", event_type: "invoice.paid" },
-  ...{ event: "meeting.started", object: "page", action: "opened", webhookTimestamp: NOW },
-  ...{ meta: { event_name: "order_created" }, subscription: { type: "channel.follow" }, payload: {}, entry: [] },
+  id: "evt_forged",
+  event_id: "evt_forged",
+  type: "invoice.paid",
+  event_type: "invoice.paid",
+  event: "meeting.started",
+  object: "page",
+  action: "opened",
+  webhookTimestamp: NOW,
+  meta: { event_name: "order_created" },
+  subscription: { type: "channel.follow" },
+  payload: {},
+  entry: [],
 });
 
 /** Of each sender's scheme, by its document, so that what the receiver does is not asked of the receiver. */
