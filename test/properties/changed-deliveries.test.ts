@@ -21,12 +21,12 @@ function randomOf(seed: number): () => number {
 }
 
 const JUNK = [
-  ..."\0\r\n\t ,;=.:%&?+/\"'{}[]\\",
-  ...["é", "♥", "\u{1f600}", "\ud800", "İ", "٣", "́"],
-  ...["v1=", "v1,", "t=", "ts=", "h1=", "v0=", "sha256=", "sha1=", "whsec_", "NaN", "Infinity", "1e99", "-1", "0x10"],
-  ...["a".repeat(40), "0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "constructor", "null", "undefined"],
-  ...["2023-02-30T25:61:61Z", "v1=ab,".repeat(50)],
-];
+  "\0\r\n\t ,;=.:%&?+/\"'{}[]\\".split(""),
+  ["é", "♥", "\u{1f600}", "\ud800", "İ", "٣"],
+  ["v1=", "v1,", "t=", "ts=", "h1=", "v0=", "sha256=", "sha1=", "whsec_", "NaN", "Infinity", "1e99", "-1", "0x10"],
+  ["a".repeat(40), "0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "constructor", "null", "undefined"],
+  ["2023-02-30T25:61:61Z", "v1=ab,".repeat(50)],
+].flat();
 
 /** Changes that an attacker, or a proxy, could make of what was sent. */
 function createChanges(random: () => number) {
@@ -49,7 +49,7 @@ function createChanges(random: () => number) {
     (text) => `${text},${oneOf(Object.values(other().headers))}`,
     (text) => insert(text.slice(1), String(upTo(10))),
     (text) => text.replace(/\d/, () => String(upTo(10))),
-    (text) => text.replace(/[0-9a-f](?=[0-9a-f]{30})/, () => oneOf([..."0123456789abcdef"])),
+    (text) => text.replace(/[0-9a-f](?=[0-9a-f]{30})/, () => oneOf("0123456789abcdef".split(""))),
     (text) =>
       text
         .split(oneOf([",", ";", " ", "=", "."]))
@@ -115,10 +115,10 @@ function signedPartsOf(sender: AnySender, { headers, body, url = "" }: Delivered
     sender.name === "twilio" ? url.slice(url.indexOf("?")).split("#")[0] : "",
     valueOf(
       ["standard-webhooks", "svix", "twitch"].includes(sender.name)
-        ? (sender.keptHeaders.find((name) => /-id$/.test(name)) ?? "")
+        ? (sender.keptHeaders.find((name) => name.endsWith("-id")) ?? "")
         : "",
     ),
-    valueOf(sender.keptHeaders.find((name) => /timestamp$/.test(name)) ?? ""),
+    valueOf(sender.keptHeaders.find((name) => name.endsWith("timestamp")) ?? ""),
     ["stripe", "paddle"].includes(sender.name) && /(?:^|[,;])(ts?=\d+)/.exec(signature)?.[1],
   ]);
 }
@@ -143,7 +143,7 @@ test(`${DELIVERIES} changed deliveries: none throws, each gets one verdict, and 
       );
   }
   // Each of them comes often, so that the changes are neither harmless nor all too coarse.
-  expect([...counts.keys()].sort()).toEqual([0, ...PROBLEMS].sort());
+  expect(new Set(counts.keys())).toEqual(new Set([0, ...PROBLEMS]));
   for (const [verdict, count] of counts) expect(count, String(verdict)).toBeGreaterThan(DELIVERIES / 500);
 });
 

@@ -97,7 +97,9 @@ test("twilio signs forms for us, and we for it", () => {
   fc.assert(
     fc.property(fields, secrets, queries, (form, secret, query) => {
       const parameters = Object.fromEntries([...form].map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
-      const sent = new URLSearchParams([...form].flatMap(([name, all]) => all.map((value): [string, string] => [name, value])));
+      const sent = new URLSearchParams(
+        [...form].flatMap(([name, all]) => all.map((value): [string, string] => [name, value])),
+      );
       const body = Buffer.from(sent.toString());
       const url = PUBLIC_URL + query;
       const type = { "content-type": "application/x-www-form-urlencoded" };
