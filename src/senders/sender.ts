@@ -63,10 +63,10 @@ export interface ReadableDelivery {
   readonly body: Uint8Array;
   /** Those of the sender's `headers` that were sent, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body as JSON, or the field `payload` of a form. What is no JSON is quarantined when this is read. */
+  /** The body as JSON; of a form its fields, or the JSON of its field `payload`. What is neither is quarantined when this is read. */
   // oxlint-disable-next-line typescript/no-explicit-any -- `read` takes what the sender documents; what it returns is checked
   readonly json: any;
-  /** The fields of a form, by its `Content-Type`; of a field that is there twice, the last. Empty for another body. */
+  /** The fields of a form (`a=1&b=2`, whatever its `Content-Type`); of a field that is there twice, the last. Empty for JSON. */
   readonly form: Readonly<Record<string, string | undefined>>;
 }
 

@@ -29,18 +29,12 @@ export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
       },
     },
     acknowledgement: { text: "" },
-    read({ json, form }) {
-      const { command, team_id } = form;
-      if (command !== undefined)
-        return { id: null, type: "command", subtype: command, subject: team_id, event: form as Event };
-      const { event_id, event, type, team_id: team } = json;
-      return {
-        id: event_id ?? null,
-        type: event?.type ?? type,
-        subtype: event?.subtype,
-        subject: team ?? json.team?.id,
-      };
-    },
+    read: ({ json }) => ({
+      id: json.event_id ?? null,
+      type: json.command === undefined ? (json.event?.type ?? json.type) : "command",
+      subtype: json.command ?? json.event?.subtype,
+      subject: json.team_id ?? json.team?.id,
+    }),
     sample: (now) => ({
       body: {
         type: "event_callback",

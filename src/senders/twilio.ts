@@ -30,18 +30,14 @@ export function twilio<Event = TwilioEvent>({ publicUrl }: TwilioOptions): Sende
   return defineSender({
     name: "twilio",
     publicUrl,
-    headers: ["i-twilio-idempotency-token"],
     signature: { header: "x-twilio-signature", digest: "sha1", encoding: "base64", message: messageOf },
     acknowledgement: { text: "<Response></Response>", contentType: "text/xml" },
-    read({ form, json, headers }) {
-      if (!/^application\/x-www-form-urlencoded/i.test(headers["content-type"] ?? ""))
-        return { id: null, type: "event", event: json as Event };
+    read({ form }) {
       const { MessageSid, CallSid, MessageStatus, SmsStatus, CallStatus } = form;
-      const type =
-        MessageSid === undefined
-          ? `call.${CallStatus ?? "request"}`
-          : `message.${MessageStatus ?? SmsStatus ?? "request"}`;
-      return { id: null, type, subject: MessageSid ?? CallSid, event: form as Event };
+      if (MessageSid !== undefined) {
+        return { id: null, type: `message.${MessageStatus ?? SmsStatus ?? "request"}`, subject: MessageSid };
+      }
+      return { id: null, type: CallSid === undefined ? "event" : `call.${CallStatus ?? "request"}`, subject: CallSid };
     },
     sample: (now) => ({
       headers: { "content-type": "application/x-www-form-urlencoded" },

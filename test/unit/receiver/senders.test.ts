@@ -19,7 +19,7 @@ const ACME: SenderDefinition<{ id: string; type: string }> = {
     message: ["time", ":", "body"],
   },
   read: ({ json, headers }) => ({
-    id: json.id,
+    id: json.fails ? json.no.thing : json.id,
     type: headers["x-acme-topic"] ?? json.type,
     subtype: json.action,
     subject: json.shop,
@@ -110,7 +110,8 @@ test.each([
   ["no id", { type: "a" }, "event_invalid: id"],
   ["an id with a line break", { id: "a\nb", type: "a" }, "event_invalid: id"],
   ["a type that is no text", { id: "a", type: 7 }, "event_invalid: type"],
-  ["null, of which read throws", "null", "event_invalid"],
+  ["null", "null", "not_an_object"],
+  ["JSON of which read throws", { fails: true }, "event_invalid"],
 ])("authentic bytes with %s are quarantined", async (_what, body, reason) => {
   const { deliver, receiver } = await testReceiver({ sender: acme() });
   expect((await deliver(body)).body).toBe('{"received":true,"quarantined":true}');
