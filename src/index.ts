@@ -68,4 +68,11 @@ export type { Telemetry } from "./receiver/telemetry.js";
 export { secretFile, type SecretFile } from "./receiver/secret-file.js";
 export type { SecretLookup, SecretsOption, SecretSource } from "./receiver/secrets.js";
 export type { HeadersLike, RequestHeaders } from "./senders/headers.js";
-export type { Sender } from "./senders/sender.js";
+export type {
+  HandshakeAnswer,
+  ReadableDelivery,
+  SampleDelivery,
+  Sender,
+  SenderHandshake,
+  SenderLimits,
+} from "./senders/sender.js";

@@ -163,7 +163,7 @@ export function resolveOptions<Events extends object>(options: ReceiverOptions |
   const { backoff } = handoff;
   return {
     ...config,
-    sender: sender as AnySender,
+    sender,
     findCallback: callbacksOf(config),
     ackTimeoutMs,
     bodyLimitBytes,

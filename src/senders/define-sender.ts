@@ -71,7 +71,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
-    read: (delivery) => readWith((readable) => definition.read(readable), delivery),
+    read: (delivery) => readWith((content) => definition.read(content), delivery),
     sign(body, { secret, now, headers: given }) {
       const { headers: own } = sample(now);
       return { ...own, ...given, ...scheme.sign(body, { secret, now, given: { ...own, ...given } }) };

@@ -61,6 +61,9 @@ export function meta<Event = MetaEvent>({ verifyToken }: MetaOptions): Sender<Re
 
 /** In constant time, whatever the lengths are. */
 function isEqual(given: string, wanted: string): boolean {
-  const hash = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(hash(given), hash(wanted));
+  return timingSafeEqual(hashOf(given), hashOf(wanted));
+}
+
+function hashOf(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
 }

@@ -202,7 +202,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
     }
     const text = isHash(digest)
       ? hmac(digest, key, parts, encoding)
-      : sign(digest === "ecdsa" ? "sha256" : null, joined(parts), key as KeyObject).toString(encoding);
+      : sign(digest === "ecdsa" ? "sha256" : null, joined(parts), key).toString(encoding);
     const value = list === undefined ? text : listWith(list, text, timeText);
     return {
       ...(idHeader !== undefined && { [idHeader]: id }),

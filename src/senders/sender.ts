@@ -19,6 +19,7 @@ export interface Sender<Events extends object = Record<string, unknown>> {
  *
  * @internal
  */
+// oxlint-disable-next-line no-unused-vars -- both declarations of an interface must have its parameters
 export interface Sender<Events extends object> {
   readonly limits: SenderLimits;
   /** The headers that are stored with an event, in lower case. */

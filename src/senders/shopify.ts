@@ -9,7 +9,7 @@ import type { Sender } from "./sender.js";
  * long as its event is remembered, but it can come under another topic or for another shop.
  */
 export function shopify<Event = Record<string, unknown>>(): Sender<Record<string, Event>> {
-  return defineSender({
+  return defineSender<Event>({
     name: "shopify",
     headers: [
       "x-shopify-topic",
@@ -20,11 +20,10 @@ export function shopify<Event = Record<string, unknown>>(): Sender<Record<string
     ],
     unsignedId: true,
     signature: { header: "x-shopify-hmac-sha256", encoding: "base64", id: "x-shopify-webhook-id" },
-    read: ({ json, headers }) => ({
+    read: ({ headers }) => ({
       id: headers["x-shopify-webhook-id"],
       type: headers["x-shopify-topic"],
       subject: headers["x-shopify-shop-domain"],
-      event: json as Event,
     }),
     sample: (now) => ({
       headers: { "x-shopify-topic": "orders/paid", "x-shopify-shop-domain": "larkvoice.myshopify.com" },

@@ -63,8 +63,8 @@ function observe({ endpoint, sender, health, logErrors, onError }: ObservedRecei
 
   function receive(headers: RequestHeaders): ObservedDelivery {
     const beganAt = performance.now();
-    const sender = parseTraceParent(headerValue(headers, "traceparent"));
-    const options = sender === null ? CONSUMER : { ...CONSUMER, links: [{ context: sender }] };
+    const cause = parseTraceParent(headerValue(headers, "traceparent"));
+    const options = cause === null ? CONSUMER : { ...CONSUMER, links: [{ context: cause }] };
     const span = tracer.startSpan(receiving.name, options);
     let isOver = false;
     function end(outcome: DeliveryOutcome, eventId?: string): void {

@@ -1,12 +1,12 @@
 import { signals } from "../senders/signals.js";
-import type { AnySender } from "../senders/sender.js";
+import type { Sender } from "../senders/sender.js";
 
 /** How a delivery is signed. */
 export interface SignedDeliveryOptions {
   /** As the sender shows it. */
   secret: string;
   /** Who signs, such as `stripe()`. @default the service */
-  sender?: AnySender | undefined;
+  sender?: Sender<object> | undefined;
   /** Headers that the sender reads, such as `x-github-event`. @default those of the sender's own sample */
   headers?: Readonly<Record<string, string>> | undefined;
   /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */

@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import Stripe from "stripe";
+import { Stripe } from "stripe";
 import { expect, test, vi } from "vitest";
 import { signalEvent, signedDelivery } from "../../src/testing/index.js";
 import { POSTGRES_URL } from "../contract/postgres-medium.js";

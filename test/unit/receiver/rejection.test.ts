@@ -9,6 +9,7 @@ const CONTRACT: Record<RejectionCode, [status: number, header?: [name: string, v
   signature_malformed: [401],
   signature_mismatch: [401],
   timestamp_out_of_tolerance: [401],
+  handshake_refused: [403],
   method_not_allowed: [405, ["Allow", /^POST$/]],
   body_timeout: [408, ["Connection", /^close$/]],
   body_too_large: [413, ["Connection", /^close$/]],

@@ -119,7 +119,7 @@ test("an inbox of the version before other senders opens with its facts, and kno
   const db = new Database(path);
   db.exec(MIGRATIONS.slice(0, 6).join(""));
   db.pragma("user_version = 6");
-  db.pragma(`application_id = ${0x73676278}`);
+  db.pragma("application_id = 1936155256");
   db.prepare(
     `INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, signal_type, product)
      VALUES ('default', ?, 'signal.published', 'done', 1, 0, ?, ?, 'price_drop', 'acme')`,
