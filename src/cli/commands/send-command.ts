@@ -1,8 +1,7 @@
 import http from "node:http";
 import https from "node:https";
 import { Option, type Command } from "#commander";
-import { SIGNATURE_HEADER } from "../../signature/header.js";
-import { signBody } from "../../signature/sign.js";
+import type { AnySender } from "../../senders/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { changeByte } from "../deliveries/build-delivery.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../options/define-command.js";
@@ -16,6 +15,8 @@ import {
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
+import { readInput } from "../options/read-input.js";
+import { headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
 import { restamp, withSignalId } from "../deliveries/restamp.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import { sendDelivery, unreachable, type OutgoingDelivery } from "../deliveries/send-delivery.js";
@@ -26,10 +27,16 @@ export function addSendCommand(program: Command, context: CommandContext) {
   const command = program
     .command("send")
     .description("Sign an event now and send it, with a new id and new times.")
-    .argument("<type|file>", "a signal type, test, verification, a file, or - for stdin")
+    .argument(
+      "<type|file>",
+      "a signal type, test, verification, a file, or - for stdin; with --sender: sample, a file or -",
+    )
     .requiredOption("--url <url>", "the address of the receiver", httpUrl)
     .addOption(SECRET)
     .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(SENDER_HEADER)
+    .addOption(PUBLIC_URL)
     .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
     .option("--duplicate", "send one event --count times: the same id and body, signed anew")
     .option("--concurrency <n>", "how many deliveries to send at a time", wholeNumber(1, 1024), 1)
@@ -48,6 +55,10 @@ export function addSendCommand(program: Command, context: CommandContext) {
       "Send a signature that is one second too old: 401",
     ],
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
+    [
+      "signalbox send sample --sender stripe --url http://localhost:3000/webhooks/stripe",
+      "Send an event as another sender makes it",
+    ],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);
   runs(command, context, send);
@@ -62,10 +73,17 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
-  const bytes = await readEventSource(source, cli);
+  const sender = senderOf(options);
+  const isSample = options.sender !== undefined && source === "sample";
+  const bytes = isSample
+    ? sampleOf(sender, 0)
+    : await (options.sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
   if (options.tamper && bytes.length === 0)
     throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
-  const bodyOf = createBodies(bytes, source, options, assignments);
+  const bodyOf = isSample
+    ? createSamples(sender, options, assignments)
+    : createBodies(bytes, source, options, assignments);
+  const signed = createSigner(sender, secret, options);
 
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
@@ -75,7 +93,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   try {
     await inParallel(numbers(count), concurrency, async (number) => {
       const body = bodyOf();
-      const delivery = sign(body, secret, options);
+      const delivery = signed(body);
       const answer = await sendDelivery(url, delivery, how);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
       report.add({ number, answer, body });
@@ -91,33 +109,63 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
 function createBodies(
   bytes: Buffer,
   source: string,
-  { asIs, duplicate }: SendOptions,
+  { asIs, duplicate, sender }: SendOptions,
   assignments: readonly Assignment[],
 ): () => Buffer {
-  if (asIs) return () => bytes;
+  // Another sender's event is not made new: its ids are its own.
+  if (asIs || (sender !== undefined && assignments.length === 0)) return () => bytes;
   const event = parseEventSource(bytes, source);
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
   const next = (): Buffer => {
-    const stamped = setPaths(restamp(event, Date.now()), assignments);
+    const stamped = setPaths(sender === undefined ? restamp(event, Date.now()) : event, assignments);
     // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
     // --set has set the id itself.
-    return Buffer.from(JSON.stringify(sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)));
+    return Buffer.from(
+      JSON.stringify(sender !== undefined || sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)),
+    );
   };
   if (!duplicate) return next;
   const same = next();
   return () => same;
 }
 
-function sign(body: Buffer, secret: string, { skew, tamper }: SendOptions): OutgoingDelivery {
-  const timestamp = Math.floor(Date.now() / 1000) + skew;
-  return {
-    method: "POST",
-    headers: [
-      ["Content-Type", "application/json"],
-      [SIGNATURE_HEADER, signBody({ body, secret, timestamp })],
-    ],
-    body: tamper ? changeByte(body) : body,
-    isChunked: false,
+/** @param number makes the ids of several samples differ */
+function sampleOf(sender: AnySender, number: number): Buffer {
+  const { body } = sender.sample(Date.now() + number);
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+function createSamples(
+  sender: AnySender,
+  { duplicate }: SendOptions,
+  assignments: readonly Assignment[],
+): () => Buffer {
+  let number = 0;
+  const next = (): Buffer => {
+    const body = sampleOf(sender, number++);
+    if (assignments.length === 0) return body;
+    return Buffer.from(JSON.stringify(setPaths(parseEventSource(body, "sample"), assignments)));
+  };
+  if (!duplicate) return next;
+  const same = next();
+  return () => same;
+}
+
+/** With --duplicate each delivery has the headers of the first, but for its time and signature. */
+function createSigner(sender: AnySender, secret: string, options: SendOptions): (body: Buffer) => OutgoingDelivery {
+  const { skew, tamper, duplicate } = options;
+  let given = headersOf(options.header ?? [], sender);
+  return (body) => {
+    const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
+    const headers = sender.sign(body, { secret, now, headers: given });
+    if (duplicate) given = headers;
+    const type = headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
+    return {
+      method: "POST",
+      headers: [...type, ...Object.entries(headers)],
+      body: tamper ? changeByte(body) : body,
+      isChunked: false,
+    };
   };
 }
 

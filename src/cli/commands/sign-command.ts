@@ -1,14 +1,13 @@
 import { Option, type Command } from "#commander";
-import { SIGNATURE_HEADER } from "../../signature/header.js";
-import { signBody } from "../../signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { usageError } from "../options/exit.js";
+import { headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
 import { httpUrl, wholeNumber } from "../options/parse-option.js";
 import { readInput } from "../options/read-input.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import { shellQuote } from "../console/shell-quote.js";
 
-const DEFAULT_URL = "http://localhost:3000/webhooks/signals";
+const DEFAULT_URL = "http://localhost:3000/webhooks/";
 
 export function addSignCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -17,10 +16,13 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     .argument("<file>", "the body, or - for stdin")
     .addOption(SECRET)
     .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(SENDER_HEADER)
+    .addOption(PUBLIC_URL)
     .option("--timestamp <seconds>", "Unix time of signing (default: now)", wholeNumber(0, 999_999_999_999))
     .addOption(new Option("--value", "print only the value of the header").conflicts(["curl", "json"]))
     .addOption(new Option("--curl", "print a curl command that sends the body with the header").conflicts("json"))
-    .option("--url <url>", `with --curl: the address of the receiver (default: ${DEFAULT_URL})`, httpUrl)
+    .option("--url <url>", `with --curl: the address of the receiver (default: ${DEFAULT_URL}signals)`, httpUrl)
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox sign event.json", "Print the header in the form of `curl -H`"],
@@ -29,6 +31,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
       "Sign a file and send it",
     ],
     ["signalbox sign event.json --curl", "Print a curl command that does both"],
+    ["signalbox sign push.json --sender github -H 'X-GitHub-Event: push'", "Print the headers of another sender"],
     ["cat event.json | signalbox sign - --value", "Sign stdin, and print only the value of the header"],
   ]);
   runs(command, context, async (file, options, { cli }) => {
@@ -36,27 +39,35 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     const [secret] = readSecrets(options, cli);
     const body = await readInput(file, cli);
     const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
-    const value = signBody({ body, secret, timestamp });
-    const line = `${SIGNATURE_HEADER}: ${value}`;
-    if (options.json) cli.terminal.printJson({ header: SIGNATURE_HEADER, value, timestamp });
-    else {
+    const sender = senderOf(options);
+    const now = timestamp * 1000;
+    const headers = sender.sign(body, { secret, now, headers: headersOf(options.header ?? [], sender) });
+    const [header, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === sender.signatureHeader) as [
+      string,
+      string,
+    ];
+    const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
+    if (options.json) {
+      cli.terminal.printJson({ header, value, timestamp, ...(options.sender !== undefined && { headers }) });
+    } else {
       const text = options.curl
-        ? curlCommand(file, line, options.url?.href ?? DEFAULT_URL)
+        ? curlCommand(file, lines, options.url?.href ?? `${DEFAULT_URL}${sender.name}`)
         : options.value
           ? value
-          : line;
+          : lines.join("\n");
       // Not broken at the edge of a terminal, so that it can be copied.
       await cli.terminal.write(`${text}\n`);
     }
   });
 }
 
-function curlCommand(file: string, headerLine: string, url: string): string {
+function curlCommand(file: string, headerLines: readonly string[], url: string): string {
+  const hasType = headerLines.some((line) => /^content-type:/i.test(line));
   // `--data-binary`, because `--data` would remove line ends, and the signature would not match the body.
   return [
     `curl -X POST ${shellQuote(url)}`,
-    "-H 'Content-Type: application/json'",
-    `-H ${shellQuote(headerLine)}`,
+    ...(hasType ? [] : ["-H 'Content-Type: application/json'"]),
+    ...headerLines.map((line) => `-H ${shellQuote(line)}`),
     `--data-binary ${shellQuote(`@${file}`)}`,
   ].join(" \\\n  ");
 }

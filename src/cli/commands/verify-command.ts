@@ -1,10 +1,14 @@
-import type { Command } from "#commander";
+import { Option, type Command } from "#commander";
+import type { Reading } from "../../senders/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT } from "../options/exit.js";
+import { printable } from "../console/printable.js";
+import { explainDelivery } from "../diagnosis/explain-delivery.js";
 import { explainVerification, type Explanation } from "../diagnosis/explain-verification.js";
 import { headerValueOf } from "../diagnosis/fix-header.js";
 import { wholeNumber } from "../options/parse-option.js";
+import { headersOf, PUBLIC_URL, SENDER, senderOf } from "../options/sender.js";
 import { readInput } from "../options/read-input.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import type { Terminal } from "../console/terminal.js";
@@ -14,11 +18,24 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .command("verify")
     .description("Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.")
     .argument("<file>", "the body as received, or - for stdin")
-    .requiredOption("-H, --header <header>", "the signature header: its value, or the whole line")
+    .addOption(
+      new Option(
+        "-H, --header <header>",
+        "the signature header: its value, or the whole line; with --sender each of its headers",
+      )
+        .argParser((value, before: readonly string[] | undefined) => [...(before ?? []), value])
+        .makeOptionMandatory(),
+    )
     .addOption(SECRET)
     .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(PUBLIC_URL)
     .option("--now <seconds>", "the Unix time of the check (default: now)", wholeNumber(0, 999_999_999_999))
-    .option("--tolerance <seconds>", "the maximum age of the signature", wholeNumber(1), DEFAULT_TOLERANCE_SECONDS)
+    .option(
+      "--tolerance <seconds>",
+      `the maximum age of the signature (default: ${DEFAULT_TOLERANCE_SECONDS}, or the sender's)`,
+      wholeNumber(1),
+    )
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
@@ -30,28 +47,51 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
       "Verify against several secrets, one per line",
     ],
+    [
+      "signalbox verify body.json --sender stripe -H 'Stripe-Signature: t=1795255200,v1=…'",
+      "Verify a delivery of another sender",
+    ],
   ]);
   runs(command, context, async (file, options, { cli }) => {
     const secrets = readSecrets(options, cli);
-    const explanation = explainVerification({
-      header: headerValueOf(options.header),
+    const sender = senderOf(options);
+    const captured = {
       body: await readInput(file, cli),
       secrets,
-      toleranceSeconds: options.tolerance,
+      toleranceSeconds: options.tolerance ?? sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
       nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
-    });
+    };
+    const explanation =
+      options.sender === undefined
+        ? explainVerification({ ...captured, header: headerValueOf(options.header?.at(-1) ?? "") })
+        : explainDelivery({
+            ...captured,
+            sender,
+            headers: headersOf(options.header ?? [], sender),
+            url: options.publicUrl?.href,
+          });
     if (options.json) cli.terminal.printJson(explanation);
     else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
     return explanation.valid ? EXIT.ok : EXIT.failed;
   });
 }
 
+function readingLine(reading: Reading): string {
+  if (reading.kind === "unusable") return `  quarantined: ${reading.reason}`;
+  return `  event ${printable(reading.id ?? "with the hash of its body as id")}, type ${printable(reading.type)}`;
+}
+
 function linesOf(explanation: Explanation, secretCount: number, { paint }: Terminal): string[] {
   if (explanation.valid) {
-    const { ageSeconds, secretIndex } = explanation;
-    const age = ageSeconds < 0 ? `${-ageSeconds} s in the future` : `${ageSeconds} s ago`;
+    const { ageSeconds, secretIndex, reading } = explanation;
+    const age =
+      ageSeconds === null
+        ? "by its sender, without a time"
+        : ageSeconds < 0
+          ? `${-ageSeconds} s in the future`
+          : `${ageSeconds} s ago`;
     const which = secretCount > 1 ? `, with secret ${secretIndex + 1} of ${secretCount}` : "";
-    return [`${paint.green("valid")}: signed ${age}${which}`];
+    return [`${paint.green("valid")}: signed ${age}${which}`, ...(reading === undefined ? [] : [readingLine(reading)])];
   }
   const { reason, causes, possibleCauses } = explanation;
   const headline = `${paint.red("not valid")}: ${reason}`;

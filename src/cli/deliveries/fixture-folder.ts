@@ -14,14 +14,14 @@ export interface FixtureFolder {
   deliveries: readonly Delivery[];
 }
 
-const OTHER_FILES = new Set(["deliveries.json", "signatures.json"]);
+const OTHER_FILES = /^(deliveries|signatures|senders\/.*)\.json$/;
 
-/** Every `.json` file below the folder is an event, except `deliveries.json` and `signatures.json` at its top. */
+/** Every `.json` file below the folder is an event, except `deliveries.json`, `signatures.json` and those of other senders. */
 export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {
   const files = filesOf(folder);
   const events = new Map<string, Record<string, unknown>>();
   for (const file of files) {
-    if (!file.endsWith(".json") || OTHER_FILES.has(file)) continue;
+    if (!file.endsWith(".json") || OTHER_FILES.test(file)) continue;
     events.set(file.slice(0, -".json".length), readEvent(join(folder, file)));
   }
   const cases = files.includes("deliveries.json") ? readDeliveries(folder) : [];

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Reading } from "../../senders/sender.js";
 import { parseSignatureHeader } from "../../signature/header.js";
 import { verifySignature, type SignatureProblem } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
@@ -15,7 +16,14 @@ export interface VerificationInput {
 
 /** What the command `verify` prints. The texts contain no secret and no computed digest. */
 export type Explanation =
-  | { valid: true; ageSeconds: number; secretIndex: number }
+  | {
+      valid: true;
+      /** Null for a sender that signs no time. */
+      ageSeconds: number | null;
+      secretIndex: number;
+      /** What the sender reads of it; absent for the service. */
+      reading?: Reading;
+    }
   | {
       valid: false;
       reason: SignatureProblem;
@@ -59,7 +67,7 @@ function causesOfMismatch(input: VerificationInput): Causes {
   return { causes, possibleCauses: input.body.byteLength === 0 ? [consumed, ...REMAINING_CAUSES] : REMAINING_CAUSES };
 }
 
-const REMAINING_CAUSES: readonly string[] = [
+export const REMAINING_CAUSES: readonly string[] = [
   "the secret belongs to another registration or another environment, or it was replaced by a rotation",
   "the header belongs to another delivery",
   "the body was changed in another way (keys reordered, numbers rewritten, bytes lost): keep the raw bytes",
@@ -75,7 +83,7 @@ const FORMATS: readonly { cause: string; signed: (t: string, body: Buffer) => re
   { cause: "the signer signed milliseconds and sent seconds", signed: (t, body) => [`${t}000.`, body] },
 ];
 
-const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
+export const KEEP_RAW_BYTES = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
 
 /** Tries the usual mistakes, one or two at a time, and returns those with which the digest matches; empty if it never does. */
 function explainMismatch({ header, body, secrets }: VerificationInput): string[] {
@@ -121,7 +129,10 @@ function causesOfMalformed(input: VerificationInput): Causes {
 
 function describeSkew({ header, nowSeconds, toleranceSeconds }: VerificationInput): string {
   const parsed = parseSignatureHeader(header);
-  const age = parsed.ok ? nowSeconds - parsed.timestamp : 0;
+  return skewCause(parsed.ok ? nowSeconds - parsed.timestamp : 0, toleranceSeconds);
+}
+
+export function skewCause(age: number, toleranceSeconds: number): string {
   const when = age >= 0 ? `${age} s ago` : `${-age} s in the future`;
   const advice = age >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
   return `the digest matches, but it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock${advice}`;

@@ -10,6 +10,12 @@ import { readBytes } from "./read-input.js";
 export interface SecretOptions {
   secret?: string[];
   secretFile?: string;
+  sender?: string;
+}
+
+/** The variable of the environment with a sender's secret, such as `STRIPE_WEBHOOK_SECRET`. */
+export function secretVariable(sender: string): string {
+  return `${sender.toUpperCase().replaceAll("-", "_")}_WEBHOOK_SECRET`;
 }
 
 /** The file in the current folder that `register` writes and that receivers made by `init` read. */
@@ -29,12 +35,14 @@ export const SECRET_FILE = new Option(
  * mistake, `verify` and `doctor` report it.
  */
 export function readSecrets(options: SecretOptions, { env }: Pick<Cli, "env">): [string, ...string[]] {
-  const { secret, secretFile } = options;
+  const { secret, secretFile, sender } = options;
+  const variable = sender === undefined ? "SIGNALS_SECRET" : secretVariable(sender);
   if (secret !== undefined && secretFile !== undefined) throw usageError("give --secret or --secret-file, not both");
   if (secret !== undefined) return usable(secret, "--secret");
   if (secretFile !== undefined) return secretsIn(secretFile);
-  const fromEnv = env["SIGNALS_SECRET"];
-  if (fromEnv !== undefined && fromEnv !== "") return usable([fromEnv], "SIGNALS_SECRET");
+  const fromEnv = env[variable];
+  if (fromEnv !== undefined && fromEnv !== "") return usable([fromEnv], variable);
+  if (sender !== undefined) throw usageError(`no signing secret: give --secret-file <file>, or set ${variable}`);
   if (existsSync(DEFAULT_SECRET_FILE)) return secretsIn(DEFAULT_SECRET_FILE);
   throw usageError(
     `no signing secret: this folder has no ${DEFAULT_SECRET_FILE}, so give --secret-file <file>, or set SIGNALS_SECRET`,

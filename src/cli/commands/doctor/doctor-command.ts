@@ -2,6 +2,7 @@ import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
+import { PUBLIC_URL, SENDER, senderOf } from "../../options/sender.js";
 import { assertPlace, SCHEMA } from "../../inbox/inbox-place.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
@@ -19,19 +20,25 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl)
     .addOption(SECRET)
     .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(PUBLIC_URL)
     .option(
       "--db <inbox>",
       "also examine the inbox: its SQLite file, or postgres://…; --url can then be left out",
       notEmpty,
     )
     .addOption(SCHEMA)
-    .option("--test-event", "also send a webhook.test event, which is stored")
+    .option("--test-event", "also send a webhook.test event, which is stored; with --sender its sample")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
     [EXAMPLE, "Examine a receiver on this machine"],
     [`${EXAMPLE} --db signals.db`, "Examine its inbox too"],
     ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
+    [
+      "signalbox doctor --sender stripe --url http://localhost:3000/webhooks/stripe",
+      "Examine a receiver of another sender; it stores nothing of this",
+    ],
     ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);
   runs(command, context, async (options, { cli }) => {
@@ -47,6 +54,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       secrets: url === undefined ? [] : readSecrets(options, cli),
       ...(db !== undefined && { db }),
       ...(schema !== undefined && { schema }),
+      ...(options.sender !== undefined && { sender: senderOf(options) }),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,
       signal: cli.signal,

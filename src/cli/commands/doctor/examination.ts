@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { AnySender } from "../../../senders/sender.js";
 import type { Answer } from "../../deliveries/answer.js";
 import type { Finding } from "./findings.js";
 import type { Surroundings } from "./surroundings.js";
@@ -7,6 +8,8 @@ export interface DoctorInput {
   /** The receiver's address; null to examine only the inbox. */
   url: URL | null;
   secrets: readonly string[];
+  /** Whose receiver it is; absent for the service's. */
+  sender?: AnySender;
   db?: string;
   schema?: string;
   timeoutMs: number;

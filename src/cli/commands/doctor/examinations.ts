@@ -7,6 +7,7 @@ import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.
 import { examineClock } from "./examine-clock.js";
 import { examineDatabase } from "./examine-database.js";
 import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
+import { examineSenderAnswer, examineSenderEvent, examineSenderSecret } from "./examine-sender.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
@@ -40,6 +41,15 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "test-event", group: BODY, needs: ["clock", "body"], unless: noTestEvent, run: examineTestEvent },
 ];
 
+/** For the receiver of another sender. Its clock is compared by the answer's Date header alone. */
+const SENDER_EXAMINATIONS: readonly Examination[] = [
+  ...EXAMINATIONS.filter(({ group, name }) => group === INBOX || group === DATABASE || name === "host"),
+  { name: "connection", group: CONNECTION, needs: ["host"], run: examineSenderAnswer },
+  { name: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
+  { name: "secret", group: SIGNATURE, needs: ["connection"], run: examineSenderSecret },
+  { name: "test-event", group: BODY, needs: ["secret"], unless: noTestEvent, run: examineSenderEvent },
+];
+
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INBOX, DATABASE]);
 /** Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local groups are examined. */
 const NO_URL = new URL("http://localhost");
@@ -66,7 +76,7 @@ export async function runExaminations(
   const blocked = new Map<string, string>();
   const outcomes: Outcome[] = [];
   const otherInbox = isDatabase(input.db ?? "") ? INBOX : DATABASE;
-  for (const examination of EXAMINATIONS) {
+  for (const examination of input.sender === undefined ? EXAMINATIONS : SENDER_EXAMINATIONS) {
     if (examination.group === otherInbox) continue;
     const outcome = await examine(examination);
     outcomes.push(outcome);

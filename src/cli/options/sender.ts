@@ -1,0 +1,31 @@
+import { Option } from "#commander";
+import { BUILT_IN_SENDERS, builtInSender } from "../../senders/built-in.js";
+import type { AnySender } from "../../senders/sender.js";
+import { usageError } from "./exit.js";
+import { collect, httpUrl } from "./parse-option.js";
+
+export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(BUILT_IN_SENDERS);
+export const PUBLIC_URL = new Option(
+  "--public-url <url>",
+  "with --sender twilio: the address that Twilio has",
+).argParser(httpUrl);
+export const SENDER_HEADER = new Option(
+  "-H, --header <header>",
+  "with --sender: a header that it sends, such as 'X-GitHub-Event: push' (repeatable)",
+).argParser(collect);
+
+/** The sender that was chosen, by default the service. */
+export function senderOf({ sender = "signals", publicUrl }: { sender?: string; publicUrl?: URL }): AnySender {
+  if (sender === "twilio" && publicUrl === undefined) throw usageError("--sender twilio needs --public-url <url>");
+  return builtInSender(sender, { publicUrl: publicUrl?.href }) as AnySender;
+}
+
+/** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */
+export function headersOf(lines: readonly string[], { signatureHeader }: AnySender): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name, value] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [undefined, signatureHeader, line.trim()];
+    headers[(name as string).toLowerCase()] = value as string;
+  }
+  return headers;
+}
