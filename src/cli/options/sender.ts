@@ -24,8 +24,8 @@ export function senderOf({ sender = "signals", publicUrl }: { sender?: string; p
 export function headersOf(lines: readonly string[], { signatureHeader }: AnySender): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const [, name, value] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [undefined, signatureHeader, line.trim()];
-    headers[(name as string).toLowerCase()] = value as string;
+    const [, name = signatureHeader, value = line.trim()] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
+    headers[name.toLowerCase()] = value;
   }
   return headers;
 }
