@@ -131,11 +131,12 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
     if (!value.startsWith(prefix)) return null;
     const rest = value.slice(prefix.length);
     if (list === undefined) return candidateForm.test(rest) ? { candidates: [rest] } : null;
+    // A header that was sent twice is joined by ", ": a proxy and this receiver could disagree about which value counts.
+    if (list.between !== ", " && rest.includes(", ")) return null;
     const found: { candidates: string[]; time?: string } = { candidates: [] };
     for (const item of rest.split(list.between)) {
       const end = item.indexOf(list.assign);
       const [name, text] = [item.slice(0, Math.max(end, 0)), item.slice(end + list.assign.length)];
-      // Also refuses what follows when a header was sent twice: a proxy and this receiver could disagree about which value counts.
       if (!/^\w+$/.test(name)) return null;
       if (name === list.time) {
         if (found.time !== undefined) return null;

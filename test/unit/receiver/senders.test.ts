@@ -3,7 +3,9 @@ import { expect, test, vi } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
 import { defineSender } from "../../../src/senders/define-sender.js";
 import type { SenderDefinition } from "../../../src/senders/define-sender.js";
-import type { ReadableDelivery } from "../../../src/senders/sender.js";
+import { paddle } from "../../../src/senders/paddle.js";
+import type { ReadableDelivery, Sender } from "../../../src/senders/sender.js";
+import { standardWebhooks } from "../../../src/senders/standard-webhooks.js";
 import { memoryStore } from "../../../src/stores/memory.js";
 import { signedDelivery, testReceiver, waitForEvent, type TestReceiver } from "../../../src/testing/index.js";
 import { rejectionOf } from "../signalbox-error-of.js";
@@ -254,4 +256,15 @@ test("signedDelivery signs as the sender does", () => {
     "x-acme-signature": digest,
   });
   expect(body.toString()).toBe(JSON.stringify(PAID));
+});
+
+test.each(["webhook-signature", "paddle-signature"])("a header %s that was sent twice is malformed", async (name) => {
+  const sender = name === "paddle-signature" ? paddle() : standardWebhooks();
+  const { headers, body } = signedDelivery({ type: "a" }, { sender, secret: "whsec_test" });
+  const { receiver } = await testReceiver({ sender: sender as Sender });
+  const twice = { ...headers, [name]: [headers[name] ?? "", headers[name] ?? ""] };
+  expect(await receiver.handle({ method: "POST", headers: twice, body })).toMatchObject({
+    status: 401,
+    body: expect.stringContaining("signature_malformed"),
+  });
 });
