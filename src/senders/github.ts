@@ -14,7 +14,7 @@ export interface GithubPayload {
  * payload: `"issues.opened"` in `onEvent`. GitHub never tries again by itself: see docs/backfill.md.
  *
  * Not promised: GitHub signs no time, and neither the id nor the type. A captured delivery is a duplicate by its body for as long as its event is
- * remembered, but it can come under another type.
+ * remembered, but it can come under another type. Two events with the same bytes are one: a `workflow_dispatch` twice with the same inputs.
  *
  * @example createReceiver({ sender: github<EventPayloadMap>(), … }) // of @octokit/webhooks-types
  */
