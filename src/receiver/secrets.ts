@@ -1,7 +1,5 @@
 import { SignalboxError } from "../errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import type { AnySender } from "../senders/sender.js";
-import { signals } from "../senders/signals.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../signature/secret.js";
 import { ignore } from "../time/ignore.js";
 
@@ -41,14 +39,20 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-type SecretUser = Pick<AnySender, "name" | "secretProblem">;
+interface SecretUser {
+  name: string;
+  secretProblem(secret: string): string | null;
+}
+
+/** Any text of the service is a secret. */
+const SERVICE: SecretUser = { name: DEFAULT_SENDER, secretProblem: () => null };
 
 /**
  * The secrets in one form, whatever form the user's option has.
  *
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
  */
-export function createSecrets(option: SecretsOption, sender: SecretUser = signals) {
+export function createSecrets(option: SecretsOption, sender: SecretUser = SERVICE) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {

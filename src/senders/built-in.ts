@@ -4,6 +4,7 @@ import { linear } from "./linear.js";
 import { meta } from "./meta.js";
 import { paddle } from "./paddle.js";
 import type { AnySender } from "./sender.js";
+import { SENDER_NAMES, type SenderName } from "./sender-names.js";
 import { shopify } from "./shopify.js";
 import { signals } from "./signals.js";
 import { slack } from "./slack.js";
@@ -19,26 +20,25 @@ export interface ToolOptions {
   verifyToken?: string | undefined;
 }
 
-const FACTORIES = new Map<string, (options: ToolOptions) => AnySender>([
-  ["standard-webhooks", () => standardWebhooks()],
-  ["svix", svix],
-  ["stripe", stripe],
-  ["github", github],
-  ["shopify", shopify],
-  ["slack", slack],
-  ["paddle", paddle],
-  ["lemon-squeezy", lemonSqueezy],
-  ["linear", linear],
-  ["twilio", ({ publicUrl = "https://receiver.invalid" }) => twilio({ publicUrl })],
-  ["zoom", zoom],
-  ["meta", ({ verifyToken = "unknown" }) => meta({ verifyToken })],
-  ["twitch", twitch],
-]);
-
-/** The names of the senders of `signalbox/senders`. */
-export const BUILT_IN_SENDERS: readonly string[] = [...FACTORIES.keys()];
+const FACTORIES: Readonly<Record<SenderName, (options: ToolOptions) => AnySender>> = {
+  "standard-webhooks": () => standardWebhooks(),
+  svix,
+  stripe,
+  github,
+  shopify,
+  slack,
+  paddle,
+  "lemon-squeezy": lemonSqueezy,
+  linear,
+  twilio: ({ publicUrl = "https://receiver.invalid" }) => twilio({ publicUrl }),
+  zoom,
+  meta: ({ verifyToken = "unknown" }) => meta({ verifyToken }),
+  twitch,
+};
 
 /** A sender by its name, for tools: to sign, to verify, and to read stored events. */
 export function builtInSender(name: string, options: ToolOptions = {}): AnySender | undefined {
-  return name === signals.name ? signals : FACTORIES.get(name)?.(options);
+  if (name === signals.name) return signals;
+  const known = SENDER_NAMES.find((each) => each === name);
+  return known === undefined ? undefined : FACTORIES[known](options);
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll } from "vitest";
-import { BUILT_IN_SENDERS } from "../../src/senders/built-in.js";
+import { SENDER_NAMES } from "../../src/senders/sender-names.js";
 import { pack, REPOSITORY } from "../package/installed.js";
 import { run } from "./commands.js";
 
@@ -10,7 +10,7 @@ const OF_SIGNALS = ["express", "hono", "bullmq", "express-postgres", "bullmq-pos
 /** Template, store and sender. */
 export const STARTERS = [
   ...OF_SIGNALS,
-  ...BUILT_IN_SENDERS.map((sender) => `express-sqlite-${sender}`),
+  ...SENDER_NAMES.map((sender) => `express-sqlite-${sender}`),
   "hono-postgres-github",
 ];
 

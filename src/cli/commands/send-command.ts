@@ -73,7 +73,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
-  const sender = senderOf(options);
+  const sender = await senderOf(options);
   const isSample = options.sender !== undefined && source === "sample";
   const bytes = isSample
     ? sampleOf(sender, 0)

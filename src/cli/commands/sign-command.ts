@@ -1,4 +1,6 @@
 import { Option, type Command } from "#commander";
+import { SIGNATURE_HEADER } from "../../signature/header.js";
+import { signBody } from "../../signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { usageError } from "../options/exit.js";
 import { headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
@@ -39,10 +41,13 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     const [secret] = readSecrets(options, cli);
     const body = await readInput(file, cli);
     const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
-    const sender = senderOf(options);
-    const now = timestamp * 1000;
-    const headers = sender.sign(body, { secret, now, headers: headersOf(options.header ?? [], sender) });
-    const [header, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === sender.signatureHeader) as [
+    const sender = options.sender === undefined ? null : await senderOf(options);
+    const headers =
+      sender === null
+        ? { [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) }
+        : sender.sign(body, { secret, now: timestamp * 1000, headers: headersOf(options.header ?? [], sender) });
+    const signatureHeader = sender?.signatureHeader ?? SIGNATURE_HEADER.toLowerCase();
+    const [header, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === signatureHeader) as [
       string,
       string,
     ];
@@ -51,7 +56,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
       cli.terminal.printJson({ header, value, timestamp, ...(options.sender !== undefined && { headers }) });
     } else {
       const text = options.curl
-        ? curlCommand(file, lines, options.url?.href ?? `${DEFAULT_URL}${sender.name}`)
+        ? curlCommand(file, lines, options.url?.href ?? `${DEFAULT_URL}${options.sender ?? "signals"}`)
         : options.value
           ? value
           : lines.join("\n");

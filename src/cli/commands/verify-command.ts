@@ -4,7 +4,6 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT } from "../options/exit.js";
 import { printable } from "../console/printable.js";
-import { explainDelivery } from "../diagnosis/explain-delivery.js";
 import { explainVerification, type Explanation } from "../diagnosis/explain-verification.js";
 import { headerValueOf } from "../diagnosis/fix-header.js";
 import { wholeNumber } from "../options/parse-option.js";
@@ -54,17 +53,17 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   ]);
   runs(command, context, async (file, options, { cli }) => {
     const secrets = readSecrets(options, cli);
-    const sender = senderOf(options);
+    const sender = options.sender === undefined ? null : await senderOf(options);
     const captured = {
       body: await readInput(file, cli),
       secrets,
-      toleranceSeconds: options.tolerance ?? sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+      toleranceSeconds: options.tolerance ?? sender?.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
       nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
     };
     const explanation =
-      options.sender === undefined
+      sender === null
         ? explainVerification({ ...captured, header: headerValueOf(options.header?.at(-1) ?? "") })
-        : explainDelivery({
+        : (await import("../diagnosis/explain-delivery.js")).explainDelivery({
             ...captured,
             sender,
             headers: headersOf(options.header ?? [], sender),

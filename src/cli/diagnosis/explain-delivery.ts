@@ -1,5 +1,6 @@
-import { BUILT_IN_SENDERS, builtInSender } from "../../senders/built-in.js";
+import { builtInSender } from "../../senders/built-in.js";
 import { readable } from "../../senders/define-sender.js";
+import { SENDER_NAMES } from "../../senders/sender-names.js";
 import type { AnySender } from "../../senders/sender.js";
 import { verifyParsedSignature } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
@@ -82,7 +83,7 @@ function wrongKeys(sender: AnySender, secret: string): { key: string; cause: str
 }
 
 function otherSender({ sender, headers, body, secrets, url }: CapturedDelivery): string[] {
-  const other = BUILT_IN_SENDERS.find((name) => {
+  const other = SENDER_NAMES.find((name) => {
     const signature =
       name === sender.name ? undefined : builtInSender(name, { publicUrl: url })?.signature(headers, url);
     if (signature?.ok !== true) return false;

@@ -14,7 +14,7 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/commands/init/package-manager.js";
 import { installedFrom } from "../../../src/cli/commands/init/signalbox-spec.js";
-import { BUILT_IN_SENDERS } from "../../../src/senders/built-in.js";
+import { SENDER_NAMES } from "../../../src/senders/sender-names.js";
 import * as senders from "../../../src/senders/index.js";
 import { loadDriver } from "../../../src/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../../package/installed.js";
@@ -108,7 +108,7 @@ test("nothing of a template is left unfilled", async () => {
   }
 });
 
-const SENDER_STARTERS = BUILT_IN_SENDERS.flatMap((sender) => [
+const SENDER_STARTERS = SENDER_NAMES.flatMap((sender) => [
   [sender, "express", "sqlite"],
   [sender, "hono", "postgres"],
 ]);

@@ -54,7 +54,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       secrets: url === undefined ? [] : readSecrets(options, cli),
       ...(db !== undefined && { db }),
       ...(schema !== undefined && { schema }),
-      ...(options.sender !== undefined && { sender: senderOf(options) }),
+      ...(options.sender !== undefined && { sender: await senderOf(options) }),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,
       signal: cli.signal,

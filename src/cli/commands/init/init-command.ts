@@ -1,5 +1,5 @@
 import { Option, type Command } from "#commander";
-import { BUILT_IN_SENDERS } from "../../../senders/built-in.js";
+import { SENDER_NAMES } from "../../../senders/sender-names.js";
 import {
   runs,
   throwIfInterrupted,
@@ -36,7 +36,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
       new Option(
         "--sender <name>",
         "receive the webhooks of this sender, in place of the service's signals; with --template express or hono",
-      ).choices(BUILT_IN_SENDERS),
+      ).choices(SENDER_NAMES),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
     .option(

@@ -8,7 +8,6 @@ import { printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
 import { callingPackageManager, LOCK_FILES, withCommandsOf, type PackageManager } from "./package-manager.js";
-import { planProject } from "./plan-project.js";
 import { signalboxSpec } from "./signalbox-spec.js";
 import type { ProjectTemplate } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
@@ -32,6 +31,8 @@ export async function makeProject(
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const signalbox = signalboxSpec(options.signalbox, directory);
+  // Imported here, so that --help of any command starts faster.
+  const { planProject } = await import("./plan-project.js");
   const project = planProject(template, { directory, packageManager, signalbox });
   // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does
   // not exist.
