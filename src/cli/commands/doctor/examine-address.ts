@@ -23,7 +23,7 @@ function* urlFaults(url: URL): Generator<Finding> {
     const fix = "Leave them out: deliveries are signed and need no password.";
     yield warning(
       "url_has_credentials",
-      "the URL has a user name or a password, which the service might not send",
+      "the URL has a user name or a password, which the sender might not send",
       fix,
     );
   }
@@ -33,7 +33,7 @@ function* urlFaults(url: URL): Generator<Finding> {
 }
 
 const FIX_PRIVATE =
-  "Give the name a public address, or use a proxy or tunnel with a public address: the service calls from the internet.";
+  "Give the name a public address, or use a proxy or tunnel with a public address: the sender calls from the internet.";
 
 export async function examineHost({ url, surroundings }: Subject): Promise<Finding[]> {
   const host = url.hostname.replaceAll(/^\[|\]$/g, "");
@@ -49,10 +49,10 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
   const internal = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
   if (internal.length > 0) {
     const list = internal.map(([kind, address]) => `${address} (${kind})`).join(", ");
-    return [problem("address_private", `${host} has an address that the service cannot reach: ${list}`, FIX_PRIVATE)];
+    return [problem("address_private", `${host} has an address that the sender cannot reach: ${list}`, FIX_PRIVATE)];
   }
   if (kinds.has("loopback")) {
-    const found = `${host} is this machine: enough for a trial, but the service cannot reach this machine`;
+    const found = `${host} is this machine: enough for a trial, but the sender cannot reach this machine`;
     return [warning("address_local", found, FIX_PRIVATE)];
   }
   return [ok("address_public", `${host} is ${addresses.join(", ")}`)];
