@@ -21,11 +21,7 @@ function* urlFaults(url: URL): Generator<Finding> {
   }
   if (url.username !== "" || url.password !== "") {
     const fix = "Leave them out: deliveries are signed and need no password.";
-    yield warning(
-      "url_has_credentials",
-      "the URL has a user name or a password, which the sender might not send",
-      fix,
-    );
+    yield warning("url_has_credentials", "the URL has a user name or a password, which the sender might not send", fix);
   }
   if (url.hash !== "") {
     yield warning("url_has_fragment", "the part of the URL after # is never sent", "Leave that part out.");
