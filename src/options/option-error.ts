@@ -25,6 +25,10 @@ export function checkOptions<Schema extends z.ZodType>(of: Owner, schema: Schema
 /** The page that lists the options of each. */
 const PAGES = {
   createReceiver: "docs/receiver.md",
+  defineSender: "docs/own-sender.md",
+  standardWebhooks: "docs/senders.md",
+  twilio: "docs/senders.md",
+  meta: "docs/senders.md",
   createClient: "docs/client.md",
   createEmulator: "docs/emulator.md",
   sqliteStore: "docs/receiver.md",

@@ -1,6 +1,6 @@
-import { SignalboxError } from "../errors.js";
 import { isStorableName } from "../events/parse-event.js";
 import { parseJson } from "../events/parse-json.js";
+import { checkDefinition } from "./check-definition.js";
 import { compileScheme, type SignatureScheme } from "./scheme.js";
 import type {
   HandshakeAnswer,
@@ -43,7 +43,7 @@ const FACT = /^[\w.:/@#+-]{1,200}$/;
 /**
  * Makes a sender.
  *
- * @throws SignalboxError `option_invalid`
+ * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
  * const acme = defineSender({
  *   name: "acme",
@@ -52,7 +52,7 @@ const FACT = /^[\w.:/@#+-]{1,200}$/;
  * });
  */
 export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
-  assertDefinition(definition);
+  checkDefinition(definition);
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
   const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
   const scheme = compileScheme(definition.signature, definition.publicUrl);
@@ -72,12 +72,17 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
     read: (delivery) => readWith((content) => definition.read(content), delivery),
-    sign(body, { secret, now, headers: given }) {
-      const { headers: own } = sample(now);
-      return { ...own, ...given, ...scheme.sign(body, { secret, now, given: { ...own, ...given } }) };
+    sign(body, { secret, now, headers }) {
+      const given = lowerCase({ ...sample(now).headers, ...headers });
+      return { ...given, ...scheme.sign(body, { secret, now, given }) };
     },
     sample,
   };
+}
+
+/** Names in another spelling would be a second header, and the receiver would read the one that was meant to be replaced. */
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses */
@@ -150,18 +155,4 @@ const NO_FORM: Readonly<Record<string, string | undefined>> = {};
 
 function sampleOf(now: number): SampleDelivery {
   return { body: { id: `evt_${now}`, type: "test" } };
-}
-
-function assertDefinition(definition: Partial<SenderDefinition>): void {
-  const { name, signature, read } = definition;
-  const problem =
-    typeof name !== "string" || !/^[a-z0-9-]{1,50}$/.test(name)
-      ? "name must be 1 to 50 small letters, digits or hyphens"
-      : typeof signature?.header !== "string"
-        ? "signature.header must be the name of a header"
-        : typeof read !== "function"
-          ? "read must be a function"
-          : null;
-  if (problem === null) return;
-  throw new SignalboxError("option_invalid", `defineSender: ${problem}.`, "docs/senders.md shows a whole sender.");
 }

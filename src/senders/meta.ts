@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { SignalboxError } from "../errors.js";
+import { z } from "zod";
+import { checkOptions } from "../options/option-error.js";
 import { isUsableSecret } from "../signature/secret.js";
 import { defineSender } from "./define-sender.js";
 import type { Sender } from "./sender.js";
@@ -16,22 +17,20 @@ export interface MetaOptions {
   verifyToken: string;
 }
 
+const optionsSchema = z.strictObject({
+  verifyToken: z.custom<string>(isUsableSecret, "expected the text that you entered at Meta"),
+});
+
 /**
  * Meta: WhatsApp, Messenger, Instagram, Facebook (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). The secret is the app secret. The type is
  * `object`, the subtype the `field` of the first change. A delivery has many entries, and is one event. Meta tries for 36 hours.
  *
  * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured delivery is a duplicate for as long as its event is remembered.
  *
- * @throws SignalboxError `option_invalid`
+ * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function meta<Event = MetaEvent>({ verifyToken }: MetaOptions): Sender<Record<string, Event>> {
-  if (!isUsableSecret(verifyToken)) {
-    throw new SignalboxError(
-      "option_invalid",
-      "The option verifyToken of meta is empty.",
-      "Pass the text that you entered at Meta.",
-    );
-  }
+export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<string, Event>> {
+  const { verifyToken } = checkOptions("meta", optionsSchema, options);
   return defineSender({
     name: "meta",
     signature: { header: "x-hub-signature-256", prefix: "sha256=" },

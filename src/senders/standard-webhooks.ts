@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { checkOptions } from "../options/option-error.js";
 import { defineSender } from "./define-sender.js";
 import type { EventsByType, Sender } from "./sender.js";
 
@@ -23,14 +25,22 @@ export interface StandardWebhooksOptions {
   key?: "base64" | "text" | "public";
 }
 
+const optionsSchema = z.strictObject({
+  name: z.string().default("standard-webhooks"),
+  headerPrefix: z.string().default("webhook"),
+  key: z.enum(["base64", "text", "public"]).default("base64"),
+});
+
 /**
  * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md): OpenAI, GitLab from 19.0, Render,
  * Replicate, Supabase and others. Id and time are signed. An event without a `type` gets the type `event`.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function standardWebhooks<Event extends { type: string } = StandardWebhooksEvent>(
   options: StandardWebhooksOptions = {},
 ): Sender<EventsByType<Event>> {
-  const { name = "standard-webhooks", headerPrefix = "webhook", key = "base64" } = options;
+  const { name, headerPrefix, key } = checkOptions("standardWebhooks", optionsSchema, options);
   const isPublic = key === "public";
   return defineSender<Event>({
     name,

@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
-import { SignalboxError } from "../errors.js";
+import { z } from "zod";
+import { checkOptions } from "../options/option-error.js";
+import { publicUrlOption } from "./check-definition.js";
 import { defineSender } from "./define-sender.js";
 import type { SignedRequest } from "./scheme.js";
 import type { Sender } from "./sender.js";
@@ -13,6 +15,8 @@ export interface TwilioOptions {
   publicUrl: string;
 }
 
+const optionsSchema = z.strictObject({ publicUrl: publicUrlOption });
+
 /**
  * Twilio (https://www.twilio.com/docs/usage/security#validating-requests). The secret is the auth token. The types are `message.received`,
  * `message.delivered`, `call.completed` and so on, by the status; the subject is the SID. The answer is an empty TwiML document.
@@ -20,13 +24,10 @@ export interface TwilioOptions {
  * Not promised: Twilio signs no time, and has no signed id. The hash of the body is the id: a captured request is a duplicate for as long as its event
  * is remembered. TwiML with content: answer such requests by a route of your own.
  *
- * @throws SignalboxError `option_invalid`
+ * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function twilio<Event = TwilioEvent>({ publicUrl }: TwilioOptions): Sender<Record<string, Event>> {
-  if (!URL.canParse(publicUrl) || !/^https?:/i.test(publicUrl)) {
-    const help = "Pass the address that you gave to Twilio, such as https://hooks.example/webhooks/twilio.";
-    throw new SignalboxError("option_invalid", "The option publicUrl of twilio is no address.", help);
-  }
+export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Record<string, Event>> {
+  const { publicUrl } = checkOptions("twilio", optionsSchema, options);
   return defineSender({
     name: "twilio",
     publicUrl,

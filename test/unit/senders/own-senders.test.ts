@@ -249,3 +249,19 @@ test("an ECDSA signature that is made here is accepted here, and in hex too", ()
     expect(verdictOf(sender, { ...delivered, body: Buffer.from("{}") })).toBe("signature_mismatch");
   }
 });
+
+// What a mistake in a definition would let in, or would make useless without a word.
+test.each<[string, object, string]>([
+  ["a message without the body", { message: ["time", ":", "bdoy"] }, "signature.message"],
+  ["a time that is not signed", { time: { header: "x-time" } }, "signature.message"],
+  ["an id that is not signed", { id: "x-id" }, "signature.id"],
+  ["a part without its source", { message: ["time", "body"] }, "signature.time"],
+  ["a time in two places", { time: { header: "x-time", property: "time" } }, "signature.time"],
+  ["a time of a list that names none", { time: { list: true }, message: ["time", "body"] }, "signature.list.time"],
+  ["the address without publicUrl", { message: ["url", "body"] }, "signature.message"],
+  ["a misspelt option", { encodng: "base64" }, "signature.encodng"],
+  ["a hash that there is not", { digest: "md5" }, "signature.digest"],
+  ["no name of a header", { header: "x own" }, "signature.header"],
+])("a definition with %s is refused", (_name, change, option) => {
+  expect(() => own({ header: "x-own", ...change } as SignatureScheme)).toThrow(`"${option}"`);
+});
