@@ -57,6 +57,8 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal that the operator should look into; `cause` is null when no error caused it. */
   onTrouble: (code: RejectionCode, cause: unknown) => void;
+  /** Called for each event for which `onEvent` has no function. */
+  onUnhandled: (type: string) => void;
 }
 
 /**
@@ -163,6 +165,11 @@ export function createPipeline(config: PipelineConfig) {
 
   /** As `receiver.accept`. */
   async function accept({ body, headers = {} }: BackfilledEvent): Promise<BackfillResult> {
+    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+      const help = "Pass the event as text: { body: JSON.stringify(event) }.";
+      throw new SignalboxError("option_invalid", "receiver.accept needs a body of bytes or text.", help);
+    }
+    // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
     const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers), backfilled: true };
     if (!isDefault) received.signatureHeader = sender.signatureHeader;
@@ -212,6 +219,8 @@ export function createPipeline(config: PipelineConfig) {
   function tell(outcome: AcceptanceOutcome, input: AcceptedInput): void {
     const reference = referenceTo(config.endpoint, input);
     const { disposition } = input;
+    if (outcome === "accepted" && disposition.kind === "keep" && disposition.reason !== null)
+      config.onUnhandled(input.type);
     if (outcome !== "quarantined") events.emit(outcome, reference);
     else if (disposition.kind === "quarantine")
       events.emit("quarantined", { ...reference, reason: disposition.reason });

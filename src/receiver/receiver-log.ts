@@ -56,7 +56,10 @@ export function createReceiverLog(logger: Logger, logErrors: boolean) {
 }
 
 /** Logs what the receiver emits. */
-export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: LogThrottle): void {
+export function logEvents(
+  events: ReceiverEvents,
+  { log, throttle, endpoint }: { log: ReceiverLog; throttle: LogThrottle; endpoint: string },
+): void {
   events.on("accepted", (event) => log.debug(event, "accepted an event"));
   events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
   events.on("conflict", (event) => log.warn(event, "a known event id has another body; the first body is kept"));
@@ -68,7 +71,7 @@ export function logEvents(events: ReceiverEvents, log: ReceiverLog, throttle: Lo
     // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`) are only counted.
     if (status === 500 || status === 503) return;
     const suppressed = throttle(code);
-    if (suppressed !== null) log.warn({ code, status, requestId, suppressed }, "refused a delivery");
+    if (suppressed !== null) log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
   });
 }
 

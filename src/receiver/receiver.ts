@@ -81,6 +81,8 @@ export interface Receiver {
 export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
+const MOST_UNHANDLED = 1000;
+
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
  *
@@ -116,13 +118,15 @@ export function createReceiver<Events extends object>(
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
-  logEvents(events, log, throttle);
+  logEvents(events, { log, throttle, endpoint });
   const deliveries = watchDeliveries(events, clock);
 
   let state: ReceiverState = "idle";
   let storeFailure: string | null = null;
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
+  /** The types that were logged as unhandled. */
+  const unhandled = new Set<string>();
   const closed = new AbortController();
   // Each export of the inbox page listens to it.
   setMaxListeners(0, closed.signal);
@@ -177,6 +181,11 @@ export function createReceiver<Events extends object>(
       return "store_unavailable";
     },
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
+    onUnhandled(type) {
+      if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
+      unhandled.add(type);
+      log.info({ endpoint, type }, "onEvent has no function for events of this type; they are stored as done");
+    },
   });
 
   function handOff(leased: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {

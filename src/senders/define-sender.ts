@@ -63,6 +63,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
     keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...headers])],
     signatureHeader: scheme.header,
+    signedHeaders: scheme.signedHeaders,
     unsignedId,
     acknowledgement,
     handshake: handshake && {

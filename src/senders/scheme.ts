@@ -213,8 +213,10 @@ export function compileScheme(scheme: SignatureScheme, publicUrl = "") {
   }
 
   return {
-    /** The headers that a delivery must have. */
+    /** All of its headers. */
     headers: [header, ...[idHeader, timeHeader].filter((name) => name !== undefined)],
+    /** Those without which nothing can be verified. */
+    signedHeaders: [header, ...[needsId ? idHeader : undefined, timeHeader].filter((name) => name !== undefined)],
     header,
     secretProblem(secret: string): string | null {
       if (keyOf(scheme, secret, "verify") !== null) return null;

@@ -26,6 +26,8 @@ export interface Sender<Events extends object> {
   readonly keptHeaders: readonly string[];
   /** The header with the signature, in lower case: no tool shows its value. */
   readonly signatureHeader: string;
+  /** The headers without which nothing can be verified, in lower case. */
+  readonly signedHeaders: readonly string[];
   /** Whether the event's id stands where no signature covers it, so that a captured delivery could get a new one. */
   readonly unsignedId: boolean;
   /** The answer to an accepted event. @default the receiver's own */

@@ -20,6 +20,7 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
   limits: {},
   keptHeaders: ["content-type", "user-agent", SIGNATURE],
   signatureHeader: SIGNATURE,
+  signedHeaders: [SIGNATURE],
   unsignedId: false,
   secretProblem: (secret) => (isUsableSecret(secret) ? null : "expected the text that the service showed"),
   signature: (headers) => parseSignatureHeader(headerValue(headers, SIGNATURE)),

@@ -108,6 +108,33 @@ test("verify names the usual mistakes", async () => {
   expect((await stripe.run(["verify", stripe.file(PRETTY), ...hub])).stdout).toContain("give --sender github");
 });
 
+test("doctor names the mistake in the receiver's secret, and a receiver of another sender", async () => {
+  const { receiver, run, url } = await start("stripe");
+  const mistaken = await run(["doctor", "--url", url], "cli_7");
+  expect(mistaken.stdout).toContain("[secret_lacks_prefix]");
+  expect(await receiver.inbox.list()).toEqual([]);
+  const other = await start("github");
+  const asked = await run(["doctor", "--url", other.url]);
+  expect(asked.stdout).toMatch(/finds no signature of stripe \[signature_lost\]/);
+  expect(asked.exitCode).toBe(1);
+  // The sample tries the secret, and is the test event too.
+  expect((await other.run(["doctor", "--url", other.url, "--test-event"])).stdout).toContain("[event_stored]");
+  expect(await other.receiver.inbox.list()).toHaveLength(1);
+});
+
+test("send names what a file of GitHub lacks, and refuses what is no file or no header", async () => {
+  const { receiver, run, url, file } = await start("github");
+  const push = file('{"ref":"refs/heads/main"}');
+  expect((await run(["send", push, "--url", url])).stderr).toMatch(
+    /x-github-event is that of the sample: issues; .*-H/,
+  );
+  const given = await run(["send", push, "--url", url, "-H", "X-GitHub-Event: push"]);
+  expect([given.stderr, given.exitCode]).toEqual(["", 0]);
+  expect((await receiver.inbox.list()).map(({ type }) => type)).toContain("push");
+  expect((await run(["send", "push", "--url", url])).stderr).toContain("with --sender give sample, a file");
+  expect((await run(["send", push, "--url", url, "-H", "push"])).stderr).toContain("a colon");
+});
+
 test("an unknown sender, a missing secret and a missing address are named", async () => {
   const unknown = await runCli(["send", "sample", "--sender", "stripee", "--url", "http://localhost:1/"]);
   expect(unknown.stderr).toMatch(/stripee.*stripe/s);

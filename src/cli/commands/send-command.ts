@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { Option, type Command } from "#commander";
 import type { AnySender } from "../../senders/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { changeByte } from "../deliveries/build-delivery.js";
+import { echoed } from "../console/printable.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../options/define-command.js";
 import {
   parseAssignment,
@@ -16,7 +18,7 @@ import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
 import { readInput } from "../options/read-input.js";
-import { headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
+import { headersForFile, headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
 import { restamp, withSignalId } from "../deliveries/restamp.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
 import { sendDelivery, unreachable, type OutgoingDelivery } from "../deliveries/send-delivery.js";
@@ -26,7 +28,9 @@ const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
 export function addSendCommand(program: Command, context: CommandContext) {
   const command = program
     .command("send")
-    .description("Sign an event now and send it, with a new id and new times.")
+    .description(
+      "Sign an event now and send it, with a new id and new times (with --sender: the bytes of a file are sent unchanged).",
+    )
     .argument(
       "<type|file>",
       "a signal type, test, verification, a file, or - for stdin; with --sender: sample, a file or -",
@@ -75,6 +79,8 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const assignments = (options.set ?? []).map(parseAssignment);
   const sender = await senderOf(options);
   const isSample = options.sender !== undefined && source === "sample";
+  if (options.sender !== undefined && !isSample && source !== "-" && !existsSync(source))
+    throw usageError(`${echoed(source)} is no file; with --sender give sample, a file, or - for stdin`);
   const bytes = isSample
     ? sampleOf(sender, 0)
     : await (options.sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
@@ -83,7 +89,10 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const bodyOf = isSample
     ? createSamples(sender, options, assignments)
     : createBodies(bytes, source, options, assignments);
-  const signed = createSigner(sender, secret, options);
+  const lines = options.header ?? [];
+  const given =
+    isSample || options.sender === undefined ? headersOf(lines, sender) : headersForFile(lines, sender, cli.terminal);
+  const signed = createSigner(sender, secret, given, options);
 
   const { reportAnswers } = await import("../deliveries/report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
@@ -152,13 +161,17 @@ function createSamples(
 }
 
 /** With --duplicate each delivery has the headers of the first, but for its time and signature. */
-function createSigner(sender: AnySender, secret: string, options: SendOptions): (body: Buffer) => OutgoingDelivery {
-  const { skew, tamper, duplicate } = options;
-  let given = headersOf(options.header ?? [], sender);
+function createSigner(
+  sender: AnySender,
+  secret: string,
+  given: Record<string, string>,
+  { skew, tamper, duplicate }: SendOptions,
+): (body: Buffer) => OutgoingDelivery {
+  let first = given;
   return (body) => {
     const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
-    const headers = sender.sign(body, { secret, now, headers: given });
-    if (duplicate) given = headers;
+    const headers = sender.sign(body, { secret, now, headers: first });
+    if (duplicate) first = headers;
     const type = headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
     return {
       method: "POST",

@@ -3,7 +3,7 @@ import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { usageError } from "../options/exit.js";
-import { headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
+import { headersForFile, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../options/sender.js";
 import { httpUrl, wholeNumber } from "../options/parse-option.js";
 import { readInput } from "../options/read-input.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
@@ -45,7 +45,11 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     const headers =
       sender === null
         ? { [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) }
-        : sender.sign(body, { secret, now: timestamp * 1000, headers: headersOf(options.header ?? [], sender) });
+        : sender.sign(body, {
+            secret,
+            now: timestamp * 1000,
+            headers: headersForFile(options.header ?? [], sender, cli.terminal),
+          });
     const signatureHeader = sender?.signatureHeader ?? SIGNATURE_HEADER.toLowerCase();
     const [header, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === signatureHeader) as [
       string,

@@ -5,7 +5,7 @@ import type { AnySender } from "../../senders/sender.js";
 import { verifyParsedSignature } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
 import { KEEP_RAW_BYTES, REMAINING_CAUSES, skewCause, type Explanation } from "./explain-verification.js";
-import { secretMistakes } from "./secret-mistakes.js";
+import { secretMistakes, type SecretMistake } from "./secret-mistakes.js";
 
 /** A captured delivery of a sender other than the service. */
 export interface CapturedDelivery {
@@ -24,10 +24,10 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const signature = sender.signature(headers, url);
   if (!signature.ok) {
     const { reason } = signature;
-    const needed = sender.keptHeaders.filter((name) => headers[name] === undefined).join(", ");
+    const needed = sender.signedHeaders.filter((name) => headers[name] === undefined).join(", ");
     const lower = { ...headers, [sender.signatureHeader]: headers[sender.signatureHeader]?.toLowerCase() };
     const isInCapitals = reason === "signature_malformed" && sender.signature(lower, url).ok;
-    const missing = `a header of the signature was not given; of those of ${sender.name} these are missing: ${needed}`;
+    const missing = `a header of the signature of ${sender.name} was not given: ${needed}`;
     const malformed = isInCapitals
       ? "the signature's letters must be lowercase"
       : `it has not the form of ${sender.name}`;
@@ -52,7 +52,12 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
       return { signed, cause: `the body was signed ${name}: ${by}; ${KEEP_RAW_BYTES}` };
     }),
   ];
-  const keys = [...secrets.map((key) => ({ key, cause: "" })), ...secrets.flatMap((each) => wrongKeys(sender, each))];
+  const mistakes = secrets.flatMap((secret) => senderMistakes(sender, secret, "signer"));
+  const keys = [
+    ...secrets.map((key) => ({ key, cause: "" })),
+    // A key of bytes works in place of a text that is not decoded.
+    ...mistakes.map(({ key, found, fix }) => ({ key: key as string, cause: `${found}. ${fix}` })),
+  ];
   for (const { signed, cause: ofBody } of bodies) {
     for (const { key, cause: ofKey } of keys) {
       if (!match([key], signed).ok) continue;
@@ -69,17 +74,22 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   };
 }
 
-/** The keys of usual mistakes, as secrets of the sender. */
-function wrongKeys(sender: AnySender, secret: string): { key: string; cause: string }[] {
+/** The usual mistakes, with their keys as secrets of the sender. */
+export function senderMistakes(sender: AnySender, secret: string, other: "signer" | "receiver"): SecretMistake[] {
   const isDecoded = sender.secretProblem("no base64!") !== null;
-  const mistakes = secretMistakes(secret, "signer").map(({ key, found, fix }) => {
-    // Without decoding, a key of bytes works in place of a text.
-    const asSecret = typeof key === "string" ? key : isDecoded ? key.toString("base64") : (key as unknown as string);
-    return { key: asSecret, cause: `${found}. ${fix.replace("the service", "the sender")}` };
-  });
+  const mistakes = secretMistakes(secret, other).map(({ key, fix, ...mistake }) => ({
+    ...mistake,
+    key: isDecoded ? key.toString("base64") : key,
+    fix: fix.replace("the service", "the sender"),
+  }));
   if (!isDecoded) return mistakes;
-  const text = "the signer used the text of the secret as the key: the key is the base64 after its prefix, decoded";
-  return [...mistakes, { key: Buffer.from(secret.trim()).toString("base64"), cause: text }];
+  const asText = {
+    id: "secret_decoded",
+    key: Buffer.from(secret.trim()).toString("base64"),
+    found: `the ${other} used the text of the secret as the key`,
+    fix: "The key is the base64 after its prefix, decoded.",
+  };
+  return [...mistakes, asText];
 }
 
 function otherSender({ sender, headers, body, secrets, url }: CapturedDelivery): string[] {

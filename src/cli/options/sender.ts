@@ -1,6 +1,7 @@
-import { Option } from "#commander";
+import { InvalidArgumentError, Option } from "#commander";
 import { SENDER_NAMES, type SenderName } from "../../senders/sender-names.js";
 import type { AnySender } from "../../senders/sender.js";
+import type { Terminal } from "../console/terminal.js";
 import { usageError } from "./exit.js";
 import { collect, httpUrl } from "./parse-option.js";
 
@@ -12,7 +13,10 @@ export const PUBLIC_URL = new Option(
 export const SENDER_HEADER = new Option(
   "-H, --header <header>",
   "with --sender: a header that it sends, such as 'X-GitHub-Event: push' (repeatable)",
-).argParser(collect);
+).argParser((text: string, before: readonly string[] | undefined) => {
+  if (/^\s*[\w-]+\s*:/.test(text)) return collect(text, before);
+  throw new InvalidArgumentError("Expected a name, a colon and a value, such as 'X-GitHub-Event: push'.");
+});
 
 /** The sender that was chosen, by default the service. Imported here, so that --help starts faster. */
 export async function senderOf(options: { sender?: SenderName; publicUrl?: URL }): Promise<AnySender> {
@@ -28,6 +32,20 @@ export function headersOf(lines: readonly string[], { signatureHeader }: AnySend
   for (const line of lines) {
     const [, name = signatureHeader, value = line.trim()] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
     headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+/** The headers that were given for the body of a file. Those of the sender's sample that fill them up are noted, since one may be the type. */
+export function headersForFile(
+  lines: readonly string[],
+  sender: AnySender,
+  terminal: Pick<Terminal, "note">,
+): Record<string, string> {
+  const headers = headersOf(lines, sender);
+  for (const [name, value] of Object.entries(sender.sample(Date.now()).headers ?? {})) {
+    if (name in headers || name === "content-type") continue;
+    terminal.note(`the header ${name} is that of the sample: ${value}; give another with -H`);
   }
   return headers;
 }

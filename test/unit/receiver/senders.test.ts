@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
 import { defineSender } from "../../../src/senders/define-sender.js";
@@ -92,8 +93,16 @@ test.each([
 
 test("an event without a function is kept as done and says so, and can be replayed once there is one", async () => {
   const store = memoryStore();
-  const first = await testReceiver({ sender: acme(), store, onEvent: { "charge.*": () => undefined } });
+  const lines: object[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as object) });
+  const first = await testReceiver({ sender: acme(), store, logger, onEvent: { "charge.*": () => undefined } });
   expect((await first.deliver(PAID)).status).toBe(200);
+  await first.deliver({ ...PAID, id: "evt_2" });
+  expect(lines).toMatchObject([
+    {},
+    { msg: "receiver started" },
+    { msg: expect.stringContaining("no function") as string, type: "invoice.paid", endpoint: "default" },
+  ]);
   expect(await first.receiver.inbox.get("evt_1")).toMatchObject({
     state: "done",
     lastError: "no_handler",

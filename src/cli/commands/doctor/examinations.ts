@@ -7,7 +7,12 @@ import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.
 import { examineClock } from "./examine-clock.js";
 import { examineDatabase } from "./examine-database.js";
 import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
-import { examineSenderAnswer, examineSenderEvent, examineSenderSecret } from "./examine-sender.js";
+import {
+  examineSenderAnswer,
+  examineSenderConnection,
+  examineSenderEvent,
+  examineSenderSecret,
+} from "./examine-sender.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
@@ -44,9 +49,10 @@ export const EXAMINATIONS: readonly Examination[] = [
 /** For the receiver of another sender. Its clock is compared by the answer's Date header alone. */
 const SENDER_EXAMINATIONS: readonly Examination[] = [
   ...EXAMINATIONS.filter(({ group, name }) => group === INBOX || group === DATABASE || name === "host"),
-  { name: "connection", group: CONNECTION, needs: ["host"], run: examineSenderAnswer },
+  { name: "connection", group: CONNECTION, needs: ["host"], run: examineSenderConnection },
+  { name: "answer", group: CONNECTION, needs: ["connection"], run: examineSenderAnswer },
   { name: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
-  { name: "secret", group: SIGNATURE, needs: ["connection"], run: examineSenderSecret },
+  { name: "secret", group: SIGNATURE, needs: ["answer"], run: examineSenderSecret },
   { name: "test-event", group: BODY, needs: ["secret"], unless: noTestEvent, run: examineSenderEvent },
 ];
 

@@ -3,8 +3,12 @@ import type { Reply, Subject } from "./examination.js";
 import { blocker, ok, type Finding } from "./findings.js";
 import { verdictOf, verificationBody } from "./probe.js";
 
-export async function examineConnection({ send, timeoutMs, facts }: Subject): Promise<Finding[]> {
-  const reply = await send({ body: verificationBody() });
+export async function examineConnection(subject: Subject): Promise<Finding[]> {
+  return connected(subject, await subject.send({ body: verificationBody() }));
+}
+
+/** What the first reply says about the way to the receiver. */
+export function connected({ timeoutMs, facts }: Subject, reply: Reply): Finding[] {
   const { answer } = reply;
   if (answer.kind !== "answer") return [faultAsBlocker(explainAnswer(answer, timeoutMs))];
   facts.contact = reply;

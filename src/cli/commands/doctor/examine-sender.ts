@@ -1,8 +1,10 @@
 import type { AnySender } from "../../../senders/sender.js";
 import { describeAnswer, errorCodeIn, isSuccess, type Answer } from "../../deliveries/answer.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
+import { senderMistakes } from "../../diagnosis/explain-delivery.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { explainAnswer } from "../../diagnosis/explain-answer.js";
+import { connected } from "./examine-answer.js";
 import type { Reply, Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 
@@ -11,12 +13,13 @@ const LONG_AGO_MS = 24 * 60 * 60 * 1000;
 
 /** Posts a sample of the sender, signed so long ago that it is not stored. */
 async function post(
-  { sender, url, secrets, timeoutMs, signal, surroundings }: Subject,
+  { sender, url, secrets, timeoutMs, signal, surroundings, facts }: Subject,
   { secret, isNew = false, sent }: { secret: string; isNew?: boolean; sent?: (body: Buffer) => Buffer },
 ): Promise<Reply> {
   const known = sender as AnySender;
   const before = surroundings.now();
-  const now = before - (isNew ? 0 : LONG_AGO_MS);
+  // One time for all that is stored: so a run stores one event, and the others are its duplicates.
+  const now = isNew ? (facts.sampledAt ??= before) : before - LONG_AGO_MS;
   const { body } = known.sample(now);
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const signed = Object.entries(known.sign(bytes, { secret, now }));
@@ -27,45 +30,59 @@ async function post(
   return { answer, headers, code: errorCodeIn(answer), isVerified: false, at: (before + surroundings.now()) / 2 };
 }
 
-/** Whether a forged delivery reaches the code that verifies it, and is refused. */
-export async function examineSenderAnswer(subject: Subject): Promise<Finding[]> {
+/** Posts a forged delivery, whose answer `examineSenderAnswer` judges. */
+export async function examineSenderConnection(subject: Subject): Promise<Finding[]> {
   const [secret = ""] = subject.secrets;
   const reply = await post(subject, { secret, sent: (body) => Buffer.concat([body, Buffer.from(" ")]) });
-  subject.facts.contact = reply;
-  const { answer, code } = reply;
+  return connected(subject, reply);
+}
+
+/** Whether the forged delivery reached the code that verifies it, and was refused. */
+export function examineSenderAnswer({ facts, timeoutMs, sender }: Subject): Finding[] {
+  const { answer, code } = facts.contact as Reply;
+  const { name, signedHeaders } = sender as AnySender;
   // A 401 without a code is from a receiver that signalbox did not make.
-  const isRefused = code === "signature_mismatch" || (code === null && isStatus(answer, 401));
+  if (code === "signature_mismatch" || (code === null && isStatus(answer, 401)))
+    return [ok("forgery_refused", "a forged signature is refused")];
   if (isSuccess(answer)) {
     const fix = "Verify the signature of each delivery over its raw bytes, as expressHandler(receiver) does.";
     return [blocker("forgery_accepted", "a forged signature is accepted: anyone can post events", fix)];
   }
-  if (isRefused) return [ok("forgery_refused", "a forged signature is refused")];
-  const { id, found, fix } = explainAnswer(answer, subject.timeoutMs);
+  if (code === "signature_missing" || code === "signature_malformed") {
+    const found = `the receiver finds no signature of ${name}`;
+    const fix = `Compare --sender with the receiver's option sender; and make the proxy forward ${signedHeaders.join(", ")}.`;
+    return [blocker("signature_lost", found, fix)];
+  }
+  const { id, found, fix } = explainAnswer(answer, timeoutMs);
   return [blocker(id, found, fix)];
 }
 
 /** Whether the receiver has each secret, and the bytes arrive as they were sent. */
 export async function examineSenderSecret(subject: Subject): Promise<Finding[]> {
-  const { secrets, sendsTestEvent, sender } = subject;
-  const isTimed = signsTime(sender as AnySender);
+  const { secrets, sendsTestEvent } = subject;
+  const sender = subject.sender as AnySender;
+  const isTimed = signsTime(sender);
   if (!isTimed && !sendsTestEvent) {
-    const found = `${(sender as AnySender).name} signs no time, so only an event that is stored can show whether the secret is right`;
+    const found = `${sender.name} signs no time, so only an event that is stored can show whether the secret is right`;
     return [warning("secret_not_tried", found, "Give --test-event to send the sender's sample, which is stored.")];
   }
-  const isRight = ({ answer, code }: Reply): boolean =>
-    isTimed ? code === "timestamp_out_of_tolerance" : isSuccess(answer);
+  const isKnown = async (secret: string, sent?: (body: Buffer) => Buffer): Promise<boolean> => {
+    const { answer, code } = await post(subject, { secret, isNew: !isTimed, ...(sent !== undefined && { sent }) });
+    return isTimed ? code === "timestamp_out_of_tolerance" : isSuccess(answer);
+  };
   const unknown: number[] = [];
-  for (const [index, secret] of secrets.entries()) {
-    if (!isRight(await post(subject, { secret, isNew: !isTimed }))) unknown.push(index + 1);
-  }
+  for (const [index, secret] of secrets.entries()) if (!(await isKnown(secret))) unknown.push(index + 1);
   if (unknown.length === 0) return [ok("secret", "the receiver knows every secret that was given")];
-  const [secret = ""] = secrets;
-  if (isTimed) {
-    const compact = await post(subject, { secret, sent: (body) => bodyVariants(body)[0]?.body ?? body });
-    if (isRight(compact)) {
+  if (unknown.length === secrets.length) {
+    const [secret = ""] = secrets;
+    if (isTimed && (await isKnown(secret, (body) => bodyVariants(body)[0]?.body ?? body))) {
       const fix =
         "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy in front of it.";
       return [blocker("body_changed", "the body is changed in transit", fix)];
+    }
+    for (const { key, id, found, fix } of secrets.flatMap((each) => senderMistakes(sender, each, "receiver"))) {
+      if (typeof key === "string" && sender.secretProblem(key) === null && (await isKnown(key)))
+        return [problem(id, found, fix)];
     }
   }
   const fix = "Give the receiver the secret that the sender shows for this webhook, and for the right environment.";
@@ -79,13 +96,8 @@ export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {
   const { answer } = await post(subject, { secret, isNew: true });
   const answered = describeAnswer(answer, false);
   if (isSuccess(answer)) return [ok("event_stored", `the sender's sample is acknowledged: ${answered}`)];
-  return [
-    problem(
-      "event_not_stored",
-      `the sender's sample is answered ${answered}`,
-      "Read the receiver's log, which names the cause.",
-    ),
-  ];
+  const fix = "Read the receiver's log, which names the cause.";
+  return [problem("event_not_stored", `the sender's sample is answered ${answered}`, fix)];
 }
 
 function isStatus(answer: Answer, status: number): boolean {
