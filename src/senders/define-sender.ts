@@ -56,12 +56,12 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
   const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
   const scheme = compileScheme(definition.signature, definition.publicUrl);
-  const headers = (definition.headers ?? []).map((header) => header.toLowerCase());
+  const readHeaders = (definition.headers ?? []).map((header) => header.toLowerCase());
   const sample = definition.sample?.bind(definition) ?? sampleOf;
   return {
     name,
     limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
-    keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...headers])],
+    keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...readHeaders])],
     signatureHeader: scheme.header,
     signedHeaders: scheme.signedHeaders,
     unsignedId,

@@ -56,7 +56,7 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const keys = [
     ...secrets.map((key) => ({ key, cause: "" })),
     // A key of bytes works in place of a text that is not decoded.
-    ...mistakes.map(({ key, found, fix }) => ({ key: key as string, cause: `${found}. ${fix}` })),
+    ...mistakes.map((mistake) => ({ key: mistake.key as string, cause: `${mistake.found}. ${mistake.fix}` })),
   ];
   for (const { signed, cause: ofBody } of bodies) {
     for (const { key, cause: ofKey } of keys) {
