@@ -3,7 +3,9 @@ import { SignalboxError } from "../errors.js";
 import { checkOptions } from "../options/option-error.js";
 import type { DurationStats } from "../time/durations.js";
 import type { BatcherLimits } from "./batcher.js";
+import type { Pause } from "./dispatch/breaker.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
+import { readFailures, type Failure } from "./failure-groups.js";
 import { inPortions } from "./in-portions.js";
 import { replayEvents } from "./replay.js";
 import type { InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
@@ -31,6 +33,10 @@ export interface InboxVitals {
   running: number;
   /** Why no hand-off begins; null when hand-offs run. */
   paused: PauseReason | null;
+  /** For how many milliseconds the oldest event that waits for its hand-off has been stored; 0 when none waits, null when unknown. */
+  oldestReceivedAgeMs: number | null;
+  /** Facts about the pause with `breaker: "open"` or `"probing"`; null when the breaker is closed. */
+  pause: Pause | null;
   /** `open`: hand-offs are paused because the callback keeps failing. `probing`: one event is handed off, as a test. */
   breaker: "closed" | "open" | "probing";
   /** For how many milliseconds the oldest commit in flight has lasted; 0 when none is in flight. */
@@ -47,6 +53,7 @@ export interface InboxVitals {
 export interface InboxStats extends StoreStats, InboxVitals {
   /** As in {@link InboxVitals}; never null. */
   oldestReadyAgeMs: number;
+  oldestReceivedAgeMs: number;
 }
 
 /** The events of a started receiver's endpoint. */
@@ -72,6 +79,23 @@ export interface Inbox {
   /** Replays several events. @returns one outcome for each, in order */
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
   /**
+   * The events that fail now, grouped by their error: those that wait after a failed attempt, and the dead ones. Of each state it looks at the
+   * newest 10,000. The largest group is first.
+   *
+   * @throws SignalboxError `store_failed`
+   */
+  failures(): Promise<Failure[]>;
+  /**
+   * Tries one event now if hand-offs are paused because the callback keeps failing.
+   *
+   * @throws SignalboxError `store_failed`
+   */
+  retryNow(): Promise<void>;
+  /** The same, and makes this waiting event due now. @throws SignalboxError `option_invalid`, `store_failed` */
+  retryNow(eventId: string): Promise<MoveOutcome>;
+  /** The same for several events. @returns one outcome for each, in order */
+  retryNow(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /**
    * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known.
    *
    * @throws SignalboxError `option_invalid`, `store_failed`
@@ -87,11 +111,14 @@ export interface Inbox {
 export function createInboxReader(
   store: InboxStore,
   endpoint: string,
-  dispatcher: Pick<Dispatcher, "nudge" | "oldestWaitingAgeMs">,
+  dispatcher: Pick<Dispatcher, "nudge" | "probeNow" | "oldestWaitingAgeMs">,
   vitals: () => InboxVitals,
   readAgain: ReadAgain,
 ): Inbox {
-  function move(name: "replay" | "discard", moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>) {
+  function move(
+    name: "replay" | "discard" | "retryNow",
+    moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>,
+  ) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
       const all: unknown = typeof ids === "string" ? [ids] : ids;
       assertIds(name, all);
@@ -105,6 +132,8 @@ export function createInboxReader(
     };
   }
 
+  const retry = move("retryNow", (eventIds) => store.retryNow(eventIds.map((eventId) => ({ endpoint, eventId }))));
+
   return {
     list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     search: async (query) => store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
@@ -117,10 +146,16 @@ export function createInboxReader(
     discard: move("discard", (eventIds) =>
       store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
     ) as Inbox["discard"],
+    failures: () => readFailures(store, endpoint),
+    retryNow: (async (ids: string | readonly string[] = []) => {
+      const outcomes = await retry(ids);
+      dispatcher.probeNow();
+      return outcomes;
+    }) as Inbox["retryNow"],
     async stats() {
       const stats = await store.stats(endpoint);
       const oldestReadyAgeMs = Math.max(stats.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs());
-      return { ...stats, ...vitals(), oldestReadyAgeMs };
+      return { ...stats, ...vitals(), oldestReadyAgeMs, oldestReceivedAgeMs: stats.oldestReceivedAgeMs ?? 0 };
     },
   };
 }
@@ -156,6 +191,8 @@ const searchSchema = z
     typeOrSubtype: text.optional(),
     subject: text.optional(),
     eventId: text.optional(),
+    error: text.max(1000).optional(),
+    receivedAfter: z.int().optional(),
     receivedBefore: z.int().optional(),
     beforeSeq: z.int().min(0).optional(),
     limit: z.int().min(1).max(1000).optional(),

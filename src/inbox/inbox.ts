@@ -122,9 +122,12 @@ export function createInbox(config: InboxConfig) {
 
   function vitals(): InboxVitals {
     // An error of the store must not break the application's health route.
-    const readyAgeMs = safely(() => store.oldestReadyAgeMs?.(endpoint), undefined);
+    const oldest = safely(() => store.oldestReady?.(endpoint), undefined);
     return {
-      oldestReadyAgeMs: readyAgeMs === undefined ? null : Math.max(readyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
+      oldestReadyAgeMs:
+        oldest === undefined ? null : Math.max(oldest.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
+      oldestReceivedAgeMs: oldest === undefined ? null : (oldest.oldestReceivedAgeMs ?? 0),
+      pause: dispatcher.pause(),
       queued: batcher.queued(),
       running: dispatcher.running(),
       paused: dispatcher.pausedBy(),

@@ -4,13 +4,16 @@ import type { Batch, BatchResult, CrashedEvent, NewEvent, Settlement } from "./b
 import type {
   Activity,
   ActivityQuery,
+  FailedEvent,
   InboxEntry,
   ListQuery,
   MoveOutcome,
+  OldestReady,
   ReplayOutcome,
   SearchPage,
   SearchQuery,
   StoredEvent,
+  StoredReport,
   StoreStats,
 } from "./stored-events.js";
 
@@ -209,7 +212,20 @@ export interface InboxStore {
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
   /** As `stats` returns it, for `health()`; undefined when it is not known. Omit it if that takes a long query. */
-  oldestReadyAgeMs?(endpoint: string): number | null | undefined;
+  oldestReady?(endpoint: string): OldestReady | undefined;
+  /**
+   * The events that fail: those that are `dead`, or `ready` after a failed attempt.
+   *
+   * - **G15** It finds the newest `FAILED_AT_ONCE` of this state below `beforeSeq`, the newest first, in an inbox of any size. A delivery that
+   *   succeeds pays nothing for it.
+   */
+  failing(endpoint: string, state: FailedEvent["state"], beforeSeq: number): Promise<FailedEvent[]>;
+  /** Whether a receiver has the endpoint open; null when that cannot be told. For a tool. */
+  hasReceiver(endpoint: string): Promise<boolean | null>;
+  /** Replaces the report of this reporter. Those that are older than `REPORT_KEPT_MS` are deleted. */
+  saveReport(endpoint: string, reporter: string, report: string): Promise<void>;
+  /** The kept reports, the newest first. */
+  reports(endpoint: string): Promise<StoredReport[]>;
   /** For `health()` and `stats()`, without a query; null while nothing is known. Optional. */
   diagnostics?(endpoint: string): StoreDiagnostics | null;
   /**
@@ -222,6 +238,8 @@ export interface InboxStore {
    * @returns one outcome for each, in order
    */
   replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]>;
+  /** Makes `ready` events due now. @returns one outcome for each, in order */
+  retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]>;
   /** Makes events `done` without handing them off. @returns one outcome for each, in order. */
   discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
   /**

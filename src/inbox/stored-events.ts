@@ -118,8 +118,12 @@ export interface SearchQuery {
   subject?: string | undefined;
   /** The beginning of the event's id. */
   eventId?: string | undefined;
+  /** A part of its last error, whatever the case of its letters; `…` in it stands for anything. */
+  error?: string | undefined;
   /** Only events received before this time, in milliseconds since 1970. */
   receivedBefore?: number | undefined;
+  /** Only events received at this time or later. */
+  receivedAfter?: number | undefined;
   /** Only entries with a smaller `seq`. For the next page, pass `nextBeforeSeq` of this page. */
   beforeSeq?: number | undefined;
   /** @default 50 */
@@ -179,4 +183,41 @@ export interface StoreStats extends StateCounts {
   total: number;
   /** For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is no `ready` event. */
   oldestReadyAgeMs: number | null;
+  /**
+   * For how many milliseconds the oldest event that waits for its hand-off has been stored; null when none waits. An event that was
+   * replayed and had not failed before counts from its replay.
+   */
+  oldestReceivedAgeMs: number | null;
 }
+
+/** How long the oldest event has waited. Null: none waits. */
+export type OldestReady = Pick<StoreStats, "oldestReadyAgeMs" | "oldestReceivedAgeMs">;
+
+/** An event that waits for another attempt after a failed one, or is dead. */
+export interface FailedEvent {
+  seq: number;
+  eventId: string;
+  state: "ready" | "dead";
+  subject: string | null;
+  /** The beginning of its last error. */
+  lastError: string;
+  /** When its first kept attempt failed and when its last one did, in milliseconds since 1970. */
+  firstFailedAt: number;
+  lastFailedAt: number;
+}
+
+/** A store returns so many of the events that fail at a time, with so many characters of their errors. */
+export const FAILED_AT_ONCE = 500;
+export const FAILED_ERROR_LENGTH = 1000;
+
+/** What a receiver says of itself to tools in other processes, such as why its hand-offs are paused. */
+export interface StoredReport {
+  /** When it was saved, in milliseconds since 1970. */
+  at: number;
+  /** JSON. */
+  report: string;
+}
+
+/** A report is kept for this long, and an endpoint has at most so many, one from each start of a receiver. */
+export const REPORT_KEPT_MS = 24 * 60 * 60 * 1000;
+export const MOST_REPORTS = 200;

@@ -51,6 +51,8 @@ export function plainMedium({ bend = (store) => store, waits = () => true }: Bre
     },
     reclaim: (request) => through((each) => each.reclaim(request)),
     replay: (...args) => through((each) => each.replay(...args)),
+    retryNow: (events) => through((each) => each.retryNow(events)),
+    saveReport: (...args) => through((each) => each.saveReport(...args)),
     discard: (events) => through((each) => each.discard(events)),
     prune: (request) => through((each) => each.prune(request)),
   };

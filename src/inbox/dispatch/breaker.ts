@@ -4,7 +4,17 @@ import type { ClaimedEvent } from "../batch.js";
 /** The breaker opens when this many events have failed since the last success, each of them once or more. */
 export const BREAKER_THRESHOLD = 10;
 const FIRST_PROBE_MS = 1000;
-const LONGEST_PROBE_MS = 60_000;
+export const LONGEST_PROBE_MS = 60_000;
+
+/** Why and since when hand-offs are paused, because the callback keeps failing. */
+export interface Pause {
+  /** In milliseconds since 1970. */
+  since: number;
+  /** The first line of the last error. */
+  error: string;
+  /** When one event is tried; in the past while one is. */
+  nextTryAt: number;
+}
 
 /**
  * Stops hand-offs while the user's system is down, so that only the few events that are used as probes lose attempts.
@@ -30,20 +40,32 @@ export function createBreaker(
   let probeDelayMs = FIRST_PROBE_MS;
   let timer: ClockTimer | null = null;
   let isEnded = false;
+  let pause: Pause | null = null;
 
   function waitForProbe(): void {
     state = "open";
     timer?.cancel();
+    if (pause !== null) pause.nextTryAt = clock.now() + probeDelayMs;
     if (isEnded) return;
-    timer = clock.setTimeout(() => {
-      state = "probing";
-      listener.onProbe();
-    }, probeDelayMs);
+    timer = clock.setTimeout(probe, probeDelayMs);
+  }
+
+  function probe(): void {
+    state = "probing";
+    listener.onProbe();
   }
 
   return {
     /** `closed`: all events can run. `open`: no event starts. `probing`: one event can run. */
     state: () => state,
+    /** Null while it is closed. */
+    pause: () => pause,
+    /** Tries one event now. */
+    probeNow(): void {
+      if (state !== "open" || isEnded) return;
+      timer?.cancel();
+      probe();
+    },
     /** Not the event of the last probe while another is due, and of the others the one with the fewest attempts. */
     chooseProbe(events: readonly ClaimedEvent[]): ClaimedEvent | undefined {
       const [first, second] = events.toSorted((a, b) => a.attempts - b.attempts);
@@ -56,14 +78,19 @@ export function createBreaker(
       lastProbe = null;
       probeDelayMs = FIRST_PROBE_MS;
       state = "closed";
+      pause = null;
       listener.onClose();
     },
-    failed(seq: number): void {
+    /** @param error as it is stored */
+    failed(seq: number, error: string | null): void {
+      const [text = ""] = (error ?? "").split("\n", 1);
       if (state === "probing") {
+        if (pause !== null) pause.error = text;
         lastProbe = seq;
         probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
         waitForProbe();
       } else if (state === "closed" && failed.add(seq).size >= BREAKER_THRESHOLD) {
+        pause = { since: clock.now(), error: text, nextTryAt: 0 };
         waitForProbe();
         listener.onOpen();
       }

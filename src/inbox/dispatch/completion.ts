@@ -53,7 +53,7 @@ export function createCompletion(
           observe.handedOff(event, attempt);
         }
         if (result !== true) return;
-        if (resolved) breaker.failed(event.seq);
+        if (resolved) breaker.failed(event.seq, settlement.lastError);
         concluded(event, attempt, judgement);
       });
     },

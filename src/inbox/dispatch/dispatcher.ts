@@ -275,6 +275,8 @@ export function createDispatcher(config: DispatcherConfig) {
     held: heldSeqs,
     pausedBy,
     breakerState: () => breaker.state(),
+    pause: breaker.pause,
+    probeNow: breaker.probeNow,
     running: attempts.count,
     /** For how many milliseconds the oldest waiting event has been due; 0 when none waits. */
     oldestWaitingAgeMs: () => Math.max(0, ...waiting.map((leased) => dueForMs(leased, clock))),

@@ -31,7 +31,7 @@ export function createOutcomes(
     const error = resolved ? NOT_COMPLETED : end.error;
     const judgement = end.how === "shutdown" ? shutDown(event, end.dueForMs) : judge(event, attempt, error, end.how);
     // A callback that resolved has failed only if its settlement says so.
-    if (!resolved && isCounted(judgement)) breaker.failed(event.seq);
+    if (!resolved && isCounted(judgement)) breaker.failed(event.seq, judgement.settlement.lastError);
     if (hasReadSql) completion.settle(event, attempt, judgement, error, resolved);
     else failed(event, attempt, judgement, error);
   }

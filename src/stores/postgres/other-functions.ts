@@ -52,6 +52,27 @@ const REPLAY = `
   END $$;
 `;
 
+const RETRY_NOW = `
+  CREATE OR REPLACE FUNCTION retry_now(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  DECLARE
+    v_outcomes text[] := '{}';
+    v_outcome text;
+    v_row inbox;
+    e record;
+  BEGIN
+    ${SYNC}
+    FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
+      ${lockIf("'ready'")}
+      ELSE
+        UPDATE inbox SET due_at = least(due_at, now_ms()), queue_at = least(queue_at, now_ms()) WHERE seq = v_row.seq;
+        v_outcome := 'moved';
+      END IF;
+      v_outcomes := v_outcomes || v_outcome;
+    END LOOP;
+    RETURN v_outcomes;
+  END $$;
+`;
+
 const DISCARD = `
   CREATE OR REPLACE FUNCTION discard(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
@@ -108,4 +129,4 @@ const PRUNE = `
   END $$;
 `;
 
-export const OTHER_FUNCTIONS = REPLAY + DISCARD + PRUNE;
+export const OTHER_FUNCTIONS = REPLAY + RETRY_NOW + DISCARD + PRUNE;

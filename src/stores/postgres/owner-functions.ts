@@ -156,6 +156,18 @@ const OLDEST_READY_AGE = `
   $$;
 `;
 
+// For how long the oldest ready event has been stored: it is the one that has been due for longest, or has failed and was pushed back.
+const OLDEST_RECEIVED_AGE = `
+  CREATE OR REPLACE FUNCTION oldest_received_age(p_endpoint text) RETURNS bigint
+  LANGUAGE sql ${IN_SCHEMA} AS $$
+    SELECT greatest(now_ms() - min(received_at), 0) FROM (
+      (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL ORDER BY queue_at, seq LIMIT 1)
+      UNION ALL
+      (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL AND last_error IS NOT NULL
+       ORDER BY seq LIMIT 1)) AS oldest
+  $$;
+`;
+
 // The heartbeat of an idle process, and what health() says. It needs no sync: a lost heartbeat is soon followed by another. A
 // role without pg_read_all_stats does not see which standbys are synchronous.
 const BEAT = `
@@ -172,6 +184,7 @@ const BEAT = `
     RETURN json_build_object(
       'isKnown', pg_is_in_recovery() OR show_alive(p_owner),
       'oldestReadyAgeMs', oldest_ready_age(p_endpoint),
+      'oldestReceivedAgeMs', oldest_received_age(p_endpoint),
       'medium', json_build_object(
         'durability', CASE WHEN current_setting('synchronous_standby_names') = '' THEN 'primary' ELSE 'standby' END,
         'synchronousCommit', CASE WHEN v_sync IN ('off', 'local') THEN 'on' ELSE v_sync END,
@@ -236,6 +249,7 @@ export const OWNER_FUNCTIONS = [
   SHOW_ALIVE,
   RAISE_LOW_SEQ,
   OLDEST_READY_AGE,
+  OLDEST_RECEIVED_AGE,
   BEAT,
   REGISTER,
   UNREGISTER,

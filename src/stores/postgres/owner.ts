@@ -1,4 +1,5 @@
 import { codeOf } from "../../errors.js";
+import type { OldestReady } from "../../inbox/stored-events.js";
 import type { Clock } from "../../time/clock.js";
 import { OWNER_GONE } from "./commit-functions.js";
 import { ignore } from "../../time/ignore.js";
@@ -30,9 +31,8 @@ export type PostgresDiagnostics = {
   inRecovery: boolean;
 };
 
-interface Beat {
+interface Beat extends OldestReady {
   isKnown: boolean;
-  oldestReadyAgeMs: number | null;
   medium: PostgresDiagnostics;
 }
 

@@ -8,6 +8,7 @@ import { createActivityCounter, readActivity, type ActivityCounter } from "./act
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
+import { createFailures, type Failures } from "./failures.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
 import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
@@ -88,7 +89,13 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       throw error;
     }
     const slowRun = createRun(slow).run;
-    return { pools, run, slowRun, queries: createQueries(slowRun, name, operator) };
+    return {
+      pools,
+      run,
+      slowRun,
+      queries: createQueries(slowRun, name, operator),
+      failures: createFailures(slowRun, name),
+    };
   }
 
   async function disconnect(pools: readonly PgPool[]): Promise<void> {
@@ -221,9 +228,14 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       }),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
-    oldestReadyAgeMs: (endpoint) => owners.get(endpoint)?.lastBeat()?.oldestReadyAgeMs,
+    oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
+    failing: (endpoint, state, beforeSeq) => call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    hasReceiver: (endpoint) => call(({ failures }) => failures.hasReceiver(endpoint)),
+    saveReport: (endpoint, reporter, report) => call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
+    reports: (endpoint) => call(({ failures }) => failures.reports(endpoint)),
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
     replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
+    retryNow: (events) => call(({ queries }) => queries.retryNow(events)),
     discard: (events) => call(({ queries }) => queries.discard(events)),
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
     prune: (request) => call(({ queries }) => queries.prune(request)),
@@ -264,6 +276,7 @@ interface Connection {
   run: Run;
   slowRun: Run;
   queries: Queries;
+  failures: Failures;
 }
 
 /** A tool is no owner: it has no heartbeat, and leases and frees nothing. */

@@ -86,7 +86,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
-          ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs"
+          ${name}.oldest_ready_age($1) AS "oldestReadyAgeMs", ${name}.oldest_received_age($1) AS "oldestReceivedAgeMs"
          FROM (
            SELECT count(*) FILTER (WHERE state = 'dead') AS dead, count(*) FILTER (WHERE state = 'quarantined') AS quarantined
            FROM ${name}.inbox WHERE endpoint = $1 AND parked_at IS NOT NULL) AS parked`,
@@ -137,6 +137,13 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         values,
       );
       return (row as { outcomes: ReplayOutcome[] }).outcomes;
+    },
+    async retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]> {
+      const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.retry_now($1, $2)) AS outcomes`, [
+        events.map(({ endpoint }) => endpoint),
+        events.map(({ eventId }) => storable(eventId)),
+      ]);
+      return (row as { outcomes: MoveOutcome[] }).outcomes;
     },
     async discard(events: readonly EventKey[]): Promise<MoveOutcome[]> {
       const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.discard($1, $2)) AS outcomes`, [

@@ -18,7 +18,7 @@ const OLDEST_SERVER = 140_000;
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 /** What each version must have; a part of it may have been lost with a backup, or by hand. */
-const TABLE_NAMES = ["inbox", "inbox_body", "inbox_history", "inbox_minute", "inbox_owner"];
+const TABLE_NAMES = ["inbox", "inbox_body", "inbox_history", "inbox_minute", "inbox_owner", "inbox_report"];
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;

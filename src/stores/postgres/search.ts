@@ -1,3 +1,4 @@
+import { likePattern } from "../../inbox/failure-groups.js";
 import type { InboxEntry, SearchPage, SearchQuery } from "../../inbox/stored-events.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import type { Run } from "./connection.js";
@@ -20,7 +21,9 @@ const newest = (which: string, most: number): string => `
               AND (p_type_or_subtype IS NULL OR i.type = p_type_or_subtype OR i.subtype = p_type_or_subtype)
               AND (p_subject IS NULL OR i.subject = p_subject)
               AND (p_id IS NULL OR starts_with(i.event_id, p_id))
-              AND (p_received_before IS NULL OR i.received_at < p_received_before) AS matches
+              AND (p_error IS NULL OR i.last_error ILIKE p_error)
+              AND (p_received_before IS NULL OR i.received_at < p_received_before)
+              AND (p_received_after IS NULL OR i.received_at >= p_received_after) AS matches
           FROM inbox i WHERE ${which} AND i.seq < p_before ORDER BY i.seq DESC LIMIT ${most}
         ) AS looked
         WHERE looked.matches OR looked.n = ${most} LIMIT p_limit;`;
@@ -28,7 +31,7 @@ const newest = (which: string, most: number): string => `
 export const SEARCH_FUNCTION = `
   CREATE OR REPLACE FUNCTION search(
     p_endpoint text, p_state text, p_type text, p_subtype text, p_type_or_subtype text, p_subject text, p_id text,
-    p_received_before bigint, p_before bigint, p_limit int
+    p_error text, p_received_before bigint, p_received_after bigint, p_before bigint, p_limit int
   ) RETURNS TABLE (matches boolean, is_last boolean, entry inbox)
   LANGUAGE plpgsql STABLE ROWS 50 ${IN_SCHEMA} SET enable_sort = off SET enable_bitmapscan = off AS $$
   DECLARE
@@ -62,13 +65,15 @@ export const SEARCH_FUNCTION = `
 
 /** @param name the schema, quoted */
 export async function search(run: Run, name: string, endpoint: string, query: SearchQuery): Promise<SearchPage> {
-  const { state, type, subtype, typeOrSubtype, subject, receivedBefore } = query;
+  const { state, type, subtype, typeOrSubtype, subject, receivedBefore, receivedAfter } = query;
   const { beforeSeq = Number.MAX_SAFE_INTEGER, limit = 50 } = query;
   const id = query.eventId === "" ? null : query.eventId;
+  const error = query.error === undefined ? null : likePattern(query.error);
+  const times = [receivedBefore, receivedAfter, beforeSeq];
   const rows = await run<InboxEntry & { matches: boolean; is_last: boolean }>(
-    `SELECT matches, is_last, ${ENTRY} FROM ${name}.search($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS found,
+    `SELECT matches, is_last, ${ENTRY} FROM ${name}.search($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS found,
        LATERAL (SELECT (found.entry).*) AS entry`,
-    [endpoint, state, type, subtype, typeOrSubtype, subject, id, receivedBefore, beforeSeq, limit + 1],
+    [endpoint, state, type, subtype, typeOrSubtype, subject, id, error, ...times, limit + 1],
   );
   const found = rows.filter(({ matches }) => matches);
   const entries = found.slice(0, limit).map(({ matches: _matches, is_last: _isLast, ...entry }) => entry);

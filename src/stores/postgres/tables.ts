@@ -118,10 +118,25 @@ const SENDERS = `
   END $$;
 `;
 
+// Events that failed and wait for another attempt have an index, in which an event that succeeds has no entry. And what receivers say of
+// themselves. LOCK comes first, as above. Processes of the version before cannot search until they are replaced.
+const FAILURES = `
+  LOCK TABLE inbox_owner, inbox;
+  CREATE INDEX inbox_failing ON inbox (endpoint, seq) WHERE queue_at IS NOT NULL AND last_error IS NOT NULL;
+  CREATE TABLE inbox_report (
+    endpoint text   NOT NULL COLLATE "C",
+    reporter text   NOT NULL,
+    at       bigint NOT NULL,
+    report   text   NOT NULL, -- JSON
+    PRIMARY KEY (endpoint, reporter)
+  );
+  DROP FUNCTION IF EXISTS search(text, text, text, text, text, text, text, bigint, bigint, int);
+`;
+
 /**
  * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
  * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
  * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
  * such as the old signature of a function beside a new one.
  */
-export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS];
+export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS, FAILURES];

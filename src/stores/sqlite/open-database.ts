@@ -8,6 +8,7 @@ import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
 import { assertWritable, refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
+import { lockOwner } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 import { syncFolderOf, syncFoldersFrom } from "./wal-sync.js";
@@ -149,46 +150,4 @@ function switchToWal(db: Database.Database): void {
       Atomics.wait(NEVER, 0, 0, 5);
     }
   }
-}
-
-/** The inboxes that this process has locked. */
-const lockedHere = new Set<string>();
-
-/**
- * Locks the inbox for handing off: by one process alone, or by several that are all `shared`.
- *
- * Node has no flock, so this is SQLite's lock on a separate file; tools can still open the inbox. The kernel releases the lock
- * when the process ends for any reason. A pid file would be left behind.
- *
- * @returns a function that releases the lock
- * @throws SignalboxError `store_in_use`
- */
-function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
-  const lock = new driver(`${inboxPath}-owner`, { timeout: 0 });
-  try {
-    // Nothing is written to the lock file, and with this mode a killed process leaves no journal behind.
-    lock.pragma("journal_mode = MEMORY");
-    if (shared) {
-      lock.exec("BEGIN");
-      lock.prepare("SELECT count(*) FROM sqlite_schema").get();
-    } else {
-      lock.exec("BEGIN EXCLUSIVE");
-    }
-  } catch (error) {
-    lock.close();
-    if (!isBusy(error)) throw error;
-    throw new SignalboxError(
-      "store_in_use",
-      `Another receiver has the inbox ${inboxPath} open.`,
-      lockedHere.has(inboxPath)
-        ? "This process has it open already: give both receivers the same store object."
-        : "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
-      { cause: error },
-    );
-  }
-  lockedHere.add(inboxPath);
-  return () => {
-    lockedHere.delete(inboxPath);
-    lock.close();
-  };
 }

@@ -1,6 +1,7 @@
 import type { Database } from "better-sqlite3";
 import type { InboxStore } from "../../inbox/store.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { prepareFailures, type Failures } from "./failures.js";
 import { createQueries, type NowAt, type Queries } from "./queries.js";
 import { createRestore } from "./restore.js";
 import { prepareSearch, search, type SearchSteps } from "./search.js";
@@ -11,10 +12,17 @@ export interface PreparedInbox {
   committer: Committer;
   queries: Queries;
   searchSteps: SearchSteps;
+  failures: Failures;
 }
 
 export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
-  return { db, committer: createCommitter(db, shared), queries: createQueries(db), searchSteps: prepareSearch(db) };
+  return {
+    db,
+    committer: createCommitter(db, shared),
+    queries: createQueries(db),
+    searchSteps: prepareSearch(db),
+    failures: prepareFailures(db),
+  };
 }
 
 export type Use<Result> = (inbox: PreparedInbox, nowAt: NowAt) => Result;
@@ -48,7 +56,12 @@ export function createOperations(
     search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
     activity: async (endpoint, query) =>
       read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint))),
-    oldestReadyAgeMs: (endpoint) => read(({ queries }, nowAt) => queries.oldestReadyAgeMs(endpoint, nowAt(endpoint))),
+    oldestReady: (endpoint) => read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt(endpoint))),
+    failing: async (endpoint, state, beforeSeq) => read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    saveReport: (endpoint, reporter, report) =>
+      write(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt(endpoint))),
+    reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
+    retryNow: (events) => write(({ queries }, nowAt) => queries.retryNow(events, nowAt)),
     replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
     discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
     restore: (endpoint, events) => write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),

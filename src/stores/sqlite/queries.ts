@@ -5,6 +5,7 @@ import {
   EVENT_STATES,
   type InboxEntry,
   type ListQuery,
+  type OldestReady,
   type StateCounts,
   type StoredEvent,
   type StoreStats,
@@ -52,9 +53,12 @@ export function createQueries(db: Database) {
         + (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 0) AS done,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'dead') AS dead,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'quarantined') AS quarantined`);
-  const oldestReady = db
-    .prepare<[string], number | null>("SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready'")
-    .pluck();
+  // The oldest event that waits is the one that has been due for longest, or has failed and was pushed back.
+  const oldestReady = db.prepare<{ endpoint: string }, { dueAt: number; receivedAt: number }>(`
+    SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
+      WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
+    FROM inbox WHERE endpoint = @endpoint AND state = 'ready'`);
+  const toNow = db.prepare<[number, number, number]>("UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?");
   const toReady = db.prepare(`
     UPDATE inbox SET event_id = @eventId, type = @type, subtype = @subtype, subject = @subject, state = 'ready',
       due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
@@ -75,9 +79,10 @@ export function createQueries(db: Database) {
     )
     .pluck();
 
-  function oldestReadyAgeMs(endpoint: string, now: number): number | null {
-    const dueAt = oldestReady.get(endpoint) ?? null;
-    return dueAt === null ? null : Math.max(0, now - dueAt);
+  function oldestReadyOf(endpoint: string, now: number): OldestReady {
+    const { dueAt, receivedAt } = oldestReady.get({ endpoint }) as { dueAt: number | null; receivedAt: number };
+    if (dueAt === null) return { oldestReadyAgeMs: null, oldestReceivedAgeMs: null };
+    return { oldestReadyAgeMs: Math.max(0, now - dueAt), oldestReceivedAgeMs: Math.max(0, now - receivedAt) };
   }
 
   function list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): InboxEntry[] {
@@ -135,6 +140,15 @@ export function createQueries(db: Database) {
   const replay = db.transaction((events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain) =>
     events.map((event) => replayOne(event, nowAt(event.endpoint), readAgain)),
   ).immediate;
+  const retryNow = db.transaction((events: readonly EventKey[], nowAt: NowAt) =>
+    events.map(({ endpoint, eventId }): MoveOutcome => {
+      const row = findOne.get(endpoint, eventId);
+      if (row === undefined) return "not_found";
+      if (row.state !== "ready") return "wrong_state";
+      toNow.run(Math.min(row.dueAt, nowAt(endpoint)), nowAt(endpoint), row.seq);
+      return "moved";
+    }),
+  ).immediate;
   const discard = db.transaction((events: readonly EventKey[], nowAt: NowAt) =>
     events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, nowAt(endpoint))),
   ).immediate;
@@ -168,11 +182,12 @@ export function createQueries(db: Database) {
     stats(endpoint: string, now: number): StoreStats {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
-      return { ...byState, total, oldestReadyAgeMs: oldestReadyAgeMs(endpoint, now) };
+      return { ...byState, total, ...oldestReadyOf(endpoint, now) };
     },
-    oldestReadyAgeMs,
+    oldestReady: oldestReadyOf,
     activity: activity.find,
     replay,
+    retryNow,
     discard,
     prune,
   };

@@ -104,6 +104,20 @@ const SENDERS = `
   CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
 `;
 
+// Events that failed and wait for another attempt, in the order of `seq`, so that an event that succeeds writes nothing to it. And what
+// receivers say of themselves.
+const FAILURES = `
+  CREATE INDEX inbox_failing ON inbox (endpoint) WHERE state = 'ready' AND last_error IS NOT NULL;
+
+  CREATE TABLE inbox_report (
+    endpoint TEXT    NOT NULL,
+    reporter TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    report   TEXT    NOT NULL,
+    PRIMARY KEY (endpoint, reporter)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
 export const MIGRATIONS: readonly string[] = [
   INBOX,
@@ -113,6 +127,7 @@ export const MIGRATIONS: readonly string[] = [
   READING,
   NO_SUSPECTS,
   SENDERS,
+  FAILURES,
 ];
 
 /** Marks a file as an inbox ("sgbx"). */

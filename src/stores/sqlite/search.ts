@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import { likePattern } from "../../inbox/failure-groups.js";
 import { EVENT_STATES, type InboxEntry, type SearchPage, type SearchQuery } from "../../inbox/stored-events.js";
 import { ENTRY, entryOf, type EntryRow } from "./queries.js";
 
@@ -43,7 +44,7 @@ export function prepareSearch(db: Database) {
   function entriesOf(from: string, query: SearchQuery, values: Record<string, unknown>): InboxEntry[] {
     const sql = `SELECT ${ENTRY} FROM ${from} AND ${conditions(query)} ORDER BY seq DESC LIMIT @limit`;
     return prepared<EntryRow>(sql)
-      .all({ ...query, ...values })
+      .all({ ...query, ...values, errorPattern: likePattern(query.error ?? "") })
       .map(entryOf);
   }
 
@@ -145,7 +146,9 @@ const CONDITIONS: Partial<Record<keyof SearchQuery, string>> = {
   subtype: "subtype = @subtype",
   typeOrSubtype: "(type = @typeOrSubtype OR subtype = @typeOrSubtype)",
   subject: "subject = @subject",
+  error: String.raw`last_error LIKE @errorPattern ESCAPE '\'`,
   receivedBefore: "received_at < @receivedBefore",
+  receivedAfter: "received_at >= @receivedAfter",
   eventId: BEGINS,
 };
 

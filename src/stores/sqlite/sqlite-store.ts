@@ -12,6 +12,7 @@ import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
 import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
+import { isOwned } from "./owner-lock.js";
 import { damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";
 
@@ -249,6 +250,10 @@ export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteS
     ...operations,
     commit: (batch) => handingOff(() => operations.commit(batch)),
     reclaim: (request) => handingOff(() => operations.reclaim(request)),
+    async hasReceiver(endpoint) {
+      const { path: file } = connected();
+      return operator ? safely(() => isOwned(file), null) : clocks.has(endpoint);
+    },
     async stats(endpoint) {
       const { background } = connected();
       return background.run("stats", endpoint, clockOf(clocks, endpoint).now()).catch((error: unknown) => {

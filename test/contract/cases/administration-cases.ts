@@ -13,6 +13,7 @@ import {
   acceptDelayed,
   claim,
   commit,
+  idsOf,
   newEvent,
   settle,
   settlement,
@@ -185,7 +186,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);
     await advance(500);
-    const { oldestReadyAgeMs, ...counts } = await store.stats(ENDPOINT);
+    const { oldestReadyAgeMs, oldestReceivedAgeMs: _age, ...counts } = await store.stats(ENDPOINT);
     const expected = { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6 };
     deepStrictEqual(counts, expected, "stats counted wrongly");
     strictEqual(oldestReadyAgeMs, 500, "oldestReadyAgeMs was not that of the earliest due time");
@@ -195,5 +196,15 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     const secondPage = await store.list({ endpoint: ENDPOINT, afterSeq: firstPage.at(-1)?.seq ?? 0 });
     deepStrictEqual([firstPage.length, secondPage.length], [4, 2], "list ignored limit or afterSeq");
     deepStrictEqual(await store.list({ endpoint: SECOND }), [], "list returned another endpoint's events");
+  }),
+  storeCase("G10", "retryNow makes a waiting event due now, and changes no other", async ({ store }) => {
+    await acceptDelayed(store, "evt_waits", DAY_MS);
+    await acceptAs(store, "evt_dead", "dead");
+    await accept(store, "evt_other", { state: "ready" }, SECOND);
+    const outcomes = await store.retryNow(
+      ["evt_waits", "evt_dead", "evt_other"].map((eventId) => ({ endpoint: ENDPOINT, eventId })),
+    );
+    deepStrictEqual(outcomes, ["moved", "wrong_state", "not_found"], "the outcomes of retryNow");
+    deepStrictEqual(idsOf((await claim(store)).events), ["evt_waits"], "not exactly the moved event is due");
   }),
 ];

@@ -6,6 +6,7 @@ import {
   DEFAULT_SENDER,
   MOST_PAST_STEPS,
   NO_HANDLER,
+  REPORT_KEPT_MS,
   type Activity,
   type InboxEntry,
   type PastStep,
@@ -19,6 +20,7 @@ import {
   SECOND,
   accept,
   acceptAs,
+  assertBetween,
   claimOne,
   commit,
   crash,
@@ -115,7 +117,7 @@ const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> =
   history: true,
 };
 
-/** G12 to G14: search, history and activity. */
+/** G12 to G15: search, history, activity, failures and reports. */
 export const READING_CASES: readonly StoreCase[] = [
   storeCase("G12", "search finds every event that matches, the newest first, each once", async ({ store }) => {
     const states = ["ready", "dead", "done", "quarantined", "leased"] as const;
@@ -385,4 +387,97 @@ export const READING_CASES: readonly StoreCase[] = [
     await prune(store);
     strictEqual(await accepted(), 1, "activity that is too old was not deleted, or other activity was");
   }),
+  storeCase("G12", "search finds a part of an error, and what was received since a time", async ({ store }) => {
+    const errors = ["Error: connect 10.0.0.1\n    at f (a.js)", "Error: 100% _new_", "TypeError: x", null];
+    for (const [index, lastError] of errors.entries()) {
+      const received = { at: RECEIVED_AT + index * 1000, headers: {} };
+      await settle(store, await accept(store, `evt_${index}`, { state: "leased", received }), {
+        state: "dead",
+        lastError,
+      });
+    }
+    const queries: [SearchQuery, string[]][] = [
+      [{ error: "ERROR: CONNECT" }, ["evt_0"]],
+      [{ error: "error: … at f" }, ["evt_0"]],
+      [{ error: "0% _" }, ["evt_1"]],
+      [{ error: "0%%_" }, []],
+      [{ receivedAfter: RECEIVED_AT + 2000 }, ["evt_3", "evt_2"]],
+    ];
+    for (const [query, ids] of queries) {
+      deepStrictEqual(await searchAll(store, query), ids, `a search found others: ${JSON.stringify(query)}`);
+    }
+  }),
+  storeCase("G15", "events that failed are found with their error, the newest first, by state", async (context) => {
+    const { store, advance } = context;
+    const times: number[] = [];
+    for (const [index, state] of (["ready", "dead", "ready", "dead"] as const).entries()) {
+      const lease = await accept(store, `evt_${index}`, { state: "leased", subject: `product-${index}` });
+      await settle(store, lease, { state, lastError: `Error: ${index}`, delayMs: 0 });
+      times.push((await historyOf(store, `evt_${index}`))[0]?.at ?? NaN);
+      await advance(1000);
+    }
+    // What never failed, is done, was replayed, or is of another endpoint does not fail.
+    await acceptAs(store, "evt_waits", "ready");
+    await acceptAs(store, "evt_done", "done");
+    await accept(store, "evt_kept", { state: "done", reason: NO_HANDLER });
+    await acceptAs(store, "evt_unusable", "quarantined");
+    await fail(store, "evt_replayed");
+    await replay(store, "evt_replayed");
+    await accept(store, "evt_other", { state: "ready" }, SECOND);
+    const again = await claimOne(store);
+    strictEqual(again.eventId, "evt_0", "another event was claimed");
+    await settle(store, again, { state: "ready", lastError: "Error: again", attempts: 2 });
+    const lastFailedAt = (await historyOf(store, "evt_0"))[1]?.at ?? NaN;
+
+    const found = async (state: "ready" | "dead", beforeSeq = Number.MAX_SAFE_INTEGER) =>
+      (await store.failing(ENDPOINT, state, beforeSeq)).map(({ seq: _seq, ...event }) => event);
+    const wanted = (index: number, state: "ready" | "dead") => ({
+      eventId: `evt_${index}`,
+      state,
+      subject: `product-${index}`,
+      lastError: `Error: ${index}`,
+      firstFailedAt: times[index],
+      lastFailedAt: times[index],
+    });
+    const first = { ...wanted(0, "ready"), lastError: "Error: again", lastFailedAt };
+    deepStrictEqual(await found("ready"), [wanted(2, "ready"), first], "not exactly the waiting events that failed");
+    deepStrictEqual(await found("dead"), [wanted(3, "dead"), wanted(1, "dead")], "not exactly the dead events");
+    const [newest] = await store.failing(ENDPOINT, "dead", Number.MAX_SAFE_INTEGER);
+    deepStrictEqual(await found("dead", newest?.seq), [wanted(1, "dead")], "the next page begins elsewhere");
+  }),
+  storeCase(
+    "G15",
+    "the oldest event that waits is found, also when its failure has pushed it back",
+    async ({ store }) => {
+      const oldest = async () => (await store.stats(ENDPOINT)).oldestReceivedAgeMs;
+      strictEqual(await oldest(), null, "an inbox without waiting events has an oldest one");
+      await accept(store, "evt_new", { received: { at: 120_000, headers: {} } });
+      const age = (await oldest()) ?? NaN;
+      const lease = await accept(store, "evt_old", {
+        state: "leased",
+        received: { at: 60_000, headers: {} },
+      });
+      await settle(store, lease, { state: "ready", delayMs: DAY_MS, lastError: "Error: down" });
+      assertBetween((await oldest()) ?? NaN, age + 60_000, age + 65_000, "the age of the oldest event");
+    },
+  ),
+  storeCase(
+    "G15",
+    "reports of receivers are kept by endpoint and reporter, the newest first, for a day",
+    async (context) => {
+      const { store, advance } = context;
+      const read = async (endpoint = ENDPOINT) => (await store.reports(endpoint)).map(({ report }) => report);
+      await store.saveReport(ENDPOINT, "a", '{"n":1}');
+      await advance(1000);
+      await store.saveReport(ENDPOINT, "b", '{"n":2}');
+      await store.saveReport(SECOND, "a", '{"n":3}');
+      await advance(1000);
+      await store.saveReport(ENDPOINT, "a", '{"n":4}');
+      deepStrictEqual(await read(), ['{"n":4}', '{"n":2}'], "not exactly the last report of each");
+      deepStrictEqual(await read(SECOND), ['{"n":3}'], "another endpoint's report was changed");
+      await advance(REPORT_KEPT_MS);
+      await store.saveReport(ENDPOINT, "a", '{"n":5}');
+      deepStrictEqual(await read(), ['{"n":5}'], "an old report was kept");
+    },
+  ),
 ];

@@ -96,7 +96,7 @@ testOnPostgres("a process that commits nothing has a heartbeat, which brings the
     (await admin.query<{ at: string }>(`SELECT beat_at AS at FROM ${name}.inbox_owner`)).rows[0]?.at;
   const first = await beatAt();
   await eventually("the next heartbeat", async () => (await beatAt()) !== first);
-  await eventually("the age", () => (store.oldestReadyAgeMs?.(ENDPOINT) ?? 0) > 500);
+  await eventually("the age", () => (store.oldestReady?.(ENDPOINT)?.oldestReadyAgeMs ?? 0) > 500);
 });
 
 testOnPostgres(

@@ -80,8 +80,8 @@ test("a store without a medium, or one that fails to tell of it, does not take h
   const fail = () => {
     throw new Error("the disk is gone");
   };
-  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReadyAgeMs: fail };
-  const { oldestReadyAgeMs: _, ...silent } = memoryStore();
+  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReady: fail };
+  const { oldestReady: _, ...silent } = memoryStore();
   for (const [store, oldestReadyAgeMs] of [
     [memoryStore(), 0] as const,
     [failing, null] as const,

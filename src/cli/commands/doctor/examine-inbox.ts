@@ -4,6 +4,7 @@ import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../errors.js";
 import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { loadDriver, missingBinaryError } from "../../../sqlite/sqlite-driver.js";
+import { isOwned } from "../../../stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../stores/sqlite/schema.js";
 import { isBusy } from "../../../stores/sqlite/store-error.js";
 import { errorCode } from "../../options/exit.js";
@@ -55,38 +56,16 @@ function driverFault({ tryDriver }: Subject["surroundings"]): Finding | null {
 
 /** Finds out whether a process has the inbox open. Such a process holds a lock on the file `<inbox>-owner`. */
 export function examineInboxOwner({ db = "" }: Subject): Finding[] {
-  const lockFile = `${realpathSync(db)}-owner`;
+  const path = realpathSync(db);
   try {
-    if (isLocked(lockFile)) return [ok("inbox_owner", "a process has the inbox open")];
+    if (isOwned(path)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
     const fix = "Run this command as the receiver's user, and find out what that file is.";
-    return [warning("inbox_not_checked", `${lockFile} could not be opened (${errorCode(error)})`, fix)];
+    return [warning("inbox_not_checked", `${path}-owner could not be opened (${errorCode(error)})`, fix)];
   }
   const fix =
     "Start the receiver. If it runs, it uses another file: compare --db with the path in its sqliteStore(…), which is relative to its working folder.";
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
-}
-
-/**
- * Tries to take the lock. If that succeeds, no process held it, and it is released within microseconds. A receiver that starts in
- * that short time fails with the error that the inbox is in use.
- *
- * @throws SqliteError when the file cannot be opened
- */
-function isLocked(lockFile: string): boolean {
-  if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
-  const driver = loadDriver();
-  const lock = new driver(lockFile, { timeout: 0 });
-  try {
-    // Processes that share the inbox hold a shared lock. An attempt to get another shared lock would not detect them.
-    lock.exec("BEGIN EXCLUSIVE");
-    return false;
-  } catch (error) {
-    if (isBusy(error)) return true;
-    throw error;
-  } finally {
-    lock.close();
-  }
 }
 
 /** A larger file is not checked: the check reads about 150 MB per second, and the write-ahead log grows until it ends. */

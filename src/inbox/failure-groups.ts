@@ -1,0 +1,90 @@
+import { nextTurn } from "../time/timers.js";
+import type { InboxStore } from "./store.js";
+import { FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
+
+/** Events that fail with the same error. */
+export interface Failure {
+  /** The error, with `…` for each number, id, and what the event is about. `error:` of a search takes it as it is. */
+  error: string;
+  /** How many events fail so: those that wait for another attempt, and the dead ones. */
+  count: number;
+  waiting: number;
+  dead: number;
+  /** When the first and the last of their attempts failed, in milliseconds since 1970. */
+  firstSeen: number;
+  lastSeen: number;
+  /** What they are about, the most frequent first; at most 5. */
+  subjects: string[];
+  /** How many different subjects there are. */
+  subjectCount: number;
+  /** Those that wait first, and of each state the newest first. */
+  eventIds: string[];
+}
+
+const MOST_SUBJECTS = 5;
+
+/** Stands for the parts of an error that differ between events. */
+export const ANYTHING = "…";
+
+const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
+
+/** An error without its calls and the parts that differ between events: words with a digit in them, and what the event is about. */
+export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError" | "subject">): string {
+  const text = lastError.replaceAll(CALLS, "").replaceAll("\n", ` ${ANYTHING} `);
+  const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
+  return named.replaceAll(/[\w:.,/@#+-]*\d[\w:.,/@#+-]*/g, ANYTHING);
+}
+
+/** Of each state, so many of the newest events are looked at. */
+const MOST_FAILED = 10_000;
+
+/** The events that fail now, in groups: those that wait after a failed attempt, and the dead ones. The largest group is first. */
+export async function readFailures(store: Pick<InboxStore, "failing">, endpoint: string): Promise<Failure[]> {
+  const groups = new Map<string, Group>();
+  for (const state of ["ready", "dead"] as const) {
+    let beforeSeq = Number.MAX_SAFE_INTEGER;
+    for (let looked = 0; looked < MOST_FAILED; looked += FAILED_AT_ONCE) {
+      const events = await store.failing(endpoint, state, beforeSeq);
+      for (const event of events) addTo(groups, event);
+      if (events.length < FAILED_AT_ONCE) break;
+      beforeSeq = events.at(-1)?.seq ?? 0;
+      // Each portion gets a turn of its own, so that many do not block the event loop together.
+      await nextTurn();
+    }
+  }
+  return [...groups.values()].map(failureOf).sort((a, b) => b.count - a.count || b.lastSeen - a.lastSeen);
+}
+
+type Group = Omit<Failure, "subjects" | "subjectCount"> & { bySubject: Map<string, number> };
+
+function addTo(groups: Map<string, Group>, event: FailedEvent): void {
+  const { eventId, state, subject, firstFailedAt, lastFailedAt } = event;
+  const error = commonError(event);
+  const group = groups.get(error) ?? {
+    error,
+    count: 0,
+    waiting: 0,
+    dead: 0,
+    firstSeen: firstFailedAt,
+    lastSeen: lastFailedAt,
+    eventIds: [],
+    bySubject: new Map<string, number>(),
+  };
+  groups.set(error, group);
+  group.count += 1;
+  group[state === "dead" ? "dead" : "waiting"] += 1;
+  group.firstSeen = Math.min(group.firstSeen, firstFailedAt);
+  group.lastSeen = Math.max(group.lastSeen, lastFailedAt);
+  group.eventIds.push(eventId);
+  if (subject !== null) group.bySubject.set(subject, (group.bySubject.get(subject) ?? 0) + 1);
+}
+
+function failureOf({ bySubject, ...group }: Group): Failure {
+  const subjects = [...bySubject].sort(([, a], [, b]) => b - a).map(([subject]) => subject);
+  return { ...group, subjects: subjects.slice(0, MOST_SUBJECTS), subjectCount: subjects.length };
+}
+
+/** The pattern of SQL's LIKE for a part of an error, in which `…` stands for anything. Its escape character is `\`. */
+export function likePattern(error: string): string {
+  return `%${error.replaceAll(/[\\%_]/g, String.raw`\$&`).replaceAll(ANYTHING, "%")}%`;
+}
