@@ -176,6 +176,8 @@ export function createInbox(config: InboxConfig) {
     hasRoom: batcher.hasRoom,
     accept,
     vitals,
+    pause: dispatcher.pause,
+    saveReport: (reporter: string, report: string) => store.saveReport(endpoint, reporter, report),
     /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
     completeSql(this: void, event: ClaimedEvent): string {
       if (store.completeSql === undefined) {

@@ -16,6 +16,8 @@ export interface DeliveryRequest {
    * and does not wait for it.
    */
   body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** Where the delivery comes from, for the list of refused ones. Called only for one that is refused. */
+  remoteAddress?: (() => string | undefined) | undefined;
   /** Aborted when the client has gone. After the last chunk of the body it has no effect. */
   signal?: AbortSignal | undefined;
 }

@@ -5,13 +5,21 @@ import type { ReceiverLog } from "./receiver-log.js";
 import type { TelemetryHooks } from "./telemetry.js";
 
 /** Tells the log, the listeners and the telemetry of a receiver how its hand-offs end. */
-export function observeHandoffs(
-  endpoint: string,
-  clock: Clock,
-  log: ReceiverLog,
-  events: ReceiverEvents,
-  telemetry: TelemetryHooks | null,
-): HandoffObserver {
+export function observeHandoffs({
+  endpoint,
+  clock,
+  log,
+  events,
+  telemetry,
+  onBreaker,
+}: {
+  endpoint: string;
+  clock: Clock;
+  log: ReceiverLog;
+  events: ReceiverEvents;
+  telemetry: TelemetryHooks | null;
+  onBreaker: () => void;
+}): HandoffObserver {
   return {
     attemptEnded: (event) => telemetry?.attemptEnded(event),
     handedOff(event, attempt) {
@@ -41,7 +49,10 @@ export function observeHandoffs(
       const text = "the result of a hand-off could not be stored; the event is handed off again after the next start";
       log.error(referenceTo(endpoint, event), text);
     },
-    breaker: (breaker) => log.warn({ breaker }, BREAKER_LINES[breaker]),
+    breaker(breaker) {
+      log.warn({ breaker }, BREAKER_LINES[breaker]);
+      onBreaker();
+    },
     leases: (leases) => log.warn({ leases }, LEASES_LINES[leases]),
   };
 }

@@ -1,5 +1,6 @@
-import { SignalboxError } from "../errors.js";
+import { safely, SignalboxError } from "../errors.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import type { RefusedDelivery } from "../inbox/receiver-report.js";
 import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
 import { readable } from "../senders/define-sender.js";
 import { headerValue, type RequestHeaders } from "../senders/headers.js";
@@ -25,6 +26,9 @@ import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 const OVERLOADED: Refusal = { code: "overloaded" };
 const LATE: Refusal = { code: "ack_timeout" };
 const REFUSED_HANDSHAKE: Refusal = { code: "handshake_refused" };
+const LONGEST_ADDRESS = 64;
+/** A larger body is not parsed for its id. */
+const MOST_READ_OF_REFUSED = 262_144;
 /** A handshake has no event, and so no id. */
 const HANDSHAKE = { eventId: "", type: "handshake" };
 
@@ -57,6 +61,8 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal that the operator should look into; `cause` is null when no error caused it. */
   onTrouble: (code: RejectionCode, cause: unknown) => void;
+  /** Called for each refusal. */
+  onRefused: (code: RejectionCode, example: () => Pick<RefusedDelivery, "address" | "eventId">) => void;
   /** Called for each event for which `onEvent` has no function. */
   onUnhandled: (type: string) => void;
 }
@@ -82,12 +88,12 @@ export function createPipeline(config: PipelineConfig) {
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not run, no room.
       const early = refuseEarly(request);
-      if (early !== null) return refuse(early, observed);
+      if (early !== null) return refuse(early, observed, request);
 
       if (request.method === "GET") {
         const asked = new URL(url ?? "", "http://receiver").searchParams;
         const answer = answerHandshake(handshake?.get?.(asked) ?? "refused", observed);
-        return "code" in answer ? refuse(answer, observed) : answer;
+        return "code" in answer ? refuse(answer, observed, request) : answer;
       }
 
       // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
@@ -98,11 +104,11 @@ export function createPipeline(config: PipelineConfig) {
       // secret, and the inbox from `accept` on.
       bodies.release(request);
       if (!collected.ok) {
-        if (collected.reason !== "client_gone") return refuse({ code: collected.reason }, observed);
+        if (collected.reason !== "client_gone") return refuse({ code: collected.reason }, observed, request);
         observed?.end("client_gone");
         return null;
       }
-      if (!signature.ok) return refuse({ code: signature.reason }, observed);
+      if (!signature.ok) return refuse({ code: signature.reason }, observed, request);
 
       // 3. Verify and store it, within the deadline. After the deadline the sender gets `ack_timeout`, but the work goes on. If it
       // stores the event, `accepted` follows `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
@@ -112,11 +118,11 @@ export function createPipeline(config: PipelineConfig) {
       const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
-      return "code" in outcome ? refuse(outcome, observed) : outcome;
+      return "code" in outcome ? refuse(outcome, observed, request, { body: delivery.body, received }) : outcome;
     } catch (cause) {
       // Usually a failed commit: the event might not be durable. With 503 the sender tries again, also after any other error.
       bodies.release(request);
-      return refuse({ code: "store_unavailable", cause }, observed);
+      return refuse({ code: "store_unavailable", cause }, observed, request);
     }
   }
 
@@ -255,15 +261,32 @@ export function createPipeline(config: PipelineConfig) {
     return { kind: "keep", reason: isDefault ? null : NO_HANDLER };
   }
 
-  function refuse(refusal: Refusal, observed: ObservedDelivery | null): DeliveryResponse {
+  /** @param read what can be read of the delivery */
+  function refuse(
+    refusal: Refusal,
+    observed: ObservedDelivery | null,
+    request: DeliveryRequest,
+    read?: { body: Uint8Array; received: ReceivedDelivery },
+  ): DeliveryResponse {
     const { code } = refusal;
     observed?.end(code);
+    config.onRefused(code, () => {
+      const address = safely(() => request.remoteAddress?.(), undefined);
+      return { address: address?.slice(0, LONGEST_ADDRESS) ?? null, eventId: read === undefined ? null : idIn(read) };
+    });
     // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.
     if ("cause" in refusal || code === "body_unavailable") config.onTrouble(code, refusal.cause ?? null);
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
     if (code === "method_not_allowed" && handshake?.get !== undefined) response.headers["Allow"] = "GET, POST";
     events.emit("rejected", { code, status: response.status, requestId });
     return response;
+  }
+
+  /** The id that a refused delivery claims to have. */
+  function idIn({ body, received }: { body: Uint8Array; received: ReceivedDelivery }): string | null {
+    if (body.byteLength > MOST_READ_OF_REFUSED) return null;
+    const reading = sender.read(readable(body, received.headers));
+    return reading.kind === "unusable" ? null : reading.id;
   }
 
   function keptHeaders(headers: RequestHeaders): Record<string, string> {

@@ -7,6 +7,7 @@ import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/sender.js";
+import { withDeadline } from "../time/timers.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
 import { LazyHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
@@ -16,6 +17,7 @@ import { observeHandoffs } from "./observe-handoffs.js";
 import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pipeline.js";
 import { readAgainBy, readStored } from "./read-stored.js";
 import { withParts } from "./receiver-parts.js";
+import { createReporter } from "./reporter.js";
 import { createReceiverEvents, type ReceiverEventListener, type ReceiverEventName } from "./receiver-events.js";
 import { createLogThrottle, createReceiverLog, errorCode, logEvents, logTrouble } from "./receiver-log.js";
 
@@ -82,6 +84,8 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
+/** A store that does not answer must not delay the close for longer. */
+const REPORT_MS = 1000;
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -153,7 +157,7 @@ export function createReceiver<Events extends object>(
     hasUnsignedIds: sender.unsignedId,
     readAgain: readAgainBy(() => sender),
     handOff,
-    observe: observeHandoffs(endpoint, clock, log, events, telemetry),
+    observe: observeHandoffs({ endpoint, clock, log, events, telemetry, onBreaker: () => reporter.changed() }),
     onHealth(failure) {
       const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
@@ -164,6 +168,13 @@ export function createReceiver<Events extends object>(
     },
     onCommit: telemetry?.commit,
     onRetentionError: (error) => log.problem("warn", {}, error, "old events could not be pruned"),
+  });
+
+  const reporter = createReporter({
+    clock,
+    pause: inbox.pause,
+    save: (id, report) =>
+      state === "running" || state === "closing" ? inbox.saveReport(id, report) : Promise.resolve(),
   });
 
   const pipeline = createPipeline({
@@ -180,6 +191,7 @@ export function createReceiver<Events extends object>(
       }
       return "store_unavailable";
     },
+    onRefused: reporter.refused,
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
     onUnhandled(type) {
       if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
@@ -228,6 +240,7 @@ export function createReceiver<Events extends object>(
       state = "closing";
       closed.abort();
       pipeline.endWaits();
+      if (wasStarted) await withDeadline(reporter.close(), clock, REPORT_MS, undefined);
       if (wasStarted && !(await inbox.close(graceMs))) {
         log.error({ store: store.name }, "the inbox does not answer; what is open of it ends with the process");
       }

@@ -20,16 +20,21 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
     const { method = "", url, headers } = request;
     // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
     const giveUp = (): void => void response.destroy();
-    receiver
-      .handle({ method, url, headers: new NodeHeaders(headers), body: capturedRawBody(request) ?? request })
-      .then((answer) => {
-        try {
-          if (answer !== null) sendResponse(request, response, answer);
-        } catch {
-          giveUp();
-        }
-      }, giveUp);
+    const body = capturedRawBody(request) ?? request;
+    const remoteAddress = (): string | undefined => addressOf(request);
+    receiver.handle({ method, url, headers: new NodeHeaders(headers), body, remoteAddress }).then((answer) => {
+      try {
+        if (answer !== null) sendResponse(request, response, answer);
+      } catch {
+        giveUp();
+      }
+    }, giveUp);
   };
+}
+
+/** Express knows the address before its trusted proxies. */
+function addressOf(request: IncomingMessage & { ip?: unknown }): string | undefined {
+  return typeof request.ip === "string" ? request.ip : request.socket.remoteAddress;
 }
 
 /** Refuses values that are not a receiver: a caller without types may pass undefined, or a promise of a receiver. */

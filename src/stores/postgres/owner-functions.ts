@@ -160,11 +160,12 @@ const OLDEST_READY_AGE = `
 const OLDEST_RECEIVED_AGE = `
   CREATE OR REPLACE FUNCTION oldest_received_age(p_endpoint text) RETURNS bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
-    SELECT greatest(now_ms() - min(received_at), 0) FROM (
+    SELECT greatest(now_ms() - received_at, 0) FROM (
       (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL ORDER BY queue_at, seq LIMIT 1)
       UNION ALL
       (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL AND last_error IS NOT NULL
        ORDER BY seq LIMIT 1)) AS oldest
+    ORDER BY received_at LIMIT 1
   $$;
 `;
 
