@@ -7,7 +7,6 @@ import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/sender.js";
-import { withDeadline } from "../time/timers.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
 import { LazyHandoff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
@@ -84,8 +83,6 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
-/** A store that does not answer must not delay the close for longer. */
-const REPORT_MS = 1000;
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -240,7 +237,8 @@ export function createReceiver<Events extends object>(
       state = "closing";
       closed.abort();
       pipeline.endWaits();
-      if (wasStarted) await withDeadline(reporter.close(), clock, REPORT_MS, undefined);
+      // The store waits for this write when it closes.
+      reporter.close();
       if (wasStarted && !(await inbox.close(graceMs))) {
         log.error({ store: store.name }, "the inbox does not answer; what is open of it ends with the process");
       }

@@ -33,7 +33,6 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
   let timer: ClockTimer | null = null;
   let savedAt = -Infinity;
   let hasChanged = false;
-  let saving: Promise<void> = Promise.resolve();
   let isClosed = false;
 
   function saveIn(delayMs: number): void {
@@ -65,7 +64,7 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
       examples,
     };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store fails.
-    saving = save(reporter, JSON.stringify(report)).catch(ignore);
+    save(reporter, JSON.stringify(report)).catch(ignore);
     if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
   }
 
@@ -85,14 +84,13 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
       changed();
     },
     /** Saves what has changed, and says that hand-offs are not paused any more. */
-    async close(): Promise<void> {
+    close(): void {
       if (isClosed) return;
       const isOpen = hasChanged || pause() !== null;
       isClosed = true;
       timer?.cancel();
       if (isOpen) saveNow();
       timer?.cancel();
-      await saving;
     },
   };
 }
