@@ -1,13 +1,12 @@
-import { z } from "zod";
 import { nearMiss } from "../options/near-miss.js";
 import { EVENT_STATES, type EventState, type SearchQuery } from "../inbox/stored-events.js";
+import { MOMENT_FORMS, parseMoment } from "../inbox/moment.js";
 import { refuseInput } from "./refusal.js";
 
 /** What a search finds, without the page of its result. */
 export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit">;
 
 const LONGEST = 1000;
-const SPAN_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
 const TERMS = new Map<string, (value: string, now: number) => Wanted>([
   ["type", (value) => (value.includes(".") ? { type: value } : { typeOrSubtype: value })],
@@ -16,12 +15,16 @@ const TERMS = new Map<string, (value: string, now: number) => Wanted>([
   ["product", (value) => ({ subject: value })],
   ["subject", (value) => ({ subject: value })],
   ["id", (value) => ({ eventId: value })],
-  ["before", (value, now) => ({ receivedBefore: momentOf(value, now) })],
+  ["error", (value) => ({ error: value })],
+  ["before", (value, now) => ({ receivedBefore: momentOf("before", value, now) })],
+  ["after", (value, now) => ({ receivedAfter: momentOf("after", value, now) })],
 ]);
 const NAMES = [...TERMS.keys()];
+/** With quotes around a value that has blanks, such as `error:"connect ECONNREFUSED"`. */
+const WORD = /(?:"[^"]*"|\S)+/g;
 
 /**
- * Reads a search such as `state:dead type:price_drop before:2h sig_8857`. A word without a name is the beginning of an event's id.
+ * Reads a search such as `state:dead type:price_drop error:"timed out" before:2h sig_8857`. A word without a name is the beginning of an event's id.
  *
  * @throws Refusal 400 `search_invalid`, which names the wrong term but not its value
  */
@@ -29,9 +32,8 @@ export function parseSearch(text: string, now: number): Wanted {
   if (text.length > LONGEST) refuse(`The search is longer than ${LONGEST} characters.`);
   if (text.includes("\0")) refuse("The search has a NUL character, which no event has.");
   const wanted: Wanted = {};
-  for (const word of text.trim().split(/\s+/)) {
-    if (word === "") continue;
-    const [name, value] = termOf(word);
+  for (const [word] of text.matchAll(WORD)) {
+    const [name, value] = termOf(word.replaceAll('"', ""));
     if (value === "") refuse(`"${name}:" has no value after it.`);
     const read = TERMS.get(name)?.(value, now) ?? {};
     // A term that is given twice would find nothing, and the user would not see why.
@@ -58,20 +60,8 @@ function stateOf(value: string): EventState {
   return state ?? refuse(`"state:" needs one of ${EVENT_STATES.join(", ")}.`);
 }
 
-const SPAN = /^(\d{1,6})([smhdw])$/;
-const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
-/** `Date.parse` takes February 31 for March 3. */
-const DAY = z.iso.date();
-
-/** A moment, or how long ago. A time without an offset is UTC, as a day is. */
-function momentOf(value: string, now: number): number {
-  const [, count, unit] = SPAN.exec(value.toLowerCase()) ?? [];
-  if (count !== undefined) return now - Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
-  const [, day, time, offset] = MOMENT.exec(value) ?? [];
-  const isLocal = time !== undefined && offset === undefined;
-  const at = DAY.safeParse(day).success ? Date.parse(isLocal ? `${value}Z` : value) : NaN;
-  if (!Number.isNaN(at)) return at;
-  return refuse('"before:" needs a day (2026-11-01), a time (2026-11-01T09:00Z), or how long ago (30m, 2h, 7d).');
+function momentOf(name: string, value: string, now: number): number {
+  return parseMoment(value, now) ?? refuse(`"${name}:" needs ${MOMENT_FORMS}.`);
 }
 
 function refuse(message: string): never {

@@ -16,17 +16,21 @@ export interface SituationFacts {
   now: number;
 }
 
+/** What somebody must act on. */
+export interface SituationProblem {
+  id: "inbox_behind" | "inbox_paused" | "inbox_not_owned" | "inbox_dead" | "inbox_quarantined";
+  /** A sentence with its end. */
+  text: string;
+}
+
 /** An inbox in words. */
 export interface Situation {
   /** `problem`: somebody must act. */
   level: "ok" | "problem";
   /** Sentences, each with its end. */
   text: string;
-  /** The parts of the text that are problems; `doctor` prints one of each. */
-  problems: {
-    id: "inbox_behind" | "inbox_paused" | "inbox_not_owned" | "inbox_dead" | "inbox_quarantined";
-    text: string;
-  }[];
+  /** The parts of the text that are problems; `doctor` prints each. */
+  problems: SituationProblem[];
 }
 
 /** A receiver that works hands an event off within seconds. */

@@ -19,6 +19,8 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
     failure: string | null;
   };
   deliveries: DeliveryCounts;
+  /** Whether hand-offs are behind or paused, since when and by what error, in words. */
+  summary: string;
 }
 
 /** A receiver accepts deliveries while it is `running`. */

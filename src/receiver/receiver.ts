@@ -5,6 +5,7 @@ import type { LeasedEvent } from "../inbox/dispatch/attempts.js";
 import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
+import { describeSituation } from "../inbox/situation.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/sender.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
@@ -83,6 +84,8 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
+/** What only a slow query tells. */
+const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
 
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
@@ -274,6 +277,7 @@ export function createReceiver<Events extends object>(
         store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
         ...deliveries(),
         ...vitals,
+        summary: describeSituation({ ...UNCOUNTED, ...vitals, now: clock.now() }).text,
       };
     },
     on: events.on,

@@ -14,7 +14,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Filling extends Partial<Omit<NewEvent, "body" | "state">> {
   eventId: string;
-  state?: NewEvent["state"] | "dead";
+  /** `failing`: it waits after a failed attempt. */
+  state?: NewEvent["state"] | "dead" | "failing";
   body?: string | Uint8Array;
   /** Since when it is in its state. */
   ageDays?: number;
@@ -92,10 +93,12 @@ export async function fill(place: Place, fillings: readonly Filling[], endpoint 
     clock.setNow(now);
     const settlements = portion.flatMap(({ state, reason }, index): Settlement[] => {
       const result = accepted[index];
-      if (state !== "dead" || result?.status !== "accepted") return [];
+      if ((state !== "dead" && state !== "failing") || result?.status !== "accepted") return [];
       const { seq, token } = result;
       const lastError = reason ?? "the queue is down";
-      return [{ seq, token, state, delayMs: 0, attempts: 20, possiblyRepeated: false, lastError }];
+      const after =
+        state === "dead" ? ({ state, delayMs: 0 } as const) : ({ state: "ready", delayMs: DAY_MS } as const);
+      return [{ seq, token, ...after, attempts: 20, possiblyRepeated: false, lastError }];
     });
     await store.commit({ ...batch, settlements });
     const ids = portion.map(({ eventId }) => eventId);
@@ -113,7 +116,7 @@ function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...even
   return {
     type: "signal.published",
     received: { at, headers: { "content-type": "application/json", "x-service-signature": "t=1,v1=f00d" } },
-    leaseMs: state === "dead" ? DAY_MS : null,
+    leaseMs: state === "dead" || state === "failing" ? DAY_MS : null,
     bodyHash: createHash("sha256").update(body).digest(),
     reason: null,
     subtype: null,
@@ -122,7 +125,7 @@ function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...even
     contentKey: null,
     ...event,
     // An event becomes dead by a settlement, so it has to be leased first.
-    state: state === "dead" ? "leased" : state,
+    state: state === "dead" || state === "failing" ? "leased" : state,
     body,
   };
 }

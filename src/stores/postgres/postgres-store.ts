@@ -226,6 +226,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
         await counters.get(endpoint)?.add();
         return readActivity(slowRun, name, endpoint, query);
       }),
+    endpoints: () => call(({ queries }) => queries.endpoints()),
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,

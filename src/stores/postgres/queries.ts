@@ -61,6 +61,17 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const sql = `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`;
       return run(sql, values, LONG_TIMEOUT_MS);
     },
+    async endpoints(): Promise<string[]> {
+      // Each step finds the next endpoint in the index, so the events are not read.
+      const next = (after: string): string =>
+        `SELECT (SELECT endpoint FROM ${name}.inbox WHERE ${after} ORDER BY endpoint, event_id LIMIT 1)`;
+      const rows = await run<{ name: string }>(
+        `WITH RECURSIVE e(name) AS (${next("true")} UNION ALL ${next("endpoint > e.name")} FROM e WHERE e.name IS NOT NULL)
+         SELECT name FROM e WHERE name IS NOT NULL`,
+        [],
+      );
+      return rows.map((row) => row.name);
+    },
     async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
         bodyHash: Buffer;

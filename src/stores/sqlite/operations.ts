@@ -52,6 +52,7 @@ export function createOperations(
     },
     reclaim: (request) => write(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
     list: async (query) => read(({ queries }) => queries.list(query)),
+    endpoints: async () => read(({ queries }) => queries.endpoints()),
     get: async (endpoint, eventId) => read(({ queries }) => queries.get(endpoint, eventId)),
     search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
     activity: async (endpoint, query) =>

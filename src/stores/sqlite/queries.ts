@@ -59,6 +59,14 @@ export function createQueries(db: Database) {
       WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
     FROM inbox WHERE endpoint = @endpoint AND state = 'ready'`);
   const toNow = db.prepare<[number, number, number]>("UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?");
+  // Each step finds the next endpoint in the index, so the events are not read.
+  const endpoints = db
+    .prepare<[], string>(
+      `WITH RECURSIVE e(name) AS (
+         SELECT min(endpoint) FROM inbox UNION ALL SELECT (SELECT min(endpoint) FROM inbox WHERE endpoint > e.name) FROM e WHERE e.name IS NOT NULL
+       ) SELECT name FROM e WHERE name IS NOT NULL`,
+    )
+    .pluck();
   const toReady = db.prepare(`
     UPDATE inbox SET event_id = @eventId, type = @type, subtype = @subtype, subject = @subject, state = 'ready',
       due_at = @now, ready_since = @now, attempts = 0, crashes = 0, replayed = 1,
@@ -167,6 +175,7 @@ export function createQueries(db: Database) {
 
   return {
     list,
+    endpoints: (): string[] => endpoints.all(),
     get(endpoint: string, eventId: string): StoredEvent | undefined {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;

@@ -125,6 +125,18 @@ test("a file that is too large to be checked, and one that is held", async () =>
   expect(busy.find("inbox_not_checked")?.found).toContain("busy");
 });
 
+test("events that were given up, wait for too long, or cannot be read are problems", async () => {
+  const db = await fillInbox([
+    { eventId: "evt_1", state: "dead" },
+    { eventId: "evt_2", state: "ready", ageDays: 1 },
+    { eventId: "evt_3", state: "quarantined", reason: "not_json" },
+  ]);
+  const examined = await examineHere(db);
+  expect(examined.problems).toEqual(["inbox_behind", "inbox_dead", "inbox_quarantined"]);
+  expect(examined.find("inbox_behind")?.found).toBe("Behind: 1 waiting, the oldest received 24 h ago");
+  expect(examined.find("inbox_dead")?.fix).toContain("inbox retry --all-dead");
+});
+
 test("an inbox that nobody has open is told, and is as it was", async () => {
   const db = await fillInbox([{ eventId: "one" }]);
   const before = readFileSync(db);

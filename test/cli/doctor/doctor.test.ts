@@ -49,7 +49,7 @@ test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it
     ...(["connected", "receiver_answers", "clock"] as const),
     ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body"] as const),
   ]);
-  expect(examined.skipped).toEqual(["inbox-file", "inbox-owner", "inbox-content", "test-event"]);
+  expect(examined.skipped).toEqual(["inbox-file", "inbox-owner", "inbox-content", "inbox-state", "test-event"]);
   const { accepted, duplicate, quarantined } = receiver.health().deliveries;
   expect([accepted, duplicate, quarantined]).toEqual([0, 0, 0]);
 });

@@ -59,15 +59,15 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       { eventId: HASH, type: "", state: "quarantined", body: LATIN_1, reason: "not_utf8" },
     ]);
 
-  testHere("ls prints a table, oldest first, with readable ages", async () => {
+  testHere("ls prints a table, newest first, with readable ages", async () => {
     const run = await inbox(await mixedInbox(), "ls");
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
     expect(cellsOf(run)).toEqual([
-      ["STATE", "ID", "AGE"],
-      ["done", "evt_done", "2 d", "webhook.test"],
-      ["ready", "evt_ready", "0 s"],
-      ["dead", "evt_dead", "0 s", "price_drop, 20 tries, the queue is down"],
-      ["quarantined", HASH.slice(0, 23), "0 s", "not_utf8"],
+      ["STATE", "TYPE", "ABOUT", "AGE", "ID"],
+      ["quarantined", "0 s", HASH.slice(0, 23), "not_utf8"],
+      ["dead", "price_drop", "0 s", "evt_dead", "20 tries, the queue is down"],
+      ["ready", "0 s", "evt_ready"],
+      ["done", "webhook.test", "2 d", "evt_done"],
     ]);
   });
 
@@ -76,14 +76,16 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(idsOf(await inbox(db, "ls", "--json", "--state", "dead"))).toEqual(["evt_dead"]);
     expect(idsOf(await inbox(db, "ls", "--json", "--type", "webhook.test"))).toEqual(["evt_done"]);
     expect(idsOf(await inbox(db, "ls", "--json", "--type", "price_drop"))).toEqual(["evt_dead"]);
-    expect((await inbox(db, "ls", "--type", "price_rise")).stderr).toBe(
-      "no event of type price_rise is in the inbox\n",
-    );
+    expect((await inbox(db, "ls", "--type", "price_rise")).stderr).toBe("no event matches\n");
+    expect(idsOf(await inbox(db, "ls", "--json", "--error", "queue … down"))).toEqual(["evt_dead"]);
+    expect(idsOf(await inbox(db, "ls", "--json", "--before", "1d"))).toEqual(["evt_done"]);
+    expect(idsOf(await inbox(db, "ls", "--json", "--since", "1d", "--state", "ready"))).toEqual(["evt_ready"]);
+    expect((await inbox(db, "ls", "--since", "soon")).stderr).toContain("how long ago (30m, 2h, 7d)");
     const first = await inbox(db, "ls", "--json", "--limit", "3");
-    expect(idsOf(first)).toEqual(["evt_done", "evt_ready", "evt_dead"]);
-    expect(first.stderr).toBe("there are more events; for the next page add --after 3\n");
-    const second = await inbox(db, "ls", "--json", "--limit", "3", "--after", "3");
-    expect(idsOf(second)).toEqual([HASH]);
+    expect(idsOf(first)).toEqual([HASH, "evt_dead", "evt_ready"]);
+    expect(first.stderr).toBe("there are older events; for the next page add --after 2\n");
+    const second = await inbox(db, "ls", "--json", "--limit", "3", "--after", "2");
+    expect(idsOf(second)).toEqual(["evt_done"]);
     expect(second.stderr).toBe("");
   });
 
@@ -96,9 +98,16 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       { eventId: "evt_signal", subtype: "price_drop", subject: "acme" },
     ]);
     expect(cellsOf(await inbox(db, "ls"))).toEqual([
-      ["STATE", "ID", "AGE"],
-      ["done", "evt_issue", "0 s", "github issues opened, ignored: no function of onEvent takes its type"],
-      ["done", "evt_signal", "0 s", "price_drop"],
+      ["STATE", "TYPE", "ABOUT", "AGE", "ID"],
+      ["done", "price_drop", "acme", "0 s", "evt_signal"],
+      [
+        "done",
+        "github issues opened",
+        "octo/repo",
+        "0 s",
+        "evt_issue",
+        "ignored: no function of onEvent takes its type",
+      ],
     ]);
     for (const type of ["issues", "opened"])
       expect(idsOf(await inbox(db, "ls", "--json", "--type", type))).toEqual(["evt_issue"]);
@@ -193,12 +202,34 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(cellsOf(run)).toEqual([
       ["evt_dead", "ready again"],
       ["evt_done", "ready again"],
-      ["evt_ready", expect.stringMatching(/^not retried: /)],
+      ["evt_ready", "due now"],
       ["evt_no", "not found"],
       [HASH.slice(0, 23), expect.stringMatching(/^not retried: /)],
-      ["2 retried, 3 not retried"],
+      ["3 retried, 2 not retried"],
     ]);
     expect(await stateOf(db, "evt_dead")).toBe("ready");
+  });
+
+  testHere("failures groups what fails, and retry takes a group, whether it waits or is dead", async () => {
+    const failed = (eventId: string, over: object) => ({ eventId, subject: `product-${eventId}`, ...over });
+    const db = await filled([
+      failed("evt_1", { state: "dead", reason: "Error: connect 10.0.0.1 for product-evt_1\n    at f (a.js:1)" }),
+      failed("evt_2", { state: "failing", reason: "Error: connect 10.0.0.2 for product-evt_2" }),
+      failed("evt_3", { state: "dead", reason: "TypeError: no tenant" }),
+    ]);
+    const error = "Error: connect … for …";
+    expect(ndjson(await inbox(db, "failures", "--json"))).toMatchObject([
+      { error, count: 2, waiting: 1, dead: 1, subjectCount: 2, eventIds: ["evt_2", "evt_1"] },
+      { error: "TypeError: no tenant", count: 1, subjects: ["product-evt_3"] },
+    ]);
+    const printed = await inbox(db, "failures", "--limit", "1");
+    expect(printed.stdout).toMatch(
+      /^ +2 +Error: connect … for …\n.*1 waiting; 1 dead;.*\n.*retry --error 'Error: connect … for …'/,
+    );
+    expect(printed.stderr).toContain("1 other error");
+    const retried = await inbox(db, "retry", "--error", error);
+    expect(cellsOf(retried)).toEqual([["evt_2", "due now"], ["evt_1", "ready again"], ["2 retried, 0 not retried"]]);
+    expect(retried.stderr).toContain("no receiver has this inbox open");
   });
 
   testHere("retry --all-dead moves what is dead and nothing else", async () => {
@@ -249,7 +280,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
     // As many as one read of `ls` gives: the note needs another one.
     expect((await inbox(db, "ls", "--limit", "500")).stderr).toMatch(
-      /more events; for the next page add --after \d+\n$/,
+      /older events; for the next page add --after \d+\n$/,
     );
   });
 
@@ -278,15 +309,19 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       exitCode: 0,
       stdout: "deleted 1202 payloads and 1201 ids\n",
     });
-    expect(idsOf(await inbox(db, "ls", "--json"))).toEqual(["evt_week", "evt_new", "evt_held", "evt_waits"]);
+    expect(idsOf(await inbox(db, "ls", "--json"))).toEqual(["evt_waits", "evt_held", "evt_new", "evt_week"]);
     expect(ndjson(await inbox(db, "prune", "--json", "--key-days", "7", "--payload-days", "0.5"))).toEqual([
       { endpoint: "default", payloads: 0, keys: 1 },
     ]);
   });
 
-  testHere("stats counts the states and says how long the oldest has waited", async () => {
+  testHere("stats says what is wrong in a sentence, and counts the states", async () => {
     const db = await mixedInbox();
     expect(cellsOf(await inbox(db, "stats"))).toEqual([
+      [
+        "Up to date: 1 waiting, the oldest received 0 s ago. No receiver has this inbox open. 1 dead: hand-offs were given up. " +
+          "1 quarantined: they could not be read.",
+      ],
       ["ready", "1", "the oldest has been due for 0 s"],
       ["leased", "0"],
       ["done", "1"],
@@ -333,7 +368,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       await inbox(db, "show", `${eventId}?`),
       await inbox(db, "export"),
       await inbox(db, "retry", eventId, "evt_\u001bno"),
-      await inbox(db, "ls", "--type", eventId),
       await inbox(db, "ls", "--state", eventId),
       await inbox(db, "ls", "--endpoint", eventId),
     ];

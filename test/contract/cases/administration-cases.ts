@@ -207,4 +207,11 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     deepStrictEqual(outcomes, ["moved", "wrong_state", "not_found"], "the outcomes of retryNow");
     deepStrictEqual(idsOf((await claim(store)).events), ["evt_waits"], "not exactly the moved event is due");
   }),
+  storeCase("G11", "the endpoints that have events are found", async ({ store }) => {
+    deepStrictEqual(await store.endpoints(), [], "an empty inbox has endpoints");
+    await accept(store, "evt_1", {}, SECOND);
+    await accept(store, "evt_1");
+    await accept(store, "evt_2");
+    deepStrictEqual(await store.endpoints(), [ENDPOINT, SECOND], "not exactly the endpoints with events");
+  }),
 ];

@@ -28,6 +28,8 @@ export interface Subject extends DoctorInput {
 /** What earlier examinations found out and later examinations use. */
 export interface Facts {
   contact?: Reply;
+  /** Another program holds the inbox file. */
+  isInboxBusy?: boolean;
   /** When the sample of a sender that a receiver stores was made, in milliseconds since 1970. */
   sampledAt?: number;
   /** The receiver's answers have signalbox's error codes, so it is a receiver of signalbox. */

@@ -13,6 +13,7 @@ import {
   examineSenderEvent,
   examineSenderSecret,
 } from "./examine-sender.js";
+import { examineInboxState } from "./examine-state.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
@@ -32,7 +33,9 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "inbox-file", group: INBOX, needs: [], unless: noFile, run: examineInboxFile },
   { name: "inbox-owner", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxOwner },
   { name: "inbox-content", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxContent },
+  { name: "inbox-state", group: INBOX, needs: ["inbox-content"], unless: noFile, run: examineInboxState },
   { name: "inbox-database", group: DATABASE, needs: [], run: examineDatabase },
+  { name: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },
   { name: "url", group: ADDRESS, needs: [], run: examineUrl },
   { name: "host", group: ADDRESS, needs: [], run: examineHost },
   { name: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },

@@ -73,7 +73,7 @@ const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 
 /** Opens the file read-only, because only the receiver should recover the write-ahead log after a crash. */
-export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] {
+export function examineInboxContent({ db: givenPath = "", facts }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
   let db: Database.Database | undefined;
@@ -84,6 +84,7 @@ export function examineInboxContent({ db: givenPath = "" }: Subject): Finding[] 
   } catch (error) {
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
+      facts.isInboxBusy = true;
       const fix = "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }

@@ -12,24 +12,39 @@ import {
 } from "../../../inbox/stored-events.js";
 import { formatAge, formatMoment } from "../../../text/format.js";
 import { visibleLines } from "../../../text/visible-text.js";
-import type { Paint } from "../../console/terminal.js";
+import type { Paint, Terminal } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable, type Cell } from "../../console/table.js";
 import { shortId } from "../../inbox/event-ids.js";
 
 type Colour = (text: string) => string;
 
+/** The remark of an event gets what is left of the width, and at least this. */
+const LEAST_REMARK = 24;
+
 /** The table of `ls`. */
-export function listLines(entries: readonly InboxEntry[], now: number, paint: Paint): string[] {
-  const headings = ["STATE", "ID", "   AGE", ""];
+export function listLines(
+  entries: readonly InboxEntry[],
+  now: number,
+  { paint, columns }: Pick<Terminal, "paint" | "columns">,
+): string[] {
+  const headings = ["STATE", "TYPE", "ABOUT", "   AGE", "ID"];
   const rows = entries.map((entry): Cell[] => [
     { text: entry.state, paint: paintState(entry.state, paint) },
-    { text: shortId(entry.eventId) },
+    { text: shownTypeOf(entry) },
+    { text: shortened(entry.subject ?? "", 24) },
     { text: formatAge(now - entry.receivedAt).padStart(6) },
-    { text: remarkOn(entry, now), paint: paint.dim },
+    { text: shortId(entry.eventId) },
+    { text: "" },
   ]);
-  const lines = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
-  return lines.map((line) => line.trimEnd());
+  const [head = "", ...lines] = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
+  const [width = 0] = formatTable(rows.map((row) => row.map(({ text }) => ({ text })))).map((line) => line.length);
+  const room = Math.max(LEAST_REMARK, columns - width - 1);
+  const remarked = lines.map((line, index) => {
+    const remark = remarkOn(entries[index] as InboxEntry, now);
+    return `${line}${paint.dim(columns === Infinity ? remark : shortened(remark, room))}`;
+  });
+  return [head, ...remarked].map((line) => line.trimEnd());
 }
 
 const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
@@ -128,7 +143,7 @@ function shownTypeOf({ type, subtype, sender }: InboxEntry): string {
     .join(" ");
 }
 
-/** Its type, and what is unusual: several attempts, a later hand-off, an error. */
+/** What is unusual: several attempts, a later hand-off, an error. */
 function remarkOn(entry: InboxEntry, now: number): string {
   const { state, attempts, dueAt, lastError } = entry;
   const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
@@ -136,5 +151,5 @@ function remarkOn(entry: InboxEntry, now: number): string {
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
   const ignored = isIgnored(entry) ? [IGNORED] : [];
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
-  return [shownTypeOf(entry), ...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
+  return [...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
 }

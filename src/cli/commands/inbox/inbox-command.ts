@@ -1,6 +1,7 @@
 import type { Command } from "#commander";
 import { withExamples, type CommandContext } from "../../options/define-command.js";
 import { addExportCommand } from "./export-command.js";
+import { addFailuresCommand } from "./failures-command.js";
 import { addImportCommand } from "./import-command.js";
 import { addListCommand } from "./list-command.js";
 import { addMoveCommands } from "./move-commands.js";
@@ -14,13 +15,15 @@ export function addInboxCommand(program: Command, context: CommandContext): void
     .command("inbox")
     .description("List, show, retry and delete the events of an inbox. The receiver can run at the same time.");
   withExamples(command, [
-    ["signalbox inbox stats --db signals.db", "Count the events in each state"],
+    ["signalbox inbox stats --db signals.db", "Is the receiver behind? Count the events in each state"],
+    ["signalbox inbox failures --db signals.db", "Which errors are there, since when, and about what?"],
     ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
     ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event's error and payload"],
     ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events"],
     ["signalbox inbox serve --db signals.db", "Open the inbox in a browser"],
   ]);
   addListCommand(command, context);
+  addFailuresCommand(command, context);
   addShowCommand(command, context);
   addMoveCommands(command, context);
   addExportCommand(command, context);

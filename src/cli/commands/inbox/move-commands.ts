@@ -1,6 +1,6 @@
 import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
-import type { EventState } from "../../../inbox/stored-events.js";
+import type { EventState, SearchQuery } from "../../../inbox/stored-events.js";
 import {
   runs,
   throwIfInterrupted,
@@ -13,27 +13,44 @@ import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
 import { fullId, shortId } from "../../inbox/event-ids.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox, type OpenInbox } from "../../inbox/open-inbox.js";
+import {
+  BEFORE,
+  ERROR,
+  PRODUCT,
+  SINCE,
+  TYPE,
+  isFiltered,
+  queryOf,
+  searchPages,
+  type Filters,
+} from "../../inbox/filters.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type OpenInbox } from "../../inbox/open-inbox.js";
 
 interface Move {
   ids: readonly string[];
-  /** Move all events in this state. `null`: move the events in `ids`. */
-  state: EventState | null;
+  /** Move all events that match one of these. `null`: move the events in `ids`. */
+  queries: readonly SearchQuery[] | null;
   options: MoveOptions;
   /** The word for a moved event in the totals. */
   moved: "retried" | "discarded";
   /** The text for each outcome that `act` can return. */
-  texts: Readonly<Partial<Record<ReplayOutcome, string>>>;
-  act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<ReplayOutcome[]>;
+  texts: Readonly<Partial<Record<Outcome, string>>>;
+  act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<Outcome[]>;
 }
+
+/** `due_now`: it waited, and is due now. */
+type Outcome = ReplayOutcome | "due_now";
+
+const MOVED: readonly Outcome[] = ["moved", "due_now", "duplicate"];
 
 const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
   moved: "retried",
   texts: {
     moved: "ready again",
+    due_now: "due now",
     duplicate: "done: this quarantined event was also accepted earlier, under the id inside its payload",
     not_found: "not found",
-    wrong_state: "not retried: it is ready or leased already",
+    wrong_state: "not retried: its callback runs",
     payload_gone: "not retried: its payload was deleted",
     still_unusable: "not retried: this version of signalbox cannot use it",
   },
@@ -41,7 +58,14 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
     const { replayEvents } = await import("../../../inbox/replay.js");
     const { readAgainBy } = await import("../../../receiver/read-stored.js");
     const { builtInSender } = await import("../../../senders/built-in.js");
-    return replayEvents(store, endpoint, eventIds, readAgainBy(builtInSender));
+    const outcomes: Outcome[] = await replayEvents(store, endpoint, eventIds, readAgainBy(builtInSender));
+    const waiting = eventIds.filter((_eventId, index) => outcomes[index] === "wrong_state");
+    if (waiting.length === 0) return outcomes;
+    const retried = await store.retryNow(waiting.map((eventId) => ({ endpoint, eventId })));
+    return outcomes.map((outcome) => {
+      const now = outcome === "wrong_state" ? retried.shift() : undefined;
+      return now === "moved" ? "due_now" : outcome;
+    });
   },
 };
 
@@ -60,15 +84,28 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
   const retry = addSelectOptions(
     parent
       .command("retry")
-      .description("Hand dead or done events off again, and quarantined events that this version can use."),
-  );
+      .description(
+        "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
+          "--state chooses among the dead and the waiting ones.",
+      ),
+  )
+    .addOption(TYPE)
+    .addOption(PRODUCT)
+    .addOption(ERROR)
+    .addOption(SINCE)
+    .addOption(BEFORE);
   withExamples(retry, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
     ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events after the cause is fixed"],
+    [
+      'signalbox inbox retry --error "connect ECONNREFUSED" --db signals.db',
+      "Retry what failed so, and what waits for it",
+    ],
+    ["signalbox inbox retry --product acme --since 2h --db signals.db", "Retry what came about a product in two hours"],
     ["signalbox inbox retry --state quarantined --db signals.db", "Retry quarantined events after an upgrade"],
   ]);
   runs(retry, context, (ids, options) =>
-    moveEvents({ ids, state: selectedState(ids, options), options, ...RETRY }, context),
+    moveEvents({ ids, queries: selectedQueries(ids, options), options, ...RETRY }, context),
   );
 
   const discard = addSelectOptions(
@@ -83,10 +120,12 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     ["signalbox inbox discard --all-dead --yes --db signals.db", "Discard all dead events"],
   ]);
   runs(discard, context, (ids, options) => {
-    const state = selectedState(ids, options);
+    const queries = selectedQueries(ids, options);
     // Confirmed by an option and not by a question, because a script could not answer a question.
-    if (state !== null && !options.yes) throw usageError(`this deletes the payload of all ${state} events: add --yes`);
-    return moveEvents({ ids, state, options, ...DISCARD }, context);
+    const [{ state } = {}] = queries ?? [];
+    if (state !== undefined && !options.yes)
+      throw usageError(`this deletes the payload of all ${state} events: add --yes`);
+    return moveEvents({ ids, queries, options, ...DISCARD }, context);
   });
 }
 
@@ -97,13 +136,17 @@ function addSelectOptions(command: Command) {
     .addOption(new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]));
 }
 
-type MoveOptions = OptionsOf<typeof addSelectOptions>;
+type MoveOptions = OptionsOf<typeof addSelectOptions> & Filters;
 
-function selectedState(ids: readonly string[], { allDead, state }: MoveOptions): EventState | null {
-  const all = allDead ? "dead" : state;
-  if (ids.length > 0 && all !== undefined) throw usageError("give either ids or --all-dead or --state, not both");
-  if (ids.length === 0 && all === undefined) throw usageError("give ids, --all-dead or --state <state>");
-  return all ?? null;
+function selectedQueries(ids: readonly string[], options: MoveOptions): readonly SearchQuery[] | null {
+  const state: EventState | undefined = options.allDead ? "dead" : options.state;
+  const isChosen = state !== undefined || isFiltered(options);
+  if (ids.length > 0 && isChosen) throw usageError("give either ids, or --all-dead, --state and filters, not both");
+  if (ids.length > 0) return null;
+  if (!isChosen) throw usageError("give ids, --all-dead, --state <state>, or a filter such as --error <text>");
+  // The waiting ones first: what was dead waits then too.
+  const states: readonly EventState[] = state === undefined ? ["ready", "dead"] : [state];
+  return states.map((each) => ({ ...queryOf(options), state: each }));
 }
 
 /** Moves the selected events and prints a line for each. The exit code is 1 if an event was not moved. */
@@ -113,21 +156,26 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   let stayed = 0;
   const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
-    for await (const ids of selectIds(inbox, move.ids, move.state)) {
+    for await (const ids of selectIds(inbox, move.ids, move.queries)) {
       throwIfInterrupted(signal);
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
         // A duplicate counts as moved, because the retry has set it to done.
-        if (outcome === "moved" || outcome === "duplicate") moved += 1;
+        if (MOVED.includes(outcome)) moved += 1;
         else stayed += 1;
       }
       if (move.options.json) for (const { id, outcome } of rows) terminal.printJson({ eventId: id, outcome });
       else for (const line of tableOf(rows, move.texts, terminal.paint)) terminal.print(line);
       terminal.progress(totals());
     }
+    if (moved > 0 && move.moved === "retried" && (await inbox.store.hasReceiver(inbox.endpoint)) === false)
+      terminal.note("no receiver has this inbox open; the events are handed off when one starts");
     if (moved + stayed === 0) {
-      terminal.note(`no event is ${move.state ?? "selected"}`);
+      const [{ state } = {}, ...others] = move.queries ?? [];
+      terminal.note(
+        others.length > 0 ? "no event that is dead or waits matches" : `no event is ${state ?? "selected"}`,
+      );
       await noteOtherEndpoint(inbox, terminal);
     }
   });
@@ -136,17 +184,13 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   return stayed === 0 ? EXIT.ok : EXIT.failed;
 }
 
-function tableOf(
-  rows: readonly { id: string; outcome: ReplayOutcome }[],
-  texts: Move["texts"],
-  paint: Paint,
-): string[] {
+function tableOf(rows: readonly { id: string; outcome: Outcome }[], texts: Move["texts"], paint: Paint): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
       { text: outcome === "not_found" ? echoed(id) : shortId(id) },
       {
         text: texts[outcome] ?? outcome,
-        paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red,
+        paint: MOVED.includes(outcome) ? paint.green : paint.red,
       },
     ]),
   );
@@ -155,8 +199,10 @@ function tableOf(
 async function* selectIds(
   inbox: OpenInbox,
   ids: readonly string[],
-  state: EventState | null,
+  queries: readonly SearchQuery[] | null,
 ): AsyncGenerator<string[]> {
-  if (state === null) yield await Promise.all(ids.map((id) => fullId(inbox, id)));
-  else for await (const page of listPages(inbox, { state })) yield page.map(({ eventId }) => eventId);
+  if (queries === null) yield await Promise.all(ids.map((id) => fullId(inbox, id)));
+  for (const query of queries ?? []) {
+    for await (const page of searchPages(inbox, query)) yield page.map(({ eventId }) => eventId);
+  }
 }

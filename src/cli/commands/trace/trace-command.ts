@@ -7,6 +7,8 @@ import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
 import { fullId } from "../../inbox/event-ids.js";
 import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
 import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
+import { refusalsOf } from "../../inbox/refusal-lines.js";
+import { readNews } from "../../../inbox/receiver-report.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
@@ -73,6 +75,8 @@ async function readInbox(
     const found = await inbox.store.get(inbox.endpoint, await fullId(inbox, id));
     if (found === undefined) {
       await noteOtherEndpoint(inbox, terminal);
+      const { refusals } = await readNews(inbox.store, inbox.endpoint, inbox.now);
+      for (const line of refusalsOf(id, refusals, inbox.now)) terminal.note(line);
       return { event: null };
     }
     const { rawBody, ...event } = found;

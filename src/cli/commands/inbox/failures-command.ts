@@ -1,0 +1,72 @@
+import type { Command } from "#commander";
+import { readFailures, type Failure } from "../../../inbox/failure-groups.js";
+import { formatCount, formatMoment } from "../../../text/format.js";
+import { printable, shortened } from "../../console/printable.js";
+import { shellQuote } from "../../console/shell-quote.js";
+import type { Terminal } from "../../console/terminal.js";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { wholeNumber } from "../../options/parse-option.js";
+import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+
+export function addFailuresCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("failures")
+      .description(
+        "Group the events that fail now by their error: those that wait for another attempt, and the dead ones.",
+      ),
+  ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
+  withExamples(command, [
+    ["signalbox inbox failures --db signals.db", "Which errors are there, since when, and about what?"],
+    ["signalbox inbox failures --db signals.db --json | jq -r .error", "Print the errors alone"],
+  ]);
+  runs(command, context, async (options, { cli: { terminal } }) => {
+    await withInbox(options, async (inbox) => {
+      const failures = await readFailures(inbox.store, inbox.endpoint);
+      for (const failure of failures.slice(0, options.limit)) {
+        if (options.json) terminal.printJson(failure);
+        else for (const line of linesOf(failure, options, inbox.now, terminal)) terminal.print(line);
+      }
+      const others = failures.length - options.limit;
+      if (others > 0) terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
+      if (failures.length > 0) return;
+      terminal.note("no event fails");
+      await noteOtherEndpoint(inbox, terminal);
+    });
+  });
+}
+
+/** Longer ones are cut; what follows is seldom needed to find the events. */
+const SHOWN_ERROR = 200;
+
+function linesOf(
+  { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
+  { db, endpoint, schema }: InboxOptions,
+  now: number,
+  { paint }: Pick<Terminal, "paint">,
+): string[] {
+  const states = [waiting > 0 ? `${formatCount(waiting)} waiting` : "", dead > 0 ? `${formatCount(dead)} dead` : ""];
+  const others = subjectCount - subjects.length;
+  const about = [
+    ...subjects.map((subject) => printable(subject)),
+    ...(others > 0 ? [`${formatCount(others)} more`] : []),
+  ];
+  const facts = [
+    ...states.filter((state) => state !== ""),
+    `first failed ${formatMoment(firstSeen, now)}`,
+    `last ${formatMoment(lastSeen, now)}`,
+    about.join(", "),
+  ];
+  const place = [
+    // The address of a database has a password in it.
+    /^postgres/i.test(db) ? '--db "$DATABASE_URL"' : `--db ${shellQuote(db)}`,
+    ...(schema === undefined ? [] : [`--schema ${shellQuote(schema)}`]),
+    ...(endpoint === "default" ? [] : [`--endpoint ${shellQuote(endpoint)}`]),
+  ];
+  const retry = `signalbox inbox retry --error ${shellQuote(error.slice(0, SHOWN_ERROR))} ${place.join(" ")}`;
+  return [
+    `${paint.red(formatCount(count).padStart(6))}  ${paint.bold(shortened(error, SHOWN_ERROR))}`,
+    `        ${facts.filter((fact) => fact !== "").join("; ")}`,
+    `        ${paint.dim(printable(retry))}`,
+  ];
+}
