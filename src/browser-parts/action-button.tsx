@@ -14,12 +14,14 @@ interface ActionButtonProps {
   confirm?: { title: string; text: string; action?: string };
   /** A button that is not allowed keeps the focus, which a disabled one loses. @default true */
   isAllowed?: boolean;
+  /** Why it is not allowed. */
+  whyNot?: string | undefined;
   /** @returns what came of it */
   run: () => Promise<Said>;
 }
 
 /** A button that does one thing, and says what came of it. */
-export function ActionButton({ label, of, tone, confirm, isAllowed = true, run }: ActionButtonProps) {
+export function ActionButton({ label, of, tone, confirm, isAllowed = true, whyNot, run }: ActionButtonProps) {
   const { notify } = useRoot();
   const [isAsking, setAsking] = useState(false);
   const { isBusy, start } = useAction(run, (problem) => notify({ text: problem, tone: "bad" }));
@@ -31,6 +33,7 @@ export function ActionButton({ label, of, tone, confirm, isAllowed = true, run }
         class={tone}
         disabled={isBusy}
         aria-disabled={!isAllowed}
+        title={whyNot}
         aria-label={of && `${label} ${of}`}
         onClick={isAllowed ? press : undefined}
       >

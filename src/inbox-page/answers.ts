@@ -1,25 +1,12 @@
 import { parseJson } from "../events/parse-json.js";
-import type { MoveOutcome, ReplayOutcome } from "../inbox/store.js";
-import type { InboxVitals } from "../inbox/inbox-reader.js";
-import type { Activity, ActivityQuery, InboxEntry, StoredEvent, StoreStats } from "../inbox/stored-events.js";
-import type { SearchPage, SearchQuery } from "../inbox/stored-events.js";
+import { joinRefusals } from "../inbox/receiver-report.js";
+import type { InboxEntry, StoredEvent } from "../inbox/stored-events.js";
 import { withoutSignature } from "../inbox/exported-event.js";
 import { indentJson } from "./indent-json.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
+import type { PageInbox } from "./page-inbox.js";
 import { parseSearch } from "./parse-search.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
-
-/** What the page does with an inbox: that of a receiver, or an opened store without one. */
-export interface PageInbox {
-  readonly endpoint: string;
-  search(query: SearchQuery): Promise<SearchPage>;
-  activity(query: ActivityQuery): Promise<Activity[]>;
-  get(eventId: string): Promise<StoredEvent | undefined>;
-  /** `paused` and `shortage` are those of a receiver. */
-  stats(): Promise<StoreStats & Partial<Pick<InboxVitals, "paused" | "shortage">>>;
-  replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
-  discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
-}
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
   ["hour", { minutes: 1, spans: 60 }],
@@ -31,11 +18,30 @@ const HEX_BYTES = 4096;
 /** Of the first line of an error in a list. */
 const ERROR_LENGTH = 300;
 
+/** Of each endpoint so many errors are listed, with so many characters. */
+const MOST_FAILURES = 20;
+
 export async function overviewOf(inbox: PageInbox, revision: number, now: number): Promise<Overview> {
-  const { ready, leased, done, dead, quarantined, total, ...stats } = await inbox.stats();
-  const counts = { ready, leased, done, dead, quarantined, total };
-  const { oldestReadyAgeMs, paused = null, shortage = null } = stats;
-  return { endpoint: inbox.endpoint, counts, oldestReadyAgeMs: oldestReadyAgeMs ?? 0, paused, shortage, revision, now };
+  const states = await inbox.states(now);
+  const counts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0 };
+  for (const { stats } of states)
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += stats[name];
+  return {
+    endpoints: states.map(({ endpoint, facts: { now: _now, ...facts } }) => ({ endpoint, facts })),
+    counts,
+    failures: states.flatMap(({ endpoint, failures }) =>
+      failures.slice(0, MOST_FAILURES).map(({ eventIds: _eventIds, ...failure }) => ({
+        ...failure,
+        endpoint,
+        error: failure.error.slice(0, ERROR_LENGTH).toWellFormed(),
+      })),
+    ),
+    refusals: joinRefusals(states.map(({ refusals }) => refusals)),
+    paused: states.find(({ paused }) => paused !== null)?.paused ?? null,
+    shortage: states.find(({ shortage }) => shortage !== null)?.shortage ?? null,
+    revision,
+    now,
+  };
 }
 
 export async function activityOf(inbox: PageInbox, query: URLSearchParams, now: number): Promise<ActivityAnswer> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { exportedEvent } from "../inbox/exported-event.js";
-import type { PageInbox } from "./answers.js";
+import type { PageInbox } from "./page-inbox.js";
 import type { Wanted } from "./parse-search.js";
 
 const PAGE = 100;
@@ -13,7 +13,11 @@ export async function* exportLines(inbox: PageInbox, wanted: Wanted): AsyncGener
     const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit: PAGE });
     for (let from = 0; from < entries.length; from += READ_AT_ONCE) {
       const group = entries.slice(from, from + READ_AT_ONCE);
-      const read = await Promise.all(group.map(({ eventId }) => inbox.get(eventId)));
+      const read = await Promise.all(
+        group.map(({ endpoint, eventId }) =>
+          inbox.get(inbox.endpoints.length > 1 ? `${endpoint}/${eventId}` : eventId),
+        ),
+      );
       // Retention may have deleted an event after the page was read.
       for (const event of read.filter((each) => each !== undefined)) {
         yield `${JSON.stringify(exportedEvent(event))}\n`;

@@ -1,25 +1,33 @@
 import type { Activity, InboxEntry, MoveOutcome, PastStep, ReplayOutcome } from "../inbox/stored-events.js";
 import type { PauseReason } from "../inbox/dispatch/dispatcher.js";
+import type { Failure, Refusals } from "../inbox/inbox-facts.js";
+import type { SituationFacts } from "../inbox/situation.js";
 import type { StateCounts } from "../inbox/stored-events.js";
 
 // The data of the inbox page, as JSON. All paths are relative to the page. Times are in milliseconds since 1970.
 
 /** `GET api/overview`; `GET api/live` sends it by SSE as the message `overview` when it has changed. */
 export interface Overview {
-  endpoint: string;
+  /** What is known of each endpoint. */
+  endpoints: { endpoint: string; facts: Omit<SituationFacts, "now"> }[];
+  /** Of all endpoints. */
   counts: StateCounts & { total: number };
-  /**
-   * For how long the oldest event that waits for its callback has been due; 0 when none waits. With a receiver, an event that is leased
-   * and whose callback has not begun waits too.
-   */
-  oldestReadyAgeMs: number;
-  /** As in `health()`; null also when the page has no receiver. */
+  /** What fails, the largest group of each endpoint first. */
+  failures: FailureRow[];
+  /** Of all endpoints, in the last 24 hours. */
+  refusals: Refusals;
+  /** As in `health()`, of the first receiver of this process that pauses; null also when the page has no receiver. */
   paused: PauseReason | null;
   /** As in `health()`; null also when the page has no receiver. */
   shortage: string | null;
   /** Changes with every change of an event that this process knows of, and at least every few seconds while events change. */
   revision: number;
   now: number;
+}
+
+/** A {@link Failure} without the ids of its events. */
+export interface FailureRow extends Omit<Failure, "eventIds"> {
+  endpoint: string;
 }
 
 /** `GET api/activity?range=hour|day|week` */
@@ -58,8 +66,8 @@ export interface EventAnswer extends InboxEntry {
 }
 
 /**
- * `POST api/replay` and `POST api/discard`, with the header `X-Signalbox: 1` and the body `{ eventIds }`, which has at most 1,000
- * ids.
+ * `POST api/replay`, `POST api/discard` and `POST api/retry`, with the header `X-Signalbox: 1` and the body `{ eventIds }`, which has at most 1,000
+ * ids. `api/retry` makes waiting events due now; also without ids it tries one event of each receiver whose hand-offs are paused.
  */
 export interface MoveAnswer {
   /** What became of each event, in order. */

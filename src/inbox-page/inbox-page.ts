@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../errors.js";
 import type { Receiver } from "../receiver/receiver.js";
-import { partsOf } from "../receiver/receiver-parts.js";
+import { partsOf, type ReceiverParts } from "../receiver/receiver-parts.js";
 import { createLogThrottle } from "../receiver/receiver-log.js";
 import type { Authorize } from "./guard.js";
+import { joinedInbox, receiverInbox } from "./page-inbox.js";
 import { createPageHandler } from "./page-handler.js";
 
 export type { Authorize } from "./guard.js";
@@ -25,7 +26,7 @@ export type InboxPageHandler = (
 ) => void;
 
 /**
- * A page that shows the inbox of a receiver, and replays and discards its events. It answers every request on its mount and never
+ * A page that shows the inbox of a receiver, or of several with different endpoints, and replays and discards its events. It answers every request on its mount and never
  * calls `next`.
  *
  * @throws SignalboxError `option_invalid`
@@ -33,20 +34,23 @@ export type InboxPageHandler = (
  * app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) => request.session.isOperator === true }));
  */
 export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
-  receiver: Receiver,
+  receiver: Receiver | readonly Receiver[],
   options: InboxPageOptions<Request>,
 ): InboxPageHandler {
-  const parts = partsOf(receiver);
-  if (parts === undefined) {
+  const receivers = Array.isArray(receiver) ? (receiver as readonly Receiver[]) : [receiver as Receiver];
+  const parts = receivers.map((each) => partsOf(each));
+  const [first] = parts;
+  if (first === undefined || !parts.every((each) => each !== undefined)) {
     throw new SignalboxError("option_invalid", "inboxPage needs the receiver that createReceiver returns.", "");
   }
-  const { endpoint, clock, log, closing } = parts;
+  const { clock, log } = first;
   const throttle = createLogThrottle(clock);
+  const closings = parts.map(({ closing }) => closing);
   return createPageHandler({
-    inbox: { ...receiver.inbox, endpoint },
+    inbox: joinedInbox(receivers.map((each, index) => receiverInbox(each, (parts[index] as ReceiverParts).store))),
     authorize: (options as Partial<InboxPageOptions> | undefined)?.authorize as Authorize,
     clock,
-    closing,
+    closing: closings.length === 1 ? first.closing : AbortSignal.any(closings),
     report(error, text) {
       const suppressed = throttle(text);
       if (suppressed === null) return;
@@ -54,7 +58,7 @@ export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
       else log.problem("error", { suppressed }, error, text);
     },
     onChange(listener) {
-      const stops = CHANGES.map((name) => receiver.on(name, listener));
+      const stops = receivers.flatMap((each) => CHANGES.map((name) => each.on(name, listener)));
       return () => stops.forEach((stop) => stop());
     },
   });

@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, ClockTimer } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";
-import { overviewOf, type PageInbox } from "./answers.js";
+import { overviewOf } from "./answers.js";
+import type { PageInbox } from "./page-inbox.js";
 
 /** After this time a stream ends. The browser connects again, and is authorised again. */
 const STREAM_MS = 5 * 60_000;
@@ -65,7 +66,9 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       const overview = await overviewOf(inbox, revision, clock.now());
       // An attempt that failed changes no count.
       const activity = await inbox.activity({ minutes: 1, spans: 2 });
-      const found = JSON.stringify([overview.counts, overview.paused, activity]);
+      const { counts, paused, failures, refusals, endpoints } = overview;
+      const pauses = endpoints.map(({ facts }) => [facts.pause, facts.hasReceiver]);
+      const found = JSON.stringify([counts, paused, pauses, failures.length, refusals.byCode, activity]);
       if (found !== seen) {
         seen = found;
         current = revision += 1;

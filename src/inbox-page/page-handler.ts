@@ -46,11 +46,11 @@ export function createPageHandler(
     method: "GET",
     run: async ({ query }) => json(await run(query, clock.now())),
   });
-  const move = (run: (eventIds: readonly string[]) => Promise<string[]>): Route => ({
+  const move = (run: (eventIds: readonly string[]) => Promise<string[]>, least: 0 | 1 = 1): Route => ({
     method: "POST",
     async run({ request }) {
       assertOwnWrite(request);
-      const eventIds = await readEventIds(request, clock);
+      const eventIds = await readEventIds(request, clock, least);
       try {
         return json({ outcomes: await run(eventIds) });
       } finally {
@@ -68,6 +68,7 @@ export function createPageHandler(
     ["api/export", { method: "GET", run: downloadEvents }],
     ["api/live", { method: "GET", run: async ({ response }) => live.stream(response, PAGE_HEADERS) }],
     ["api/replay", move((eventIds) => inbox.replay(eventIds))],
+    ["api/retry", move((eventIds) => inbox.retryNow(eventIds), 0)],
     ["api/discard", move((eventIds) => inbox.discard(eventIds))],
   ] satisfies [string, Route][]);
 
@@ -82,7 +83,7 @@ export function createPageHandler(
     const lines = exportLines(inbox, parseSearch(query.get("q") ?? "", clock.now()));
     // The first line is read before the head is sent, so that a store that fails is answered with 503.
     const first = await lines.next();
-    response.writeHead(200, download(`${inbox.endpoint}-events`, "ndjson", "application/x-ndjson"));
+    response.writeHead(200, download(`${inbox.endpoints.join("-")}-events`, "ndjson", "application/x-ndjson"));
     if (!first.done) response.write(first.value);
     // After an error the connection is closed before the end, so that the browser does not take the file for whole.
     await pipeline(Readable.from(lines), response, { signal: closing }).catch((error: unknown) => {

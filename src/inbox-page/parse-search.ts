@@ -4,7 +4,7 @@ import { MOMENT_FORMS, parseMoment } from "../inbox/moment.js";
 import { refuseInput } from "./refusal.js";
 
 /** What a search finds, without the page of its result. */
-export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit">;
+export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & { endpoint?: string };
 
 const LONGEST = 1000;
 
@@ -14,6 +14,7 @@ const TERMS = new Map<string, (value: string, now: number) => Wanted>([
   ["state", (value) => ({ state: stateOf(value) })],
   ["product", (value) => ({ subject: value })],
   ["subject", (value) => ({ subject: value })],
+  ["endpoint", (value) => ({ endpoint: value })],
   ["id", (value) => ({ eventId: value })],
   ["error", (value) => ({ error: value })],
   ["before", (value, now) => ({ receivedBefore: momentOf("before", value, now) })],

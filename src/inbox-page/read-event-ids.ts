@@ -11,11 +11,11 @@ const TIMEOUT_MS = 10_000;
 const MOST_MOVED = 1000;
 
 /** Reads the body of a move. @throws Refusal 400, 408 or 413 */
-export async function readEventIds(request: IncomingMessage, clock: Clock): Promise<string[]> {
+export async function readEventIds(request: IncomingMessage, clock: Clock, least: 0 | 1): Promise<string[]> {
   const { eventIds } = ((await readJson(request, clock)) ?? {}) as { eventIds?: unknown };
-  const isList = Array.isArray(eventIds) && eventIds.length > 0 && eventIds.length <= MOST_MOVED;
+  const isList = Array.isArray(eventIds) && eventIds.length >= least && eventIds.length <= MOST_MOVED;
   if (isList && eventIds.every((id) => typeof id === "string" && !id.includes("\0"))) return eventIds as string[];
-  return refuseInput(`"eventIds" must be a list of 1 to ${MOST_MOVED} event ids.`);
+  return refuseInput(`"eventIds" must be a list of ${least} to ${MOST_MOVED} event ids.`);
 }
 
 /** If the application has parsed the body already, that value is used. */

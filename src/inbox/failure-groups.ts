@@ -1,25 +1,7 @@
+import type { Failure } from "./inbox-facts.js";
 import { nextTurn } from "../time/timers.js";
 import type { InboxStore } from "./store.js";
 import { FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
-
-/** Events that fail with the same error. */
-export interface Failure {
-  /** The error, with `…` for each number, id, and what the event is about. `error:` of a search takes it as it is. */
-  error: string;
-  /** How many events fail so: those that wait for another attempt, and the dead ones. */
-  count: number;
-  waiting: number;
-  dead: number;
-  /** When the first and the last of their attempts failed, in milliseconds since 1970. */
-  firstSeen: number;
-  lastSeen: number;
-  /** What they are about, the most frequent first; at most 5. */
-  subjects: string[];
-  /** How many different subjects there are. */
-  subjectCount: number;
-  /** Those that wait first, and of each state the newest first. */
-  eventIds: string[];
-}
 
 const MOST_SUBJECTS = 5;
 

@@ -1,5 +1,6 @@
-import { commonError, readFailures, type Failure } from "./failure-groups.js";
-import { readNews, type Refusals } from "./receiver-report.js";
+import { commonError, readFailures } from "./failure-groups.js";
+import type { Failure, Refusals } from "./inbox-facts.js";
+import { readNews } from "./receiver-report.js";
 import type { SituationFacts } from "./situation.js";
 import type { InboxStore } from "./store.js";
 import type { StoreStats } from "./stored-events.js";

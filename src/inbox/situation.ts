@@ -1,6 +1,6 @@
 import { formatAge, formatCount } from "../text/format.js";
 import { visible } from "../text/visible-text.js";
-import type { Pause } from "./dispatch/breaker.js";
+import type { Pause } from "./inbox-facts.js";
 
 /** What is known of an inbox. Null: not known. */
 export interface SituationFacts {

@@ -1,6 +1,6 @@
 import { safely, SignalboxError } from "../errors.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import type { RefusedDelivery } from "../inbox/receiver-report.js";
+import type { RefusedDelivery } from "../inbox/inbox-facts.js";
 import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
 import { readable } from "../senders/define-sender.js";
 import { headerValue, type RequestHeaders } from "../senders/headers.js";

@@ -1,9 +1,11 @@
+import type { InboxStore } from "../inbox/store.js";
 import type { Clock } from "../time/clock.js";
 import type { ReceiverLog } from "./receiver-log.js";
 
 /** The parts of a receiver that its inbox page needs. */
 export interface ReceiverParts {
   endpoint: string;
+  store: InboxStore;
   clock: Clock;
   log: ReceiverLog;
   /** Aborted when the receiver begins to close. */

@@ -283,7 +283,7 @@ export function createReceiver<Events extends object>(
     on: events.on,
     inbox: inbox.reader,
   };
-  return withParts(receiver, { endpoint, clock, log, closing: closed.signal });
+  return withParts(receiver, { endpoint, store, clock, log, closing: closed.signal });
 }
 
 /** A number that is no wait counts as absent: a refused `close` would not wait for the callbacks when the process ends. */

@@ -1,11 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Pause } from "../inbox/dispatch/breaker.js";
-import {
-  MOST_EXAMPLES,
-  PAUSE_SAVED_EVERY_MS,
-  type ReceiverReport,
-  type RefusedDelivery,
-} from "../inbox/receiver-report.js";
+import type { Pause } from "../inbox/inbox-facts.js";
+import { MOST_EXAMPLES, PAUSE_SAVED_EVERY_MS, type ReceiverReport } from "../inbox/receiver-report.js";
+import type { RefusedDelivery } from "../inbox/inbox-facts.js";
 import { REPORT_KEPT_MS } from "../inbox/stored-events.js";
 import type { Clock, ClockTimer } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";

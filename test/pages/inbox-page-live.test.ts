@@ -4,6 +4,9 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import type { Receiver, ReceiverEventName } from "../../src/index.js";
 import { inboxPage, type Authorize } from "../../src/inbox-page/inbox-page.js";
+import { receiverInbox } from "../../src/inbox-page/page-inbox.js";
+import { partsOf } from "../../src/receiver/receiver-parts.js";
+import type { InboxStore } from "../../src/index.js";
 import { createPageHandler } from "../../src/inbox-page/page-handler.js";
 import type { Overview } from "../../src/inbox-page/inbox-api.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -40,14 +43,14 @@ async function pageWithClock({
   const listeners = new Set<() => void>();
   const responses: ServerResponse[] = [];
   let reads = 0;
-  const { inbox } = receiver;
+  const inbox = receiverInbox(receiver, partsOf(receiver)?.store as InboxStore);
   const handler = createPageHandler({
     inbox: {
       ...inbox,
-      endpoint,
-      stats: () => {
+      endpoints: [endpoint],
+      states: (now) => {
         reads += 1;
-        return inbox.stats();
+        return inbox.states(now);
       },
     },
     authorize,
@@ -94,7 +97,7 @@ test("a page that listens is told at once, and again when something has changed"
   });
   await pass(clock, 1);
   await until(() => messages.length === 1);
-  expect(messages[0]).toMatchObject({ endpoint: "default", counts: { total: 0 } });
+  expect(messages[0]).toMatchObject({ endpoints: [{ endpoint: "default" }], counts: { total: 0 } });
   // Nothing changed: only comments, which show that the connection lives.
   await pass(clock, 10_000);
   expect(messages).toHaveLength(1);

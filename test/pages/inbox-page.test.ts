@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import express, { type RequestHandler } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { createReceiver, PermanentFailure, type InboxStore } from "../../src/index.js";
+import { createReceiver, PermanentFailure, type InboxStore, type Receiver } from "../../src/index.js";
 import type { EventAnswer, EventsAnswer, MoveAnswer, Overview } from "../../src/inbox-page/inbox-api.js";
 import { inboxPage } from "../../src/inbox-page/inbox-page.js";
 import { PAGE_HEADERS } from "../../src/browser-parts/page-files.js";
@@ -32,7 +32,10 @@ test("the API shows, finds, replays and discards events", async () => {
   await take(page.receiver, signal("sig_3"), "handedOff");
 
   const overview = JSON.parse((await page.ask("api/overview")).body) as Overview;
-  expect(overview).toMatchObject({ endpoint: "default", counts: { dead: 2, done: 1, total: 3 }, oldestReadyAgeMs: 0 });
+  expect(overview).toMatchObject({
+    endpoints: [{ endpoint: "default", facts: { dead: 2, pause: null, hasReceiver: true } }],
+    counts: { dead: 2, done: 1, total: 3 },
+  });
   const found = JSON.parse((await page.ask("api/events?q=state:dead&limit=1")).body) as EventsAnswer;
   expect(found).toMatchObject({ events: [{ eventId: "sig_2", state: "dead" }], nextBeforeSeq: 2 });
   expect(found.events[0]?.lastError).toBe("PermanentFailure: the queue refuses this");
@@ -238,4 +241,35 @@ test("what is no receiver is refused", () => {
       message: "inboxPage needs the receiver that createReceiver returns.",
     });
   }
+});
+
+test("one page over several endpoints: found together, told apart, and moved each in its own", async () => {
+  const store = memoryStore();
+  const [first, second] = await Promise.all(
+    ["stripe", "shop"].map((endpoint) => startReceiver({ store, endpoint, onSignal: refusing })),
+  );
+  await take(first as Receiver, signal("sig_1"), "dead");
+  await take(second as Receiver, signal("sig_2"), "dead");
+  await take(second as Receiver, signal("sig_1"), "dead");
+  const page = inboxPage([first as Receiver, second as Receiver], everyone);
+  const { ask, move } = askAt(await listen(express().use(PAGE_MOUNT, page) as RequestListener));
+  const idsOf = async (query: string) =>
+    (JSON.parse((await ask(`api/events?${query}`)).body) as EventsAnswer).events.map(
+      ({ endpoint, eventId }) => `${endpoint}/${eventId}`,
+    );
+  expect(JSON.parse((await ask("api/overview")).body)).toMatchObject({
+    endpoints: [{ endpoint: "stripe" }, { endpoint: "shop" }],
+    counts: { dead: 3 },
+    failures: [
+      { endpoint: "stripe", count: 1 },
+      { endpoint: "shop", count: 2 },
+    ],
+  });
+  expect(await idsOf("")).toEqual(["shop/sig_1", "shop/sig_2", "stripe/sig_1"]);
+  expect(await idsOf("limit=1")).toEqual(["shop/sig_1"]);
+  expect(await idsOf("q=endpoint:stripe")).toEqual(["stripe/sig_1"]);
+  expect(JSON.parse((await ask("api/event?id=shop/sig_1")).body)).toMatchObject({ endpoint: "shop" });
+  const moved = await move("discard", { eventIds: ["shop/sig_1", "none/sig_1", "stripe/sig_1"] });
+  expect(JSON.parse(moved.body)).toEqual({ outcomes: ["moved", "not_found", "moved"] });
+  expect(await idsOf("q=state:dead")).toEqual(["shop/sig_2"]);
 });

@@ -15,7 +15,7 @@ export interface ServedPage {
   /** A request below the page's mount. */
   ask(path: string, request?: RawRequest): Promise<Answer>;
   /** A write as the page sends it. */
-  move(name: "replay" | "discard", body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  move(name: "replay" | "discard" | "retry", body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 /** The page of a started receiver in Express 5, for everyone on this machine. */

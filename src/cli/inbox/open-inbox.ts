@@ -19,7 +19,7 @@ export interface OpenInbox {
   now: number;
 }
 
-export function addInboxOptions(command: Command) {
+export function addPlaceOptions(command: Command) {
   return command
     .requiredOption(
       "--db <inbox>",
@@ -27,8 +27,11 @@ export function addInboxOptions(command: Command) {
       notEmpty,
     )
     .addOption(SCHEMA)
-    .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
     .option("--json", "print NDJSON");
+}
+
+export function addInboxOptions(command: Command) {
+  return addPlaceOptions(command).option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default");
 }
 
 export type InboxOptions = OptionsOf<typeof addInboxOptions>;

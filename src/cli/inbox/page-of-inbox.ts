@@ -1,32 +1,23 @@
 import { isSignalboxError } from "../../errors.js";
-import { inPortions } from "../../inbox/in-portions.js";
 import type { createPageHandler } from "../../inbox-page/page-handler.js";
+import type { InboxStore } from "../../inbox/store.js";
 import { systemClock } from "../../time/clock.js";
 import { errorCode } from "../options/exit.js";
-import type { OpenInbox } from "./open-inbox.js";
 
-/** Serves the page of an open inbox to browsers on this machine, until `closing` is aborted. */
+/** Serves the page of open endpoints of a store to browsers on this machine, until `closing` is aborted. */
 export async function pageOfInbox(
-  { store, endpoint }: OpenInbox,
+  { store, endpoints }: { store: InboxStore; endpoints: readonly string[] },
   { closing, note }: { closing: AbortSignal; note: (line: string) => void },
 ): Promise<ReturnType<typeof createPageHandler>> {
   const { createPageHandler: create } = await import("../../inbox-page/page-handler.js");
+  const { joinedInbox, storedInbox } = await import("../../inbox-page/page-inbox.js");
+  const readAgain = async () => {
+    const { readAgainBy } = await import("../../receiver/read-stored.js");
+    const { builtInSender } = await import("../../senders/built-in.js");
+    return readAgainBy(builtInSender);
+  };
   return create({
-    inbox: {
-      endpoint,
-      search: (query) => store.search(endpoint, query),
-      activity: (query) => store.activity(endpoint, query),
-      get: (eventId) => store.get(endpoint, eventId),
-      stats: () => store.stats(endpoint),
-      async replay(eventIds) {
-        const { replayEvents } = await import("../../inbox/replay.js");
-        const { readAgainBy } = await import("../../receiver/read-stored.js");
-        const { builtInSender } = await import("../../senders/built-in.js");
-        return inPortions(eventIds, (portion) => replayEvents(store, endpoint, portion, readAgainBy(builtInSender)));
-      },
-      discard: (eventIds) =>
-        inPortions(eventIds, (portion) => store.discard(portion.map((eventId) => ({ endpoint, eventId })))),
-    },
+    inbox: joinedInbox(endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain))),
     authorize: "loopback",
     clock: systemClock,
     closing,

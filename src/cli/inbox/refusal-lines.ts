@@ -1,4 +1,4 @@
-import type { RefusedDelivery, Refusals } from "../../inbox/receiver-report.js";
+import type { RefusedDelivery, Refusals } from "../../inbox/inbox-facts.js";
 import { formatCount, formatMoment } from "../../text/format.js";
 import { printable } from "../console/printable.js";
 

@@ -5,10 +5,12 @@ import { formatBytes, formatCount } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
-import { address, request } from "../../browser-parts/request.js";
+import { address, request, RequestProblem } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
 import { visible, visibleLines } from "../../text/visible-text.js";
 import { firstLine, nextStep, toneOf } from "./event-state.js";
+import { RefusedPanel } from "./refusals.js";
+import { SituationLine } from "./situation-line.js";
 import { MoveButton } from "./move-events.js";
 import type { Live } from "./use-live-inbox.js";
 
@@ -20,9 +22,17 @@ interface EventDetailProps {
 }
 
 const DISCARDABLE: ReadonlySet<EventState> = new Set(["dead", "quarantined"] as const);
-const REPLAYABLE: ReadonlySet<EventState> = new Set([...DISCARDABLE, "done"] as const);
 
-export function EventDetail({ eventId, live: { version }, back }: EventDetailProps) {
+function whyNoReplay({ state, bytes }: EventAnswer): string | undefined {
+  if (state === "leased") return "Its callback runs now.";
+  return bytes === null ? "Its payload was deleted." : undefined;
+}
+
+function whyNoDiscard({ state }: EventAnswer): string | undefined {
+  return DISCARDABLE.has(state) ? undefined : "Only a dead or a quarantined event can be discarded.";
+}
+
+export function EventDetail({ eventId, live: { version, overview }, back }: EventDetailProps) {
   const { data, problem, reload } = useData(version, (signal) =>
     request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
   );
@@ -33,14 +43,18 @@ export function EventDetail({ eventId, live: { version }, back }: EventDetailPro
       actions={
         data !== undefined && (
           <>
-            <MoveButton {...move} kind="replay" isAllowed={REPLAYABLE.has(data.state) && data.bytes !== null} />
-            <MoveButton {...move} kind="discard" isAllowed={DISCARDABLE.has(data.state)} />
+            <MoveButton {...move} kind="replay" whyNot={whyNoReplay(data)} isWaiting={data.state === "ready"} />
+            <MoveButton {...move} kind="discard" whyNot={whyNoDiscard(data)} />
           </>
         )
       }
       above={<a href={back}>← All events</a>}
     >
       <Problem of={problem} onRetry={reload} />
+      {problem instanceof RequestProblem && problem.status === 404 && overview !== undefined && (
+        <RefusedPanel refusals={overview.refusals} eventId={eventId} />
+      )}
+      {overview !== undefined && data !== undefined && data.state === "ready" && <SituationLine overview={overview} />}
       {data === undefined && problem === undefined && <p class="muted">Loading…</p>}
       {data !== undefined && <Detail event={data} />}
     </View>

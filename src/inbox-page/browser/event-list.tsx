@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import type { InboxEntry } from "../../inbox/stored-events.js";
 import type { PauseReason } from "../../inbox/dispatch/dispatcher.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
@@ -10,6 +11,10 @@ import { address, RequestProblem } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
 import { href } from "../../browser-parts/use-route.js";
 import { ActivityChart } from "./activity-chart.js";
+import { RefusedPanel } from "./refusals.js";
+import { FailuresPanel } from "./failures-panel.js";
+import { keysOf } from "./event-key.js";
+import { SituationLine } from "./situation-line.js";
 import { EventTable } from "./event-table.js";
 import { findEvents } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
@@ -26,9 +31,8 @@ interface EventListProps {
   isHidden: boolean;
 }
 
-const PAUSED: Readonly<Record<PauseReason, string>> = {
-  callback_failing:
-    "Hand-offs are paused, because the callback keeps failing. The receiver tries one event from time to time, and continues when that succeeds.",
+/** The other reason is in the situation. */
+const PAUSED: Readonly<Record<Exclude<PauseReason, "callback_failing">, string>> = {
   leases_unsure:
     "Hand-offs are paused, because heartbeats to the inbox fail: other processes may hand its events off. They continue when a heartbeat succeeds.",
   not_running: "Hand-offs are paused, because this receiver is not running.",
@@ -51,19 +55,25 @@ export function EventList({ search, before, live: { overview, version }, isHidde
   const isRefused = problem instanceof RequestProblem && problem.status === 400;
   // After a failed search the events of the search before it must not be selected.
   const events = problem === undefined ? (data?.events ?? []) : [];
-  const shownIds = events.map(({ eventId }) => eventId);
+  const keyOf = keysOf(overview);
+  const shownIds = events.map(keyOf);
   const isEmptyInbox = overview?.counts.total === 0 && search === "";
 
   return (
     <View title={search === "" ? "Events" : `Events: ${search}`} heading="Events" isHidden={isHidden}>
       <StateCounts overview={overview} search={search} />
-      {overview?.paused != null && (
+      {overview !== undefined && !isEmptyInbox && <SituationLine overview={overview} />}
+      {overview?.paused != null && overview.paused !== "callback_failing" && (
         <p class="problem" role="status">
           {PAUSED[overview.paused]}
         </p>
       )}
       {overview?.shortage != null && <p class="problem">{overview.shortage}</p>}
       {isEmptyInbox && <FirstEvent />}
+      {overview !== undefined && search === "" && (
+        <FailuresPanel failures={overview.failures} hasManyEndpoints={overview.endpoints.length > 1} />
+      )}
+      {overview !== undefined && search === "" && <RefusedPanel refusals={overview.refusals} />}
       {!isEmptyInbox && <ActivityChart version={version} />}
       <section class="panel" aria-label="List of events" hidden={isEmptyInbox}>
         <SearchBox search={search} problem={isRefused ? problem.message : undefined}>
@@ -74,9 +84,10 @@ export function EventList({ search, before, live: { overview, version }, isHidde
         <Problem of={isRefused ? undefined : problem} onRetry={reload} />
         {events.length > 0 && (
           <>
-            <SelectionBar selection={selection} shownIds={shownIds} search={search} onMoved={reload} />
+            <SelectionBar selection={selection} shownIds={shownIds} keyOf={keyOf} search={search} onMoved={reload} />
             <EventTable
               events={events}
+              keyOf={keyOf}
               selected={selection.ids}
               onSelect={selection.select}
               query={{ q: search, before }}
@@ -125,16 +136,17 @@ function useSelection(search: string) {
 interface SelectionBarProps {
   selection: ReturnType<typeof useSelection>;
   shownIds: readonly string[];
+  keyOf: (event: InboxEntry) => string;
   search: string;
   onMoved: () => void;
 }
 
-function SelectionBar({ selection: { ids, select, clear }, shownIds, search, onMoved }: SelectionBarProps) {
+function SelectionBar({ selection: { ids, select, clear }, shownIds, keyOf, search, onMoved }: SelectionBarProps) {
   const areAllShown = shownIds.every((id) => ids.has(id));
 
   async function selectMatching(): Promise<Said> {
     const { events, next } = await findEvents({ search }, MOST_SELECTED);
-    const found = events.map(({ eventId }) => eventId);
+    const found = events.map(keyOf);
     select(found, true);
     const count = formatCount(found.length, "event");
     return next === null
@@ -158,7 +170,7 @@ function SelectionBar({ selection: { ids, select, clear }, shownIds, search, onM
           key={kind}
           kind={kind}
           eventIds={[...ids]}
-          isAllowed={ids.size > 0}
+          whyNot={ids.size > 0 ? undefined : "Select an event first."}
           onMoved={() => {
             clear();
             onMoved();

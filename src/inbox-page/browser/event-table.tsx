@@ -11,6 +11,7 @@ import { firstLine, toneOf } from "./event-state.js";
 
 interface EventTableProps {
   events: readonly InboxEntry[];
+  keyOf: (event: InboxEntry) => string;
   selected: ReadonlySet<string>;
   onSelect: (eventIds: readonly string[], isSelected: boolean) => void;
   /** Kept in the address of an event, so that the way back leads here. */
@@ -34,17 +35,18 @@ function typeOf(event: InboxEntry): ComponentChildren {
   return subtype === null ? words(type) : [...words(type), " ", ...words(subtype)];
 }
 
-export function EventTable({ events, selected, onSelect, query }: EventTableProps) {
+export function EventTable({ events, keyOf, selected, onSelect, query }: EventTableProps) {
+  const hasMany = new Set(events.map(({ endpoint }) => endpoint)).size > 1;
   const columns: Column<InboxEntry>[] = [
     {
       label: "Select",
       leads: true,
-      cell: ({ eventId }) => (
+      cell: (event) => (
         <input
           type="checkbox"
-          aria-label={`Select ${visible(eventId)}`}
-          checked={selected.has(eventId)}
-          onChange={({ currentTarget }) => onSelect([eventId], currentTarget.checked)}
+          aria-label={`Select ${visible(event.eventId)}`}
+          checked={selected.has(keyOf(event))}
+          onChange={({ currentTarget }) => onSelect([keyOf(event)], currentTarget.checked)}
         />
       ),
     },
@@ -55,9 +57,9 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
     },
     {
       label: "Event",
-      cell: ({ eventId }) => (
-        <a class="mono clamped" href={href(["events", eventId], query)}>
-          {visible(eventId)}
+      cell: (event) => (
+        <a class="mono clamped" href={href(["events", keyOf(event)], query)}>
+          {visible(event.eventId)}
         </a>
       ),
     },
@@ -67,7 +69,11 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
         <>
           {typeOf(event)}
           {event.subject !== null && <div class="muted">{visible(event.subject)}</div>}
-          {!isOfService(event) && <div class="muted">{visible(event.sender)}</div>}
+          {(!isOfService(event) || hasMany) && (
+            <div class="muted">
+              {hasMany ? `${visible(event.endpoint)}, ${visible(event.sender)}` : visible(event.sender)}
+            </div>
+          )}
         </>
       ),
     },
@@ -94,8 +100,8 @@ export function EventTable({ events, selected, onSelect, query }: EventTableProp
       empty=""
       columns={columns}
       rows={events}
-      keyOf={({ seq }) => seq}
-      isSelected={({ eventId }) => selected.has(eventId)}
+      keyOf={keyOf}
+      isSelected={(event) => selected.has(keyOf(event))}
     />
   );
 }

@@ -15,11 +15,12 @@ export function InboxPage() {
   const wasListShown = useListBehind(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
-  const { endpoint = "default" } = live.overview ?? {};
+  const { endpoints = [] } = live.overview ?? {};
+  const [{ endpoint = "default" } = {}] = endpoints;
 
   return (
     <PageFrame
-      brand={endpoint === "default" ? "Inbox" : `Inbox ${visible(endpoint)}`}
+      brand={endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${visible(endpoint)}`}
       now={live.now}
       aside={
         <span role="status">

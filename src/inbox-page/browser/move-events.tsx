@@ -12,7 +12,7 @@ const TEXTS = {
     action: "Replay",
     text: "The callback gets each of them again. One that was done before may repeat its work.",
     moved: "will be handed off again",
-    wrongState: "waiting or running already",
+    wrongState: "running already",
   },
   discard: {
     action: "Discard",
@@ -22,34 +22,53 @@ const TEXTS = {
   },
 } as const;
 
+const HAND_OFF_NOW = {
+  action: "Hand off now",
+  text: "The callback gets it now, before the delay after its last attempt ends.",
+};
+
 interface MoveButtonProps {
   kind: Kind;
   eventIds: readonly string[];
-  isAllowed: boolean;
+  /** Why it cannot be done; undefined when it can. */
+  whyNot: string | undefined;
+  /** The events wait for their hand-off. */
+  isWaiting?: boolean;
   /** Called when the events have been moved, as far as they could be. */
   onMoved?: () => void;
 }
 
 /** Asks, then moves the events, and says what became of them. */
-export function MoveButton({ kind, eventIds, isAllowed, onMoved }: MoveButtonProps) {
-  const { action, text } = TEXTS[kind];
+export function MoveButton({ kind, eventIds, whyNot, isWaiting = false, onMoved }: MoveButtonProps) {
+  const { action, text } = isWaiting ? HAND_OFF_NOW : TEXTS[kind];
 
   async function move(): Promise<Said> {
-    const { outcomes } = await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } });
+    const said = await moveEvents(kind, eventIds);
     onMoved?.();
-    const tone = outcomes.every((outcome) => outcome === "moved") ? "good" : "warn";
-    return { text: summary(kind, outcomes), tone };
+    return said;
   }
 
   return (
     <ActionButton
       label={`${action}…`}
       tone={kind === "discard" ? "danger" : undefined}
-      isAllowed={isAllowed}
+      isAllowed={whyNot === undefined}
+      whyNot={whyNot}
       confirm={{ title: `${action} ${formatCount(eventIds.length, "event")}?`, text, action }}
       run={move}
     />
   );
+}
+
+/** Moves the events. To replay one that waits is to hand it off now. @returns what became of them */
+export async function moveEvents(kind: Kind, eventIds: readonly string[]): Promise<Said> {
+  const move = async (path: string, ids: readonly string[]) =>
+    (await request<MoveAnswer>("POST", path, { body: { eventIds: ids } })).outcomes;
+  const outcomes = await move(`api/${kind}`, eventIds);
+  const waiting = kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
+  const retried = waiting.length === 0 ? [] : await move("api/retry", waiting);
+  const all = outcomes.map((outcome) => (outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome));
+  return { text: summary(kind, all), tone: all.every((outcome) => outcome === "moved") ? "good" : "warn" };
 }
 
 function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {

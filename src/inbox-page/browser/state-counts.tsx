@@ -1,12 +1,11 @@
 import type { Overview } from "../inbox-api.js";
-import { formatAge, formatCount } from "../../text/format.js";
+import { formatCount } from "../../text/format.js";
 import { href } from "../../browser-parts/use-route.js";
 import { STATES } from "./event-state.js";
 
 /** How many events are in each state. Each count is a link to these events. */
 export function StateCounts({ overview, search }: { overview: Overview | undefined; search: string }) {
-  const { counts, oldestReadyAgeMs = 0 } = overview ?? {};
-  const oldest = `the oldest for ${formatAge(oldestReadyAgeMs)}`;
+  const { counts } = overview ?? {};
   return (
     <nav class="counts" aria-label="Events by state">
       {[{ state: "total", tone: "idle", meaning: "stored" } as const, ...STATES].map(({ state, tone, meaning }) => {
@@ -21,7 +20,7 @@ export function StateCounts({ overview, search }: { overview: Overview | undefin
           >
             <strong>{counts === undefined ? "…" : formatCount(counts[state])}</strong>
             <span>{state === "total" ? "all" : state}</span>
-            <small>{state === "ready" && counts?.ready !== 0 && oldestReadyAgeMs >= 1000 ? oldest : meaning}</small>
+            <small>{meaning}</small>
           </a>
         );
       })}

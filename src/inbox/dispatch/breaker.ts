@@ -1,3 +1,4 @@
+import type { Pause } from "../inbox-facts.js";
 import type { Clock, ClockTimer } from "../../time/clock.js";
 import type { ClaimedEvent } from "../batch.js";
 
@@ -5,16 +6,6 @@ import type { ClaimedEvent } from "../batch.js";
 export const BREAKER_THRESHOLD = 10;
 const FIRST_PROBE_MS = 1000;
 export const LONGEST_PROBE_MS = 60_000;
-
-/** Why and since when hand-offs are paused, because the callback keeps failing. */
-export interface Pause {
-  /** In milliseconds since 1970. */
-  since: number;
-  /** The first line of the last error. */
-  error: string;
-  /** When one event is tried; in the past while one is. */
-  nextTryAt: number;
-}
 
 /**
  * Stops hand-offs while the user's system is down, so that only the few events that are used as probes lose attempts.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PermanentFailure } from "../../../src/index.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
 import { nextEvent, sqliteOnDisk } from "../../http/serve.js";
 import { HOSTILE } from "../hostile-texts.js";
 import { openInbox, type OpenInbox, type OpenInboxOptions } from "../open-inbox.js";
@@ -62,6 +62,48 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
   await page.goBack();
   await page.getByText("No event matches.").waitFor();
   expect(await page.evaluate("globalThis.isSamePage")).toBe(true);
+  expect(troubles).toEqual([]);
+});
+
+test("why it is behind is told in a sentence, and the events of one error are handed off now", async () => {
+  let isDown = true;
+  const inbox = await openInbox({
+    onSignal: ({ id, data }) => {
+      if (isDown) throw new Error(`connect 10.0.0.${id.length} for ${data.product.slug}`);
+    },
+  });
+  const { page, receiver, receive, troubles } = inbox;
+  const failed = nextEvent(receiver, "handoffFailed");
+  for (const [index, id] of count(12).entries()) {
+    await receive(signalEvent("price_increased", { id, data: { product: { slug: `product-${index % 7}` } } }));
+  }
+  await failed;
+  await page.getByText(/Hand-offs are paused since \d\d:\d\d by `Error: connect .*one event is tried/).waitFor();
+  const failures = page.getByRole("region", { name: "Failures" });
+  await failures.getByText("Error: connect … for …").waitFor();
+  await failures.getByText(/1\d waiting/).waitFor();
+
+  isDown = false;
+  await failures.getByRole("button", { name: /Hand off 1\d/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Hand off" }).click();
+  await page.getByText(/1\d events will be handed off again/).waitFor();
+  await page.getByRole("link", { name: "12 done" }).waitFor();
+  await page.getByText("Up to date.").waitFor();
+  expect(troubles).toEqual([]);
+});
+
+test("an event that is not there: what was refused is told, and nothing of it runs", async () => {
+  const id = HOSTILE.find((text) => text.startsWith("<")) ?? "";
+  const { page, url, receiver, troubles } = await openInbox();
+  const forged = signedDelivery(signalEvent("price_increased", { id }), { secret: "of somebody else" });
+  await receiver.handle({ method: "POST", ...forged, remoteAddress: () => id });
+  await expect.poll(async () => (await fetch(`${url}api/overview`)).text()).toContain("signature_mismatch");
+  await page.goto(`${url}#/events/${encodeURIComponent(id)}`);
+  await page.getByText("Deliveries with this id were refused").waitFor();
+  const refused = page.getByRole("region", { name: "Deliveries with this id were refused" });
+  await refused.getByText("signature_mismatch", { exact: true }).waitFor();
+  await page.goto(`${url}#/events/sig_nope`);
+  await page.getByText("Refused in the last 24 hours").waitFor();
   expect(troubles).toEqual([]);
 });
 

@@ -61,7 +61,10 @@ function fileAt({ db }: InboxPlace): string {
 async function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
   const inbox = await openInbox({ ...place, endpoint: "default" });
   const closing = new AbortController();
-  const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+  const handler = await pageOfInbox(
+    { store: inbox.store, endpoints: [inbox.endpoint] },
+    { closing: closing.signal, note },
+  );
   return {
     handler,
     async close() {

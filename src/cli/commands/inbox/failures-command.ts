@@ -1,5 +1,6 @@
 import type { Command } from "#commander";
-import { readFailures, type Failure } from "../../../inbox/failure-groups.js";
+import { readFailures } from "../../../inbox/failure-groups.js";
+import type { Failure } from "../../../inbox/inbox-facts.js";
 import { formatCount, formatMoment } from "../../../text/format.js";
 import { printable, shortened } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";

@@ -1,0 +1,98 @@
+import { useState } from "preact/hooks";
+import { ActionButton } from "../../browser-parts/action-button.js";
+import { Moment, Panel } from "../../browser-parts/panel.js";
+import type { Said } from "../../browser-parts/page-root.js";
+import { href } from "../../browser-parts/use-route.js";
+import { formatCount } from "../../text/format.js";
+import { visible } from "../../text/visible-text.js";
+import type { FailureRow } from "../inbox-api.js";
+import { findEvents } from "./find-events.js";
+import { moveEvents } from "./move-events.js";
+
+interface FailuresPanelProps {
+  failures: readonly FailureRow[];
+  /** The endpoint is said, and is a term of each search. */
+  hasManyEndpoints: boolean;
+}
+
+const SHOWN = 3;
+/** As many as the server moves at once. */
+const MOST_MOVED = 1000;
+
+/** The errors of the events that fail now, with what to do about each. */
+export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps) {
+  const [isOpen, setOpen] = useState(false);
+  if (failures.length === 0) return null;
+  const others = failures.length - SHOWN;
+  return (
+    <Panel title="Failures">
+      <ul class="rows">
+        {failures.slice(0, isOpen ? undefined : SHOWN).map((failure) => (
+          <li key={`${failure.endpoint} ${failure.error}`}>
+            <FailureLine failure={failure} endpoint={hasManyEndpoints ? failure.endpoint : undefined} />
+          </li>
+        ))}
+      </ul>
+      {others > 0 && (
+        <p>
+          <button type="button" class="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? "Show fewer" : `Show ${formatCount(others, "other error")}`}
+          </button>
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: string | undefined }) {
+  const { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount } = failure;
+  const search = searchOf(error, endpoint);
+  const states = [waiting > 0 ? `${formatCount(waiting)} waiting` : "", dead > 0 ? `${formatCount(dead)} dead` : ""];
+  const others = subjectCount - subjects.length;
+  const about = [...subjects.map(visible), ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
+
+  async function handOff(): Promise<Said> {
+    const found = await Promise.all(
+      ["ready", "dead"].map((state) => findEvents({ search: `state:${state} ${search}` }, MOST_MOVED)),
+    );
+    const events = found.flatMap((each) => each.events).slice(0, MOST_MOVED);
+    return moveEvents(
+      "replay",
+      events.map(({ eventId }) => (endpoint === undefined ? eventId : `${endpoint}/${eventId}`)),
+    );
+  }
+
+  return (
+    <>
+      <p>
+        <strong>{formatCount(count)}</strong> <span class="mono problem">{visible(error)}</span>
+      </p>
+      <div class="toolbar">
+        <span class="muted grows">
+          {endpoint !== undefined && `${visible(endpoint)}; `}
+          {states.filter((state) => state !== "").join(", ")}; first failed <Moment at={firstSeen} />, last{" "}
+          <Moment at={lastSeen} />
+          {about !== "" && `; ${about}`}
+        </span>
+        <a class="button" href={href([], { q: search })}>
+          Show
+        </a>
+        <ActionButton
+          label={`Hand off ${formatCount(Math.min(count, MOST_MOVED))}…`}
+          of={`with the error ${visible(error)}`}
+          confirm={{
+            title: `Hand off ${formatCount(Math.min(count, MOST_MOVED), "event")}?`,
+            text: "The callback gets each of them again now: those that wait, and the dead ones.",
+            action: "Hand off",
+          }}
+          run={handOff}
+        />
+      </div>
+    </>
+  );
+}
+
+/** A quote in the error would end the term. */
+function searchOf(error: string, endpoint: string | undefined): string {
+  return `error:"${error.replaceAll('"', "…")}"${endpoint === undefined ? "" : ` endpoint:${endpoint}`}`;
+}

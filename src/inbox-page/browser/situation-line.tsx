@@ -1,0 +1,34 @@
+import { describeSituation } from "../../inbox/situation.js";
+import { ActionButton } from "../../browser-parts/action-button.js";
+import { usePage } from "../../browser-parts/page-frame.js";
+import { request } from "../../browser-parts/request.js";
+import { visible } from "../../text/visible-text.js";
+import type { Overview } from "../inbox-api.js";
+
+/** Whether the receiver is behind, and why, in a sentence for each endpoint. */
+export function SituationLine({ overview }: { overview: Overview }) {
+  const { now } = usePage();
+  const { endpoints, paused } = overview;
+  const situations = endpoints.map(({ endpoint, facts }) => ({ endpoint, ...describeSituation({ ...facts, now }) }));
+
+  async function tryOne(): Promise<string> {
+    await request("POST", "api/retry", { body: { eventIds: [] } });
+    return "One event is tried now.";
+  }
+
+  return (
+    <div class="stack" role="status">
+      {situations.map(({ endpoint, level, text }) => (
+        <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
+          {situations.length > 1 && <strong>{visible(endpoint)}: </strong>}
+          {text}{" "}
+        </p>
+      ))}
+      {paused === "callback_failing" && (
+        <p>
+          <ActionButton label="Try one event now" run={tryOne} />
+        </p>
+      )}
+    </div>
+  );
+}
