@@ -23,16 +23,34 @@ interface DataTableProps<Row> {
   keyOf: (row: Row) => string | number;
   /** Instead of a table without rows. */
   empty: string;
+  /** Each row is one line: what is longer is cut, with an ellipsis. */
+  lines?: boolean;
+  /** Called when a row is clicked anywhere but on a control. */
+  onOpen?: (row: Row) => void;
   /** Marks the rows that the reader has chosen. */
   isSelected?: (row: Row) => boolean;
 }
 
 /** A table that becomes a stack of labelled lines where the page is narrow. */
-export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected }: DataTableProps<Row>) {
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  lines = false,
+  onOpen,
+  isSelected,
+}: DataTableProps<Row>) {
   if (rows.length === 0) return <p class="muted">{empty}</p>;
+  const open = (event: MouseEvent, row: Row): void => {
+    // A text that was just marked is to be copied.
+    if ((event.target as Element).closest("a, button, input") === null && getSelection()?.toString() === "")
+      onOpen?.(row);
+  };
   // Roles by name, because a table that is not displayed as one loses its own.
   return (
-    <table class="data" role="table" aria-label={label}>
+    <table class={lines ? "data lines" : "data"} role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
@@ -44,7 +62,12 @@ export function DataTable<Row>({ label, columns, rows, keyOf, empty, isSelected 
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={keyOf(row)} role="row" class={isSelected?.(row) ? "selected" : undefined}>
+          <tr
+            key={keyOf(row)}
+            role="row"
+            class={isSelected?.(row) ? "selected" : undefined}
+            onClick={(event) => open(event, row)}
+          >
             {columns.map((column) => (
               <td key={column.label} role="cell" class={classOf(column)} data-label={column.label}>
                 {column.cell(row)}

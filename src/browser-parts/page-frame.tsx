@@ -4,6 +4,8 @@ import { useRoot } from "./page-root.js";
 
 /** What every part of a page knows. */
 export interface PageFacts {
+  /** Stands before the title of the document, where the tab shows it. @default 0, which is not shown */
+  alert?: number;
   /** The name of the page. */
   brand: string;
   /** The present time in milliseconds since 1970, by the clock of the server. */
@@ -22,7 +24,7 @@ interface PageFrameProps extends PageFacts {
 }
 
 /** What is around every view: the head with its navigation, and the place of the view. */
-export function PageFrame({ brand, now, nav, aside, children }: PageFrameProps) {
+export function PageFrame({ brand, alert = 0, now, nav, aside, children }: PageFrameProps) {
   const main = useRef<HTMLElement>(null);
   // Its address would be taken for a view, so it is not followed.
   const skip = (event: Event): void => {
@@ -30,7 +32,7 @@ export function PageFrame({ brand, now, nav, aside, children }: PageFrameProps) 
     main.current?.focus();
   };
   return (
-    <Page.Provider value={{ brand, now }}>
+    <Page.Provider value={{ brand, alert, now }}>
       <header class="head">
         <a class="skip" href="#/" onClick={skip}>
           Skip to the content
@@ -63,25 +65,35 @@ interface ViewProps {
   above?: ComponentChildren;
   /** Beside the heading. */
   actions?: ComponentChildren;
-  /** Keeps the view as it is, behind another one. */
+  /** Has little room between its parts. */
+  isDense?: boolean;
+  /** Keeps the view as it is, behind another one, or beside it where there is room. */
   isHidden?: boolean;
   children: ComponentChildren;
 }
 
 /** A view with its heading, which takes the focus when the view appears, except the first of the page. */
-export function View({ title, heading = title, above, actions, isHidden = false, children }: ViewProps) {
-  const { brand } = usePage();
+export function View({
+  title,
+  heading = title,
+  above,
+  actions,
+  isDense = false,
+  isHidden = false,
+  children,
+}: ViewProps) {
+  const { brand, alert = 0 } = usePage();
   const { isFirstView } = useRoot();
   const first = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    if (!isHidden) document.title = `${title} · ${brand}`;
+    if (!isHidden) document.title = `${alert > 0 ? `(${alert}) ` : ""}${title} · ${brand}`;
   });
   useLayoutEffect(() => {
     if (!isFirstView.current) first.current?.focus();
     isFirstView.current = false;
   }, [isFirstView]);
   return (
-    <div class="view" hidden={isHidden}>
+    <div class={["view", isDense && "dense", isHidden && "behind"].filter(Boolean).join(" ")}>
       {above}
       <div class="view-head">
         <h1 ref={first} tabIndex={-1}>

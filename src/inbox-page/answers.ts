@@ -87,6 +87,7 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
   const { received, bodyHash, rawBody, ...entry } = event;
   return {
     ...entry,
+    title: rawBody === null ? null : titleIn(rawBody),
     headers: withoutSignature(received.headers, received.signatureHeader),
     backfilled: received.backfilled === true,
     bodyHash: Buffer.from(bodyHash).toString("hex"),
@@ -95,6 +96,13 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
     hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
+}
+
+function titleIn(body: Uint8Array): string | null {
+  const json = parseJson(body);
+  const { data } = (json.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
+  const title = data?.title;
+  return typeof title === "string" && title.trim() !== "" ? title.slice(0, ERROR_LENGTH).toWellFormed() : null;
 }
 
 function payloadOf(body: Uint8Array): string | null {

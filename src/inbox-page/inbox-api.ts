@@ -49,6 +49,8 @@ export interface EventsAnswer {
 
 /** `GET api/event?id=EVENT_ID`. `GET api/bytes?id=EVENT_ID` is its body as a download. */
 export interface EventAnswer extends InboxEntry {
+  /** `data.title` of the payload; null when it has none. */
+  title: string | null;
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
   history: PastStep[];

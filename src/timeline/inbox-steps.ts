@@ -15,10 +15,29 @@ export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
   const size = bytes === null ? null : `${bytes} bytes`;
   const described: Described[] = [
     { at: receivedAt, kind: "received", tone: "good", text: "received and stored", detail: size },
-    ...history.map((past, index) => pastStep(past, history[index - 1])),
+    ...foldErrors(history.map((past, index) => pastStep(past, history[index - 1]))),
     presentStep(event, now),
   ];
   return described.map(({ detail, ...step }) => ({ lane: "inbox", ...step, ...(detail && { detail }) }));
+}
+
+/** Of several failures in a row with the same error, the first is shown with it, and the others together. */
+function foldErrors(steps: readonly Described[]): Described[] {
+  const folded: Described[] = [];
+  let same: Described[] = [];
+  for (const step of steps) {
+    const [first, ...others] = same;
+    const isSame = step.kind === "failed" && step.tone === "bad" && step.detail === first?.detail;
+    if (!isSame) same = step.kind === "failed" && step.tone === "bad" ? [step] : [];
+    else same.push(step);
+    if (isSame && others.length > 0) folded.pop();
+    const text =
+      others.length === 0
+        ? step.text
+        : `${others[0]?.text.replace(" failed", "")} to ${step.text.replace("hand-off ", "")}`;
+    folded.push(isSame ? { ...step, text: `${text} with the same error`, detail: null } : step);
+  }
+  return folded;
 }
 
 function pastStep({ at, kind, attempts, error }: PastStep, before: PastStep | undefined): Described {

@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import { View } from "../../browser-parts/page-frame.js";
 import { Loaded } from "../../browser-parts/panel.js";
 import { RequestProblem } from "../../browser-parts/request.js";
-import { TimelineSteps } from "./timeline.js";
+import { TimelineSteps } from "../../browser-parts/timeline.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
 import { type Answer, ask, control, useLive } from "./control.js";

@@ -1,81 +1,97 @@
-import { useState } from "preact/hooks";
 import type { ActivityAnswer } from "../inbox-api.js";
 import { formatCount, formatTime } from "../../text/format.js";
-import { Panel, Problem } from "../../browser-parts/panel.js";
+import { Problem } from "../../browser-parts/panel.js";
 import { request } from "../../browser-parts/request.js";
 import { useData } from "../../browser-parts/use-data.js";
+import { useState } from "preact/hooks";
 
 const RANGES = ["hour", "day", "week"] as const;
+/** In the order of their bars within a span. */
 const SERIES = [
-  { of: "accepted", label: "Accepted", tone: "busy" },
-  { of: "handedOff", label: "Handed off", tone: "good" },
-  { of: "failed", label: "Failed attempts", tone: "bad" },
+  { of: "accepted", label: "accepted", tone: "busy" },
+  { of: "handedOff", label: "handed off", tone: "good" },
+  { of: "failed", label: "failed", tone: "bad" },
 ] as const;
 
 type Range = (typeof RANGES)[number];
 
+/** What happened lately, as a strip: three bars for each span of time, on one scale. */
 export function ActivityChart({ version }: { version: number }) {
   const [range, setRange] = useState<Range>("day");
-  const ranges = RANGES.map((each) => (
-    <button key={each} type="button" aria-pressed={each === range} onClick={() => setRange(each)}>
-      {each.charAt(0).toUpperCase() + each.slice(1)}
-    </button>
-  ));
   return (
-    <Panel title={`Activity in the last ${range}`} actions={ranges}>
+    <section class="strip" aria-label={`Activity in the last ${range}`}>
       {/* The answer for one range says nothing about another one. */}
       <Chart key={range} range={range} version={version} />
-    </Panel>
+      <div class="toolbar">
+        {RANGES.map((each) => (
+          <button key={each} type="button" class="small" aria-pressed={each === range} onClick={() => setRange(each)}>
+            {each.charAt(0).toUpperCase() + each.slice(1)}
+          </button>
+        ))}
+      </div>
+    </section>
   );
 }
 
-/** The bars of each series stand in a row of their own, on the same axis of time, so that no colour has to be known. */
+const NOTHING: ActivityAnswer = { activity: [], minutes: 1, spans: 1, now: 0 };
+
 function Chart({ range, version }: { range: Range; version: number }) {
   const { data, problem, reload } = useData(version, (signal) =>
     request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal }),
   );
+  const { activity, minutes, spans, now } = data ?? NOTHING;
+  const spanMs = minutes * 60_000;
+  const first = now - (now % spanMs) - (spans - 1) * spanMs;
+  const most = Math.max(1, ...activity.flatMap((each) => SERIES.map(({ of }) => each[of])));
+  const totals = SERIES.map(({ of, label, tone }) => {
+    const total = activity.reduce((sum, each) => sum + each[of], 0);
+    return { of, tone, text: `${data === undefined ? "…" : formatCount(total)} ${label}` };
+  });
+  const scale = `most ${formatCount(most)} in ${formatCount(minutes, "minute")}`;
   return (
     <>
       <Problem of={problem} onRetry={reload} />
-      <div class="chart">
-        {SERIES.map((series) => (
-          <Bars key={series.of} {...series} range={range} answer={data} />
+      <ul class="legend">
+        {totals.map(({ of, tone, text }) => (
+          <li key={of} class={tone}>
+            {text}
+          </li>
         ))}
+      </ul>
+      <div>
+        <svg
+          class="bars"
+          viewBox={`0 0 ${spans} 100`}
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`In the last ${range}: ${totals.map(({ text }) => text).join(", ")}; ${scale}.`}
+        >
+          {activity.flatMap((each) =>
+            SERIES.map(({ of, label, tone }, index) => {
+              // Even one event can be seen.
+              const height = each[of] === 0 ? 0 : Math.max(6, (each[of] / most) * 100);
+              const x = (each.at - first) / spanMs + 0.05 + index * 0.3;
+              return (
+                <rect key={`${each.at} ${of}`} class={tone} x={x} y={100 - height} width={0.3} height={height}>
+                  <title>{`${formatTime(each.at)}: ${formatCount(each[of])} ${label}`}</title>
+                </rect>
+              );
+            }),
+          )}
+        </svg>
+        {data !== undefined && (
+          <p class="axis muted">
+            <span>{shortTime(first, range)}</span>
+            <span>{scale}</span>
+            <span>now</span>
+          </p>
+        )}
       </div>
     </>
   );
 }
 
-type BarsProps = (typeof SERIES)[number] & { range: string; answer: ActivityAnswer | undefined };
-
-function Bars({ of, label, tone, range, answer }: BarsProps) {
-  const { activity, minutes, spans, now } = answer ?? { activity: [], minutes: 1, spans: 1, now: 0 };
-  const spanMs = minutes * 60_000;
-  const first = now - (now % spanMs) - (spans - 1) * spanMs;
-  const total = formatCount(activity.reduce((sum, each) => sum + each[of], 0));
-  const most = Math.max(1, ...activity.map((each) => each[of]));
-  return (
-    <>
-      <span>
-        {label} <strong>{answer === undefined ? "…" : total}</strong>
-      </span>
-      <svg
-        class={`bars ${tone}`}
-        viewBox={`0 0 ${spans} 100`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${label} in the last ${range}: ${total}. Most in ${formatCount(minutes, "minute")}: ${formatCount(most)}.`}
-      >
-        {activity.map((each) => {
-          // Even one event can be seen.
-          const height = each[of] === 0 ? 0 : Math.max(4, (each[of] / most) * 100);
-          return (
-            <rect key={each.at} x={(each.at - first) / spanMs + 0.1} y={100 - height} width={0.8} height={height}>
-              <title>{`${formatTime(each.at)}: ${formatCount(each[of])}`}</title>
-            </rect>
-          );
-        })}
-      </svg>
-    </>
-  );
+function shortTime(ms: number, range: Range): string {
+  const text = formatTime(ms);
+  return range === "hour" ? `${text.slice(11, 16)}Z` : `${text.slice(5, 16)}Z`;
 }

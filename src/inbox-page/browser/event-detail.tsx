@@ -1,4 +1,4 @@
-import { DEFAULT_SENDER, NO_HANDLER, type EventState, type PastStep } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, type EventState } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { CodeBlock } from "../../browser-parts/code-block.js";
 import { formatBytes, formatCount } from "../../text/format.js";
@@ -6,9 +6,12 @@ import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
 import { address, request, RequestProblem } from "../../browser-parts/request.js";
+import { TimelineSteps } from "../../browser-parts/timeline.js";
+import { inboxSteps } from "../../timeline/inbox-steps.js";
+import { href } from "../../browser-parts/use-route.js";
 import { useData } from "../../browser-parts/use-data.js";
-import { visible, visibleLines } from "../../text/visible-text.js";
-import { firstLine, nextStep, toneOf } from "./event-state.js";
+import { visible } from "../../text/visible-text.js";
+import { headlineOf, nextStep, toneOf } from "./event-state.js";
 import { RefusedPanel } from "./refusals.js";
 import { SituationLine } from "./situation-line.js";
 import { MoveButton } from "./move-events.js";
@@ -39,7 +42,7 @@ export function EventDetail({ eventId, live: { version, overview }, back }: Even
   const move = { eventIds: [eventId] };
   return (
     <View
-      title={visible(eventId)}
+      title={data === undefined ? visible(eventId) : headingOf(data)}
       actions={
         data !== undefined && (
           <>
@@ -61,6 +64,13 @@ export function EventDetail({ eventId, live: { version, overview }, back }: Even
   );
 }
 
+/** The title of a signal, or what the event is. */
+function headingOf(event: EventAnswer): string {
+  if (event.title !== null) return visible(event.title);
+  const { text, about } = headlineOf(event);
+  return about === "" ? text : `${text} · ${about}`;
+}
+
 function Detail({ event }: { event: EventAnswer }) {
   const { now } = usePage();
   return (
@@ -70,21 +80,26 @@ function Detail({ event }: { event: EventAnswer }) {
         {event.replayed && <Badge tone="idle">replayed</Badge>}
         {event.backfilled && <Badge tone="idle">backfilled</Badge>}
         {event.possiblyRepeated && <Badge tone="warn">possibly repeated</Badge>}
-        <span>{nextStep(event, now)}</span>
+        <span class="grows">{nextStep(event, now)}</span>
+        <code>{visible(event.eventId)}</code>
       </p>
       <div class="halves">
         <div class="stack">
-          <Attempts event={event} />
-          <Payload event={event} />
-        </div>
-        <div class="stack">
+          <EventTimeline event={event} />
           <EventFacts event={event} />
           <Headers event={event} />
+        </div>
+        <div class="stack">
+          <Payload event={event} />
         </div>
       </div>
     </>
   );
 }
+
+/** A value, as a link to the events that have it too. */
+const linkTo = (term: string, value: string | null) =>
+  value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{visible(value)}</a>;
 
 function EventFacts({ event }: { event: EventAnswer }) {
   const { type, subtype, subject, sender, state, dueAt, receivedAt, attempts, crashes, bytes, bodyHash } = event;
@@ -95,8 +110,8 @@ function EventFacts({ event }: { event: EventAnswer }) {
       <Facts
         rows={[
           ["type", visible(type) || "none"],
-          [isDefault ? "signal type" : "subtype", visible(subtype ?? "none")],
-          [isDefault ? "product" : "subject", visible(subject ?? "none")],
+          [isDefault ? "signal type" : "subtype", linkTo("subtype", subtype)],
+          [isDefault ? "product" : "subject", linkTo("subject", subject)],
           ...(isDefault ? [] : [["sender", visible(sender)] as const]),
           ["received", <Moment key="received" at={receivedAt} full />],
           [due, <Moment key="due" at={dueAt} full />],
@@ -110,56 +125,13 @@ function EventFacts({ event }: { event: EventAnswer }) {
   );
 }
 
-/** Every step that is kept, the newest first, and the present error when no step has it. */
-function Attempts({ event: { state, history, lastError } }: { event: EventAnswer }) {
-  const isElsewhere =
-    state === "quarantined" || lastError === NO_HANDLER || history.some(({ error }) => error === lastError);
+/** What happened to it in the inbox: the side of its sender is not known here. */
+function EventTimeline({ event }: { event: EventAnswer }) {
+  const { now } = usePage();
   return (
-    <Panel title="Attempts">
-      {lastError !== null && !isElsewhere && <ErrorText error={lastError} label="Last error" isOpen />}
-      {history.length === 0 && (lastError === null || isElsewhere) && <p class="muted">No attempt has failed.</p>}
-      {history.length > 0 && (
-        <ol class="stack">
-          {history.toReversed().map((step, index) => (
-            <li key={history.length - index}>
-              <Step step={step} isNewest={index === 0} />
-            </li>
-          ))}
-        </ol>
-      )}
+    <Panel title="Timeline">
+      <TimelineSteps steps={inboxSteps(event, now)} now={now} />
     </Panel>
-  );
-}
-
-function Step({ step, isNewest }: { step: PastStep; isNewest: boolean }) {
-  const { kind, attempts, at, error } = step;
-  const words = {
-    failed: `Attempt ${formatCount(attempts)} failed`,
-    crashed: "The process ended during the hand-off",
-    replayed: `Replayed by hand after ${formatCount(attempts, "attempt")}`,
-  };
-  return (
-    <>
-      <p>
-        <strong>{words[kind]}</strong>{" "}
-        <span class="muted">
-          <Moment at={at} full />
-        </span>
-      </p>
-      {error !== null && <ErrorText error={error} label="Error and stack" isOpen={isNewest} />}
-    </>
-  );
-}
-
-function ErrorText({ error, label, isOpen }: { error: string; label: string; isOpen: boolean }) {
-  if (!error.includes("\n")) return <p class="mono problem">{visibleLines(error)}</p>;
-  return (
-    <details open={isOpen}>
-      <summary class="mono problem">
-        <span class="clamped">{visible(firstLine(error))}</span>
-      </summary>
-      <CodeBlock text={error} label={label} wrap />
-    </details>
   );
 }
 

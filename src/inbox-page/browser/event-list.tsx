@@ -60,8 +60,13 @@ export function EventList({ search, before, live: { overview, version }, isHidde
   const isEmptyInbox = overview?.counts.total === 0 && search === "";
 
   return (
-    <View title={search === "" ? "Events" : `Events: ${search}`} heading="Events" isHidden={isHidden}>
-      <StateCounts overview={overview} search={search} />
+    <View
+      title={search === "" ? "Events" : `Events: ${search}`}
+      heading="Events"
+      isHidden={isHidden}
+      isDense
+      actions={<StateCounts overview={overview} search={search} />}
+    >
       {overview !== undefined && !isEmptyInbox && <SituationLine overview={overview} />}
       {overview?.paused != null && overview.paused !== "callback_failing" && (
         <p class="problem" role="status">
@@ -71,9 +76,11 @@ export function EventList({ search, before, live: { overview, version }, isHidde
       {overview?.shortage != null && <p class="problem">{overview.shortage}</p>}
       {isEmptyInbox && <FirstEvent />}
       {overview !== undefined && search === "" && (
-        <FailuresPanel failures={overview.failures} hasManyEndpoints={overview.endpoints.length > 1} />
+        <div class="folds">
+          <FailuresPanel failures={overview.failures} hasManyEndpoints={overview.endpoints.length > 1} />
+          <RefusedPanel refusals={overview.refusals} />
+        </div>
       )}
-      {overview !== undefined && search === "" && <RefusedPanel refusals={overview.refusals} />}
       {!isEmptyInbox && <ActivityChart version={version} />}
       <section class="panel" aria-label="List of events" hidden={isEmptyInbox}>
         <SearchBox search={search} problem={isRefused ? problem.message : undefined}>

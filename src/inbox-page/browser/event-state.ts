@@ -1,4 +1,4 @@
-import { IGNORED, isIgnored, type EventState } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, IGNORED, isIgnored, type EventState, type InboxEntry } from "../../inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
 import { formatAge, formatCount } from "../../text/format.js";
 import type { Tone } from "../../browser-parts/badge.js";
@@ -33,6 +33,19 @@ export function nextStep(event: EventAnswer, now: number): string {
     quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
   };
   return words[state];
+}
+
+/** What the event is, in the words of its sender. */
+export function headlineOf(event: Pick<InboxEntry, "type" | "subtype" | "subject" | "sender" | "lastError">): {
+  text: string;
+  about: string;
+} {
+  const { type, subtype, subject, sender, lastError } = event;
+  if (type === "") return { text: visible(firstLine(lastError ?? "unknown")), about: "" };
+  // The type of a signal says more than that it is one.
+  const isSignal = sender === DEFAULT_SENDER && subtype !== null;
+  const text = isSignal ? subtype : [type, subtype].filter((word) => word !== null).join(" ");
+  return { text: visible(text), about: visible(subject ?? "") };
 }
 
 /** The name, and the start of the message. */

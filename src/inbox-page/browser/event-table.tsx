@@ -1,13 +1,12 @@
-import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { DEFAULT_SENDER, isIgnored, NO_HANDLER, type InboxEntry } from "../../inbox/stored-events.js";
 import { type Column, DataTable } from "../../browser-parts/data-table.js";
-import { formatCount } from "../../text/format.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Moment } from "../../browser-parts/panel.js";
 import type { Query } from "../../browser-parts/request.js";
-import { href } from "../../browser-parts/use-route.js";
+import { go, href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { firstLine, toneOf } from "./event-state.js";
+import { firstLine, headlineOf, toneOf } from "./event-state.js";
 
 interface EventTableProps {
   events: readonly InboxEntry[];
@@ -18,25 +17,34 @@ interface EventTableProps {
   query: Query;
 }
 
-/** A line ends after a word of a type, and not within one. */
-function words(type: string): ComponentChildren[] {
-  return visible(type)
-    .split(/(?<=[_.])/)
-    .flatMap((word) => [word, <wbr key={word} />]);
-}
-
-const isOfService = ({ sender }: InboxEntry): boolean => sender === DEFAULT_SENDER;
-
-/** The type of a signal says more than that it is one. */
-function typeOf(event: InboxEntry): ComponentChildren {
-  const { type, subtype } = event;
-  if (type === "") return <span class="muted">none</span>;
-  if (isOfService(event)) return words(subtype ?? type);
-  return subtype === null ? words(type) : [...words(type), " ", ...words(subtype)];
+/** What is unusual about the event: where it is from, and its error. */
+function remarkOn(event: InboxEntry, hasMany: boolean): string {
+  const { lastError, sender, endpoint, attempts } = event;
+  const error = lastError === null || lastError === NO_HANDLER ? "" : visible(firstLine(lastError));
+  return [
+    hasMany ? visible(endpoint) : "",
+    sender === DEFAULT_SENDER ? "" : visible(sender),
+    attempts > 1 ? `${attempts}×` : "",
+    isIgnored(event) ? "ignored" : error,
+  ]
+    .filter((part) => part !== "")
+    .join(" · ");
 }
 
 export function EventTable({ events, keyOf, selected, onSelect, query }: EventTableProps) {
+  const table = useRef<HTMLDivElement>(null);
+  const lastIndex = useRef(0);
+  useRowKeys(table);
   const hasMany = new Set(events.map(({ endpoint }) => endpoint)).size > 1;
+
+  /** With the shift key, all between this row and the last one that was chosen. */
+  function select(event: InboxEntry, isSelected: boolean, isRange: boolean): void {
+    const index = events.indexOf(event);
+    const [from, to] = [index, isRange ? lastIndex.current : index].sort((a, b) => a - b) as [number, number];
+    lastIndex.current = index;
+    onSelect(events.slice(from, to + 1).map(keyOf), isSelected);
+  }
+
   const columns: Column<InboxEntry>[] = [
     {
       label: "Select",
@@ -46,62 +54,69 @@ export function EventTable({ events, keyOf, selected, onSelect, query }: EventTa
           type="checkbox"
           aria-label={`Select ${visible(event.eventId)}`}
           checked={selected.has(keyOf(event))}
-          onChange={({ currentTarget }) => onSelect([keyOf(event)], currentTarget.checked)}
+          onClick={({ currentTarget, shiftKey }) => select(event, currentTarget.checked, shiftKey)}
         />
       ),
     },
-    {
-      label: "State",
-      cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>,
-      leads: true,
-    },
+    { label: "State", cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>, leads: true },
     {
       label: "Event",
+      cell: (event) => {
+        const { text, about } = headlineOf(event);
+        return (
+          <span title={about === "" ? text : `${text} · ${about}`}>
+            <strong>{text}</strong>
+            {about !== "" && ` · ${about}`}
+          </span>
+        );
+      },
+    },
+    { label: "Received", cell: ({ receivedAt }) => <Moment at={receivedAt} />, leads: true },
+    {
+      label: "Remark",
+      cell: (event) => {
+        const remark = remarkOn(event, hasMany);
+        return remark === "" ? "" : <span title={remark}>{remark}</span>;
+      },
+    },
+    {
+      label: "Id",
       cell: (event) => (
-        <a class="mono clamped" href={href(["events", keyOf(event)], query)}>
+        <a class="mono" href={href(["events", keyOf(event)], query)} title={visible(event.eventId)}>
           {visible(event.eventId)}
         </a>
       ),
     },
-    {
-      label: events.every(isOfService) ? "Type, product" : "Type, subject",
-      cell: (event) => (
-        <>
-          {typeOf(event)}
-          {event.subject !== null && <div class="muted">{visible(event.subject)}</div>}
-          {(!isOfService(event) || hasMany) && (
-            <div class="muted">
-              {hasMany ? `${visible(event.endpoint)}, ${visible(event.sender)}` : visible(event.sender)}
-            </div>
-          )}
-        </>
-      ),
-    },
-    {
-      label: "Received",
-      cell: ({ receivedAt }) => <Moment at={receivedAt} />,
-      whole: true,
-      leads: true,
-    },
-    { label: "Attempts", cell: ({ attempts }) => formatCount(attempts), align: "end" },
-    {
-      label: "Error",
-      cell: (event) => {
-        if (isIgnored(event)) return <span class="muted">ignored</span>;
-        const { lastError } = event;
-        if (lastError === null || lastError === NO_HANDLER) return "";
-        return <span class="clamped">{visible(firstLine(lastError))}</span>;
-      },
-    },
   ];
   return (
-    <DataTable
-      label="Events, the newest first"
-      empty=""
-      columns={columns}
-      rows={events}
-      keyOf={keyOf}
-      isSelected={(event) => selected.has(keyOf(event))}
-    />
+    <div ref={table}>
+      <DataTable
+        label="Events, the newest first"
+        empty=""
+        lines
+        columns={columns}
+        rows={events}
+        keyOf={keyOf}
+        isSelected={(event) => selected.has(keyOf(event))}
+        onOpen={(event) => go(["events", keyOf(event)], query)}
+      />
+    </div>
   );
+}
+
+/** j and k go to the next row and the one before, x selects it, Enter opens it, as it is a link. */
+function useRowKeys(table: { readonly current: HTMLElement | null }): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyping = event.target instanceof Element && event.target.matches("input:not([type=checkbox]), dialog *");
+      if (!"jkx".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
+      const row = document.activeElement?.closest("tr");
+      const index = links.findIndex((link) => link.closest("tr") === row);
+      if (event.key === "x") row?.querySelector<HTMLElement>("input")?.click();
+      else links[event.key === "j" ? index + 1 : Math.max(0, index - 1)]?.focus();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [table]);
 }

@@ -1,6 +1,5 @@
-import { useState } from "preact/hooks";
 import { ActionButton } from "../../browser-parts/action-button.js";
-import { Moment, Panel } from "../../browser-parts/panel.js";
+import { Moment } from "../../browser-parts/panel.js";
 import type { Said } from "../../browser-parts/page-root.js";
 import { href } from "../../browser-parts/use-route.js";
 import { formatCount } from "../../text/format.js";
@@ -21,26 +20,21 @@ const MOST_MOVED = 1000;
 
 /** The errors of the events that fail now, with what to do about each. */
 export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps) {
-  const [isOpen, setOpen] = useState(false);
   if (failures.length === 0) return null;
-  const others = failures.length - SHOWN;
+  const first = failures.slice(0, SHOWN).map(({ count, error }) => `${formatCount(count)} × ${visible(error)}`);
   return (
-    <Panel title="Failures">
-      <ul class="rows">
-        {failures.slice(0, isOpen ? undefined : SHOWN).map((failure) => (
+    <details class="panel folded">
+      <summary>
+        <strong>{formatCount(failures.length, "error")}</strong> {first.join("; ")}
+      </summary>
+      <ul class="rows" aria-label="Failures">
+        {failures.map((failure) => (
           <li key={`${failure.endpoint} ${failure.error}`}>
             <FailureLine failure={failure} endpoint={hasManyEndpoints ? failure.endpoint : undefined} />
           </li>
         ))}
       </ul>
-      {others > 0 && (
-        <p>
-          <button type="button" class="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? "Show fewer" : `Show ${formatCount(others, "other error")}`}
-          </button>
-        </p>
-      )}
-    </Panel>
+    </details>
   );
 }
 

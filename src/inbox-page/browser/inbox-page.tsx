@@ -21,6 +21,7 @@ export function InboxPage() {
   return (
     <PageFrame
       brand={endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${visible(endpoint)}`}
+      alert={live.overview?.counts.dead ?? 0}
       now={live.now}
       aside={
         <span role="status">
@@ -62,6 +63,8 @@ function useListBehind(isBehind: boolean): boolean {
     if (isBehind === wasBehind.current) return;
     wasBehind.current = isBehind;
     scrollTo(0, isBehind ? 0 : left.current.scroll);
+    // Beside the event the list scrolls by itself.
+    document.querySelector(".behind")?.scrollTo(0, left.current.scroll);
     const { focused } = left.current;
     if (!isBehind && focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
   }, [isBehind]);

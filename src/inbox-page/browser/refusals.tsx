@@ -1,5 +1,5 @@
 import type { Refusals } from "../../inbox/inbox-facts.js";
-import { Moment, Panel } from "../../browser-parts/panel.js";
+import { Moment } from "../../browser-parts/panel.js";
 import { formatCount } from "../../text/format.js";
 import { visible } from "../../text/visible-text.js";
 
@@ -16,24 +16,31 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
   }
   const own = eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
   const shown = own.length > 0 ? own : examples;
+  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${visible(code)}`).join(", ");
   return (
-    <Panel title={own.length > 0 ? "Deliveries with this id were refused" : "Refused in the last 24 hours"}>
-      <details open={eventId !== undefined}>
-        <summary>{byCode.map(({ code, count }) => `${formatCount(count)} ${visible(code)}`).join(", ")}</summary>
-        <ul class="rows">
-          {shown.map(({ at, code, address, eventId: id }, index) => (
-            <li key={index}>
-              <Moment at={at} full /> <strong>{visible(code)}</strong>
-              {address !== null && ` from ${visible(address)}`}
-              {id !== null && `, event ${visible(id)}`}
-            </li>
-          ))}
-        </ul>
-        <p class="muted">
-          docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what is wrong with a
-          receiver.
-        </p>
-      </details>
-    </Panel>
+    <details class="panel folded" open={eventId !== undefined}>
+      <summary>
+        {own.length > 0 ? (
+          <strong>Deliveries with this id were refused</strong>
+        ) : (
+          <>
+            <strong>Refused in the last 24 hours:</strong> {counts}
+          </>
+        )}
+      </summary>
+      <ul class="rows" aria-label="Refused deliveries">
+        {shown.map(({ at, code, address, eventId: id }, index) => (
+          <li key={index}>
+            <Moment at={at} full /> <strong>{visible(code)}</strong>
+            {address !== null && ` from ${visible(address)}`}
+            {id !== null && `, event ${visible(id)}`}
+          </li>
+        ))}
+      </ul>
+      <p class="muted">
+        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what is wrong with a
+        receiver.
+      </p>
+    </details>
   );
 }

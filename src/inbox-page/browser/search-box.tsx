@@ -10,19 +10,23 @@ interface SearchBoxProps {
   children: ComponentChildren;
 }
 
-/** The key / puts the focus here. */
+/** The key / puts the focus here, and ? opens the help. */
 export function SearchBox({ search, problem, children }: SearchBoxProps) {
   const input = useRef<HTMLInputElement>(null);
+  const help = useRef<HTMLDetailsElement>(null);
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);
 
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof Element && event.target.matches("input, dialog *");
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      if ((event.key !== "/" && event.key !== "?") || event.ctrlKey || event.metaKey || event.altKey || isTyping)
+        return;
       // It is hidden behind an event.
       if (input.current?.offsetParent === null) return;
       event.preventDefault();
+      if (event.key === "?" && help.current !== null) help.current.open = !help.current.open;
+      if (event.key === "?") return;
       input.current?.focus();
       input.current?.select();
     };
@@ -56,10 +60,15 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
           {children}
         </div>
         <Problem of={problem} />
-        <p class="hint" id="search-hint">
-          The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
-          <code>before:2h</code>, all of which must match. The key <kbd>/</kbd> comes here.
-        </p>
+        <details ref={help}>
+          <summary class="hint">Terms and keys</summary>
+          <p class="hint" id="search-hint">
+            The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
+            <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code> <code>endpoint:</code>,
+            all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous event,{" "}
+            <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
+          </p>
+        </details>
       </form>
     </search>
   );

@@ -9,7 +9,11 @@ import type { Overview } from "../inbox-api.js";
 export function SituationLine({ overview }: { overview: Overview }) {
   const { now } = usePage();
   const { endpoints, paused } = overview;
-  const situations = endpoints.map(({ endpoint, facts }) => ({ endpoint, ...describeSituation({ ...facts, now }) }));
+  const situations = endpoints.map(({ endpoint, facts }) => ({
+    endpoint,
+    facts,
+    ...describeSituation({ ...facts, now }),
+  }));
 
   async function tryOne(): Promise<string> {
     await request("POST", "api/retry", { body: { eventIds: [] } });
@@ -18,17 +22,15 @@ export function SituationLine({ overview }: { overview: Overview }) {
 
   return (
     <div class="stack" role="status">
-      {situations.map(({ endpoint, level, text }) => (
+      {situations.map(({ endpoint, facts, level, text }) => (
         <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
           {situations.length > 1 && <strong>{visible(endpoint)}: </strong>}
           {text}{" "}
+          {facts.pause !== null && paused === "callback_failing" && (
+            <ActionButton label="Try one event now" tone="plain" run={tryOne} />
+          )}
         </p>
       ))}
-      {paused === "callback_failing" && (
-        <p>
-          <ActionButton label="Try one event now" run={tryOne} />
-        </p>
-      )}
     </div>
   );
 }

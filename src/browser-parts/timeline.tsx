@@ -1,8 +1,8 @@
-import { CodeBlock } from "../../browser-parts/code-block.js";
-import { gapBefore } from "../../timeline/gap-before.js";
-import type { TimelineStep } from "../../timeline/timeline-step.js";
-import { formatTime } from "../../text/format.js";
-import { visible } from "../../text/visible-text.js";
+import { CodeBlock } from "./code-block.js";
+import { gapBefore } from "../timeline/gap-before.js";
+import type { TimelineStep } from "../timeline/timeline-step.js";
+import { formatTime } from "../text/format.js";
+import { visible } from "../text/visible-text.js";
 
 interface TimelineProps {
   /** The earliest first. */
@@ -13,15 +13,17 @@ interface TimelineProps {
 
 const LANES = { sender: "Sender", inbox: "Inbox" } as const;
 
-/** The steps of both sides of an event on one axis, and the time between them. */
+/** The steps of an event, of one side or of both, on one axis, and the time between them. */
 export function TimelineSteps({ steps, now }: TimelineProps) {
+  const hasBoth = steps.some(({ lane }) => lane === "sender");
   return (
-    <ol class="timeline">
+    <ol class={hasBoth ? "timeline both" : "timeline"}>
       {steps.map((step, index) => (
         <Step
           key={`${step.lane} ${index}`}
           step={step}
           previous={steps[index - 1]}
+          hasBoth={hasBoth}
           isNewDelivery={step.delivery !== steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery}
           now={now}
         />
@@ -33,11 +35,13 @@ export function TimelineSteps({ steps, now }: TimelineProps) {
 interface StepProps extends Pick<TimelineProps, "now"> {
   step: TimelineStep;
   previous: TimelineStep | undefined;
+  /** The steps of both sides are there. */
+  hasBoth: boolean;
   /** The step before it in its lane is of another delivery. */
   isNewDelivery: boolean;
 }
 
-function Step({ step, previous, isNewDelivery, now }: StepProps) {
+function Step({ step, previous, hasBoth, isNewDelivery, now }: StepProps) {
   const { lane, at, tone, text, detail = "", delivery, serviceAt } = step;
   const gap = gapText(step, previous, now);
   const [first = "", ...more] = detail.split("\n");
@@ -50,7 +54,7 @@ function Step({ step, previous, isNewDelivery, now }: StepProps) {
       <span class={`mark ${tone}`} aria-hidden="true" />
       <div class="what">
         <p>
-          <span class="muted">{LANES[lane]}</span>{" "}
+          {hasBoth && <span class="muted">{LANES[lane]} </span>}
           <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
         </p>
         {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}
