@@ -99,7 +99,7 @@ export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
     act: (inbox: PageInbox, eventIds: readonly string[]) => Promise<Outcome[]>,
   ): Promise<Outcome[]> {
     const places = keys.map(placeOf);
-    const outcomes = new Array<Outcome>(keys.length).fill("not_found" as Outcome);
+    const outcomes = keys.map(() => "not_found" as Outcome);
     for (const inbox of new Set(byEndpoint.values())) {
       const indexes = places.flatMap((place, index) => (place?.inbox === inbox ? [index] : []));
       if (keys.length > 0 && indexes.length === 0) continue;

@@ -1,12 +1,9 @@
 import type { Failure } from "./inbox-facts.js";
 import { nextTurn } from "../time/timers.js";
 import type { InboxStore } from "./store.js";
-import { FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
+import { ANYTHING, FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
 
 const MOST_SUBJECTS = 5;
-
-/** Stands for the parts of an error that differ between events. */
-export const ANYTHING = "…";
 
 const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 
@@ -64,9 +61,4 @@ function addTo(groups: Map<string, Group>, event: FailedEvent): void {
 function failureOf({ bySubject, ...group }: Group): Failure {
   const subjects = [...bySubject].sort(([, a], [, b]) => b - a).map(([subject]) => subject);
   return { ...group, subjects: subjects.slice(0, MOST_SUBJECTS), subjectCount: subjects.length };
-}
-
-/** The pattern of SQL's LIKE for a part of an error, in which `…` stands for anything. Its escape character is `\`. */
-export function likePattern(error: string): string {
-  return `%${error.replaceAll(/[\\%_]/g, String.raw`\$&`).replaceAll(ANYTHING, "%")}%`;
 }

@@ -107,6 +107,9 @@ export interface ListQuery {
   limit?: number | undefined;
 }
 
+/** Stands for anything in the error of a search, and in the errors of failures for what differs between events. */
+export const ANYTHING = "…";
+
 /** Selects the entries that `search` returns: those that match everything that is given. */
 export interface SearchQuery {
   state?: EventState | undefined;

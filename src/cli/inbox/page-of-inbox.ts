@@ -11,11 +11,6 @@ export async function pageOfInbox(
 ): Promise<ReturnType<typeof createPageHandler>> {
   const { createPageHandler: create } = await import("../../inbox-page/page-handler.js");
   const { joinedInbox, storedInbox } = await import("../../inbox-page/page-inbox.js");
-  const readAgain = async () => {
-    const { readAgainBy } = await import("../../receiver/read-stored.js");
-    const { builtInSender } = await import("../../senders/built-in.js");
-    return readAgainBy(builtInSender);
-  };
   return create({
     inbox: joinedInbox(endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain))),
     authorize: "loopback",
@@ -25,4 +20,10 @@ export async function pageOfInbox(
     // No receiver in this process tells it. The page asks the store.
     onChange: () => () => undefined,
   });
+}
+
+async function readAgain() {
+  const { readAgainBy } = await import("../../receiver/read-stored.js");
+  const { builtInSender } = await import("../../senders/built-in.js");
+  return readAgainBy(builtInSender);
 }

@@ -16,7 +16,7 @@ export function InboxPage() {
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoints = [] } = live.overview ?? {};
-  const [{ endpoint = "default" } = {}] = endpoints;
+  const endpoint = endpoints[0]?.endpoint ?? "default";
 
   return (
     <PageFrame

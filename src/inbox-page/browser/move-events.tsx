@@ -60,13 +60,15 @@ export function MoveButton({ kind, eventIds, whyNot, isWaiting = false, onMoved 
   );
 }
 
+async function post(kind: Kind | "retry", eventIds: readonly string[]): Promise<MoveAnswer["outcomes"]> {
+  return (await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } })).outcomes;
+}
+
 /** Moves the events. To replay one that waits is to hand it off now. @returns what became of them */
 export async function moveEvents(kind: Kind, eventIds: readonly string[]): Promise<Said> {
-  const move = async (path: string, ids: readonly string[]) =>
-    (await request<MoveAnswer>("POST", path, { body: { eventIds: ids } })).outcomes;
-  const outcomes = await move(`api/${kind}`, eventIds);
+  const outcomes = await post(kind, eventIds);
   const waiting = kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
-  const retried = waiting.length === 0 ? [] : await move("api/retry", waiting);
+  const retried = waiting.length === 0 ? [] : await post("retry", waiting);
   const all = outcomes.map((outcome) => (outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome));
   return { text: summary(kind, all), tone: all.every((outcome) => outcome === "moved") ? "good" : "warn" };
 }

@@ -15,11 +15,6 @@ export function SituationLine({ overview }: { overview: Overview }) {
     ...describeSituation({ ...facts, now }),
   }));
 
-  async function tryOne(): Promise<string> {
-    await request("POST", "api/retry", { body: { eventIds: [] } });
-    return "One event is tried now.";
-  }
-
   return (
     <div class="stack" role="status">
       {situations.map(({ endpoint, facts, level, text }) => (
@@ -33,4 +28,9 @@ export function SituationLine({ overview }: { overview: Overview }) {
       ))}
     </div>
   );
+}
+
+async function tryOne(): Promise<string> {
+  await request("POST", "api/retry", { body: { eventIds: [] } });
+  return "One event is tried now.";
 }

@@ -63,10 +63,11 @@ export function createQueries(run: Run, name: string, operator: boolean) {
     },
     async endpoints(): Promise<string[]> {
       // Each step finds the next endpoint in the index, so the events are not read.
-      const next = (after: string): string =>
-        `SELECT (SELECT endpoint FROM ${name}.inbox WHERE ${after} ORDER BY endpoint, event_id LIMIT 1)`;
+      const next = `SELECT endpoint FROM ${name}.inbox`;
+      const first = "ORDER BY endpoint, event_id LIMIT 1";
       const rows = await run<{ name: string }>(
-        `WITH RECURSIVE e(name) AS (${next("true")} UNION ALL ${next("endpoint > e.name")} FROM e WHERE e.name IS NOT NULL)
+        `WITH RECURSIVE e(name) AS (SELECT (${next} ${first}) UNION ALL
+           SELECT (${next} WHERE endpoint > e.name ${first}) FROM e WHERE e.name IS NOT NULL)
          SELECT name FROM e WHERE name IS NOT NULL`,
         [],
       );

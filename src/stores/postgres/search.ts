@@ -1,4 +1,4 @@
-import { likePattern } from "../../inbox/failure-groups.js";
+import { likePattern } from "../like-pattern.js";
 import type { InboxEntry, SearchPage, SearchQuery } from "../../inbox/stored-events.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import type { Run } from "./connection.js";

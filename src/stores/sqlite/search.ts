@@ -1,5 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
-import { likePattern } from "../../inbox/failure-groups.js";
+import { likePattern } from "../like-pattern.js";
 import { EVENT_STATES, type InboxEntry, type SearchPage, type SearchQuery } from "../../inbox/stored-events.js";
 import { ENTRY, entryOf, type EntryRow } from "./queries.js";
 

@@ -6,16 +6,21 @@ import { printable } from "../../console/printable.js";
 import type { Subject } from "./examination.js";
 import { ok, problem, type Finding } from "./findings.js";
 
-const FIXES: Readonly<Record<SituationProblem["id"], string>> = {
-  inbox_behind:
-    "Run `signalbox inbox failures`. If nothing fails, start the receiver, or raise handoff.concurrency if its callback is slow.",
-  inbox_paused: "Remove the cause of the error. Hand-offs then go on by themselves, within a minute.",
-  inbox_dead:
-    "Run `signalbox inbox failures`, remove the cause, and then `signalbox inbox retry --all-dead`, or `inbox discard`.",
-  inbox_quarantined:
-    "Run `signalbox inbox ls --state quarantined`, which says why. Retry them with a version that can read them, or discard them.",
-  inbox_not_owned: "Start the receiver.",
-};
+const FIXES: readonly { id: SituationProblem["id"]; fix: string }[] = [
+  {
+    id: "inbox_behind",
+    fix: "Run `signalbox inbox failures`. If nothing fails, start the receiver, or raise handoff.concurrency if its callback is slow.",
+  },
+  { id: "inbox_paused", fix: "Remove the cause of the error. Hand-offs then go on by themselves, within a minute." },
+  {
+    id: "inbox_dead",
+    fix: "Run `signalbox inbox failures`, remove the cause, and then `signalbox inbox retry --all-dead`, or `inbox discard`.",
+  },
+  {
+    id: "inbox_quarantined",
+    fix: "Run `signalbox inbox ls --state quarantined`, which says why. Retry them with a version that can read them, or discard them.",
+  },
+];
 
 /** What waits, fails or was given up, for each endpoint of the inbox. */
 export async function examineInboxState({ db = "", schema, surroundings, facts: known }: Subject): Promise<Finding[]> {
@@ -33,7 +38,9 @@ export async function examineInboxState({ db = "", schema, surroundings, facts: 
       // Another examination looks for the process that has the inbox open.
       const found = problems.filter(({ id }) => id !== "inbox_not_owned");
       for (const each of found)
-        findings.push(problem(each.id, `${name}${each.text.replace(/\.$/, "")}`, FIXES[each.id]));
+        findings.push(
+          problem(each.id, `${name}${each.text.replace(/\.$/, "")}`, FIXES.find(({ id }) => id === each.id)?.fix ?? ""),
+        );
       if (found.length === 0) findings.push(ok("inbox_up_to_date", `${name}${text.replace(/\.$/, "")}`));
     }
     return findings;

@@ -41,7 +41,7 @@ interface Move {
 /** `due_now`: it waited, and is due now. */
 type Outcome = ReplayOutcome | "due_now";
 
-const MOVED: readonly Outcome[] = ["moved", "due_now", "duplicate"];
+const MOVED: ReadonlySet<Outcome> = new Set<Outcome>(["moved", "due_now", "duplicate"]);
 
 const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
   moved: "retried",
@@ -162,7 +162,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
         // A duplicate counts as moved, because the retry has set it to done.
-        if (MOVED.includes(outcome)) moved += 1;
+        if (MOVED.has(outcome)) moved += 1;
         else stayed += 1;
       }
       if (move.options.json) for (const { id, outcome } of rows) terminal.printJson({ eventId: id, outcome });
@@ -190,7 +190,7 @@ function tableOf(rows: readonly { id: string; outcome: Outcome }[], texts: Move[
       { text: outcome === "not_found" ? echoed(id) : shortId(id) },
       {
         text: texts[outcome] ?? outcome,
-        paint: MOVED.includes(outcome) ? paint.green : paint.red,
+        paint: MOVED.has(outcome) ? paint.green : paint.red,
       },
     ]),
   );
