@@ -1,5 +1,5 @@
 import { type ComponentChildren, createContext } from "preact";
-import { useCallback, useContext, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Tone } from "./badge.js";
 
 /** What happened, in words. A text alone is good news. */
@@ -19,13 +19,15 @@ export const useRoot = (): Root => useContext(RootContext);
 
 interface Notice {
   key: number;
+  at: number;
   text: string;
   tone: Tone;
 }
 
 /** A notice of something that went wrong stays until the reader closes it. */
-const SHOWN_MS = 8000;
-const MOST_NOTICES = 4;
+const SHOWN_MS = 5000;
+const MOST_NOTICES = 3;
+const ON_THE_WAY_MS = 1000;
 
 /** Is around the whole page, and shows its notices. */
 export function PageRoot({ children }: { children: ComponentChildren }) {
@@ -39,12 +41,24 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
   const notify = useCallback(
     (said: Said): void => {
       const key = (lastKey.current += 1);
-      const notice = { key, tone: "good" as const, ...(typeof said === "string" ? { text: said } : said) };
+      const notice = {
+        key,
+        at: Date.now(),
+        tone: "good" as const,
+        ...(typeof said === "string" ? { text: said } : said),
+      };
       setNotices((shown) => [...shown, notice].slice(-MOST_NOTICES));
       if (notice.tone !== "bad") setTimeout(() => close(key), SHOWN_MS);
     },
     [close],
   );
+  useEffect(() => {
+    // What was said is of the view that was left, except what was said on the way to this one.
+    const clear = (): void =>
+      setNotices((shown) => shown.filter(({ tone, at }) => tone === "bad" || Date.now() - at < ON_THE_WAY_MS));
+    addEventListener("hashchange", clear);
+    return () => removeEventListener("hashchange", clear);
+  }, []);
   const root = useMemo(() => ({ notify, isFirstView }), [notify]);
   return (
     <RootContext.Provider value={root}>

@@ -10,7 +10,7 @@ import { Facts, Loaded, Moment, Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, control, type Delivery, useAnswer, useDesk } from "./control.js";
+import { type Answer, control, type Delivery, type Registration, useAnswer, useDesk } from "./control.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */
 export function Deliveries() {
@@ -20,6 +20,11 @@ export function Deliveries() {
 
 const PAGE = 20;
 const ALL = ["", "All"] as const;
+const TABS = [
+  ["waiting", "Waiting"],
+  ["delivered", "Delivered"],
+  ["failed", "Failed"],
+] as const;
 const STATES: readonly Delivery["state"][] = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"];
 const TYPES: readonly Delivery["event_type"][] = ["signal.published", "webhook.test", "webhook.verification"];
 
@@ -32,9 +37,19 @@ function DeliveryHistory() {
   // The one too many tells that there is an older page.
   const found = deliveries.data?.items ?? [];
   const items = found.slice(0, PAGE);
-  const webhooks = registrations.map(({ id, url }) => [id, url] as const);
+  const webhooks = registrations.map((registration) => [registration.id, webhookName(registration)] as const);
+  const tabs = [ALL, ...TABS].map(([state, label]) => (
+    <a
+      key={state}
+      class="button small"
+      href={href(["deliveries"], { ...filter, state })}
+      aria-current={filter.state === state ? "true" : undefined}
+    >
+      {label}
+    </a>
+  ));
   return (
-    <View title="Deliveries">
+    <View title="Deliveries" actions={tabs}>
       <FilterForm
         label="Deliveries"
         path={["deliveries"]}
@@ -47,7 +62,7 @@ function DeliveryHistory() {
         ]}
       />
       <section class="panel" aria-label="Deliveries">
-        <DeliveryTable from={{ ...deliveries, data: deliveries.data && { items } }} />
+        <DeliveryTable from={{ ...deliveries, data: deliveries.data && { items } }} webhooks={new Map(webhooks)} />
         <nav class="toolbar" aria-label="Pages">
           {before !== "" && <a href={href(["deliveries"], filter)}>Newest</a>}
           {found.length > PAGE && (
@@ -58,6 +73,10 @@ function DeliveryHistory() {
     </View>
   );
 }
+
+/** Where it is, and the beginning of its id: two webhooks can have one address. */
+export const webhookName = ({ id, url }: Pick<Registration, "id" | "url">): string =>
+  `${visible(url.replace(/^https?:\/\//, ""))} · ${id.slice(0, 11)}`;
 
 function DeliveryView({ id }: { id: string }) {
   const path = `/deliveries/${encodeURIComponent(id)}`;
@@ -77,7 +96,7 @@ function DeliveryView({ id }: { id: string }) {
 }
 
 function Details({ delivery }: { delivery: Delivery }) {
-  const { registration_id, event_id, event_type, created_at, expires_at, redelivery_of, attempts } = delivery;
+  const { registration_id, event_id, event_type, created_at, expires_at, redelivery_of, attempts, signal } = delivery;
   // It is the same in each attempt.
   const body = attempts[0]?.request.body;
   return (
@@ -86,24 +105,34 @@ function Details({ delivery }: { delivery: Delivery }) {
         <Facts
           rows={[
             ["State", <DeliveryState key="state" delivery={delivery} />],
-            ["Type", event_type],
+            ["Type", signal === null ? event_type : visible(signal.signal_type)],
+            signal !== null && ["Product", visible(signal.slug)],
+            signal !== null && ["Title", visible(signal.title)],
             ["Event", <Linked key="event" path={["events", event_id]} />],
             ["Webhook", <Linked key="webhook" path={["webhooks", registration_id]} />],
             redelivery_of !== null && [
               "Repeats",
               <Linked key="repeats" path={["deliveries", String(redelivery_of)]} />,
             ],
-            ["Made", <Moment key="made" at={created_at} full />],
+            ["Created", <Moment key="made" at={created_at} full />],
             ["Can be sent until", <Moment key="end" at={expires_at} full />],
           ]}
         />
       </Panel>
       <Panel title="Attempts">
         <Attempts delivery={delivery} />
-        {body !== undefined && <CodeBlock label="Request body" text={body} wrap />}
+        {body !== undefined && <CodeBlock label="Request body" text={indented(body)} wrap />}
       </Panel>
     </>
   );
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
 }
 
 /** A link to what has this id. */
@@ -139,7 +168,13 @@ function DeliveryState({ delivery }: { delivery: Delivery }) {
   );
 }
 
-export function DeliveryTable({ from }: { from: Data<{ items: readonly Delivery[] }> }) {
+interface DeliveryTableProps {
+  from: Data<{ items: readonly Delivery[] }>;
+  /** The names of the webhooks, where the deliveries are of several. */
+  webhooks?: ReadonlyMap<string, string>;
+}
+
+export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
   return (
     <List
       label="Deliveries"
@@ -154,16 +189,26 @@ export function DeliveryTable({ from }: { from: Data<{ items: readonly Delivery[
         {
           label: "Event",
           grows: true,
-          cell: ({ event_type, event_id }) => (
+          cell: ({ event_type, event_id, signal }) => (
             <>
-              {event_type} <Linked path={["events", event_id]} look="mono" />
+              <strong>{signal === null ? event_type : visible(signal.signal_type)}</strong>
+              {signal !== null && ` · ${visible(signal.slug)}`} <Linked path={["events", event_id]} look="mono" />
+              {signal !== null && <div class="muted">{visible(signal.title)}</div>}
             </>
           ),
         },
+        ...(webhooks === undefined
+          ? []
+          : [
+              {
+                label: "Webhook",
+                cell: ({ registration_id }: Delivery) => webhooks.get(registration_id) ?? visible(registration_id),
+              },
+            ]),
         { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { label: "Attempts", align: "end", cell: ({ attempts }) => formatCount(attempts.length) },
-        { label: "Last answer", cell: ({ attempts }) => answerText(attempts.at(-1)) },
-        { label: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
+        { label: "Last answer", cell: ({ attempts }) => <LastAnswer attempt={attempts.at(-1)} /> },
+        { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
       ]}
     />
   );
@@ -171,10 +216,25 @@ export function DeliveryTable({ from }: { from: Data<{ items: readonly Delivery[
 
 type Attempt = Delivery["attempts"][number];
 
-/** What the endpoint answered, in a word or two. */
-function answerText(attempt: Attempt | undefined): string {
+function LastAnswer({ attempt }: { attempt: Attempt | undefined }) {
   if (attempt === undefined) return "none yet";
-  return attempt.answer === null ? (attempt.failure ?? "none").replaceAll("_", " ") : String(attempt.answer.status);
+  return (
+    <>
+      {answerText(attempt)} <span class="muted">{formatCount(Math.round(attempt.duration_ms))} ms</span>
+    </>
+  );
+}
+
+/** The status that a fault made of the answer; undefined when the answer counted as it was. */
+const faultStatus = ({ faults }: Attempt): number | null | undefined =>
+  faults.findLast(({ kind }) => kind === "status")?.value;
+
+/** What the endpoint answered, in a few words, and what a fault made of it. */
+function answerText(attempt: Attempt): string {
+  const { answer, failure } = attempt;
+  const said = answer === null ? (failure ?? "none").replaceAll("_", " ") : String(answer.status);
+  const taken = faultStatus(attempt);
+  return taken === undefined ? said : `taken for ${taken}, the receiver said ${said}`;
 }
 
 /** Every request of a delivery with its answer, the newest first. */
@@ -195,7 +255,8 @@ function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; numbe
   // Only as it appears. Later the reader decides, also when a newer attempt comes.
   const [isOpen] = useState(isNewest);
   const { request, answer, faults, duration_ms, started_at } = attempt;
-  const isGood = answer !== null && answer.status >= 200 && answer.status < 300;
+  const status = faultStatus(attempt) ?? answer?.status ?? 0;
+  const isGood = status >= 200 && status < 300;
   return (
     <details open={isOpen}>
       <summary>

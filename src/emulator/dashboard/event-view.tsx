@@ -26,7 +26,7 @@ export function EventView() {
   return (
     <View
       title={`Event ${visible(eventId)}`}
-      actions={<a href={href(["deliveries"], { event_id: eventId })}>Its deliveries</a>}
+      actions={<a href={href(["deliveries"], { event_id: eventId })}>Deliveries of this event</a>}
     >
       <Loaded from={timeline}>
         {({ steps, notes, now }) => (

@@ -28,10 +28,19 @@ import { Webhooks } from "./webhooks.js";
 
 type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 
-/** Shown for a path that is not known, too. */
-const OVERVIEW: ViewRow = ["", "Overview", Overview];
+const UNKNOWN: ViewRow = [
+  "unknown",
+  "",
+  () => (
+    <View title="There is no such view">
+      <p>
+        <a href={href([])}>Overview</a>
+      </p>
+    </View>
+  ),
+];
 const VIEWS: readonly ViewRow[] = [
-  OVERVIEW,
+  ["", "Overview", Overview],
   ["keys", "Keys", Keys],
   ["webhooks", "Webhooks", Webhooks],
   ["deliveries", "Deliveries", Deliveries],
@@ -73,7 +82,7 @@ export function Frame() {
   }
   // An event stands below the deliveries, without a link of its own.
   const isEvent = first === "events";
-  const [current, , Listed] = VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? OVERVIEW;
+  const [current, , Listed] = VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? UNKNOWN;
   const Shown = isEvent ? EventView : Listed;
   const nav = VIEWS.map(([path, label]) => {
     return { label, href: href(path === "" ? [] : [path]), isCurrent: path === current };

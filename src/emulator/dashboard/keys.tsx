@@ -29,7 +29,7 @@ export function Keys() {
     setMade(key);
     setApiKey(key);
     keys.reload();
-    return "The key is made.";
+    return "Key created.";
   }
 
   return (
@@ -43,7 +43,7 @@ export function Keys() {
           columns={[
             { label: "Begins with", cell: ({ hint }) => <code>{visible(hint)}…</code> },
             { label: "Scopes", grows: true, cell: ({ scopes }) => scopes.join(", ") || "none" },
-            { label: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
+            { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
             {
               label: "State",
               cell: ({ revoked_at }) =>

@@ -49,7 +49,7 @@ function RegistrationList() {
             { label: "Types", align: "end", cell: ({ signal_types }) => formatCount(signal_types.length) },
             { label: "Language", cell: ({ locale }) => locale },
             { label: "Failures", align: "end", cell: ({ failure_count }) => formatCount(failure_count) },
-            { label: "Made", cell: ({ created_at }) => <Moment at={created_at} /> },
+            { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
           ]}
         />
       </Panel>
@@ -136,7 +136,7 @@ function RegistrationView({ id }: { id: string }) {
             ["Id", <code key="id">{id}</code>],
             ["Failures in a row", formatCount(failure_count)],
             ["Language", locale],
-            ["Made", <Moment key="made" at={created_at} full />],
+            ["Created", <Moment key="made" at={created_at} full />],
             ["Signal types", <code key="types">{visible(signal_types.join(", "))}</code>],
           ]}
         />

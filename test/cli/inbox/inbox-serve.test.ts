@@ -68,7 +68,7 @@ test("the page of a live inbox shows and moves its events, and its receiver does
   expect(page.pid).not.toBe(process.pid);
   expect(new URL(page.url).hostname).toBe("127.0.0.1");
   const overview = async () => (await (await fetch(`${page.url}api/overview`)).json()) as Overview;
-  expect(await overview()).toMatchObject({ endpoint: "default", counts: { dead: 1, total: 1 } });
+  expect(await overview()).toMatchObject({ endpoints: [{ endpoint: "default" }], counts: { dead: 1, total: 1 } });
 
   // What the receiver takes while a page listens reaches the page.
   const stream = new AbortController();

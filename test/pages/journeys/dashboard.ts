@@ -245,7 +245,7 @@ test("products are followed, a signal is published, and the way of its delivery 
   await publish.getByRole("link", { name: /^sig_/ }).click();
   await page.locator(".timeline li", { hasText: "200" }).first().waitFor();
   await page.getByRole("link", { name: "Overview", exact: true }).click();
-  await panel(page, "Last deliveries").getByText("signal.published").waitFor();
+  await panel(page, "Last deliveries").getByText("price_increased").first().waitFor();
   expect(await page.getByText("make an API key").count()).toBe(0);
   expect(unexpected(own.troubles)).toEqual([]);
 });
@@ -328,6 +328,8 @@ test("a fault makes the next delivery fail and an operation answer 503, until it
   expect(delivery).toMatchObject({ state: "waiting", attempts: [{ faults: [{ kind: "status", value: 507 }] }] });
   await show("");
   await panel(page, "Last deliveries").getByText("next attempt").waitFor();
+  await panel(page, "Last deliveries").getByText("price_increased").waitFor();
+  await panel(page, "Last deliveries").getByText("taken for 507, the receiver said").waitFor();
 
   await show("faults");
   const operations = panel(page, "Of the REST API");
@@ -388,7 +390,7 @@ test("no view has a violation by axe-core or scrolls sideways, in light and dark
   const pending = (await emulator.control.listRegistrations({})).items.find(({ status }) => status === "pending");
   const { items } = await emulator.control.listDeliveries({ registration_id: String(id), limit: 1 });
   const views: readonly (readonly [view: string, ready: string, act?: () => Promise<void>])[] = [
-    ["", "signal.published"],
+    ["", "price_increased"],
     ["keys", "API keys of Ada", () => clickButton(page, "Make a key")],
     ["webhooks", "pending"],
     ["webhooks/new", "Signal types"],

@@ -46,7 +46,14 @@ test.each([
   [20, 20, null],
   [21, 20, "#/deliveries?before=102"],
 ])("of %i deliveries %i are shown, and a link to older ones only if there are any", async (count, shown, older) => {
-  const delivery = { event_id: "evt_1", event_type: "webhook.test", state: "delivered", next_attempt_at: null };
+  const delivery = {
+    event_id: "evt_1",
+    registration_id: "wh_1",
+    event_type: "webhook.test",
+    signal: null,
+    state: "delivered",
+    next_attempt_at: null,
+  };
   const items = Array.from({ length: count }, (_, index) => {
     return { ...delivery, delivery_id: 121 - index, created_at: "2026-11-01T00:00:00Z", attempts: [] };
   });

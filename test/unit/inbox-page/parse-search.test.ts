@@ -56,7 +56,7 @@ test.for<[search: string, message: string]>([
   ["before:1e9h", '"before:" needs a day'],
   ["before:2y", '"before:" needs a day'],
   ["stat:dead", 'Did you mean "state:"?'],
-  ["colour:red", "Known are type:, subtype:, state:, product:, subject:, id:, error:, before:, after:."],
+  ["colour:red", "Known are type:, subtype:, state:, product:, subject:, endpoint:, id:, error:, before:, after:."],
   ["constructor:x", "Known are type:"],
   ["state:dead state:done", '"state:" is there twice.'],
   ["before:1h before:2h", '"before:" is there twice.'],

@@ -40,7 +40,7 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
         const url = `http://${HOST}:${listening.port}/`;
         if (json) terminal.printJson({ url, endpoints, pid: process.pid });
         else printStart(url, terminal);
-        if (options.endpoint !== undefined) await noteOtherEndpoint(inbox, terminal);
+        if (all.length === 0) await noteOtherEndpoint(inbox, terminal);
         await untilStopped(cli, outcome);
       } finally {
         closing.abort();

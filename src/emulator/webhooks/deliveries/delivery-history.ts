@@ -1,3 +1,4 @@
+import type { SignalEvent } from "../../../events/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
 import type { DeliveryRow } from "./delivery-row.js";
@@ -98,6 +99,8 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
     registration_id: row.registration_id,
     event_id: row.event_id,
     event_type: row.event_type,
+    /** What a signal says; null for another event. */
+    signal: signalIn(row),
     state: row.state,
     created_at: dateTime(row.created_at),
     /** After this moment the delivery is not sent. */
@@ -108,6 +111,12 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
     redelivery_of: row.redelivery_of,
     attempts: attempts.map((attempt) => attemptView(row, attempt)),
   };
+}
+
+function signalIn({ event_type, body }: ShownRow): { signal_type: string; slug: string; title: string } | null {
+  if (event_type !== "signal.published") return null;
+  const { data } = JSON.parse(body.toString()) as SignalEvent;
+  return { signal_type: data.signal_type, slug: data.product.slug, title: data.title };
 }
 
 const headersIn = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
