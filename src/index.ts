@@ -30,6 +30,7 @@ export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./time/durations.js";
+export type { Failure, Pause } from "./inbox/inbox-facts.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox-reader.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type { InboxStore, StoreDiagnostics } from "./inbox/store.js";
