@@ -52,6 +52,9 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 /** The emulator's page. @param url the emulator's address */
 export const dashboardUrl = (url: string): string => `${url}/_emulator/ui/`;
 
+/** The page of the receiver's inbox, which `dev` serves. */
+export const inboxUrl = (url: string): string => `${url}/_emulator/inbox/`;
+
 /** The first line of NDJSON. */
 export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, demo: readonly DemoAccount[]) {
   const { now } = await control.now();

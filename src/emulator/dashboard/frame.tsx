@@ -140,6 +140,7 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
   const { now } = usePage();
   return (
     <>
+      {document.documentElement.dataset["inbox"] !== undefined && <a href="../inbox/">Inbox</a>}
       <label class="check">
         <span class="muted">Account</span>{" "}
         <select value={account.account_id} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>

@@ -141,7 +141,7 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
 const DASHBOARD_PATH = `${CONTROL_PREFIX}/ui`;
 
 /** The addresses are relative, so that the dashboard also works behind a proxy that strips a prefix. */
-function dashboardRoutes({ pageGuard }: AppParts): Route[] {
+function dashboardRoutes({ pageGuard, inboxPage }: AppParts): Route[] {
   const guarded = (path: string, respond: Respond): Route => ({
     method: "GET",
     path,
@@ -150,20 +150,25 @@ function dashboardRoutes({ pageGuard }: AppParts): Route[] {
       return respond(call);
     },
   });
+  const file = dashboardFile(inboxPage !== undefined);
   return [
     guarded(DASHBOARD_PATH, () => redirect("ui/")),
-    guarded(`${DASHBOARD_PATH}/`, dashboardFile),
-    guarded(`${DASHBOARD_PATH}/assets/{asset}`, dashboardFile),
+    guarded(`${DASHBOARD_PATH}/`, file),
+    guarded(`${DASHBOARD_PATH}/assets/{asset}`, file),
   ];
 }
 
-const dashboardFile: Respond = (call) => {
-  const { asset } = call.path;
-  const path = asset === undefined ? "" : `assets/${asset}`;
-  const file = pageFile("dashboard", path, call.request.headers["accept-encoding"]);
-  if (file === null) throw notFound();
-  return { status: 200, ...file };
-};
+/** @param hasInbox whether a page of an inbox stands beside it, to which it then links */
+const dashboardFile =
+  (hasInbox: boolean): Respond =>
+  (call) => {
+    const { asset } = call.path;
+    const path = asset === undefined ? "" : `assets/${asset}`;
+    const file = pageFile("dashboard", path, call.request.headers["accept-encoding"]);
+    if (file === null) throw notFound();
+    if (!hasInbox || path !== "") return { status: 200, ...file };
+    return { status: 200, ...file, body: Buffer.from(file.body.toString().replace("<html ", "<html data-inbox ")) };
+  };
 
 const redirect = (to: string): Answer => ({
   status: 302,

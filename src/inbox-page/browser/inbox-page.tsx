@@ -7,6 +7,9 @@ import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
 import { useLiveInbox } from "./use-live-inbox.js";
 
+/** Where the emulator serves the page, beside its own. */
+const DASHBOARD = /\/_emulator\/inbox\/$/;
+
 /** `#/?q=SEARCH&before=SEQ` is the list, `#/events/ID?q=…` an event of it. */
 export function InboxPage() {
   const { path, query } = useRoute();
@@ -24,11 +27,14 @@ export function InboxPage() {
       alert={live.overview?.counts.dead ?? 0}
       now={live.now}
       aside={
-        <span role="status">
-          <Badge tone={live.isConnected ? "good" : "warn"}>
-            {live.isConnected ? "live" : "connection lost, trying again"}
-          </Badge>
-        </span>
+        <>
+          {DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
+          <span role="status">
+            <Badge tone={live.isConnected ? "good" : "warn"}>
+              {live.isConnected ? "live" : "connection lost, trying again"}
+            </Badge>
+          </span>
+        </>
       }
     >
       {wasListShown && <EventList search={search} before={before} live={live} isHidden={eventId !== undefined} />}

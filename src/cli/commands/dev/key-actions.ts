@@ -4,7 +4,7 @@ import type { Cli } from "../../console/cli.js";
 import { formatTable } from "../../console/table.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
 import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-signals.js";
-import { dashboardUrl } from "../../emulator/report-start.js";
+import { dashboardUrl, inboxUrl } from "../../emulator/report-start.js";
 import { CTRL_C, readKeys, type Keys } from "./read-keys.js";
 import type { Session } from "./session.js";
 
@@ -36,6 +36,7 @@ const ACTIONS: readonly KeyAction[] = [
   },
   { key: "r", word: "redeliver", about: "send the last signal again", act: redeliverLast },
   { key: "o", word: "open", about: "open the dashboard at the timeline of the last signal", act: openLast },
+  { key: "i", word: "inbox", about: "open the receiver's inbox", act: openInbox },
   { key: " ", name: "space", word: "pause", about: "pause the registrations, or resume them", act: pauseOrResume },
   {
     key: "?",
@@ -121,6 +122,12 @@ async function openLast(session: Session, _keys: Keys, { env }: ConsoleParts): P
   const page = dashboardUrl(session.emulator.url);
   const url = last === undefined ? page : `${page}#/events/${encodeURIComponent(last.event_id)}`;
   session.screen.say(`dashboard: ${url}`);
+  openBrowser(url, env);
+}
+
+async function openInbox({ emulator, screen }: Session, _keys: Keys, { env }: ConsoleParts): Promise<void> {
+  const url = inboxUrl(emulator.url);
+  screen.say(`inbox: ${url}`);
   openBrowser(url, env);
 }
 

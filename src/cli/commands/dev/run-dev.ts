@@ -13,11 +13,12 @@ import { startEmulator } from "../../emulator/start-emulator.js";
 import { untilStopped } from "../../console/until-stopped.js";
 import { followMostVisited } from "../../emulator/follow-most-visited.js";
 import { resumeCommand } from "../../emulator/report-event.js";
-import { dashboardUrl, demoAccounts, printMcpClient, startFacts } from "../../emulator/report-start.js";
+import { dashboardUrl, demoAccounts, inboxUrl, printMcpClient, startFacts } from "../../emulator/report-start.js";
 import { openSecretWriter } from "../../registration/secret-writer.js";
 import { createInboxOfReceiver } from "./inbox-of-receiver.js";
 import { connectReceiver, isListening } from "./connect-receiver.js";
 import { KEY_LINE, listenToKeys } from "./key-actions.js";
+import { shortLogLine } from "./log-line.js";
 import { createScreen, type Screen } from "./screen.js";
 import { DEFAULT_PORT, type DevOptions, type Session } from "./session.js";
 import { startCommand, STOP_MS } from "./start-command.js";
@@ -112,6 +113,7 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: T
   print(`  ${dim("Receiver")}   ${options.url.href}`);
   print(`  ${dim("Secrets")}    ${printable(options.secretFile)}`);
   print(`  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`);
+  print(`  ${dim("Inbox")}      ${inboxUrl(emulator.url)}`);
   print("");
   print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
   print("");
@@ -139,8 +141,9 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     options.command.length === 0
       ? null
       : startCommand(options.command, {
-          env: { ...cli.env, SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey },
-          stdout: options.json ? "stderr" : "stdout",
+          // Its stdout is no terminal, so it is told that colours are welcome.
+          env: { ...colours(cli), ...cli.env, SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey },
+          onLine: options.json ? null : (line) => screen.pass(shortLogLine(line)),
         });
   if (command !== null) {
     cli.setUnfinished({ atMostMs: STOP_MS, ifInterrupted: "the command that dev started may still run" });
@@ -162,6 +165,10 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     cli.setUnfinished(null);
     process.off("SIGHUP", hangUp);
   }
+}
+
+function colours({ terminal }: Pick<CommandContext["cli"], "terminal">): NodeJS.ProcessEnv {
+  return terminal.columns === Infinity ? {} : { FORCE_COLOR: "1" };
 }
 
 /** Removes the secrets, so that the file does not grow with each run. */

@@ -8,6 +8,8 @@ export interface Screen {
   report(event: EmulatorEvent): void;
   /** Prints a line with the time of day. With `--json` it is a note on stderr. */
   say(line: string): void;
+  /** Prints a line of the user's command as it is. */
+  pass(line: string): void;
   /** Keeps lines back while a question is on the screen. */
   during<Result>(ask: () => Promise<Result>): Promise<Result>;
   /** Prints one line with the sums of several advances of the clock, instead of a line for each. */
@@ -32,6 +34,7 @@ export function createScreen(terminal: Terminal, options: ReporterOptions): Scre
     say(line) {
       whenFree(() => (options.isJson ? terminal.note(line) : terminal.print(timed(line, terminal))));
     },
+    pass: (line) => whenFree(() => terminal.print(line)),
     async during(ask) {
       isAsking = true;
       try {

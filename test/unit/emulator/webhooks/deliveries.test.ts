@@ -186,6 +186,7 @@ test("the history has request, answer and timing of each attempt, and no secret"
     registration_id: id,
     event_id,
     event_type: "signal.published",
+    signal: { signal_type: "traffic_breakout", slug: "larkvoice", title: "Up" },
     state: "delivered",
     created_at: "2026-11-05T12:00:00.000Z",
     expires_at: "2026-11-06T12:00:00.000Z",
