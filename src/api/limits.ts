@@ -16,6 +16,8 @@ export const LIMITS = {
   activeInvestigations: 3,
   /** The number of new registrations of an account in a day. */
   registrationsPerDay: 10,
+  /** The number of signal types of a registration. */
+  typesPerRegistration: 30,
   /** The number of signals to an account in any 24 hours. */
   signalsPerDay: 1000,
   /** A signal that is older than this is not sent any more. */

@@ -1,3 +1,4 @@
+import { LIMITS } from "./limits.js";
 import { z } from "zod";
 import { dateTimeSchema } from "./date-time.js";
 import { localeSchema } from "./locale.js";
@@ -35,7 +36,11 @@ export const registerWebhookBodySchema = z
         examples: ["https://receiver.example/signals"],
       }),
     locale: localeSchema.default("en").describe("The language of the events."),
-    signal_types: z.array(signalTypeSchema).min(1).max(30).describe("The signal types to send."),
+    signal_types: z
+      .array(signalTypeSchema)
+      .min(1)
+      .max(LIMITS.typesPerRegistration)
+      .describe("The signal types to send."),
   })
   .describe("The signals to send, and the endpoint to send them to. Unknown keys are refused.");
 

@@ -21,13 +21,17 @@ export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
   return described.map(({ detail, ...step }) => ({ lane: "inbox", ...step, ...(detail && { detail }) }));
 }
 
+/** The calls after it can differ, although the error is the same. */
+const messageOf = ({ detail }: Described): string | undefined => detail?.split("\n", 1)[0];
+
 /** Of several failures in a row with the same error, the first is shown with it, and the others together. */
 function foldErrors(steps: readonly Described[]): Described[] {
   const folded: Described[] = [];
   let same: Described[] = [];
   for (const step of steps) {
     const [first, ...others] = same;
-    const isSame = step.kind === "failed" && step.tone === "bad" && step.detail === first?.detail;
+    const isSame =
+      step.kind === "failed" && step.tone === "bad" && first !== undefined && messageOf(step) === messageOf(first);
     if (!isSame) same = step.kind === "failed" && step.tone === "bad" ? [step] : [];
     else same.push(step);
     if (isSame && others.length > 0) folded.pop();

@@ -1,4 +1,4 @@
-import { LIMITS } from "../../api/limits.js";
+import { LIMITS, rateLimitText } from "../../api/limits.js";
 import { formatUtc } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Facts, Panel } from "../../browser-parts/panel.js";
@@ -18,6 +18,10 @@ export function Overview() {
   const { account } = useDesk();
   const { now } = usePage();
   const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id: account.account_id, limit: 8 });
+  const { account_id } = account;
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id });
+  const investigations = useAnswer<"listInvestigations">("/investigations", { account_id });
+  const active = (investigations.data?.items ?? []).filter(({ status }) => ACTIVE.has(status)).length;
   return (
     <View title="Overview">
       {deliveries.data?.items.length === 0 && (
@@ -40,6 +44,13 @@ export function Overview() {
             rows={[
               ["Tier", account.tier],
               ["Calls this month", <Quota key="quota" account={account} />],
+              [
+                "Registrations today",
+                `${registeredToday(registrations.data?.items ?? [], now)} of ${LIMITS.registrationsPerDay}`,
+              ],
+              ["Active investigations", `${active} of ${LIMITS.activeInvestigations}`],
+              ["Signals in 24 hours", `at most ${LIMITS.signalsPerDay}`],
+              ["Requests", rateLimitText()],
               ["Time of the service", formatUtc(now)],
             ]}
           />
@@ -51,6 +62,12 @@ export function Overview() {
     </View>
   );
 }
+
+const ACTIVE: ReadonlySet<string> = new Set(["queued", "running"]);
+
+/** A day of the service is one in UTC. */
+const registeredToday = (items: readonly { created_at: string }[], now: number): number =>
+  items.filter(({ created_at }) => created_at.slice(0, 10) === formatUtc(now).slice(0, 10)).length;
 
 /** Only Developer Access has a quota, and only its calls are counted. */
 function Quota({ account }: { account: Account }) {

@@ -1,8 +1,9 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { LIMITS } from "../../api/limits.js";
 import type { NewRegistration } from "../../api/webhook-registration.js";
 import { SIGNAL_TYPES } from "../../events/signal-types.js";
 import { ActionButton } from "../../browser-parts/action-button.js";
-import { ActionForm, type Values } from "../../browser-parts/action-form.js";
+import { ActionForm, type Field, type Values } from "../../browser-parts/action-form.js";
 import { List } from "../../browser-parts/data-table.js";
 import { formatCount } from "../../text/format.js";
 import { View } from "../../browser-parts/page-frame.js";
@@ -165,11 +166,20 @@ const LANGUAGES = [
   ["zh-CN", "Chinese"],
 ] as const;
 
+const KEY_FIELD: Field = { name: "key", label: "API key", type: "password", isRequired: true, width: "grows" };
+
 /** Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook, with its secret. */
 function Register() {
   const { apiKey, setApiKey, setNewSecret } = useDesk();
+  const types = useRef<HTMLFieldSetElement>(null);
+  const [count, setCount] = useState(0);
+  const boxes = (): HTMLInputElement[] => [...(types.current?.querySelectorAll("input") ?? [])];
+  const check = (most: number): void => {
+    boxes().forEach((box, index) => (box.checked = index < most));
+    setCount(most);
+  };
 
-  async function register({ url, locale, key = "" }: Values, data: FormData): Promise<string> {
+  async function register({ url, locale, key = apiKey }: Values, data: FormData): Promise<string> {
     const body = { url, locale, signal_types: data.getAll("type") };
     const headers = { Authorization: `Bearer ${key}` };
     const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", { body, headers });
@@ -185,18 +195,39 @@ function Register() {
         <ActionForm
           fields={[
             { name: "url", label: "Endpoint", type: "url", placeholder: "https://…", isRequired: true, width: "grows" },
-            { name: "key", label: "API key", type: "password", value: apiKey, isRequired: true, width: "grows" },
+            ...(apiKey === "" ? [KEY_FIELD] : []),
             { name: "locale", label: "Language", choices: LANGUAGES },
           ]}
           action="Register"
           run={register}
         >
           <p class="hint">
-            The key needs the scope <code>webhooks:manage</code>. <a href={href(["keys"])}>Make one</a>, or paste one
-            that you have. The webhook belongs to the account of the key.
+            {apiKey === "" ? (
+              <>
+                The key needs the scope <code>webhooks:manage</code>. <a href={href(["keys"])}>Make one</a>, or paste
+                one that you have. The webhook belongs to the account of the key.
+              </>
+            ) : (
+              "The API key that this page has is used."
+            )}
           </p>
-          <fieldset class="groups">
-            <legend>Signal types, at most 30</legend>
+          <div class="toolbar">
+            <button type="button" onClick={() => check(LIMITS.typesPerRegistration)}>
+              The first {LIMITS.typesPerRegistration}
+            </button>
+            <button type="button" onClick={() => check(0)}>
+              None
+            </button>
+            <span class={count > LIMITS.typesPerRegistration ? "problem" : "muted"} role="status">
+              {count} of at most {LIMITS.typesPerRegistration} chosen
+            </span>
+          </div>
+          <fieldset
+            ref={types}
+            class="groups"
+            onChange={() => setCount(boxes().filter(({ checked }) => checked).length)}
+          >
+            <legend>Signal types</legend>
             {SIGNAL_TYPES.map((type) => (
               <label key={type} class="check">
                 <input type="checkbox" name="type" value={type} />

@@ -50,6 +50,7 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
       ["ready", "dead"].map((state) => findEvents({ search: `state:${state} ${search}` }, MOST_MOVED)),
     );
     const events = found.flatMap((each) => each.events).slice(0, MOST_MOVED);
+    if (events.length === 0) return "None of them fails any more.";
     return moveEvents(
       "replay",
       events.map(({ eventId }) => (endpoint === undefined ? eventId : `${endpoint}/${eventId}`)),

@@ -58,17 +58,17 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
           />
           <button class="primary">Search</button>
           {children}
+          <details ref={help}>
+            <summary class="hint">Help</summary>
+            <p class="hint" id="search-hint">
+              The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
+              <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code> <code>endpoint:</code>
+              , all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous
+              event, <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
+            </p>
+          </details>
         </div>
         <Problem of={problem} />
-        <details ref={help}>
-          <summary class="hint">Terms and keys</summary>
-          <p class="hint" id="search-hint">
-            The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
-            <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code> <code>endpoint:</code>,
-            all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous event,{" "}
-            <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
-          </p>
-        </details>
       </form>
     </search>
   );

@@ -137,13 +137,15 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
   process.once("SIGHUP", hangUp);
 
   const connecting = connectReceiver(session, cli.env);
+  const isTerminal = cli.terminal.columns !== Infinity;
+  const service = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey };
   const command =
     options.command.length === 0
       ? null
       : startCommand(options.command, {
-          // Its stdout is no terminal, so it is told that colours are welcome.
-          env: { ...colours(cli), ...cli.env, SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey },
-          onLine: options.json ? null : (line) => screen.pass(shortLogLine(line)),
+          // In a terminal its log lines are shown short. Its stdout is then none, so it is told that colours are welcome.
+          env: { ...(isTerminal && { FORCE_COLOR: "1" }), ...cli.env, ...service },
+          stdout: options.json ? "stderr" : isTerminal ? (line) => screen.pass(shortLogLine(line)) : "stdout",
         });
   if (command !== null) {
     cli.setUnfinished({ atMostMs: STOP_MS, ifInterrupted: "the command that dev started may still run" });
@@ -165,10 +167,6 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     cli.setUnfinished(null);
     process.off("SIGHUP", hangUp);
   }
-}
-
-function colours({ terminal }: Pick<CommandContext["cli"], "terminal">): NodeJS.ProcessEnv {
-  return terminal.columns === Infinity ? {} : { FORCE_COLOR: "1" };
 }
 
 /** Removes the secrets, so that the file does not grow with each run. */

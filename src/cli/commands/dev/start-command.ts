@@ -16,17 +16,13 @@ const LOOK_MS = 20;
 /** Starts the command of the user. It gets no stdin, because the keys are for this process. */
 export function startCommand(
   [file = "", ...args]: readonly string[],
-  {
-    env,
-    onLine,
-  }: {
-    env: NodeJS.ProcessEnv;
-    /** Gets each line of its stdout; null sends them to stderr. */ onLine: ((line: string) => void) | null;
-  },
+  { env, stdout }: { env: NodeJS.ProcessEnv; stdout: "stdout" | "stderr" | ((line: string) => void) },
 ): RunningCommand {
+  const target = typeof stdout === "function" ? "pipe" : stdout === "stdout" ? 1 : 2;
   // Its own process group, because a command such as `npm start` ends before the process that it has started.
-  const child = spawn(file, args, { env, stdio: ["ignore", onLine === null ? 2 : "pipe", 2], detached: true });
-  if (child.stdout !== null && onLine !== null) createInterface({ input: child.stdout }).on("line", onLine);
+  const child = spawn(file, args, { env, stdio: ["ignore", target, 2], detached: true });
+  if (child.stdout !== null && typeof stdout === "function")
+    createInterface({ input: child.stdout }).on("line", stdout);
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ code, message }: NodeJS.ErrnoException) =>
       resolve(code === "ENOENT" ? "there is no such command" : (code ?? message)),
