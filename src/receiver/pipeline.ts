@@ -91,7 +91,7 @@ export function createPipeline(config: PipelineConfig) {
       if (early !== null) return refuse(early, observed, request);
 
       if (request.method === "GET") {
-        const asked = new URL(url ?? "", "http://receiver").searchParams;
+        const asked = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
         const answer = answerHandshake(handshake?.get?.(asked) ?? "refused", observed);
         return "code" in answer ? refuse(answer, observed, request) : answer;
       }
@@ -170,7 +170,9 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   /** As `receiver.accept`. */
-  async function accept({ body, headers = {} }: BackfilledEvent): Promise<BackfillResult> {
+  async function accept(event: BackfilledEvent): Promise<BackfillResult> {
+    // A caller without types may pass nothing.
+    const { body, headers = {} } = (event as BackfilledEvent | undefined) ?? {};
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
       throw new SignalboxError("option_invalid", "receiver.accept needs a body of bytes or text.", help);

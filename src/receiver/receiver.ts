@@ -119,6 +119,7 @@ export function createReceiver<Events extends object>(
   const config = resolveOptions(options);
   const { clock, endpoint, store, sender } = config;
   const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
+  const signatureHeader = otherSender === null ? undefined : sender.signatureHeader;
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
@@ -155,7 +156,7 @@ export function createReceiver<Events extends object>(
     ...config.handoff,
     sender: otherSender,
     hasUnsignedIds: sender.unsignedId,
-    readAgain: readAgainBy(() => sender),
+    readAgain: readAgainBy((name) => (name === sender.name ? sender : undefined)),
     handOff,
     observe: observeHandoffs({ endpoint, clock, log, events, telemetry, onBreaker: () => reporter.changed() }),
     onHealth(failure) {
@@ -206,6 +207,9 @@ export function createReceiver<Events extends object>(
   }
 
   function callBack({ event, parsed }: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
+    if (parsed === undefined && event.received.signatureHeader !== signatureHeader) {
+      throw new PermanentFailure("The event is of another sender: give each sender an endpoint of its own.");
+    }
     const reading = (parsed ?? readStored(sender, event)) as Reading;
     if (reading.kind === "challenge") return undefined;
     if (reading.kind === "unusable" || reading.quarantine !== null) {
@@ -214,7 +218,11 @@ export function createReceiver<Events extends object>(
       );
     }
     const handoff = new LazyHandoff(event, attempt, abort, endpoint, sender.name, config.logger, inbox.completeSql);
-    return config.findCallback(reading)?.(reading.event as never, handoff);
+    const callback = config.findCallback(reading);
+    if (callback === null && otherSender !== null) {
+      throw new PermanentFailure("onEvent has no function for events of this type any more.");
+    }
+    return callback?.(reading.event as never, handoff);
   }
 
   async function start(): Promise<void> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { signals } from "./signals.js";
 import { checkOptions, OptionError } from "../options/option-error.js";
 import { functionOption, millisecondsOption } from "../options/option-schemas.js";
 
@@ -12,7 +13,10 @@ export const publicUrlOption = z.url({
 });
 
 const definitionSchema = z.strictObject({
-  name: z.string().regex(/^[a-z0-9-]{1,50}$/, "expected 1 to 50 small letters, digits or hyphens"),
+  name: z
+    .string()
+    .regex(/^[a-z0-9-]{1,50}$/, "expected 1 to 50 small letters, digits or hyphens")
+    .refine((name) => name !== signals.name, "expected another name than that of the service"),
   headers: z.array(header).optional(),
   signature: z.strictObject({
     header,

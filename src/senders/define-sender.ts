@@ -1,5 +1,6 @@
 import { isStorableName } from "../events/parse-event.js";
 import { parseJson } from "../events/parse-json.js";
+import { ignore } from "../time/ignore.js";
 import { checkDefinition } from "./check-definition.js";
 import { compileScheme, type SignatureScheme } from "./scheme.js";
 import type {
@@ -89,15 +90,22 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 /** @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses */
 function answerOf<Answer>(answer: () => Answer): Answer | undefined {
   try {
-    return answer();
+    return settled(answer());
   } catch {
     return undefined;
   }
 }
 
+/** The type forbids a promise. The rejection of one must not end the process. @throws for a promise */
+function settled<Result>(result: Result): Result {
+  if (!(result instanceof Promise)) return result;
+  result.catch(ignore);
+  throw new TypeError("It must not be async.");
+}
+
 function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
   try {
-    const { id, type, subtype, subject, event } = read(delivery);
+    const { id, type, subtype, subject, event } = settled(read(delivery));
     if (id !== null && !isStorableName(id)) return { kind: "unusable", reason: "event_invalid: id" };
     if (!isStorableName(type)) return { kind: "unusable", reason: "event_invalid: type" };
     return {

@@ -33,6 +33,8 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
   const { verifyToken } = checkOptions("meta", optionsSchema, options);
   return defineSender({
     name: "meta",
+    // WhatsApp sends up to 3 MB.
+    bodyLimitBytes: 3 * 1024 * 1024,
     signature: { header: "x-hub-signature-256", prefix: "sha256=" },
     handshake: {
       get(query) {

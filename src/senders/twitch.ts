@@ -5,6 +5,8 @@ import type { Sender } from "./sender.js";
 export interface TwitchEvent {
   subscription: { id: string; type: string; status: string; condition: Record<string, string> };
   event?: Record<string, unknown>;
+  /** Of `drop.entitlement.grant`, whose notifications are batches. */
+  events?: Record<string, unknown>[];
 }
 
 /**
@@ -26,11 +28,11 @@ export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
     // The body tells what a message is, since its header is not signed.
     handshake: { post: ({ json }) => (typeof json.challenge === "string" ? { text: json.challenge } : null) },
     read({ json, headers }) {
-      const { subscription, event } = json;
+      const { subscription, event, events } = json;
       const id = headers["twitch-eventsub-message-id"];
-      if (event === undefined)
+      if (event === undefined && events === undefined)
         return { id, type: "revocation", subtype: subscription.status, subject: subscription.type };
-      return { id, type: subscription.type, subject: event.broadcaster_user_login ?? event.user_login };
+      return { id, type: subscription.type, subject: event?.broadcaster_user_login ?? event?.user_login };
     },
     sample: (now) => ({
       headers: { "twitch-eventsub-message-type": "notification" },

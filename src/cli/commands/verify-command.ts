@@ -67,7 +67,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
             ...captured,
             sender,
             headers: headersOf(options.header ?? [], sender),
-            url: options.publicUrl?.href,
+            url: options.publicUrl,
           });
     if (options.json) cli.terminal.printJson(explanation);
     else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);

@@ -9,7 +9,11 @@ export const SENDER = new Option("--sender <name>", "the sender (default: the se
 export const PUBLIC_URL = new Option(
   "--public-url <url>",
   "with --sender twilio: the address that Twilio has",
-).argParser(httpUrl);
+).argParser((text: string) => {
+  httpUrl(text);
+  // As it was typed: Twilio signs a port or a slash that a URL would leave out or add.
+  return text;
+});
 export const SENDER_HEADER = new Option(
   "-H, --header <header>",
   "with --sender: a header that it sends, such as 'X-GitHub-Event: push' (repeatable)",
@@ -19,11 +23,11 @@ export const SENDER_HEADER = new Option(
 });
 
 /** The sender that was chosen, by default the service. Imported here, so that --help starts faster. */
-export async function senderOf(options: { sender?: SenderName; publicUrl?: URL }): Promise<AnySender> {
+export async function senderOf(options: { sender?: SenderName; publicUrl?: string }): Promise<AnySender> {
   const { sender = "signals", publicUrl } = options;
   if (sender === "twilio" && publicUrl === undefined) throw usageError("--sender twilio needs --public-url <url>");
   const { builtInSender } = await import("../../senders/built-in.js");
-  return builtInSender(sender, { publicUrl: publicUrl?.href }) as AnySender;
+  return builtInSender(sender, { publicUrl }) as AnySender;
 }
 
 /** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */

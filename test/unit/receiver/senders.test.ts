@@ -1,8 +1,12 @@
 import { createHash, createHmac } from "node:crypto";
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { createReceiver, type ReceiverOptions } from "../../../src/index.js";
-import { defineSender } from "../../../src/senders/define-sender.js";
+import { createReceiver, RetryLater, type ReceiverOptions } from "../../../src/index.js";
+import { defineSender, readable } from "../../../src/senders/define-sender.js";
+import { meta } from "../../../src/senders/meta.js";
+import { stripe } from "../../../src/senders/stripe.js";
+import { twilio } from "../../../src/senders/twilio.js";
+import { twitch } from "../../../src/senders/twitch.js";
 import type { SenderDefinition } from "../../../src/senders/define-sender.js";
 import { paddle } from "../../../src/senders/paddle.js";
 import type { ReadableDelivery, Sender } from "../../../src/senders/sender.js";
@@ -276,4 +280,77 @@ test.each(["webhook-signature", "paddle-signature"])("a header %s that was sent 
     status: 401,
     body: expect.stringContaining("signature_malformed"),
   });
+});
+
+test("a captured Twilio request is a duplicate, in whatever order and spelling its parameters come", async () => {
+  const sender = twilio({ publicUrl: "https://hooks.example/twilio" });
+  const { receiver, secret } = await testReceiver({ sender, onEvent: () => undefined });
+  const body = "MessageSid=SM1&MessageStatus=sent&Body=a+b";
+  const { headers } = signedDelivery(body, { sender, secret });
+  for (const spelling of [
+    body,
+    "Body=a+b&MessageStatus=sent&MessageSid=SM1",
+    "MessageSid=SM1&MessageStatus=sent&Body=a%20b&",
+    "MessageSid=SM1&MessageSid=SM1&MessageStatus=sent&Body=a+b",
+    "Body=a%20bMessageSidSM1MessageStatussent",
+  ])
+    expect((await receiver.handle({ method: "POST", headers, body: Buffer.from(spelling) })).status).toBe(200);
+  expect(receiver.health().deliveries.accepted).toBe(1);
+});
+
+test("a batch of drops of Twitch is of the type of its subscription", () => {
+  const body = Buffer.from(
+    JSON.stringify({ subscription: { type: "drop.entitlement.grant", status: "enabled" }, events: [{ id: "1" }] }),
+  );
+  const headers = { "twitch-eventsub-message-id": "1" };
+  expect(twitch().read(readable(body, headers))).toMatchObject({ type: "drop.entitlement.grant" });
+});
+
+test("a stored event that has no function any more, and one of another sender, are kept as dead", async () => {
+  const store = memoryStore();
+  const later = () => {
+    throw new RetryLater("no queue yet", { delayMs: 1000 });
+  };
+  const first = await testReceiver({ sender: acme(), store, onEvent: later });
+  await first.deliver(PAID);
+  await waitForEvent(first.receiver, "evt_1", { state: "ready" });
+  await first.receiver.close();
+  const { clock } = first;
+  const second = await testReceiver({ sender: acme(), store, clock, onEvent: { "invoice.piad": later } });
+  await clock.advance(1000);
+  const { lastError } = await waitForEvent(second.receiver, "evt_1", { state: "dead" });
+  expect(lastError).toContain("no function for events of this type");
+  await second.receiver.inbox.replay("evt_1");
+  await second.receiver.close();
+  const onEvent = vi.fn();
+  const third = await testReceiver({ sender: stripe(), store, clock, onEvent });
+  await third.receiver.inbox.replay("evt_1");
+  await clock.advance(1000);
+  expect((await waitForEvent(third.receiver, "evt_1", { state: "dead" })).lastError).toContain("of another sender");
+  expect(onEvent).not.toHaveBeenCalled();
+});
+
+test("a GET with an address that is none is a handshake like any other, and nothing of it is logged", async () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  const { receiver } = await testReceiver({ sender: meta({ verifyToken: "mine" }), logger, onEvent: () => undefined });
+  const url = "//?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
+  expect(await receiver.handle({ method: "GET", url, headers: {}, body: Buffer.alloc(0) })).toMatchObject({
+    body: "42",
+  });
+  expect(lines.join("")).not.toContain("hub.");
+});
+
+test("an async read is no event, and an id with a dot could be cut elsewhere", async () => {
+  const read = (async () => Promise.reject(new Error("no"))) as never;
+  const { deliver } = await testReceiver({ sender: acme({ read }), onEvent: () => undefined });
+  expect((await deliver(PAID)).body).toContain("quarantined");
+  const sender = standardWebhooks();
+  const { deliver: send } = await testReceiver({
+    sender,
+    secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    onEvent: () => undefined,
+  });
+  expect((await send({ type: "a" }, { headers: { "webhook-id": "msg.1" } })).status).toBe(401);
+  expect(() => acme({ name: "signals" })).toThrow("another name");
 });
