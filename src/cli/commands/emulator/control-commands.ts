@@ -53,8 +53,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       const { values, rows, body } = await ask({ control, origin }, ...command.processedArgs, options);
       if (options.json ?? emulator.opts().json) for (const value of values) terminal.printJson(value);
       else {
-        const cells = rows.map((row) => row.map((text) => ({ text: printable(text) })));
-        for (const line of formatTable(cells)) terminal.print(line);
+        for (const line of formatTable(rows.map((row) => row.map(printable)))) terminal.print(line);
         if (body !== undefined) await terminal.write(`\n${printable(body)}\n`);
       }
     });

@@ -14,7 +14,7 @@ import { formatAge, formatMoment } from "../../../text/format.js";
 import { visibleLines } from "../../../text/visible-text.js";
 import type { Paint } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
-import { formatTable, type Cell } from "../../console/table.js";
+import { formatTable } from "../../console/table.js";
 import { shortId } from "../../inbox/event-ids.js";
 
 type Colour = (text: string) => string;
@@ -22,14 +22,13 @@ type Colour = (text: string) => string;
 /** The table of `ls`. */
 export function listLines(entries: readonly InboxEntry[], now: number, paint: Paint): string[] {
   const headings = ["STATE", "ID", "   AGE", ""];
-  const rows = entries.map((entry): Cell[] => [
-    { text: entry.state, paint: paintState(entry.state, paint) },
-    { text: shortId(entry.eventId) },
-    { text: formatAge(now - entry.receivedAt).padStart(6) },
-    { text: remarkOn(entry, now), paint: paint.dim },
+  const rows = entries.map((entry) => [
+    colourOf(entry.state, paint)(entry.state),
+    shortId(entry.eventId),
+    formatAge(now - entry.receivedAt).padStart(6),
+    paint.dim(remarkOn(entry, now)),
   ]);
-  const lines = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
-  return lines.map((line) => line.trimEnd());
+  return formatTable([headings.map(paint.dim), ...rows]);
 }
 
 const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
@@ -51,7 +50,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   ];
   const rows: [name: string, text: string, paint?: Colour][] = [
     ["id", printable(event.eventId), paint.bold],
-    ["state", state, paintState(state, paint)],
+    ["state", state, colourOf(state, paint)],
     ["type", type === "" ? "none" : printable(type)],
     [isDefault ? "signal type" : "subtype", printable(event.subtype ?? "")],
     [isDefault ? "product" : "subject", printable(event.subject ?? "")],
@@ -65,7 +64,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     [
       state === "quarantined" ? "reason" : "last error",
       visibleLines(lastError === NO_HANDLER ? "" : (lastError ?? "")),
-      paintState(state, paint),
+      colourOf(state, paint),
     ],
     ["result", isIgnored(event) ? IGNORED : ""],
     ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
@@ -77,12 +76,9 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
       [printable(name), hasSignature(name, received.signatureHeader) ? "not shown" : printable(value)] as const,
   );
   const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
-    text.split("\n").map((line, index): Cell[] => [
-      { text: index === 0 ? name : "", paint: paint.dim },
-      { text: line, ...(colour && { paint: colour }) },
-    ]),
+    text.split("\n").map((line, index) => [paint.dim(index === 0 ? name : ""), colour?.(line) ?? line]),
   );
-  return formatTable(cells).map((line) => line.trimEnd());
+  return formatTable(cells);
 }
 
 function stepLine({ at, kind, attempts, error }: PastStep, now: number): string {
@@ -111,7 +107,7 @@ export function payloadText({ rawBody }: StoredEvent): string {
 }
 
 /** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
-export function paintState(state: EventState, paint: Paint): Colour {
+export function colourOf(state: EventState, paint: Paint): Colour {
   if (state === "dead") return paint.red;
   return state === "quarantined" ? paint.yellow : (text) => text;
 }

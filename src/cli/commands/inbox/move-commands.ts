@@ -143,11 +143,8 @@ function tableOf(
 ): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
-      { text: outcome === "not_found" ? echoed(id) : shortId(id) },
-      {
-        text: texts[outcome] ?? outcome,
-        paint: outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red,
-      },
+      outcome === "not_found" ? echoed(id) : shortId(id),
+      (outcome === "moved" || outcome === "duplicate" ? paint.green : paint.red)(texts[outcome] ?? outcome),
     ]),
   );
 }

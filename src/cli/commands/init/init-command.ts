@@ -58,7 +58,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
       notEmpty,
     )
     .option("--json", "print one JSON document that lists the written files, and ask no questions");
-  const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));
+  const list = formatTable(TEMPLATES.map(({ name, description }) => [`  ${name}`, description]));
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
   withExamples(command, [
     ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
