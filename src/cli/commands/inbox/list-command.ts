@@ -1,6 +1,6 @@
 import { Option, type Command } from "#commander";
 import { EVENT_STATES, type InboxEntry } from "../../../inbox/stored-events.js";
-import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
+import { type CommandContext, runs, withExamples } from "../../options/define-command.js";
 import { notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { listLines } from "./event-fields.js";
@@ -27,7 +27,7 @@ export function addListCommand(parent: Command, context: CommandContext): void {
       const either = type?.includes(".") ? undefined : type;
       const found: InboxEntry[] = [];
       for await (const entries of listPages(inbox, { state, type: either ? undefined : type, afterSeq: after })) {
-        throwIfInterrupted(signal);
+        signal.throwIfAborted();
         found.push(
           ...entries.filter((entry) => either === undefined || entry.type === either || entry.subtype === either),
         );

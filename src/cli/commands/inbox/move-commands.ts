@@ -1,13 +1,7 @@
 import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState } from "../../../inbox/stored-events.js";
-import {
-  runs,
-  throwIfInterrupted,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
@@ -114,7 +108,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
     for await (const ids of selectIds(inbox, move.ids, move.state)) {
-      throwIfInterrupted(signal);
+      signal.throwIfAborted();
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {

@@ -60,7 +60,6 @@ type Asker = Awaited<ReturnType<typeof createAsker>>;
 
 /** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
 async function createAsker({ stdin, stderr, signal }: Cli) {
-  // Imported here, so that runs without a question start faster.
   const { confirm, isCancel, select, text } = await import("#clack-prompts");
   // Some terminals report 0 columns, and Clack would then print one character in each line of a question.
   if (stderr.columns === 0) stderr.columns = 80;

@@ -1,12 +1,6 @@
 import { Option, type Command } from "#commander";
 import { SENDER_NAMES } from "../../../senders/sender-names.js";
-import {
-  runs,
-  throwIfInterrupted,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli } from "../../console/cli.js";
 import { shellQuote } from "../../console/shell-quote.js";
@@ -87,7 +81,7 @@ type InitOptions = OptionsOf<typeof addInitCommand>;
 async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { force = false, json = false } = options;
   const choices = await choose({ folder, template: options.template, sender: options.sender, force, json }, cli);
-  throwIfInterrupted(cli.signal);
+  cli.signal.throwIfAborted();
   const { template } = choices;
   const { sender } = options;
   if (sender !== undefined && !isForSenders(template)) {
@@ -106,7 +100,6 @@ async function addToApp(
   { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
-  // Imported here, so that other commands start faster.
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const spec = signalboxSpec(signalbox, directory);
   // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.

@@ -31,7 +31,6 @@ export async function makeProject(
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const signalbox = signalboxSpec(options.signalbox, directory);
-  // Imported here, so that --help of any command starts faster.
   const { planProject } = await import("./plan-project.js");
   const project = planProject(template, { directory, packageManager, signalbox });
   // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { isJsonObject } from "../../deliveries/restamp.js";
+import { PACKAGE_FOLDER } from "../../package-folder.js";
 import { translatorFor } from "./for-sender.js";
 import {
   approveBuilds,
@@ -13,8 +14,7 @@ import {
 import type { ProjectTemplate } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
-/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
-const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
+const FOLDER = join(PACKAGE_FOLDER, "templates");
 
 const SECRET_FILE = "signals.secret";
 /** Files that hold secrets. Git ignores them. */
@@ -118,17 +118,13 @@ function merge(base: Record<string, unknown>, over: Record<string, unknown>): vo
     const before = base[key];
     if (value === null) {
       delete base[key];
-    } else if (isObject(before) && isObject(value)) {
+    } else if (isJsonObject(before) && isJsonObject(value)) {
       merge(before, value);
       base[key] = key.endsWith("ependencies") ? sortedByKey(before) : before;
     } else {
       base[key] = value;
     }
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value> {

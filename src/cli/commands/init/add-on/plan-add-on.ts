@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, posix, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { echoed, printable } from "../../../console/printable.js";
 import { cdCommand, shellQuote } from "../../../console/shell-quote.js";
 import { usageError } from "../../../options/exit.js";
+import { PACKAGE_FOLDER } from "../../../package-folder.js";
 import { ADD, EXEC, type PackageManager } from "../package-manager.js";
 import type { Store } from "../templates.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { readApp, type App } from "./read-app.js";
 
-/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
-const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
+const TEMPLATES = join(PACKAGE_FOLDER, "templates", "add-on");
 
 interface AddOnOptions {
   store: Store;
@@ -97,7 +96,7 @@ const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\
 function render(template: string, app: App, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
   const up = folder.startsWith("..") ? "" : "./";
-  const text = readFileSync(`${TEMPLATES}${template}.ts`, "utf8")
+  const text = readFileSync(join(TEMPLATES, `${template}.ts`), "utf8")
     .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
     .replace(/^(import .+ from )"node:test";\n/m, usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "")
     // Linters of TypeScript want `void` before the promise of `node:test`.
