@@ -10,7 +10,7 @@ import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
+import { isAddOn, isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 export function addInitCommand(program: Command, context: CommandContext) {
@@ -87,7 +87,7 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   if (sender !== undefined && !isForSenders(template)) {
     throw usageError(`--sender works with --template express or hono, not with ${template.name}`);
   }
-  if (template.kind === "add-on") return addToApp(choices, options, cli);
+  if (isAddOn(template.name)) return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
   const stored = options.store === "postgres" ? withPostgres(template) : template;
   const project = sender === undefined ? stored : withSender(stored, sender);

@@ -11,7 +11,7 @@ import {
   type ApprovableManifest,
   type PackageManager,
 } from "./package-manager.js";
-import type { ProjectTemplate } from "./templates.js";
+import type { Template } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
 const FOLDER = join(PACKAGE_FOLDER, "templates");
@@ -54,7 +54,7 @@ function keepMarked(text: string, words: ReadonlySet<string>): string {
 }
 
 /** All files of a new project, sorted by path. */
-export function planProject({ layers, sender }: ProjectTemplate, choices: ProjectChoices): Project {
+export function planProject({ layers, sender }: Template, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
   const hasMachines = packageManager === "npm" || packageManager === "pnpm";
   const words = new Set([

@@ -4,7 +4,7 @@ import { echoed, printable } from "../../../console/printable.js";
 import { cdCommand, shellQuote } from "../../../console/shell-quote.js";
 import { usageError } from "../../../options/exit.js";
 import { PACKAGE_FOLDER } from "../../../package-folder.js";
-import { ADD, EXEC, type PackageManager } from "../package-manager.js";
+import { HABITS, type PackageManager } from "../package-manager.js";
 import type { Store } from "../templates.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { readApp, type App } from "./read-app.js";
@@ -46,18 +46,18 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
     throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
   }
   const edits = linesToAdd(app, posix.join(target, "router"));
-  const manager = packageManager ?? app.packageManager;
+  const { exec, add } = HABITS[packageManager ?? app.packageManager];
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
-  const forRunner = `${EXEC[manager]} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
+  const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
   const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
-  const send = `${EXEC[manager]} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
-  const register = `${EXEC[manager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
+  const send = `${exec} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
+  const register = `${exec} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
   const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
-  const add = `${ADD[manager]} ${signalbox}${isPostgres ? " pg" : ""}`;
+  const install = `${add} ${signalbox}${isPostgres ? " pg" : ""}`;
   const hint = app.port === undefined ? "; use its port" : "";
   const database = isPostgres ? " with your database as DATABASE_URL" : "";
   const steps = [
-    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", add) },
+    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", install) },
     ...edits,
     { purpose: "Run the receiver's test", lines: typed(runTest) },
     { purpose: `Start the app${database}, and send it a signal${hint}`, lines: typed(secret, send) },
