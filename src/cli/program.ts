@@ -1,9 +1,9 @@
-import { readFileSync } from "node:fs";
 import { Command, type CommandUnknownOpts } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, type CommandContext } from "./options/define-command.js";
 import { usageError } from "./options/exit.js";
 import { wrap } from "./console/wrap.js";
+import { packageVersion } from "./package-folder.js";
 
 const START = `
 Start here:
@@ -51,7 +51,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
 export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
   const program = new Command("signalbox")
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
-    .version(readVersion(), "-V, --version", "print the version")
+    .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     // `emulator` has options and commands: an option behind a command's name belongs to that command.
     .enablePositionalOptions()
@@ -86,9 +86,4 @@ function explainWrongUsage(command: CommandUnknownOpts, outcome: Outcome): void 
     throw usageError(`${problem}; see \`${byNpx(`${path} --help`)}\``);
   });
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);
-}
-
-function readVersion(): string {
-  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { version: string }).version;
 }

@@ -1,5 +1,5 @@
 import { printable } from "../console/printable.js";
-import { formatTable, type Cell } from "../console/table.js";
+import { formatTable } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 import { describeAnswer, describeWanted, type Answer } from "./answer.js";
 import type { Delivery } from "./delivery-schema.js";
@@ -45,13 +45,13 @@ export function failedNames(results: readonly CaseResult[]): string[] {
   return results.filter(({ ok }) => !ok).map(({ name }) => printable(name));
 }
 
-function rowOf({ name, wanted, expected, answer, ok }: CaseResult, { paint }: Terminal): Cell[] {
+function rowOf({ name, wanted, expected, answer, ok }: CaseResult, { paint }: Terminal): string[] {
   const short = describeAnswer(answer, false);
-  if (ok) return [{ text: "ok", paint: paint.green }, { text: printable(name) }, { text: short, paint: paint.dim }];
+  if (ok) return [paint.green("ok"), printable(name), paint.dim(short)];
   const right = describeWanted(wanted, expected);
   // If the short descriptions are equal, the whole answer shows the difference.
   const actual = short === right ? describeAnswer(answer, true) : short;
-  return [{ text: "FAILED", paint: paint.red }, { text: printable(name) }, { text: `${actual}, not ${right}` }];
+  return [paint.red("FAILED"), printable(name), `${actual}, not ${right}`];
 }
 
 function jsonOf({ delivery: { name }, sending, sendings, expected, answer, ok }: CaseResult): object {

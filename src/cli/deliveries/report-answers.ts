@@ -2,7 +2,6 @@ import { answerTimes, describeTimes, rounded } from "./answer-times.js";
 import { describeAnswer, isQuarantined, isSuccess, type Answer } from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
 import { jsonObjectIn } from "./restamp.js";
-import { formatTable } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 
 export interface SentDelivery {
@@ -72,20 +71,17 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
 }
 
 function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
-  const position = count === 1 ? [] : [{ text: `#${number}`.padStart(String(count).length + 1), paint: paint.dim }];
+  const position = count === 1 ? [] : [paint.dim(`#${number}`.padStart(String(count).length + 1))];
   const colour = isSuccess(answer) ? paint.green : paint.red;
-  if (answer.kind !== "answer") {
-    return formatTable([[...position, { text: describeAnswer(answer, true), paint: colour }]])[0] as string;
-  }
+  if (answer.kind !== "answer") return [...position, colour(describeAnswer(answer, true))].join("  ");
   const id = idIn(body);
-  const cells = [
+  return [
     ...position,
-    { text: String(answer.status), paint: colour },
-    { text: `${answer.ms.toFixed(1)} ms`.padStart(9), paint: paint.dim },
-    ...(id === null ? [] : [{ text: echoed(id), paint: paint.dim }]),
-    { text: shortened(answer.shown.trim(), 300) },
-  ];
-  return formatTable([cells])[0] as string;
+    colour(String(answer.status)),
+    paint.dim(`${answer.ms.toFixed(1)} ms`.padStart(9)),
+    ...(id === null ? [] : [paint.dim(echoed(id))]),
+    shortened(answer.shown.trim(), 300),
+  ].join("  ");
 }
 
 function jsonOf({ number, answer, body }: SentDelivery): object {

@@ -1,6 +1,5 @@
 import http from "node:http";
 import https from "node:https";
-import { throwIfInterrupted } from "../options/define-command.js";
 import { environmentError, errorCode } from "../options/exit.js";
 import { withoutSecrets, type Answer } from "./answer.js";
 
@@ -40,7 +39,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
   const answer = await exchange(url, delivery, options);
-  throwIfInterrupted(options.signal);
+  options.signal.throwIfAborted();
   return answer;
 }
 

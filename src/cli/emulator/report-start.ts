@@ -93,7 +93,7 @@ function printStart(
   ];
   terminal.print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
   terminal.print("");
-  const table = rows.map(([name = "", value = ""]) => [{ text: `  ${name}`, paint: dim }, { text: value }]);
+  const table = rows.map(([name = "", value = ""]) => [dim(`  ${name}`), value]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
   terminal.print("");
   for (const line of keyLines(accounts, terminal)) terminal.print(line);
@@ -128,7 +128,7 @@ function keyLines(accounts: readonly DemoAccount[], { paint }: Terminal): string
   if (accounts.length === 0) {
     return [`${paint.bold("Keys")}  were shown when this file was created. The dashboard makes new ones.`];
   }
-  const rows = accounts.map(({ name, key }) => [{ text: `  ${name}`, paint: paint.dim }, { text: key }]);
+  const rows = accounts.map(({ name, key }) => [paint.dim(`  ${name}`), key]);
   const hint = paint.dim(
     `shown only now; all scopes; Developer Access has ${LIMITS.developerCallsPerMonth} calls a month`,
   );

@@ -1,6 +1,6 @@
 import type { Command, CommandUnknownOpts, OptionValues } from "#commander";
 import type { Cli, Outcome } from "../console/cli.js";
-import { CliError, EXIT, type ExitCode } from "./exit.js";
+import { EXIT, type ExitCode } from "./exit.js";
 
 export interface CommandContext {
   cli: Cli;
@@ -42,9 +42,4 @@ export function runs<Args extends unknown[], Options extends OptionValues>(
 export function commandPath(command: CommandUnknownOpts): string {
   const above = command.parent === null ? [] : [commandPath(command.parent)];
   return [...above, command.name()].join(" ");
-}
-
-/** @throws CliError when the command was interrupted */
-export function throwIfInterrupted(signal: AbortSignal): void {
-  if (signal.aborted) throw new CliError(EXIT.interrupted, "interrupted");
 }

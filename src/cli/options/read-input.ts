@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
+import { addAbortSignal } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import type { Cli } from "../console/cli.js";
-import { throwIfInterrupted } from "./define-command.js";
 import { environmentError, errorCode, usageError } from "./exit.js";
 
 export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
@@ -42,15 +43,5 @@ export function readDotenv(file: string, env: NodeJS.ProcessEnv): NodeJS.Process
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   // Without this error the command would wait until the user types the input, and would seem to hang.
   if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
-  const stop = (): void => void stdin.destroy();
-  signal.addEventListener("abort", stop, { once: true });
-  const chunks: Buffer[] = [];
-  try {
-    for await (const chunk of stdin) chunks.push(chunk as Buffer);
-  } catch (error) {
-    throwIfInterrupted(signal);
-    throw error;
-  }
-  throwIfInterrupted(signal);
-  return Buffer.concat(chunks);
+  return buffer(addAbortSignal(signal, stdin));
 }

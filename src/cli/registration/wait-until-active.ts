@@ -8,7 +8,6 @@ import { printable } from "../console/printable.js";
 import { errorCodeIn, isSuccess, propertyIn, type Answered } from "../deliveries/answer.js";
 import { sendDelivery } from "../deliveries/send-delivery.js";
 import { explainAnswer } from "../diagnosis/explain-answer.js";
-import { throwIfInterrupted } from "../options/define-command.js";
 import { connectControl } from "../emulator/remote-control.js";
 
 interface WaitOptions {
@@ -53,7 +52,7 @@ export async function waitUntilActive(
         if (!obstacle.mayPass || performance.now() + PAUSE_MS > endsAt) return obstacle;
         if (obstacle.found !== noted) note(`waiting up to ${secondsLeft()} s: ${obstacle.found}`);
         noted = obstacle.found;
-        await sleep(PAUSE_MS, undefined, { signal }).catch(() => throwIfInterrupted(signal));
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
       }
     }
   }
@@ -95,7 +94,7 @@ async function emulatorAt({ baseUrl, timeout }: WaitOptions, token: string | und
   if (!isLoopbackHost(hostname)) return null;
   // Another service may leave a call of the control API without an answer.
   const how = { token, signal, timeoutMs: timeout * 1000 };
-  const control = await connectControl(origin, how).catch(() => throwIfInterrupted(signal));
+  const control = await connectControl(origin, how).catch(() => signal.throwIfAborted());
   if (control === undefined) return null;
   const asked = new Set<string>();
   return {
@@ -105,7 +104,7 @@ async function emulatorAt({ baseUrl, timeout }: WaitOptions, token: string | und
       const { status } = await control.readRegistration(registration);
       if (status === "active") return null;
       // It is refused if the registration has just become active.
-      if (!asked.has(id)) await control.verifyRegistration(registration).catch(() => throwIfInterrupted(signal));
+      if (!asked.has(id)) await control.verifyRegistration(registration).catch(() => signal.throwIfAborted());
       asked.add(id);
       return {
         found: `the emulator says that ${id} is ${status}`,

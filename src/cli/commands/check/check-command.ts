@@ -63,7 +63,6 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
   }
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
-  // Imported here, so that other commands and --help start faster.
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
     url,

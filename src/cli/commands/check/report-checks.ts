@@ -78,9 +78,9 @@ export function reportAsText(terminal: Terminal, planned: number) {
 
 function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
   const verdict = {
-    passed: { text: "  ok", paint: paint.green },
-    failed: kind === "advised" ? { text: "  advice", paint: paint.yellow } : { text: "  FAILED", paint: paint.red },
-    skipped: { text: "  skipped", paint: paint.dim },
+    passed: paint.green("  ok"),
+    failed: kind === "advised" ? paint.yellow("  advice") : paint.red("  FAILED"),
+    skipped: paint.dim("  skipped"),
   }[outcome];
   const bad = outcome === "failed" ? probes.filter(({ ok }) => !ok) : [];
   const others = bad.slice(SHOWN_PROBES).map(({ name }) => name);
@@ -96,11 +96,8 @@ function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: Check
     ...(others.length === 0 ? [] : [["and", `${others.length} more: ${someNames(others)}`]]),
     ...(outcome === "failed" ? [["fix", hint]] : []),
   ];
-  const rows = details.map(([name = "", text = ""]) => [
-    { text: `      ${name}`, paint: paint.dim },
-    { text: printable(text) },
-  ]);
-  const head = [[verdict, { text: id }, { text: title }]];
+  const rows = details.map(([name = "", text = ""]) => [paint.dim(`      ${name}`), printable(text)]);
+  const head = [[verdict, id, title]];
   return [...formatTable(head, [WIDTH_OF_VERDICT, WIDTH_OF_ID]), ...formatTable(rows)];
 }
 

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { shortened } from "../../console/printable.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
-import { throwIfInterrupted } from "../../options/define-command.js";
 import { environmentError } from "../../options/exit.js";
 import type { CheckContext } from "./check.js";
 
@@ -55,7 +54,7 @@ async function runShellCommand(command: string, context: CheckContext): Promise<
       env: context.env,
     });
     const failure = await failureOf(child, context);
-    throwIfInterrupted(context.signal);
+    context.signal.throwIfAborted();
     if (failure === null) return;
     const lastLine = shortened(readFileSync(path, "utf8").trim().split("\n").at(-1) ?? "", 200);
     throw environmentError(`--restart-command ${failure}${lastLine === "" ? "" : `: ${lastLine}`}`);

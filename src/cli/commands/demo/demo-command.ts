@@ -25,7 +25,6 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     const startedAt = performance.now();
     const failed: string[] = [];
     const report = reportSteps(terminal, json ?? false, failed);
-    // Imported here, so that other commands and --help start faster.
     const { startDemoReceiver } = await import("./demo-receiver.js");
     const receiver = await startDemoReceiver();
     try {

@@ -5,7 +5,6 @@ import { describeWanted } from "../../deliveries/answer.js";
 import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
 import { failedNames, replayDeliveries, type ReplayOptions } from "../../deliveries/replay-deliveries.js";
 import type { CaseResult } from "../../deliveries/send-cases.js";
-import { throwIfInterrupted } from "../../options/define-command.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
 
@@ -33,7 +32,7 @@ export async function replayFixtures({ receiver, secret, rows, report, terminal,
   for (const kind of KINDS) reportKind(kind, results, kept, report);
   const accepted = results.filter((result) => result.ok && ACCEPTED.test(wantedOf(result))).length;
   await receiver.settle(before + accepted, signal);
-  throwIfInterrupted(signal);
+  signal.throwIfAborted();
   reportHandOffs(receiver.keys.slice(before), accepted, report);
   return failedNames(results);
 }

@@ -9,8 +9,8 @@ export function reportSteps({ paint, print, printJson }: Terminal, json: boolean
   return (step, ok, text) => {
     if (!ok) failed.push(step);
     if (json) return printJson({ step, text, ok });
-    const verdict = ok ? { text: "ok", paint: paint.green } : { text: "FAILED", paint: paint.red };
-    formatTable([[verdict, { text: step, paint: paint.bold }, { text }]], [0, 9]).forEach(print);
+    const verdict = ok ? paint.green("ok") : paint.red("FAILED");
+    formatTable([[verdict, paint.bold(step), text]], [0, 9]).forEach(print);
   };
 }
 

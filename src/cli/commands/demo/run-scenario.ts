@@ -2,7 +2,6 @@ import { createClient } from "../../../client/client.js";
 import { advanceToNextSignals } from "../../../emulator/control/advance-to-next-signals.js";
 import { createEmulator } from "../../../emulator/instance/create-emulator.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import { throwIfInterrupted } from "../../options/define-command.js";
 import { registerAllTypes } from "../../registration/register-all-types.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
@@ -45,15 +44,15 @@ export async function runScenario(receiver: DemoReceiver, report: Report, signal
     const { verified } = receiver.receiver.health().deliveries;
     const isVerified = active === made.length && verified >= active;
     report("handshake", isVerified, `${active} of ${registrations.length} registrations verified`);
-    throwIfInterrupted(signal);
+    signal.throwIfAborted();
 
     const { now } = await advanceToNextSignals(control, signal);
-    throwIfInterrupted(signal);
+    signal.throwIfAborted();
     const { items: deliveries } = await control.listDeliveries({ state: "delivered", limit: 500 });
     const signals = deliveries.filter(({ event_type }) => event_type === "signal.published");
     const sent = new Set(signals.map(({ event_id }) => event_id)).size;
     await receiver.settle(sent, signal);
-    throwIfInterrupted(signal);
+    signal.throwIfAborted();
     const types = new Set(receiver.signals.map(({ data }) => data.signal_type));
     report("month", sent > 0, `it is ${now.slice(0, 10)}: ${sent} signals of ${types.size} types`);
     reportHandOffs(receiver.keys, sent, report);

@@ -43,7 +43,7 @@ const ACTIONS: readonly KeyAction[] = [
     word: "help",
     about: "show the keys",
     async act(_session, _keys, { terminal }) {
-      const rows = ALL_KEYS.map(({ key, name = key, about }) => [{ text: `  ${name}` }, { text: about }]);
+      const rows = ALL_KEYS.map(({ key, name = key, about }) => [`  ${name}`, about]);
       for (const line of formatTable(rows)) terminal.print(line);
     },
   },

@@ -1,4 +1,4 @@
-import { Option, type Command } from "#commander";
+import { Option, type Command, type OptionValues } from "#commander";
 import type { EmulatorControl } from "../../../emulator/instance/create-emulator.js";
 import { withoutSignature } from "../../../inbox/exported-event.js";
 import type { SignalEvent } from "../../../events/envelope.js";
@@ -33,28 +33,27 @@ const ACCOUNT = new Option("--account <account>", "the account's name or id (def
   notEmpty,
 );
 const BASE_URL = new Option("--base-url <url>", "the emulator's address; or set SIGNALS_BASE_URL").argParser(httpUrl);
-const AS_JSON = new Option("--json", "print NDJSON");
 
 /** Adds the commands that speak to an emulator that runs. */
 export function addControlCommands(emulator: Command<[], { json?: true }>, context: CommandContext): void {
   const { terminal, env, signal } = context.cli;
 
-  function asks<Args extends unknown[], Options extends { baseUrl?: URL; json?: true }>(
+  function asks<Args extends unknown[], Options extends OptionValues>(
     command: Command<Args, Options>,
     example: Example,
     ask: (emulator: { control: EmulatorControl; origin: string }, ...given: [...Args, Options]) => Promise<Answer>,
   ): void {
-    command.allowExcessArguments(false);
+    command.addOption(BASE_URL).option("--json", "print NDJSON").allowExcessArguments(false);
     withExamples(command, [example]);
     runs(command, context, async () => {
       const options = command.opts();
-      const { origin } = options.baseUrl ?? (await serviceUrl(env));
+      const { baseUrl, json = emulator.opts().json } = options as { baseUrl?: URL; json?: true };
+      const { origin } = baseUrl ?? (await serviceUrl(env));
       const control = await connectControl(origin, { token: env["SIGNALS_CONTROL_TOKEN"] || undefined, signal });
       const { values, rows, body } = await ask({ control, origin }, ...command.processedArgs, options);
-      if (options.json ?? emulator.opts().json) for (const value of values) terminal.printJson(value);
+      if (json) for (const value of values) terminal.printJson(value);
       else {
-        const cells = rows.map((row) => row.map((text) => ({ text: printable(text) })));
-        for (const line of formatTable(cells)) terminal.print(line);
+        for (const line of formatTable(rows.map((row) => row.map(printable)))) terminal.print(line);
         if (body !== undefined) await terminal.write(`\n${printable(body)}\n`);
       }
     });
@@ -67,9 +66,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
         "Publish a signal of each type. It is sent to the registrations of the accounts that follow the product.",
       )
       .addOption(ACCOUNT)
-      .option("--product <slug>", "the product; if not given, one that the account follows", notEmpty)
-      .addOption(BASE_URL)
-      .addOption(AS_JSON),
+      .option("--product <slug>", "the product; if not given, one that the account follows", notEmpty),
     ["signalbox emulator publish price_increased", "Publish a signal about a product that the first account follows"],
     async ({ control }, words, { account, product }) => {
       const types = readSignalTypes({ types: words }).flat();
@@ -91,9 +88,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
         "Make an account follow products, and list the products that it follows. It gets signals only about these.",
       )
       .addOption(ACCOUNT)
-      .option("--top <n>", "follow the products with the most traffic", wholeNumber(1, 50))
-      .addOption(BASE_URL)
-      .addOption(AS_JSON),
+      .option("--top <n>", "follow the products with the most traffic", wholeNumber(1, 50)),
     ["signalbox emulator follow --top 25", "Follow the 25 products with the most traffic"],
     async ({ control, origin }, slugs, { account, top }) => {
       const account_id = await accountOf(control, account);
@@ -113,9 +108,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       .option("--months <n>", "calendar months", wholeNumber(1))
       .option("--days <n>", "days", wholeNumber(1))
       .option("--hours <n>", "hours", wholeNumber(1))
-      .option("--minutes <n>", "minutes", wholeNumber(1))
-      .addOption(BASE_URL)
-      .addOption(AS_JSON),
+      .option("--minutes <n>", "minutes", wholeNumber(1)),
     ["signalbox emulator advance --months 1", "Let a month pass, with its signals"],
     async ({ control }, { months, days, hours, minutes }) => {
       if ((months ?? days ?? hours ?? minutes) === undefined)
@@ -128,9 +121,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       .command("deliveries [id]")
       .description(
         `List the last ${LISTED_DELIVERIES} deliveries, the newest first, or show one with its requests and answers.`,
-      )
-      .addOption(BASE_URL)
-      .addOption(AS_JSON),
+      ),
     ["signalbox emulator deliveries", "List what was sent, and what the receiver answered"],
     async ({ control }, id) => {
       if (id !== undefined) {

@@ -14,7 +14,7 @@ import { formatAge, formatMoment } from "../../../text/format.js";
 import { visibleLines } from "../../../text/visible-text.js";
 import type { Paint, Terminal } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
-import { formatTable, type Cell } from "../../console/table.js";
+import { formatTable } from "../../console/table.js";
 import { shortId } from "../../inbox/event-ids.js";
 
 type Colour = (text: string) => string;
@@ -29,22 +29,27 @@ export function listLines(
   { paint, columns }: Pick<Terminal, "paint" | "columns">,
 ): string[] {
   const headings = ["STATE", "TYPE", "ABOUT", "   AGE", "ID"];
-  const rows = entries.map((entry): Cell[] => [
-    { text: entry.state, paint: paintState(entry.state, paint) },
-    { text: shownTypeOf(entry) },
-    { text: shortened(entry.subject ?? "", 24) },
-    { text: formatAge(now - entry.receivedAt).padStart(6) },
-    { text: shortId(entry.eventId) },
-    { text: "" },
+  const rows = entries.map((entry) => [
+    entry.state,
+    shownTypeOf(entry),
+    shortened(entry.subject ?? "", 24),
+    formatAge(now - entry.receivedAt).padStart(6),
+    shortId(entry.eventId),
   ]);
-  const [head = "", ...lines] = formatTable([headings.map((text): Cell => ({ text, paint: paint.dim })), ...rows]);
-  const [width = 0] = formatTable(rows.map((row) => row.map(({ text }) => ({ text })))).map((line) => line.length);
-  const room = Math.max(LEAST_REMARK, columns - width - 1);
-  const remarked = lines.map((line, index) => {
-    const remark = remarkOn(entries[index] as InboxEntry, now);
-    return `${line}${paint.dim(columns === Infinity ? remark : shortened(remark, room))}`;
-  });
-  return [head, ...remarked].map((line) => line.trimEnd());
+  const width = Math.max(...formatTable([headings, ...rows]).map((line) => line.length));
+  const room = Math.max(LEAST_REMARK, columns - width - 3);
+  return formatTable([
+    headings.map(paint.dim),
+    ...entries.map((entry, index) => {
+      const [state = "", ...cells] = rows[index] ?? [];
+      const remark = remarkOn(entry, now);
+      return [
+        colourOf(entry.state, paint)(state),
+        ...cells,
+        paint.dim(columns === Infinity ? remark : shortened(remark, room)),
+      ];
+    }),
+  ]);
 }
 
 const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
@@ -66,7 +71,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   ];
   const rows: [name: string, text: string, paint?: Colour][] = [
     ["id", printable(event.eventId), paint.bold],
-    ["state", state, paintState(state, paint)],
+    ["state", state, colourOf(state, paint)],
     ["type", type === "" ? "none" : printable(type)],
     [isDefault ? "signal type" : "subtype", printable(event.subtype ?? "")],
     [isDefault ? "product" : "subject", printable(event.subject ?? "")],
@@ -80,7 +85,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     [
       state === "quarantined" ? "reason" : "last error",
       visibleLines(lastError === NO_HANDLER ? "" : (lastError ?? "")),
-      paintState(state, paint),
+      colourOf(state, paint),
     ],
     ["result", isIgnored(event) ? IGNORED : ""],
     ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
@@ -92,12 +97,9 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
       [printable(name), hasSignature(name, received.signatureHeader) ? "not shown" : printable(value)] as const,
   );
   const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
-    text.split("\n").map((line, index): Cell[] => [
-      { text: index === 0 ? name : "", paint: paint.dim },
-      { text: line, ...(colour && { paint: colour }) },
-    ]),
+    text.split("\n").map((line, index) => [paint.dim(index === 0 ? name : ""), colour?.(line) ?? line]),
   );
-  return formatTable(cells).map((line) => line.trimEnd());
+  return formatTable(cells);
 }
 
 function stepLine({ at, kind, attempts, error }: PastStep, now: number): string {
@@ -126,7 +128,7 @@ export function payloadText({ rawBody }: StoredEvent): string {
 }
 
 /** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
-export function paintState(state: EventState, paint: Paint): Colour {
+export function colourOf(state: EventState, paint: Paint): Colour {
   if (state === "dead") return paint.red;
   return state === "quarantined" ? paint.yellow : (text) => text;
 }

@@ -1,7 +1,7 @@
 import { Option, type Command } from "#commander";
 import { exportedEvent } from "../../../inbox/exported-event.js";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { printable } from "../../console/printable.js";
 import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 
@@ -25,7 +25,7 @@ export function addExportCommand(parent: Command, context: CommandContext): void
       let count = 0;
       for await (const page of listPages(inbox, options)) {
         for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-          throwIfInterrupted(signal);
+          signal.throwIfAborted();
           if (terminal.isClosed) return;
           const group = page.slice(from, from + READ_AT_ONCE);
           const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(inbox.endpoint, eventId)));

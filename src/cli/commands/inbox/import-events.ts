@@ -9,7 +9,7 @@ import { sqliteStore } from "../../../stores/sqlite/sqlite-store.js";
 import { systemClock } from "../../../time/clock.js";
 import { echoed } from "../../console/printable.js";
 import { assertPlace, isDatabase, withDatabase } from "../../inbox/inbox-place.js";
-import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
+import { type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
@@ -67,7 +67,7 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
     let batch: StoredEvent[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {
-      throwIfInterrupted(signal);
+      signal.throwIfAborted();
       imported += await restore(inbox, batch, read - batch.length);
       terminal.progress(`${read} events`);
       batch = [];

@@ -1,6 +1,6 @@
 import { Option, type Command } from "#commander";
 import { EVENT_STATES, type InboxEntry } from "../../../inbox/stored-events.js";
-import { type CommandContext, runs, throwIfInterrupted, withExamples } from "../../options/define-command.js";
+import { type CommandContext, runs, withExamples } from "../../options/define-command.js";
 import { wholeNumber } from "../../options/parse-option.js";
 import { listLines } from "./event-fields.js";
 import { BEFORE, ERROR, PRODUCT, SINCE, TYPE, isFiltered, queryOf, searchPages } from "../../inbox/filters.js";
@@ -27,7 +27,7 @@ export function addListCommand(parent: Command, context: CommandContext): void {
     await withInbox(options, async (inbox) => {
       const found: InboxEntry[] = [];
       for await (const entries of searchPages(inbox, { ...queryOf(options), state, beforeSeq: after })) {
-        throwIfInterrupted(signal);
+        signal.throwIfAborted();
         found.push(...entries);
         // One event more than the limit tells that there is another page.
         if (found.length > limit) break;

@@ -1,13 +1,7 @@
 import { Option, type Command } from "#commander";
 import type { ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState, SearchQuery } from "../../../inbox/stored-events.js";
-import {
-  runs,
-  throwIfInterrupted,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
 import { echoed } from "../../console/printable.js";
@@ -157,7 +151,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
     for await (const ids of selectIds(inbox, move.ids, move.queries)) {
-      throwIfInterrupted(signal);
+      signal.throwIfAborted();
       const outcomes = await move.act(inbox, ids);
       const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
       for (const { outcome } of rows) {
@@ -187,11 +181,8 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
 function tableOf(rows: readonly { id: string; outcome: Outcome }[], texts: Move["texts"], paint: Paint): string[] {
   return formatTable(
     rows.map(({ id, outcome }) => [
-      { text: outcome === "not_found" ? echoed(id) : shortId(id) },
-      {
-        text: texts[outcome] ?? outcome,
-        paint: MOVED.has(outcome) ? paint.green : paint.red,
-      },
+      outcome === "not_found" ? echoed(id) : shortId(id),
+      (MOVED.has(outcome) ? paint.green : paint.red)(texts[outcome] ?? outcome),
     ]),
   );
 }

@@ -1,7 +1,7 @@
 import type { Command } from "#commander";
 import { RETENTION } from "../../../inbox/retention.js";
 import { DAY_MS } from "../../../time/units.js";
-import { runs, throwIfInterrupted, withExamples, type CommandContext } from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
@@ -42,7 +42,7 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
     };
     await withInbox(options, async ({ store }) => {
       for (;;) {
-        throwIfInterrupted(signal);
+        signal.throwIfAborted();
         const { payloads, keys } = await store.prune(request);
         total.payloads += payloads;
         total.keys += keys;

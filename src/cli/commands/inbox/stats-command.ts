@@ -4,10 +4,10 @@ import { readInboxState } from "../../../inbox/read-situation.js";
 import { describeSituation } from "../../../inbox/situation.js";
 import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { formatTable, type Cell } from "../../console/table.js";
+import { formatTable } from "../../console/table.js";
 import { addInboxOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
 import { refusalLines } from "../../inbox/refusal-lines.js";
-import { paintState } from "./event-fields.js";
+import { colourOf } from "./event-fields.js";
 
 export function addStatsCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
@@ -36,13 +36,13 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
       if (counts.total === 0) return;
       const isDue = oldestReadyAgeMs !== null && oldestReadyAgeMs > 0;
       const remark = isDue ? `the oldest has been due for ${formatAge(oldestReadyAgeMs)}` : "";
-      const rows = EVENT_STATES.map((state): Cell[] => [
-        { text: state, ...(counts[state] > 0 && { paint: paintState(state, paint) }) },
-        { text: String(counts[state]).padStart(8) },
-        { text: state === "ready" ? remark : "", paint: paint.dim },
+      const rows = EVENT_STATES.map((state) => [
+        counts[state] > 0 ? colourOf(state, paint)(state) : state,
+        String(counts[state]).padStart(8),
+        state === "ready" ? paint.dim(remark) : "",
       ]);
-      rows.push([{ text: "total" }, { text: String(counts.total).padStart(8) }, { text: "" }]);
-      for (const line of formatTable(rows)) terminal.print(line.trimEnd());
+      rows.push(["total", String(counts.total).padStart(8)]);
+      for (const line of formatTable(rows)) terminal.print(line);
     });
   });
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
 import { CliError, environmentError, EXIT, usageError } from "../../options/exit.js";
-import { TEMPLATES, type Template } from "./templates.js";
+import { isAddOn, TEMPLATES, type Template } from "./templates.js";
 
 /** The user's options. */
 interface Given {
@@ -30,8 +30,7 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
   // An add-on is written into the folder of an app, in which the user usually is.
-  const isAddOn = TEMPLATES.some(({ kind, name }) => kind === "add-on" && name === given.template);
-  const folder = given.folder ?? (isAddOn ? "." : await asker?.folder());
+  const folder = given.folder ?? (isAddOn(given.template) ? "." : await asker?.folder());
   if (folder === undefined || folder.trim() === "") {
     throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }
@@ -43,14 +42,14 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
 }
 
 async function isReplacing(
-  { kind }: Template,
+  { name }: Template,
   directory: string,
   force: boolean,
   asker: Asker | null,
 ): Promise<boolean> {
   const hasContent = isTaken(directory);
   // An add-on is written into the folder of an app, so a folder that is not empty needs no question.
-  if (force || kind === "add-on" || !hasContent) return force;
+  if (force || isAddOn(name) || !hasContent) return force;
   const shown = echoed(directory);
   if (asker !== null && (await asker.confirm(`${shown} is not empty. Replace files of the same name?`))) return true;
   throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
@@ -60,7 +59,6 @@ type Asker = Awaited<ReturnType<typeof createAsker>>;
 
 /** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
 async function createAsker({ stdin, stderr, signal }: Cli) {
-  // Imported here, so that runs without a question start faster.
   const { confirm, isCancel, select, text } = await import("#clack-prompts");
   // Some terminals report 0 columns, and Clack would then print one character in each line of a question.
   if (stderr.columns === 0) stderr.columns = 80;

@@ -1,12 +1,6 @@
 import { Option, type Command } from "#commander";
 import { SENDER_NAMES } from "../../../senders/sender-names.js";
-import {
-  runs,
-  throwIfInterrupted,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../options/define-command.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Cli } from "../../console/cli.js";
 import { shellQuote } from "../../console/shell-quote.js";
@@ -16,7 +10,7 @@ import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
+import { isAddOn, isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 export function addInitCommand(program: Command, context: CommandContext) {
@@ -58,7 +52,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
       notEmpty,
     )
     .option("--json", "print one JSON document that lists the written files, and ask no questions");
-  const list = formatTable(TEMPLATES.map(({ name, description }) => [{ text: `  ${name}` }, { text: description }]));
+  const list = formatTable(TEMPLATES.map(({ name, description }) => [`  ${name}`, description]));
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
   withExamples(command, [
     ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
@@ -87,13 +81,13 @@ type InitOptions = OptionsOf<typeof addInitCommand>;
 async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { force = false, json = false } = options;
   const choices = await choose({ folder, template: options.template, sender: options.sender, force, json }, cli);
-  throwIfInterrupted(cli.signal);
+  cli.signal.throwIfAborted();
   const { template } = choices;
   const { sender } = options;
   if (sender !== undefined && !isForSenders(template)) {
     throw usageError(`--sender works with --template express or hono, not with ${template.name}`);
   }
-  if (template.kind === "add-on") return addToApp(choices, options, cli);
+  if (isAddOn(template.name)) return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
   const stored = options.store === "postgres" ? withPostgres(template) : template;
   const project = sender === undefined ? stored : withSender(stored, sender);
@@ -106,7 +100,6 @@ async function addToApp(
   { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
-  // Imported here, so that other commands start faster.
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const spec = signalboxSpec(signalbox, directory);
   // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.

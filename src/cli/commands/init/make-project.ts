@@ -7,9 +7,9 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
-import { callingPackageManager, LOCK_FILES, withCommandsOf, type PackageManager } from "./package-manager.js";
+import { callingPackageManager, HABITS, withCommandsOf, type PackageManager } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import type { ProjectTemplate } from "./templates.js";
+import type { Template } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 
 export interface ProjectOptions {
@@ -24,14 +24,13 @@ export interface ProjectOptions {
 
 /** Writes a project, installs the dependencies, makes a git repository with a first commit, and prints the next steps. */
 export async function makeProject(
-  { template, directory, replace }: Choices & { template: ProjectTemplate },
+  { template, directory, replace }: Choices,
   options: ProjectOptions,
   cli: Cli,
 ): Promise<ExitCode> {
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const signalbox = signalboxSpec(options.signalbox, directory);
-  // Imported here, so that --help of any command starts faster.
   const { planProject } = await import("./plan-project.js");
   const project = planProject(template, { directory, packageManager, signalbox });
   // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does
@@ -75,7 +74,7 @@ export async function makeProject(
 }
 
 interface NewProject {
-  template: ProjectTemplate;
+  template: Template;
   /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
@@ -149,14 +148,14 @@ function hasWorkspaces(manifest: string): boolean {
  * @returns whether the folder is the top of a repository without a commit
  */
 async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
-  const { env, terminal, signal } = cli;
-  const how = { cwd: directory, env, signal, isShown: false };
-  const outcome = await runTool("git", ["rev-parse", "--is-inside-work-tree"], how);
+  const { terminal, signal } = cli;
+  const git = (...args: string[]) => runTool("git", args, directory, cli);
+  const outcome = await git("rev-parse", "--is-inside-work-tree");
   if (outcome === "ok") {
-    const hasCommit = (await runTool("git", ["rev-parse", "--verify", "--quiet", "HEAD"], how)) === "ok";
+    const hasCommit = (await git("rev-parse", "--verify", "--quiet", "HEAD")) === "ok";
     return !hasCommit && existsSync(join(directory, ".git"));
   }
-  const made = outcome === "missing" ? outcome : await runTool("git", ["init", "--quiet"], how);
+  const made = outcome === "missing" ? outcome : await git("init", "--quiet");
   if (made === "missing") terminal.note("no git repository was made: git was not found");
   if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
   if (made === "ok" && json === undefined) terminal.note(terminal.notePaint.dim("made a git repository"));
@@ -166,50 +165,44 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
 /** Makes the first commit, of the new files and the lock file. Git ignores those that hold secrets. */
 async function commit(
   files: readonly PlannedFile[],
-  { directory: cwd, packageManager }: Pick<NewProject, "directory" | "packageManager">,
-  { env, terminal, signal }: Cli,
+  { directory, packageManager }: Pick<NewProject, "directory" | "packageManager">,
+  cli: Cli,
 ): Promise<void> {
-  const how = { cwd, env, signal, isShown: false };
+  const git = (...args: string[]) => runTool("git", args, directory, cli);
   const paths = files.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path);
-  const locks = LOCK_FILES[packageManager].filter((path) => existsSync(join(cwd, path)));
-  await runTool("git", ["add", "--", ...paths, ...locks], how);
+  const locks = HABITS[packageManager].lockFiles.filter((path) => existsSync(join(directory, path)));
+  await git("add", "--", ...paths, ...locks);
   const message = "Receiver made with signalbox init";
   // A signature could ask for a passphrase.
   const args = ["-c", "commit.gpgsign=false", "commit", "--quiet", "--message", message];
-  const byUser = await runTool("git", args, how);
+  const byUser = await git(...args);
   // Fails if git knows no name and address of the user. Then this commit, and no other, gets these.
   const nobody = ["-c", "user.name=signalbox init", "-c", "user.email=signalbox@localhost"];
-  if (byUser !== "ok" && (await runTool("git", [...nobody, ...args], how)) !== "ok" && !signal.aborted) {
-    terminal.note("no commit was made: `git commit` failed");
+  if (byUser !== "ok" && (await git(...nobody, ...args)) !== "ok" && !cli.signal.aborted) {
+    cli.terminal.note("no commit was made: `git commit` failed");
   }
 }
 
 async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {
-  const { env, terminal, signal } = cli;
-  terminal.note(
-    terminal.notePaint.dim(`${packageManager} install: takes a minute or two if better-sqlite3 has to be compiled`),
-  );
-  return runTool(packageManager, ["install"], { cwd: directory, env, signal, isShown: true });
+  const text = `${packageManager} install: takes a minute or two if better-sqlite3 has to be compiled`;
+  cli.terminal.note(cli.terminal.notePaint.dim(text));
+  return runTool(packageManager, ["install"], directory, cli);
 }
 
 /** How a run of a program ended. `missing`: the program was not found. */
 type ToolOutcome = "ok" | "failed" | "missing";
 
-interface ToolOptions {
-  cwd: string;
-  env: NodeJS.ProcessEnv;
-  signal: AbortSignal;
-  /** Whether the output of the program is shown, on stderr. */
-  isShown: boolean;
-}
-
-/** Runs a program to its end. The program gets no stdin, so it cannot wait for input of the user. */
+/**
+ * Runs a program to its end. The program gets no stdin, so it cannot wait for input of the user. What it prints is shown on
+ * stderr, but not that of git.
+ */
 function runTool(
-  command: string,
+  command: "git" | PackageManager,
   args: readonly string[],
-  { cwd, env, signal, isShown }: ToolOptions,
+  cwd: string,
+  { env, signal }: Cli,
 ): Promise<ToolOutcome> {
-  const output = isShown ? 2 : "ignore";
+  const output = command === "git" ? "ignore" : 2;
   const isWindows = process.platform === "win32";
   return new Promise((resolve) => {
     // On Windows package managers are scripts, which need a shell. The shell is safe, because no argument comes from the user.

@@ -4,11 +4,19 @@ export const PACKAGE_MANAGERS = ["npm", "pnpm", "yarn", "bun"] as const;
 
 export type PackageManager = (typeof PACKAGE_MANAGERS)[number];
 
-export const LOCK_FILES: Readonly<Record<PackageManager, readonly string[]>> = {
-  npm: ["package-lock.json"],
-  pnpm: ["pnpm-lock.yaml"],
-  yarn: ["yarn.lock"],
-  bun: ["bun.lock", "bun.lockb"],
+interface Habits {
+  /** What to type before a command of an installed package to run it. */
+  exec: string;
+  /** What to type before the name of a package to add it to a project. */
+  add: string;
+  lockFiles: readonly string[];
+}
+
+export const HABITS: Readonly<Record<PackageManager, Habits>> = {
+  npm: { exec: "npx", add: "npm install", lockFiles: ["package-lock.json"] },
+  pnpm: { exec: "pnpm exec", add: "pnpm add", lockFiles: ["pnpm-lock.yaml"] },
+  yarn: { exec: "yarn", add: "yarn add", lockFiles: ["yarn.lock"] },
+  bun: { exec: "bunx", add: "bun add", lockFiles: ["bun.lock", "bun.lockb"] },
 };
 
 /** The package manager that runs this process, read from its user agent (`pnpm/10.4.0 npm/? node/v22.1.0 linux x64`). */
@@ -16,22 +24,6 @@ export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
   const [name] = (env["npm_config_user_agent"] ?? "").split("/");
   return PACKAGE_MANAGERS.find((known) => known === name) ?? "npm";
 }
-
-/** What to type before a command of an installed package to run it. */
-export const EXEC: Readonly<Record<PackageManager, string>> = {
-  npm: "npx",
-  pnpm: "pnpm exec",
-  yarn: "yarn",
-  bun: "bunx",
-};
-
-/** What to type before the name of a package to add it to a project. */
-export const ADD: Readonly<Record<PackageManager, string>> = {
-  npm: "npm install",
-  pnpm: "pnpm add",
-  yarn: "yarn add",
-  bun: "bun add",
-};
 
 /** Texts for npm in the Dockerfile and in the CI workflow, and those for pnpm. The files are written for these two alone. */
 const FOR_PNPM: readonly (readonly [npm: string, pnpm: string])[] = [
@@ -47,7 +39,7 @@ export function withCommandsOf(packageManager: PackageManager, text: string): st
   if (packageManager === "npm") return text;
   return (
     FOR_PNPM.reduce((result, [npm, pnpm]) => result.replaceAll(npm, pnpm), text)
-      .replaceAll("npx signalbox", `${EXEC[packageManager]} signalbox`)
+      .replaceAll("npx signalbox", `${HABITS[packageManager].exec} signalbox`)
       // With `run`, because `bun test` would start Bun's own test runner instead of the script `test`.
       .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)
       .replaceAll(/\bnpm (run \w+) -- /g, `${packageManager} $1 `)

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { isJsonObject } from "../../deliveries/restamp.js";
+import { PACKAGE_FOLDER } from "../../package-folder.js";
 import { translatorFor } from "./for-sender.js";
 import {
   approveBuilds,
@@ -10,11 +11,10 @@ import {
   type ApprovableManifest,
   type PackageManager,
 } from "./package-manager.js";
-import type { ProjectTemplate } from "./templates.js";
+import type { Template } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
-/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
-const FOLDER = fileURLToPath(new URL("../../../../templates/", import.meta.url));
+const FOLDER = join(PACKAGE_FOLDER, "templates");
 
 const SECRET_FILE = "signals.secret";
 /** Files that hold secrets. Git ignores them. */
@@ -54,7 +54,7 @@ function keepMarked(text: string, words: ReadonlySet<string>): string {
 }
 
 /** All files of a new project, sorted by path. */
-export function planProject({ layers, sender }: ProjectTemplate, choices: ProjectChoices): Project {
+export function planProject({ layers, sender }: Template, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox } = choices;
   const hasMachines = packageManager === "npm" || packageManager === "pnpm";
   const words = new Set([
@@ -118,17 +118,13 @@ function merge(base: Record<string, unknown>, over: Record<string, unknown>): vo
     const before = base[key];
     if (value === null) {
       delete base[key];
-    } else if (isObject(before) && isObject(value)) {
+    } else if (isJsonObject(before) && isJsonObject(value)) {
       merge(before, value);
       base[key] = key.endsWith("ependencies") ? sortedByKey(before) : before;
     } else {
       base[key] = value;
     }
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value> {

@@ -1,11 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
-
-/** The folder of this package. This relative path is correct from `src` and from `dist`, because both have the same folders. */
-const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).replace(/[\\/]$/, "");
+import { PACKAGE_FOLDER, packageVersion } from "../../package-folder.js";
 
 /**
  * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` the project depends on the
@@ -17,8 +14,8 @@ const OWN_FOLDER = fileURLToPath(new URL("../../../../", import.meta.url)).repla
  */
 export function signalboxSpec(given: string | undefined, directory: string): string {
   if (given === undefined) {
-    const source = installedFrom(OWN_FOLDER);
-    if (source === null) return `^${versionOf(OWN_FOLDER)}`;
+    const source = installedFrom(PACKAGE_FOLDER);
+    if (source === null) return `^${packageVersion()}`;
     return source.startsWith("git+") ? source : fileSpec(source, directory);
   }
   const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(given)?.[1] ?? (isAbsolute(given) ? given : undefined);
@@ -34,10 +31,6 @@ export function signalboxSpec(given: string | undefined, directory: string): str
 /** A path in the form that npm writes into `dependencies`: `file:` and the path relative to the project. */
 function fileSpec(path: string, directory: string): string {
   return `file:${relative(directory, path).replaceAll("\\", "/")}`;
-}
-
-function versionOf(folder: string): string {
-  return (JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
 /** The tarball, folder or git address that npm installed a package from; `null` for a registry, or if npm kept no record of it. */

@@ -4,15 +4,14 @@ export const STORES = ["sqlite", "postgres"] as const;
 export type Store = (typeof STORES)[number];
 
 /** A template of a new receiver. Its files are in one or more folders of `templates/`. */
-export interface ProjectTemplate {
-  kind: "project";
+export interface Template {
   name: string;
   description: string;
   /**
    * The folders, in order. A file of a later folder replaces an earlier file of the same path, but a later `package.json` is
    * merged into the earlier one. So a later folder holds only the differences.
    */
-  layers: readonly [string, ...string[]];
+  layers: readonly string[];
   /** The name of a sender other than the service. */
   sender?: string;
   /** A service that has to run before the receiver starts, and a command that starts it. */
@@ -21,14 +20,8 @@ export interface ProjectTemplate {
   alongside?: readonly string[];
 }
 
-/** New files for an existing app. For an add-on, `init` does not install packages or make a git repository. */
-export interface AddOnTemplate {
-  kind: "add-on";
-  name: string;
-  description: string;
-}
-
-export type Template = ProjectTemplate | AddOnTemplate;
+/** Whether it is new files for an existing app: then `init` does not install packages or make a git repository. */
+export const isAddOn = (templateName: string | undefined): boolean => templateName === "add-on";
 
 const POSTGRES = {
   what: "PostgreSQL on 127.0.0.1:5432, or at another DATABASE_URL",
@@ -36,7 +29,7 @@ const POSTGRES = {
 };
 
 /** The starter with its inbox in PostgreSQL. The texts of the templates have what differs, between marks: see `planProject`. */
-export function withPostgres({ needs, ...template }: ProjectTemplate): ProjectTemplate {
+export function withPostgres({ needs, ...template }: Template): Template {
   const both = needs && {
     what: `${needs.what}, and ${POSTGRES.what},`,
     command: `${needs.command} && ${POSTGRES.command}`,
@@ -50,20 +43,18 @@ export function isForSenders({ name }: Template): boolean {
 }
 
 /** The starter for a sender: see `translatorFor`. */
-export function withSender(template: ProjectTemplate, sender: string): ProjectTemplate {
+export function withSender(template: Template, sender: string): Template {
   return { ...template, layers: [...template.layers, "sender"], sender };
 }
 
 /** The first template is the default. */
 export const TEMPLATES: readonly [Template, ...Template[]] = [
   {
-    kind: "project",
     name: "express",
     description: "a new receiver: Express 5, an SQLite (or PostgreSQL) inbox, Docker, tests",
     layers: ["express"],
   },
   {
-    kind: "project",
     name: "bullmq",
     description: "the same with a hand-off into BullMQ on Redis, and a worker process",
     layers: ["express", "bullmq"],
@@ -74,14 +65,13 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     alongside: ["npm run dev:worker"],
   },
   {
-    kind: "project",
     name: "hono",
     description: "as express, with Hono in its place",
     layers: ["express", "hono"],
   },
   {
-    kind: "add-on",
     name: "add-on",
     description: "new files for the Express app in the folder, and the lines to add to it by hand",
+    layers: ["add-on"],
   },
 ];

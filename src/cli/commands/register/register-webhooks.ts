@@ -6,7 +6,7 @@ import type { NewRegistration } from "../../../api/webhook-registration.js";
 import type { KnownSignalType } from "../../../events/signal-types.js";
 import { readServiceAccess, type ServiceOptions } from "../../options/api-key.js";
 import type { Cli } from "../../console/cli.js";
-import { throwIfInterrupted, type CommandContext } from "../../options/define-command.js";
+import { type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, environmentError, toUsageError, type ExitCode } from "../../options/exit.js";
 import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
@@ -48,7 +48,7 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
   const done: NewRegistration[] = [];
   for (const [index, types] of lists.entries()) {
     try {
-      throwIfInterrupted(signal);
+      signal.throwIfAborted();
       terminal.progress(`registering ${index + 1} of ${lists.length}`);
       const registration = await registerOne(client, types, options, cli);
       done.push(registration);
@@ -56,8 +56,7 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
     } catch (error) {
       const explained = explainFailure(error);
       // After Ctrl-C, `runCli` prints no error, so the error is printed here.
-      const isFailure = explained instanceof CliError && explained.exitCode !== EXIT.interrupted;
-      if (signal.aborted && isFailure) terminal.note(explained.message);
+      if (signal.aborted && explained instanceof CliError) terminal.note(explained.message);
       if (done.length > 0) {
         const others = lists.slice(index).flat().join(",");
         terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`);

@@ -1,7 +1,7 @@
 import { gapBefore } from "../../../timeline/gap-before.js";
 import type { TimelineStep } from "../../../timeline/timeline-step.js";
 import { printable, shortened } from "../../console/printable.js";
-import { formatTable, type Cell } from "../../console/table.js";
+import { formatTable } from "../../console/table.js";
 import type { Paint } from "../../console/terminal.js";
 
 /** An error's first line can be long. */
@@ -17,12 +17,8 @@ export function traceLines(steps: readonly TimelineStep[], now: number, paint: P
     const previous = steps[index - 1];
     const isNewDelivery = step.delivery !== steps.slice(0, index).findLast((each) => each.lane === lane)?.delivery;
     const remarks = [dayOf(step, previous), gapOf(step, previous, now)].filter((remark) => remark !== "");
-    const details = detailsOf(step, isNewDelivery).map((detail): Cell[] => [
-      { text: "" },
-      { text: "" },
-      { text: detail, paint: paint.dim },
-    ]);
-    const first: Cell[] = [{ text: timeOfDay(at) }, { text: lane }, { text: printable(text), paint: tones[tone] }];
+    const details = detailsOf(step, isNewDelivery).map((detail) => ["", "", paint.dim(detail)]);
+    const first = [timeOfDay(at), lane, tones[tone](printable(text))];
     return { remarks, rows: [first, ...details] };
   });
   const lines = formatTable(groups.flatMap(({ rows }) => rows));

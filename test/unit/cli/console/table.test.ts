@@ -2,6 +2,6 @@ import { expect, test } from "vitest";
 import { formatTable } from "../../../../src/cli/console/table.js";
 
 test("columns are aligned by the width of their characters: a Chinese one takes two columns", () => {
-  const rows = ["价格", "price"].map((text) => [{ text }, { text: "|" }]);
+  const rows = ["价格", "price"].map((text) => [text, "|"]);
   expect(formatTable(rows)).toEqual(["价格   |", "price  |"]);
 });

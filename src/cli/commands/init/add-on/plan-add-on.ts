@@ -1,16 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, posix, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { echoed, printable } from "../../../console/printable.js";
 import { cdCommand, shellQuote } from "../../../console/shell-quote.js";
 import { usageError } from "../../../options/exit.js";
-import { ADD, EXEC, type PackageManager } from "../package-manager.js";
+import { PACKAGE_FOLDER } from "../../../package-folder.js";
+import { HABITS, type PackageManager } from "../package-manager.js";
 import type { Store } from "../templates.js";
 import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
 import { readApp, type App } from "./read-app.js";
 
-/** This relative path is correct from `src` and from `dist`, because both have the same folders inside. */
-const TEMPLATES = fileURLToPath(new URL("../../../../../templates/add-on/", import.meta.url));
+const TEMPLATES = join(PACKAGE_FOLDER, "templates", "add-on");
 
 interface AddOnOptions {
   store: Store;
@@ -47,18 +46,18 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
     throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
   }
   const edits = linesToAdd(app, posix.join(target, "router"));
-  const manager = packageManager ?? app.packageManager;
+  const { exec, add } = HABITS[packageManager ?? app.packageManager];
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
-  const forRunner = `${EXEC[manager]} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
+  const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
   const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
-  const send = `${EXEC[manager]} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
-  const register = `${EXEC[manager]} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
+  const send = `${exec} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
+  const register = `${exec} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
   const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
-  const add = `${ADD[manager]} ${signalbox}${isPostgres ? " pg" : ""}`;
+  const install = `${add} ${signalbox}${isPostgres ? " pg" : ""}`;
   const hint = app.port === undefined ? "; use its port" : "";
   const database = isPostgres ? " with your database as DATABASE_URL" : "";
   const steps = [
-    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", add) },
+    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", install) },
     ...edits,
     { purpose: "Run the receiver's test", lines: typed(runTest) },
     { purpose: `Start the app${database}, and send it a signal${hint}`, lines: typed(secret, send) },
@@ -97,7 +96,7 @@ const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\
 function render(template: string, app: App, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
   const up = folder.startsWith("..") ? "" : "./";
-  const text = readFileSync(`${TEMPLATES}${template}.ts`, "utf8")
+  const text = readFileSync(join(TEMPLATES, `${template}.ts`), "utf8")
     .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
     .replace(/^(import .+ from )"node:test";\n/m, usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "")
     // Linters of TypeScript want `void` before the promise of `node:test`.

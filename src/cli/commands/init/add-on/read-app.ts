@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { echoed } from "../../../console/printable.js";
 import { usageError } from "../../../options/exit.js";
-import { LOCK_FILES, PACKAGE_MANAGERS } from "../package-manager.js";
+import { HABITS, PACKAGE_MANAGERS } from "../package-manager.js";
 
 /** A call that makes an Express app. */
 export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s*\(\s*\)/;
@@ -45,7 +45,7 @@ export function readApp(directory: string) {
   // There `import()` needs an extension, also in a CommonJS file.
   const resolvesAsNode = /"module"\s*:\s*"node/i.test(textOf(directory, "tsconfig.json"));
   const hasLock = (file: string): boolean => existsSync(join(directory, file));
-  const packageManager = PACKAGE_MANAGERS.find((name) => LOCK_FILES[name].some(hasLock)) ?? "npm";
+  const packageManager = PACKAGE_MANAGERS.find((name) => HABITS[name].lockFiles.some(hasLock)) ?? "npm";
   const ports = new Set(linesWith(PORT).map(({ text }) => PORT.exec(text)?.[1]));
   return {
     extension,
