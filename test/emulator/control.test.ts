@@ -236,6 +236,22 @@ test("a page of the receiver's inbox is served below /_emulator/inbox/ to caller
   expect((await control("/inbox/api/event?id=e")).status).toBe(404);
 });
 
+test("a stream tells callers of the control API of each change and of the time, and ends with the emulator", async () => {
+  const { emulator, clock } = await openEmulator({ controlToken: "token_of_this_test" });
+  const stream = `${emulator.url}/_emulator/changes`;
+  expect((await fetch(stream)).status).toBe(401);
+  const { body } = await fetch(stream, { headers: { Authorization: "Bearer token_of_this_test" } });
+  const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
+  const next = async (): Promise<unknown> => JSON.parse((await reader.read()).value ?? "null") as unknown;
+  expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
+  await emulator.control.createAccount({ tier: "pro" });
+  expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
+  clock.advance(5000);
+  expect(await next()).toEqual({ now: BEGINNING + 5000, hasChanged: false });
+  const [last] = await Promise.all([reader.read(), emulator.close()]);
+  expect(last.done).toBe(true);
+});
+
 test("what onEvent throws is logged, and stops neither the emulator nor the events after it", async () => {
   const events: string[] = [];
   const lines: Record<string, unknown>[] = [];

@@ -3,6 +3,8 @@ import { useContext, useEffect } from "preact/hooks";
 import type { EmulatorControl } from "../instance/create-emulator.js";
 import { address, type Query, request, type RequestOptions } from "../../browser-parts/request.js";
 import { type Data, useData } from "../../browser-parts/use-data.js";
+import { tokenHeaders } from "./control-token.js";
+import { onMessage } from "./follow-changes.js";
 
 /** What an operation of the control API answers, by the name of its method. */
 export type Answer<Name extends keyof EmulatorControl> = Awaited<ReturnType<EmulatorControl[Name]>>;
@@ -39,16 +41,12 @@ export function useDesk(): Desk {
   return desk;
 }
 
-/** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
-const TOKEN = "signalbox-control-token";
-
-export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+/** Whether an inbox stands beside the dashboard. */
+export const hasInboxPage = (): boolean => document.documentElement.dataset["inbox"] !== undefined;
 
 /** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
 export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
-  const token = sessionStorage.getItem(TOKEN);
-  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
-  return request<T>(method, `..${path}`, { ...options, headers });
+  return request<T>(method, `..${path}`, { ...options, headers: tokenHeaders() });
 }
 
 /**
@@ -59,7 +57,7 @@ export function ask<T>(method: string, path: string, options: RequestOptions): P
  * @throws RequestProblem
  */
 export function control<T>(
-  method: "GET" | "POST" | "DELETE",
+  method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<T> {
@@ -82,23 +80,10 @@ export function useAnswer<Name extends keyof EmulatorControl>(path: string, quer
   return useLive(address(path, query), () => control<Answer<Name>>("GET", path, query));
 }
 
-const REST_MS = 1500;
-
-/** As `useData`, and loads again and again while the page can be seen. */
+/** As `useData`, and loads again whenever the emulator has changed. */
 export function useLive<T>(what: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const live = useData(what, load);
-  const { isLoading, reload } = live;
-  useEffect(() => {
-    if (isLoading) return undefined;
-    const next = (): void => {
-      if (!document.hidden) reload();
-    };
-    const timer = setTimeout(next, REST_MS);
-    document.addEventListener("visibilitychange", next);
-    return () => {
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", next);
-    };
-  }, [isLoading, reload]);
+  const { reload } = live;
+  useEffect(() => onMessage(({ hasChanged }) => hasChanged && reload()), [reload]);
   return live;
 }

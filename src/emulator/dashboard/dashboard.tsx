@@ -1,5 +1,6 @@
 import { render } from "preact";
 import { PageRoot } from "../../browser-parts/page-root.js";
+import { followChanges } from "./follow-changes.js";
 import { Frame } from "./frame.js";
 
 render(
@@ -8,3 +9,4 @@ render(
   </PageRoot>,
   document.body,
 );
+followChanges();

@@ -89,7 +89,10 @@ function DeliveryView({ id }: { id: string }) {
   }
 
   return (
-    <View title={`Delivery #${visible(id)}`} actions={<ActionButton label="Redeliver" run={redeliver} />}>
+    <View
+      title={`Delivery #${visible(id)}`}
+      actions={delivery.data && <ActionButton label="Redeliver" run={redeliver} />}
+    >
       <Loaded from={delivery}>{(data) => <Details delivery={data} />}</Loaded>
     </View>
   );

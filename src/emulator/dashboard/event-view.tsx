@@ -1,28 +1,26 @@
 import type { TracedEvent } from "../../timeline/inbox-steps.js";
 import { buildTimeline, type TimelineSides } from "../../timeline/build-timeline.js";
-import type { RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { View } from "../../browser-parts/page-frame.js";
 import { Loaded } from "../../browser-parts/panel.js";
 import { RequestProblem } from "../../browser-parts/request.js";
 import { TimelineSteps } from "../../browser-parts/timeline.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, ask, control, useLive } from "./control.js";
+import { type Answer, ask, control, hasInboxPage, useLive } from "./control.js";
+import { followLines } from "./follow-changes.js";
 
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */
 export function EventView() {
   const [, eventId = ""] = useRoute().path;
-  const hasInbox = useRef(true);
-  const timeline = useLive(eventId, async (signal) => {
-    try {
-      return await loadTimeline(eventId, hasInbox, signal);
-    } catch (error) {
-      // The emulator does not answer. Another one may be started in its place, with an inbox.
-      hasInbox.current = true;
-      throw error;
-    }
-  });
+  const timeline = useLive(eventId, (signal) => loadTimeline(eventId, signal));
+  const { reload } = timeline;
+  useEffect(() => {
+    const left = new AbortController();
+    const take = (line: string): void => void (line.startsWith("event:") && reload());
+    if (hasInboxPage()) void followLines("../inbox/api/live", left.signal, take);
+    return () => left.abort();
+  }, [reload]);
   return (
     <View
       title={`Event ${visible(eventId)}`}
@@ -50,14 +48,11 @@ export function EventView() {
 
 const MOST_DELIVERIES = 500;
 
-/** The browser logs an answer of 404, so an emulator without an inbox is asked for it once. */
-type HasInbox = RefObject<boolean>;
-
-async function loadTimeline(eventId: string, hasInbox: HasInbox, signal: AbortSignal) {
+async function loadTimeline(eventId: string, signal: AbortSignal) {
   const [{ items }, clock, { inbox, problem }] = await Promise.all([
     control<Answer<"listDeliveries">>("GET", "/deliveries", { event_id: eventId, limit: MOST_DELIVERIES }),
     control<Answer<"now">>("GET", "/clock"),
-    loadInbox(eventId, hasInbox, signal),
+    loadInbox(eventId, signal),
   ]);
   const now = Date.now();
   const sender = { deliveries: items, serviceNow: Date.parse(clock.now) };
@@ -74,17 +69,14 @@ interface InboxSide {
 const NOT_CONNECTED =
   "No inbox is connected, so only the sender's side is shown. Start signalbox dev with --db, or give createEmulator an inboxPage.";
 
-async function loadInbox(id: string, hasInbox: HasInbox, signal: AbortSignal): Promise<InboxSide> {
-  if (!hasInbox.current) return { inbox: null, problem: NOT_CONNECTED };
+async function loadInbox(id: string, signal: AbortSignal): Promise<InboxSide> {
+  if (!hasInboxPage()) return { inbox: null, problem: NOT_CONNECTED };
   try {
-    const event = await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal });
-    return { inbox: { event } };
+    return { inbox: { event: await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal }) } };
   } catch (error) {
     if (!(error instanceof RequestProblem)) throw error;
     // This is what the inbox page itself says of an event that it does not have.
     if (error.status === 404 && error.code === "not_found") return { inbox: { event: null } };
-    // And this is the emulator's answer.
-    hasInbox.current = error.code !== "RESOURCE_NOT_FOUND";
-    return { inbox: null, problem: hasInbox.current ? `Inbox: ${error.message}` : NOT_CONNECTED };
+    return { inbox: null, problem: `Inbox: ${error.message}` };
   }
 }

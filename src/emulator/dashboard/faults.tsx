@@ -4,6 +4,7 @@ import { List } from "../../browser-parts/data-table.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Panel } from "../../browser-parts/panel.js";
 import type { Data } from "../../browser-parts/use-data.js";
+import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
 import { type Answer, change, useAnswer, useDesk } from "./control.js";
 
@@ -11,9 +12,9 @@ type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
 type OperationFault = Answer<"listOperationFaults">["items"][number];
 
 const KINDS: readonly (readonly [DeliveryFault["kind"], string])[] = [
-  ["status", "status: the answer counts as the value"],
-  ["latency", "latency: sent later, by milliseconds"],
-  ["reorder", "reorder: sent after another one, in milliseconds"],
+  ["status", "status: the answer counts as this status"],
+  ["latency", "latency: sent later, by this many ms"],
+  ["reorder", "reorder: sent after another one, within this many ms"],
   ["cut_body", "cut_body: the connection ends within the body"],
   ["reset", "reset: the connection is reset"],
   ["duplicate", "duplicate: delivered twice"],
@@ -41,20 +42,20 @@ export function Faults() {
   return (
     <View title="Faults">
       <FaultPanel
-        title="Of deliveries"
+        title="Faults of deliveries"
         hint="What goes wrong between the service and a receiver, to see what the receiver and its retries make of it."
         path="/faults/deliveries"
         fields={[
           { name: "registration_id", label: "Webhook", choices: webhooks },
           { name: "kind", label: "Fault", choices: KINDS },
-          { name: "value", label: "Value", type: "number", placeholder: "503", width: "short" },
+          { name: "value", label: "Status or ms", type: "number", width: "short" },
           { name: "times", label: "Requests", type: "number", placeholder: "all", width: "short" },
         ]}
         from={ofDeliveries}
         faultOf={({ registration_id, kind, value, times }) => [registration_id, `${kind} ${value ?? ""}`, times]}
       />
       <FaultPanel
-        title="Of the REST API"
+        title="Faults of the REST API"
         hint="An operation that answers 503, over REST and MCP, to see what a client makes of it."
         path="/faults/operations"
         fields={[
@@ -91,18 +92,24 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
   return (
     <Panel title={title}>
       <p class="hint">{hint}</p>
-      <ActionForm
-        fields={fields}
-        action="Set"
-        run={(values) => change(from, "The fault is set.", "POST", path, inputOf(values))}
-      />
+      {fields[0]?.choices?.length === 0 ? (
+        <p>
+          There is no webhook yet. <a href={href(["webhooks", "new"])}>Register one</a> first.
+        </p>
+      ) : (
+        <ActionForm
+          fields={fields}
+          action="Set"
+          run={(values) => change(from, "The fault is set.", "POST", path, inputOf(values))}
+        />
+      )}
       <List
-        label={`Faults: ${title}`}
+        label={title}
         empty="No fault is set."
         from={from}
         keyOf={(fault) => faultOf(fault).join(" ")}
         columns={[
-          { label: "Of", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
+          { label: fields[0]?.label ?? "", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
           { label: "Fault", cell: (fault) => faultOf(fault)[1] },
           { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
           {

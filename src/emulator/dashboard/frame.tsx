@@ -1,5 +1,5 @@
 import type { ComponentType } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ActionForm, type Values } from "../../browser-parts/action-form.js";
 import { formatUtc } from "../../text/format.js";
 import { PageFrame, usePage, View } from "../../browser-parts/page-frame.js";
@@ -14,13 +14,15 @@ import {
   control,
   type Desk,
   DeskContext,
-  keepControlToken,
+  hasInboxPage,
   useDesk,
   useLive,
 } from "./control.js";
+import { keepControlToken } from "./control-token.js";
 import { Deliveries } from "./deliveries.js";
 import { EventView } from "./event-view.js";
 import { Faults } from "./faults.js";
+import { onMessage } from "./follow-changes.js";
 import { Keys, NewAccount } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Signals } from "./signals.js";
@@ -58,7 +60,11 @@ export function Frame() {
   const [chosen, setChosen] = useState(Number(sessionStorage.getItem(ACCOUNT)));
   const [keys, setKeys] = useState<Readonly<Record<number, string>>>({});
   const [newSecret, setNewSecret] = useState<Desk["newSecret"]>(null);
+  const [now, setNow] = useState(0);
   const { data, problem, reload } = useLive("frame", loadFrame);
+  useEffect(() => onMessage((message) => setNow(message.now)), []);
+  // Behind a proxy that holds messages back, this is all that the page hears of the time.
+  useEffect(() => setNow(data?.now ?? 0), [data]);
 
   function choose(accountId: number): void {
     sessionStorage.setItem(ACCOUNT, String(accountId));
@@ -93,7 +99,7 @@ export function Frame() {
   const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
     <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}>
-      <PageFrame brand={BRAND} now={data.now} nav={nav} aside={aside}>
+      <PageFrame brand={BRAND} now={now} nav={nav} aside={aside}>
         <Shown key={[current, ...rest, account_id].join("/")} />
       </PageFrame>
     </DeskContext.Provider>
@@ -140,7 +146,7 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
   const { now } = usePage();
   return (
     <>
-      {document.documentElement.dataset["inbox"] !== undefined && <a href="../inbox/">Inbox</a>}
+      {hasInboxPage() && <a href="../inbox/">Inbox</a>}
       <label class="check">
         <span class="muted">Account</span>{" "}
         <select value={account.account_id} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>

@@ -1,26 +1,23 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { LIMITS } from "../../api/limits.js";
-import type { NewRegistration } from "../../api/webhook-registration.js";
-import { SIGNAL_TYPES } from "../../events/signal-types.js";
+import { useEffect } from "preact/hooks";
 import { ActionButton } from "../../browser-parts/action-button.js";
-import { ActionForm, type Field, type Values } from "../../browser-parts/action-form.js";
 import { List } from "../../browser-parts/data-table.js";
 import { formatCount } from "../../text/format.js";
 import { View } from "../../browser-parts/page-frame.js";
 import { Badge, type Tone } from "../../browser-parts/badge.js";
 import { Facts, Moment, Panel, Problem } from "../../browser-parts/panel.js";
-import { request } from "../../browser-parts/request.js";
-import { go, href, useRoute } from "../../browser-parts/use-route.js";
+import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
 import { type Answer, change, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
+import { Edit, Register } from "./registration-form.js";
 import { ShownOnce } from "./shown-once.js";
 
-/** `#/webhooks`, `#/webhooks/new` and `#/webhooks/ID`. */
+/** `#/webhooks`, `#/webhooks/new`, `#/webhooks/ID` and `#/webhooks/ID/edit`. */
 export function Webhooks() {
-  const id = useRoute().path[1];
+  const [, id, step] = useRoute().path;
   if (id === undefined) return <RegistrationList />;
-  return id === "new" ? <Register /> : <RegistrationView id={id} />;
+  if (id === "new") return <Register />;
+  return step === "edit" ? <Edit id={id} /> : <RegistrationView id={id} />;
 }
 
 function RegistrationList() {
@@ -94,6 +91,9 @@ function RegistrationView({ id }: { id: string }) {
 
   const actions = status !== "deleted" && (
     <>
+      <a class="button" href={href(["webhooks", id, "edit"])}>
+        Edit
+      </a>
       {status === "pending" && <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />}
       {status === "active" && <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />}
       {status === "active" && <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />}
@@ -157,86 +157,6 @@ function RegistrationView({ id }: { id: string }) {
       >
         <DeliveryTable from={deliveries} />
       </Panel>
-    </View>
-  );
-}
-
-const LANGUAGES = [
-  ["en", "English"],
-  ["zh-CN", "Chinese"],
-] as const;
-
-const KEY_FIELD: Field = { name: "key", label: "API key", type: "password", isRequired: true, width: "grows" };
-
-/** Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook, with its secret. */
-function Register() {
-  const { apiKey, setApiKey, setNewSecret } = useDesk();
-  const types = useRef<HTMLFieldSetElement>(null);
-  const [count, setCount] = useState(0);
-  const boxes = (): HTMLInputElement[] => [...(types.current?.querySelectorAll("input") ?? [])];
-  const check = (most: number): void => {
-    boxes().forEach((box, index) => (box.checked = index < most));
-    setCount(most);
-  };
-
-  async function register({ url, locale, key = apiKey }: Values, data: FormData): Promise<string> {
-    const body = { url, locale, signal_types: data.getAll("type") };
-    const headers = { Authorization: `Bearer ${key}` };
-    const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", { body, headers });
-    setApiKey(key);
-    setNewSecret({ registrationId: made.id, secret: made.signing_secret });
-    go(["webhooks", made.id]);
-    return "The webhook is registered. The service verifies its endpoint.";
-  }
-
-  return (
-    <View title="Register a webhook">
-      <div class="panel">
-        <ActionForm
-          fields={[
-            { name: "url", label: "Endpoint", type: "url", placeholder: "https://…", isRequired: true, width: "grows" },
-            ...(apiKey === "" ? [KEY_FIELD] : []),
-            { name: "locale", label: "Language", choices: LANGUAGES },
-          ]}
-          action="Register"
-          run={register}
-        >
-          <p class="hint">
-            {apiKey === "" ? (
-              <>
-                The key needs the scope <code>webhooks:manage</code>. <a href={href(["keys"])}>Make one</a>, or paste
-                one that you have. The webhook belongs to the account of the key.
-              </>
-            ) : (
-              "The API key that this page has is used."
-            )}
-          </p>
-          <div class="toolbar">
-            <button type="button" onClick={() => check(LIMITS.typesPerRegistration)}>
-              The first {LIMITS.typesPerRegistration}
-            </button>
-            <button type="button" onClick={() => check(0)}>
-              None
-            </button>
-            <span class={count > LIMITS.typesPerRegistration ? "problem" : "muted"} role="status">
-              {count} of at most {LIMITS.typesPerRegistration} chosen
-            </span>
-          </div>
-          <fieldset
-            ref={types}
-            class="groups"
-            onChange={() => setCount(boxes().filter(({ checked }) => checked).length)}
-          >
-            <legend>Signal types</legend>
-            {SIGNAL_TYPES.map((type) => (
-              <label key={type} class="check">
-                <input type="checkbox" name="type" value={type} />
-                <code>{type}</code>
-              </label>
-            ))}
-          </fieldset>
-        </ActionForm>
-      </div>
     </View>
   );
 }

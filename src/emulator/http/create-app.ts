@@ -15,6 +15,7 @@ import type { OperationServices } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
+import type { ChangeStream } from "./change-stream.js";
 import { callOperation } from "./call-operation.js";
 import { createRouter, type Found } from "./router.js";
 
@@ -27,6 +28,8 @@ export interface AppParts {
   random: RandomSource;
   /** Served below `/_emulator/inbox/` to callers of the control API. */
   inboxPage?: RequestListener | undefined;
+  /** Served at `/_emulator/changes` to callers of the control API. */
+  changes: ChangeStream;
   /** The time for the header Date, by the emulator's clock. */
   now: () => number;
 }
@@ -51,7 +54,7 @@ interface Route {
 
 /** Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for unknown paths. */
 export function createApp(parts: AppParts): RequestListener {
-  const { services, random, now, controlGuard, inboxPage } = parts;
+  const { services, random, now, controlGuard, inboxPage, changes } = parts;
   const find = createRouter([
     home,
     ...serviceRoutes(parts),
@@ -77,6 +80,10 @@ export function createApp(parts: AppParts): RequestListener {
         controlGuard(request);
         return inboxPage(withoutPrefix(request), response);
       }
+      if (request.method === "GET" && request.url === CHANGES_URL) {
+        controlGuard(request);
+        return changes.send(response);
+      }
       given = await respondTo(request, requestId);
     } catch (error) {
       given = errorAnswer(error, requestId, services.report);
@@ -87,6 +94,7 @@ export function createApp(parts: AppParts): RequestListener {
   return (request, response) => void answer(request, response).catch(() => response.destroy());
 }
 
+const CHANGES_URL = `${CONTROL_PREFIX}/changes`;
 const INBOX_URL = new RegExp(`^${CONTROL_PREFIX}/inbox(?=[/?]|$)/?`);
 
 /** Takes the prefix from the address, as Express does for a mounted handler, which finds its own address in `originalUrl`. */

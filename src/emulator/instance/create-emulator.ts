@@ -65,6 +65,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   async function end(): Promise<void> {
     await starting?.catch(() => undefined);
+    holder.endStreams();
     await listening?.close();
     listening = null;
     await holder.close();

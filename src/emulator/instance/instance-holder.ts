@@ -108,6 +108,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     current,
     control,
     listener,
+    /** Ends the answers that have no end of their own. */
+    endStreams: (): void => instance?.endStreams(),
     open(): void {
       const { seed, startAtMs } = config;
       const origin = { seed, startAtMs, accounts: firstAccounts(config) };

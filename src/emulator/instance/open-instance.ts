@@ -7,6 +7,7 @@ import type { ControlTable } from "../control/control-operation.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
 import type { Database } from "../database/database.js";
 import { snapshotOf } from "../database/open-database.js";
+import { createChangeStream } from "../http/change-stream.js";
 import { createApp, type RequestListener } from "../http/create-app.js";
 import { createInvestigations } from "../investigations/create-investigations.js";
 import { investigationsControl } from "../investigations/investigations-control.js";
@@ -75,6 +76,7 @@ export function openInstance({ database, config, report, stateControl, now, ...s
   const bindings = bindOperations(core, investigations, webhooks);
   const { controlToken = null } = config;
   const controlGuard = createControlGuard(controlToken);
+  const changes = createChangeStream(core);
   const listener: RequestListener = createApp({
     services: { access, bindings, faults, gate, report },
     control: { ...control, ...stateControl },
@@ -83,11 +85,13 @@ export function openInstance({ database, config, report, stateControl, now, ...s
     pageGuard: controlToken === null ? controlGuard : () => undefined,
     random,
     inboxPage: config.inboxPage,
+    changes,
     now,
   });
 
   let closing: Promise<void> | null = null;
   async function end(): Promise<void> {
+    changes.close();
     // All are closed at the same time, because a running advance of the clock may end only when the deliveries are aborted.
     await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
     try {
@@ -102,6 +106,7 @@ export function openInstance({ database, config, report, stateControl, now, ...s
     control,
     origin,
     now: clock.now,
+    endStreams: changes.close,
     snapshot: (): Promise<Buffer> =>
       gate.run(() => {
         clock.save();

@@ -107,6 +107,13 @@ test("a webhook with a real receiver: registered, verified, tested, rotated, pau
   await waitForBadge(page, "active");
   expect(await page.content()).not.toContain(rotated);
 
+  await page.getByRole("link", { name: "Edit", exact: true }).click();
+  await page.getByText("1 of at most 30 signal types chosen").waitFor();
+  await clickButton(page, "All of Product");
+  await page.getByText("7 of at most 30 signal types chosen").waitFor();
+  await clickButton(page, "Save");
+  await page.getByText("price_increased, new_feature").waitFor();
+
   await clickButton(page, "Pause");
   await waitForBadge(page, "paused");
   const third = await publish();
@@ -309,15 +316,15 @@ test("a fault makes the next delivery fail and an operation answer 503, until it
   const id = await own.register(["price_increased"]);
   await emulator.control.follow({ account_id: 1, slugs: [slug] });
   await show("faults");
-  const deliveries = panel(page, "Of deliveries");
+  const deliveries = panel(page, "Faults of deliveries");
   await deliveries.getByLabel("Fault").selectOption("latency");
-  await deliveries.getByRole("spinbutton", { name: "Value" }).fill("10");
+  await deliveries.getByLabel("Status or ms").fill("10");
   await deliveries.getByRole("button", { name: "Set" }).click();
   await deliveries.getByText("latency 10").waitFor();
   await deliveries.getByRole("button", { name: `Clear the faults of ${id}` }).click();
   await deliveries.getByText("No fault is set.").waitFor();
   await deliveries.getByLabel("Fault").selectOption("status");
-  await deliveries.getByRole("spinbutton", { name: "Value" }).fill("507");
+  await deliveries.getByLabel("Status or ms").fill("507");
   await deliveries.getByLabel("Requests").fill("1");
   await deliveries.getByRole("button", { name: "Set" }).click();
   await deliveries.getByText("the next 1").waitFor();
@@ -332,7 +339,7 @@ test("a fault makes the next delivery fail and an operation answer 503, until it
   await panel(page, "Last deliveries").getByText("taken for 507, the receiver said").waitFor();
 
   await show("faults");
-  const operations = panel(page, "Of the REST API");
+  const operations = panel(page, "Faults of the REST API");
   await operations.getByLabel("Operation").selectOption("rankings");
   await operations.getByRole("button", { name: "Set" }).click();
   await operations.getByText("until cleared").waitFor();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../../api/date-time.js";
+import { registerWebhookBodySchema } from "../../../api/webhook-registration.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { controlOperation } from "../../control/control-operation.js";
 import type { EmulatorCore } from "../../instance/core.js";
@@ -102,6 +103,17 @@ export function webhooksControl(
       about: "Shows a webhook registration, without its secret.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.read(registration_id),
+    }),
+    updateRegistration: controlOperation({
+      method: "PATCH",
+      path: "/registrations/{registration_id}",
+      about:
+        "Changes the url, locale or signal_types of a registration. With another url it is pending until the new endpoint has answered the verification.",
+      input: onRegistration.extend({
+        ...registerWebhookBodySchema.partial().shape,
+        locale: registerWebhookBodySchema.shape.locale.unwrap().optional(),
+      }),
+      run: ({ registration_id, ...changes }) => registrations.update(registration_id, changes),
     }),
     pauseRegistration: controlOperation({
       method: "POST",

@@ -15,6 +15,8 @@ import { webhookRegistration, type RegistrationRow } from "./registration-row.js
 
 type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
+type RegistrationChanges = { [Name in keyof RegistrationBody]?: RegistrationBody[Name] | undefined };
+
 const DAY_MS = 24 * 3_600_000;
 
 /** The webhook registrations of all accounts: registerWebhook, and the operations of the service's dashboard. */
@@ -35,6 +37,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     `SELECT * FROM registration WHERE @accountId IS NULL OR account_id = @accountId
      ORDER BY created_at, registration_id`,
   );
+  const newChallenge = (): string => random.bytes(24).toString("base64url");
   const newSecret = (): string => `whsec_${random.bytes(32).toString("base64url")}`;
 
   function rowOf(registrationId: string): RegistrationRow {
@@ -90,7 +93,7 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
       signal_types: JSON.stringify([...new Set(body.signal_types)]),
       failure_count: 0,
       secret: newSecret(),
-      challenge: random.bytes(24).toString("base64url"),
+      challenge: newChallenge(),
       created_at: now,
       updated_at: now,
     };
@@ -120,6 +123,25 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     return webhookRegistration(rowOf(id));
   });
 
+  const replace = database.prepare<[RegistrationRow]>(
+    `UPDATE registration SET url = @url, locale = @locale, signal_types = @signal_types, status = @status,
+       challenge = @challenge, failure_count = @failure_count, updated_at = @updated_at
+     WHERE registration_id = @registration_id`,
+  );
+  const update = database.transaction((id: string, { url, locale, signal_types }: RegistrationChanges) => {
+    const before = existingRowOf(id);
+    const row: RegistrationRow = { ...before, locale: locale ?? before.locale, updated_at: clock.now() };
+    if (signal_types !== undefined) row.signal_types = JSON.stringify([...new Set(signal_types)]);
+    const isMoved = url !== undefined && url !== before.url;
+    if (isMoved) {
+      refuseEndpoint(url, assumptions);
+      Object.assign(row, { url, status: "pending", challenge: newChallenge(), failure_count: 0 });
+    }
+    replace.run(row);
+    if (isMoved) sendVerification(row);
+    return webhookRegistration(row);
+  });
+
   const rotate = database.prepare<[{ id: string; secret: string; now: number }]>(
     "UPDATE registration SET secret = @secret, updated_at = @now WHERE registration_id = @id",
   );
@@ -136,6 +158,8 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
       selectAll.all({ accountId }).map(webhookRegistration),
     /** Reads a registration, even a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (registrationId: string) => webhookRegistration(rowOf(registrationId)),
+    /** Changes what is given. A new endpoint is verified before it gets signals. @throws ServiceError */
+    update: (registrationId: string, changes: RegistrationChanges) => thenWake(update(registrationId, changes)),
     /** Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws ServiceError */
     setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
       thenWake(setStatus(registrationId, status)),

@@ -117,6 +117,32 @@ test("follows and registrations are managed, of accounts that there are", async 
   expect(call(control.readRegistration, { registration_id }).status).toBe("deleted");
 });
 
+test("a registration is edited; another endpoint is verified before it gets signals", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const first = await serveEndpoint();
+  const { id: registration_id } = await activeRegistration(world, first.url, { signal_types: ["new_model"] });
+  const types = { registration_id, locale: "zh-CN", signal_types: ["price_increased"] };
+  const edited = { status: "active", url: first.url, locale: "zh-CN", signal_types: ["price_increased"] };
+  expect(call(control.updateRegistration, types)).toMatchObject(edited);
+  expect(() => call(control.updateRegistration, { registration_id, url: "http://192.0.2.1/" })).toThrow("HTTPS");
+  expect(() => call(control.updateRegistration, { registration_id, signal_types: [] })).toThrow();
+
+  const second = await serveEndpoint();
+  const moved = { ...edited, url: second.url };
+  expect(call(control.updateRegistration, { registration_id, url: second.url })).toMatchObject({
+    ...moved,
+    status: "pending",
+  });
+  const publish = () => call(control.publishSignal, { signal_type: "price_increased", slug: "larkvoice" });
+  expect(publish()).toMatchObject({ registrations: 0 });
+  await world.scheduler.idle();
+  expect(call(control.readRegistration, { registration_id })).toMatchObject(moved);
+  expect(publish()).toMatchObject({ registrations: 1 });
+  await world.scheduler.idle();
+  expect([first.signals.length, second.signals.length]).toEqual([0, 1]);
+});
+
 test("faults are set for a registration that there is, listed and cleared", async () => {
   const world = openWebhooks();
   const control = controlOf(world);
