@@ -6,6 +6,7 @@ import { indentJson } from "./indent-json.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch } from "./parse-search.js";
+import { titleIn, type createTitles } from "./titles.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
@@ -50,12 +51,19 @@ export async function activityOf(inbox: PageInbox, query: URLSearchParams, now: 
   return { ...range, activity: await inbox.activity(range), now };
 }
 
-export async function eventsOf(inbox: PageInbox, query: URLSearchParams, now: number): Promise<EventsAnswer> {
+/** @param titlesOf looked at when the query asks for titles */
+export async function eventsOf(
+  inbox: PageInbox,
+  query: URLSearchParams,
+  now: number,
+  titlesOf: ReturnType<typeof createTitles>,
+): Promise<EventsAnswer> {
   const wanted = parseSearch(query.get("q") ?? "", now);
   const beforeSeq = numberIn(query, "before", Number.MAX_SAFE_INTEGER);
   const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
   const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit });
-  return { events: entries.map(listed), nextBeforeSeq };
+  const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
+  return { events: entries.map((entry, index) => ({ ...listed(entry), title: titles[index] ?? null })), nextBeforeSeq };
 }
 
 function listed(entry: InboxEntry): InboxEntry {
@@ -96,13 +104,6 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
     hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
-}
-
-function titleIn(body: Uint8Array): string | null {
-  const json = parseJson(body);
-  const { data } = (json.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
-  const title = data?.title;
-  return typeof title === "string" && title.trim() !== "" ? title.slice(0, ERROR_LENGTH).toWellFormed() : null;
 }
 
 function payloadOf(body: Uint8Array): string | null {

@@ -39,10 +39,16 @@ export interface ActivityAnswer {
   now: number;
 }
 
-/** `GET api/events?q=SEARCH&before=SEQ&limit=N`. A search that cannot be read is answered with 400 and an {@link ApiError}. */
+/** An event of a list. */
+export interface ListedEvent extends InboxEntry {
+  /** `data.title` of a signal's payload; null when it has none, or when the query does not ask for titles. */
+  title: string | null;
+}
+
+/** `GET api/events?q=SEARCH&before=SEQ&limit=N&titles=yes`. A search that cannot be read is answered with 400 and an {@link ApiError}. */
 export interface EventsAnswer {
   /** `lastError` is its first line. */
-  events: InboxEntry[];
+  events: ListedEvent[];
   /** Where the next page begins; null at the end. */
   nextBeforeSeq: number | null;
 }

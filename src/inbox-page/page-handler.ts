@@ -13,6 +13,7 @@ import { createLive, type LiveConfig } from "./live.js";
 import { parseSearch } from "./parse-search.js";
 import { readEventIds } from "./read-event-ids.js";
 import { Refusal, refuseUnknown } from "./refusal.js";
+import { createTitles } from "./titles.js";
 
 export type PageHandlerConfig = GuardConfig & LiveConfig;
 
@@ -59,10 +60,12 @@ export function createPageHandler(
     },
   });
 
+  const titlesOf = createTitles(inbox);
+
   const routes: ReadonlyMap<string, Route> = new Map([
     ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now))],
     ["api/activity", get((query, now) => activityOf(inbox, query, now))],
-    ["api/events", get((query, now) => eventsOf(inbox, query, now))],
+    ["api/events", get((query, now) => eventsOf(inbox, query, now, titlesOf))],
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
     ["api/bytes", { method: "GET", run: downloadBytes }],
     ["api/export", { method: "GET", run: downloadEvents }],

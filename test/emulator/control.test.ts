@@ -246,7 +246,7 @@ test("a stream tells callers of the control API of each change and of the time, 
   expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
   await emulator.control.createAccount({ tier: "pro" });
   expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
-  clock.advance(5000);
+  await clock.advance(5000);
   expect(await next()).toEqual({ now: BEGINNING + 5000, hasChanged: false });
   const [last] = await Promise.all([reader.read(), emulator.close()]);
   expect(last.done).toBe(true);

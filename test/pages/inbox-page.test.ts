@@ -266,6 +266,8 @@ test("one page over several endpoints: found together, told apart, and moved eac
     ],
   });
   expect(await idsOf("")).toEqual(["shop/sig_1", "shop/sig_2", "stripe/sig_1"]);
+  const { events } = JSON.parse((await ask("api/events?limit=1&titles=yes")).body) as EventsAnswer;
+  expect(events).toMatchObject([{ eventId: "sig_1", title: expect.stringMatching(/\w/) as string }]);
   expect(await idsOf("limit=1")).toEqual(["shop/sig_1"]);
   expect(await idsOf("q=endpoint:stripe")).toEqual(["stripe/sig_1"]);
   expect(JSON.parse((await ask("api/event?id=shop/sig_1")).body)).toMatchObject({ endpoint: "shop" });

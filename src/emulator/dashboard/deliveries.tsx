@@ -211,7 +211,7 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
         { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
         { label: "Attempts", align: "end", cell: ({ attempts }) => formatCount(attempts.length) },
         { label: "Last answer", cell: ({ attempts }) => <LastAnswer attempt={attempts.at(-1)} /> },
-        { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+        { label: "Created", whole: true, cell: ({ created_at }) => <Moment at={created_at} /> },
       ]}
     />
   );

@@ -90,7 +90,9 @@ interface RegistrationFormProps {
   run: (values: Values, signalTypes: readonly string[]) => Promise<string>;
 }
 
-function RegistrationForm({ from, fields = [], hint, action, run }: RegistrationFormProps) {
+const NO_FIELDS: readonly Field[] = [];
+
+function RegistrationForm({ from, fields = NO_FIELDS, hint, action, run }: RegistrationFormProps) {
   const language = LANGUAGES.find(([locale]) => locale === from?.locale) ?? LANGUAGES[0];
   return (
     <div class="panel">

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { InboxEntry } from "../../inbox/stored-events.js";
 import type { PauseReason } from "../../inbox/dispatch/dispatcher.js";
@@ -12,12 +13,14 @@ import { useData } from "../../browser-parts/use-data.js";
 import { href } from "../../browser-parts/use-route.js";
 import { ActivityChart } from "./activity-chart.js";
 import { RefusedPanel } from "./refusals.js";
+import { Facets } from "./facets.js";
 import { FailuresPanel } from "./failures-panel.js";
 import { keysOf } from "./event-key.js";
 import { SituationLine } from "./situation-line.js";
 import { EventTable } from "./event-table.js";
 import { findEvents } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
+import { NoMatch } from "./no-match.js";
 import { SearchBox } from "./search-box.js";
 import { StateCounts } from "./state-counts.js";
 import type { Live } from "./use-live-inbox.js";
@@ -27,8 +30,8 @@ interface EventListProps {
   /** Where the page of the list begins, as `nextBeforeSeq` of the page before it. */
   before: number | undefined;
   live: Live;
-  /** An event is shown instead. */
-  isHidden: boolean;
+  /** The key of the event that is shown instead, or beside the list where there is room. */
+  open: string | undefined;
 }
 
 /** The other reason is in the situation. */
@@ -44,11 +47,11 @@ const MOST_SELECTED = 1000;
 /** A search that needs more requests is not repeated by itself whenever an event changes. */
 const MOST_LIVE_REQUESTS = 3;
 
-export function EventList({ search, before, live: { overview, version }, isHidden }: EventListProps) {
+export function EventList({ search, before, live: { overview, version }, open }: EventListProps) {
   const [slowAt, setSlowAt] = useState<number>();
   const selection = useSelection(search);
   const { data, problem, isLoading, reload } = useData(`${search}\n${before}\n${slowAt ?? version}`, async (signal) => {
-    const found = await findEvents({ search, before }, PAGE, signal);
+    const found = await findEvents({ search, before, titles: "yes" }, PAGE, signal);
     setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
     return found;
   });
@@ -63,7 +66,7 @@ export function EventList({ search, before, live: { overview, version }, isHidde
     <View
       title={search === "" ? "Events" : `Events: ${search}`}
       heading="Events"
-      isHidden={isHidden}
+      isHidden={open !== undefined}
       isDense
       actions={<StateCounts overview={overview} search={search} />}
     >
@@ -91,21 +94,21 @@ export function EventList({ search, before, live: { overview, version }, isHidde
         <Problem of={isRefused ? undefined : problem} onRetry={reload} />
         {events.length > 0 && (
           <>
-            <SelectionBar selection={selection} shownIds={shownIds} keyOf={keyOf} search={search} onMoved={reload} />
+            <SelectionBar selection={selection} shownIds={shownIds} keyOf={keyOf} search={search} onMoved={reload}>
+              <Facets search={search} events={events} overview={overview} />
+            </SelectionBar>
             <EventTable
               events={events}
               keyOf={keyOf}
               selected={selection.ids}
               onSelect={selection.select}
+              open={open}
               query={{ q: search, before }}
             />
           </>
         )}
         {data !== undefined && events.length === 0 && problem === undefined && !isLoading && (
-          <p class="stack empty">
-            {data.next === null ? "No event matches." : "No event found so far."}
-            <a href={href([])}>Show all events</a>
-          </p>
+          <NoMatch search={search} isWhole={data.next === null} />
         )}
         {problem === undefined && (
           <div class="toolbar">
@@ -146,9 +149,12 @@ interface SelectionBarProps {
   keyOf: (event: InboxEntry) => string;
   search: string;
   onMoved: () => void;
+  children: ComponentChildren;
 }
 
-function SelectionBar({ selection: { ids, select, clear }, shownIds, keyOf, search, onMoved }: SelectionBarProps) {
+function SelectionBar(bar: SelectionBarProps) {
+  const { shownIds, keyOf, search, onMoved, children } = bar;
+  const { ids, select, clear } = bar.selection;
   const areAllShown = shownIds.every((id) => ids.has(id));
 
   async function selectMatching(): Promise<Said> {
@@ -185,6 +191,7 @@ function SelectionBar({ selection: { ids, select, clear }, shownIds, keyOf, sear
         />
       ))}
       <ActionButton label="Select all that match" tone="plain" run={selectMatching} />
+      {children}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { DEFAULT_SENDER, isIgnored, NO_HANDLER, type InboxEntry } from "../../inbox/stored-events.js";
+import { DEFAULT_SENDER, isIgnored, NO_HANDLER } from "../../inbox/stored-events.js";
+import type { ListedEvent } from "../inbox-api.js";
 import { type Column, DataTable } from "../../browser-parts/data-table.js";
 import { Badge } from "../../browser-parts/badge.js";
 import { Moment } from "../../browser-parts/panel.js";
@@ -9,18 +10,21 @@ import { visible } from "../../text/visible-text.js";
 import { firstLine, headlineOf, toneOf } from "./event-state.js";
 
 interface EventTableProps {
-  events: readonly InboxEntry[];
-  keyOf: (event: InboxEntry) => string;
+  events: readonly ListedEvent[];
+  keyOf: (event: ListedEvent) => string;
   selected: ReadonlySet<string>;
   onSelect: (eventIds: readonly string[], isSelected: boolean) => void;
+  /** The key of the event that is shown beside the list. */
+  open: string | undefined;
   /** Kept in the address of an event, so that the way back leads here. */
   query: Query;
 }
 
 /** What is unusual about the event: where it is from, and its error. */
-function remarkOn(event: InboxEntry, hasMany: boolean): string {
-  const { lastError, sender, endpoint, attempts } = event;
-  const error = lastError === null || lastError === NO_HANDLER ? "" : visible(firstLine(lastError));
+function remarkOn(event: ListedEvent, hasMany: boolean): string {
+  const { lastError, sender, endpoint, attempts, type } = event;
+  // Why an event is not usable is its headline.
+  const error = lastError === null || lastError === NO_HANDLER || type === "" ? "" : visible(firstLine(lastError));
   return [
     hasMany ? visible(endpoint) : "",
     sender === DEFAULT_SENDER ? "" : visible(sender),
@@ -31,21 +35,21 @@ function remarkOn(event: InboxEntry, hasMany: boolean): string {
     .join(" · ");
 }
 
-export function EventTable({ events, keyOf, selected, onSelect, query }: EventTableProps) {
+export function EventTable({ events, keyOf, selected, onSelect, open, query }: EventTableProps) {
   const table = useRef<HTMLDivElement>(null);
   const lastIndex = useRef(0);
   useRowKeys(table);
   const hasMany = new Set(events.map(({ endpoint }) => endpoint)).size > 1;
 
   /** With the shift key, all between this row and the last one that was chosen. */
-  function select(event: InboxEntry, isSelected: boolean, isRange: boolean): void {
+  function select(event: ListedEvent, isSelected: boolean, isRange: boolean): void {
     const index = events.indexOf(event);
     const [from, to] = [index, isRange ? lastIndex.current : index].sort((a, b) => a - b) as [number, number];
     lastIndex.current = index;
     onSelect(events.slice(from, to + 1).map(keyOf), isSelected);
   }
 
-  const columns: Column<InboxEntry>[] = [
+  const columns: Column<ListedEvent>[] = [
     {
       label: "Select",
       leads: true,
@@ -63,10 +67,11 @@ export function EventTable({ events, keyOf, selected, onSelect, query }: EventTa
       label: "Event",
       cell: (event) => {
         const { text, about } = headlineOf(event);
+        const [first, ...others] = [visible(event.title ?? ""), text, about].filter((part) => part !== "");
         return (
-          <span title={about === "" ? text : `${text} · ${about}`}>
-            <strong>{text}</strong>
-            {about !== "" && ` · ${about}`}
+          <span title={[first, ...others].join(" · ")}>
+            <strong>{first}</strong>
+            {others.length > 0 && ` · ${others.join(" · ")}`}
           </span>
         );
       },
@@ -82,7 +87,12 @@ export function EventTable({ events, keyOf, selected, onSelect, query }: EventTa
     {
       label: "Id",
       cell: (event) => (
-        <a class="mono" href={href(["events", keyOf(event)], query)} title={visible(event.eventId)}>
+        <a
+          class="mono"
+          href={href(["events", keyOf(event)], query)}
+          title={visible(event.eventId)}
+          aria-current={keyOf(event) === open ? "true" : undefined}
+        >
           {visible(event.eventId)}
         </a>
       ),

@@ -37,7 +37,7 @@ export function InboxPage() {
         </>
       }
     >
-      {wasListShown && <EventList search={search} before={before} live={live} isHidden={eventId !== undefined} />}
+      {wasListShown && <EventList search={search} before={before} live={live} open={eventId} />}
       {eventId !== undefined && (
         <EventDetail key={eventId} eventId={eventId} live={live} back={href([], { q: search, before })} />
       )}

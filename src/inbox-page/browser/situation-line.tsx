@@ -16,7 +16,7 @@ export function SituationLine({ overview }: { overview: Overview }) {
   }));
 
   return (
-    <div class="stack" role="status">
+    <div class="situations" role="status">
       {situations.map(({ endpoint, facts, level, text }) => (
         <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
           {situations.length > 1 && <strong>{visible(endpoint)}: </strong>}

@@ -66,6 +66,28 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
   expect(troubles).toEqual([]);
 });
 
+test("the list has titles and narrows to a type, and a search for a part of a word says what was meant", async () => {
+  const { page, receive, troubles } = await openInbox();
+  await receive(
+    signalEvent("price_increased", { id: "sig_1", data: { title: "A price", product: { slug: "cobalt" } } }),
+  );
+  await receive(
+    signalEvent("new_feature", { id: "sig_2", data: { title: "A feature", product: { slug: "larkvoice" } } }),
+  );
+  await page.getByRole("row", { name: "A price · price_increased · cobalt" }).waitFor();
+  await page.getByLabel("Type", { exact: true }).selectOption({ label: "new_feature (1 shown)" });
+  await page.getByText("1 event shown").waitFor();
+  expect(await page.getByLabel("Search events").inputValue()).toBe("type:new_feature");
+  await page.getByLabel("Type", { exact: true }).selectOption({ label: "Type: all" });
+  await page.getByText("2 events shown").waitFor();
+  await page.getByLabel("Search events").fill("state:done lark");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "subject:larkvoice" }).click();
+  await page.getByRole("link", { name: "sig_2" }).waitFor();
+  expect(await page.getByLabel("Search events").inputValue()).toBe("state:done subject:larkvoice");
+  expect(troubles).toEqual([]);
+});
+
 test("why it is behind is told in a sentence, and the events of one error are handed off now", async () => {
   let isDown = true;
   const inbox = await openInbox({

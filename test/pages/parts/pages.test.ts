@@ -7,7 +7,6 @@ import { ActionButton } from "../../../src/browser-parts/action-button.js";
 import { useData } from "../../../src/browser-parts/use-data.js";
 import { DeskContext } from "../../../src/emulator/dashboard/control.js";
 import { Deliveries } from "../../../src/emulator/dashboard/deliveries.js";
-import { EventView } from "../../../src/emulator/dashboard/event-view.js";
 import { ActivityChart } from "../../../src/inbox-page/browser/activity-chart.js";
 import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 
@@ -71,36 +70,6 @@ test.each([
   ]);
   const link = [...page.querySelectorAll("a")].find(({ textContent }) => textContent === "Older");
   expect(link?.getAttribute("href") ?? null).toBe(older);
-});
-
-test("an inbox that an emulator started later has is shown, and one that has none is asked for it once", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const poll = async (): Promise<void> => {
-    await act(() => void vi.advanceTimersByTime(2000));
-    await settle();
-  };
-  let asked = 0;
-  let state: "no inbox" | "stopped" | "inbox" = "no inbox";
-  answerFetch((path) => {
-    if (state === "stopped") return Promise.reject(new TypeError("fetch failed"));
-    if (path.includes("/clock")) return { json: { now: new Date().toISOString() } };
-    if (path.includes("/deliveries")) return { json: { items: [] } };
-    asked += 1;
-    if (state === "inbox") return { status: 404, json: { error: { code: "not_found", message: "" } } };
-    return { status: 404, json: { error: { code: "RESOURCE_NOT_FOUND", message: "" } } };
-  });
-  location.hash = "#/events/sig_1";
-  const page = await showPart(h(EventView, null));
-  await poll();
-  await poll();
-  expect(asked).toBe(1);
-  expect(page.textContent).toContain("No inbox is connected");
-  state = "stopped";
-  await poll();
-  state = "inbox";
-  await poll();
-  expect(page.textContent).toContain("The inbox does not know the event");
 });
 
 test("an answer that comes after a newer load began is dropped", async () => {
