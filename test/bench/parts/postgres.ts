@@ -1,10 +1,9 @@
 import { measureLifeCycles, rateOf, type Lane, type LaneRow, type Slices } from "../postgres/life-cycles.js";
 import { startOwnServer } from "../postgres/own-server.js";
 import { queryDatabase } from "../postgres/query-database.js";
-import { formatCount, formatNumber, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
-import { makeTable, type PartFindings } from "../report/tables.js";
+import { formatNumber, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
+import { barOf, makeTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
-import { median } from "../statistics.js";
 import {
   describeRound,
   rateOf as requestRateOf,
@@ -66,11 +65,12 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
         `Each in turn for half a second. The job queues store no key against repeats. ${formatNumber(await readHotPercent(own))} % of signalbox's updates touch no index.`,
       ],
     );
-    const bars = cycles.map(({ value: { label, isOurs }, results }) => {
-      const value = Math.round(median(results.map(rateOf)));
-      return { label, value, text: formatCount(value), isOurs };
-    });
-    const note = `Medians of ${rounds} rounds, PostgreSQL ${version}, every commit on disk, ${machine.cores} cores.`;
+    const bars = cycles.map(({ value: { label, isOurs }, results }) => ({
+      label,
+      ...barOf(results.map(rateOf)),
+      isOurs,
+    }));
+    const note = `Medians of ${rounds} rounds with their least and most, PostgreSQL ${version}, every commit on disk, ${machine.cores} cores.`;
     return { tables: [requests, lifeCycles], chart: { bars, note } };
   } finally {
     await server.stop();

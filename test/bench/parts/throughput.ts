@@ -1,5 +1,4 @@
 import {
-  formatCount,
   formatMebibytes,
   formatOptional,
   formatRounds,
@@ -8,7 +7,7 @@ import {
   ratioTo,
   spreadOf,
 } from "../report/format.js";
-import { makeTable, type PartFindings } from "../report/tables.js";
+import { barOf, makeTable, type PartFindings } from "../report/tables.js";
 import { findBaseline, type Server } from "../servers/catalogue.js";
 import { median, medianOrNull } from "../statistics.js";
 import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
@@ -59,10 +58,10 @@ export async function measureThroughput(context: PartContext): Promise<Required<
     ],
   );
   const bars = rows.map(({ value: { label, isOurs, keeps }, results }) => {
-    const value = Math.round(median(results.map(rateOf)));
-    return { label, value, text: `${formatCount(value)}${keeps === null ? "" : ", each on disk"}`, isOurs };
+    const bar = barOf(results.map(rateOf));
+    return { label, ...bar, text: `${bar.text}, ${keeps === null ? "nothing" : "each"} on disk`, isOurs };
   });
-  const note = `Medians of ${rounds} rounds, ${connections} connections, signed bodies of 700 bytes, ${machine.cores} cores.`;
+  const note = `Medians of ${rounds} rounds with their least and most, ${connections} connections, signed bodies of 700 bytes, ${machine.cores} cores.`;
   return { tables: [requests, cost], chart: { bars, note } };
 }
 

@@ -1,4 +1,6 @@
 import { format } from "prettier";
+import { spread } from "../statistics.js";
+import { formatCount } from "./format.js";
 import { PARTS, type Part } from "../options.js";
 
 export interface BenchTable {
@@ -11,9 +13,16 @@ export interface BenchTable {
 
 /** What a chart shows of a part. */
 export interface BenchChart {
-  /** `text` stands behind the bar. */
-  bars: readonly { label: string; value: number; text: string; isOurs: boolean }[];
+  /** `value` is the median of the rounds. `text` stands behind the bar. */
+  bars: readonly { label: string; value: number; least: number; most: number; text: string; isOurs: boolean }[];
   note: string;
+}
+
+/** @param figures one for each round */
+export function barOf(figures: readonly number[]) {
+  const { median, min, max } = spread(figures);
+  const value = Math.round(median);
+  return { value, least: Math.round(min), most: Math.round(max), text: formatCount(value) };
 }
 
 /** What a part found, as the documents show it. */

@@ -4,11 +4,12 @@ export const STYLE = `<style>
   .soft { fill: #59636e } .strong { font-weight: 600 } .end { text-anchor: end } .middle { text-anchor: middle }
   .line { stroke: #59636e; stroke-width: 1.5; fill: none } .head { fill: #59636e }
   .lane { stroke: #d1d9e0; stroke-width: 1.5 } .box { fill: #f6f8fa; stroke: #d1d9e0 }
-  .ours { fill: #0969da } .others { fill: #afb8c1 }
+  .ours { fill: #0969da } .others { fill: #afb8c1 } .spread { stroke: #1f2328; stroke-width: 1.5; fill: none }
   @media (prefers-color-scheme: dark) {
     text { fill: #f0f6fc } .soft { fill: #9198a1 }
     .line { stroke: #9198a1 } .head { fill: #9198a1 }
     .lane { stroke: #3d444d } .box { fill: #151b23; stroke: #3d444d }
+    .spread { stroke: #f0f6fc }
     .ours { fill: #4493f8 } .others { fill: #656c76 }
   }
 </style>`;
