@@ -61,7 +61,7 @@ export async function searchMixed(
     ["list", () => store.list({ endpoint, limit: 50 })],
     ["get", () => store.get(endpoint, newest.eventId)],
     ["activity, 7 days", () => store.activity(endpoint, { minutes: 60, spans: 168 })],
-    ["failures, 10,000 dead", () => inbox.failures()],
+    ["failures of 5,000 events", () => inbox.failures()],
     ["stats", () => store.stats(endpoint)],
   ];
   for (const [name, ask] of others) {
