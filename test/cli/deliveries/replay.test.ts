@@ -58,7 +58,7 @@ test("an app whose cors() answers OPTIONS before the receiver fails nothing", as
     if (request.method !== "OPTIONS") return handle(request, response);
     response.writeHead(204, { "Access-Control-Allow-Methods": "GET,HEAD,PUT,PATCH,POST,DELETE" }).end();
   });
-  expect(await failingNames(url, "--only", "options")).toEqual({ exitCode: 0, names: [] });
+  expect(await callCli(["replay", "--url", url, "--only", "options"])).toMatchObject({ exitCode: 0 });
 });
 
 test("a receiver with a wider tolerance fails the cases about age alone", async () => {
