@@ -10,12 +10,6 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const sender = createCaseSender({ ...settings, events }, { asIs: false });
   let marking: Promise<boolean> | undefined;
 
-  function caseNamed(name: string): Delivery {
-    const delivery = cases.get(name);
-    if (delivery === undefined) throw new Error(`there is no case ${name}`);
-    return delivery;
-  }
-
   async function sendTwice(): Promise<boolean> {
     const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
     return isSuccess(first) && isSuccess(second) && !isMarkedDuplicate(first) && isMarkedDuplicate(second);
@@ -24,7 +18,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const context: CheckContext = {
     ...settings,
     exchanges,
-    build: (what) => sender.build(withAcceptedType(typeof what === "string" ? caseNamed(what) : what, exchanges)),
+    build: (name) => sender.build(withAcceptedType(cases.get(name) as Delivery, exchanges)),
     async send(built, index, hold) {
       const exchange = await sender.send(built, index, hold);
       exchanges.push(exchange);
