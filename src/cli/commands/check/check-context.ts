@@ -7,7 +7,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const { events, deliveries } = settings.fixtures;
   const cases = new Map(deliveries.map((delivery) => [delivery.name, delivery]));
   const exchanges: Exchange[] = [];
-  const sender = createCaseSender({ ...settings, events }, { asIs: false });
+  const sender = createCaseSender({ ...settings, events }, false);
   let marking: Promise<boolean> | undefined;
 
   async function sendTwice(): Promise<boolean> {
