@@ -54,14 +54,11 @@ export function addSendCommand(program: Command, context: CommandContext) {
   withExamples(command, [
     [`signalbox send price_increased ${url}`, "Send a signal"],
     [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
-    [
-      `signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`,
-      "Send a signature that is one second too old: 401",
-    ],
+    [`signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`, "Send one that is too old: 401"],
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [
       "signalbox send sample --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Send an event as another sender makes it",
+      "Send an event of another sender",
     ],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);

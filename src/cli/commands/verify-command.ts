@@ -37,13 +37,10 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
-    [
-      "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
-      "Verify an old delivery, at the time when it was received",
-    ],
+    ["signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203", "Verify it as of its arrival"],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
-      "Verify against several secrets, one per line",
+      "Try several secrets, one per line",
     ],
     [
       "signalbox verify body.json --sender stripe -H 'Stripe-Signature: t=1795255200,v1=…'",

@@ -54,7 +54,6 @@ export function isMarkedDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
 }
 
-/** Sends the same event several times, one after the other. */
 export async function sendTimes(times: number, name: string, { build, send }: CheckContext): Promise<Answer[]> {
   const built = build(name);
   const answers: Answer[] = [];

@@ -9,9 +9,7 @@ export interface Check {
   /** A group, a dot and a name. It never changes, because scripts name checks by it. */
   id: string;
   kind: CheckKind;
-  /** What a correct receiver does, as one sentence. */
   title: string;
-  /** How to fix a receiver that fails the check. */
   hint: string;
   /** Ids of checks. When one of them failed, this check is skipped, because it would fail for the same reason. */
   dependsOn?: readonly string[];
@@ -56,7 +54,6 @@ export interface CheckSettings extends Omit<Target, "events"> {
   env: NodeJS.ProcessEnv;
 }
 
-/** The state that the checks of one run share. */
 export interface CheckContext extends CheckSettings {
   /** @param name of a case of `deliveries.json`, or of an event of the fixtures */
   build(name: string): BuiltDelivery;

@@ -10,7 +10,6 @@ export interface Run {
   summary: Summary;
   ok: boolean;
   times: AnswerTimes | null;
-  /** The clock difference that `receiverClockOffset` found. */
   clockOffsetMs: number;
   /** Why the run ended before its last check; `null` for a complete run. */
   stoppedBy: string | null;

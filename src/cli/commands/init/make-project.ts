@@ -75,7 +75,6 @@ export async function makeProject(
 
 interface NewProject {
   template: Template;
-  /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
   isInstalled: boolean;
@@ -85,7 +84,6 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
   const cd = cdCommand(directory);
   const translated = (command: string): string => withCommandsOf(packageManager, command);
   return {
-    /** Commands to type one after the other. */
     commands: [
       ...(cd === null ? [] : [cd]),
       translated(isInstalled ? "npm test" : "npm install"),
@@ -98,7 +96,6 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
   };
 }
 
-/** Prints the commands to type, and in which terminal. */
 function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>, terminal: Terminal): void {
   const print = (title: string, lines: readonly string[]): void => {
     terminal.print(terminal.paint.bold(title));
@@ -109,7 +106,6 @@ function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>
   for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
 }
 
-/** What the user has to know about this project, and cannot see in the list of written files. */
 function notesOn(signalbox: string, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
   const notes = kept.map(({ path }) => `kept your ${path}`);
   if (isInWorkspace) {
