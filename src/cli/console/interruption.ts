@@ -23,6 +23,7 @@ const SAME_MS = 300;
 /** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms later, ends the process. */
 export function createInterruption({ clock, note, exit }: InterruptionParts) {
   const controller = new AbortController();
+  const signal: AbortSignal = controller.signal;
   let firstAt = 0;
   let unfinished: UnfinishedWork | null = null;
 
@@ -32,7 +33,7 @@ export function createInterruption({ clock, note, exit }: InterruptionParts) {
   }
 
   return {
-    signal: controller.signal as AbortSignal,
+    signal,
     setUnfinished(work: UnfinishedWork | null): void {
       unfinished = work;
     },

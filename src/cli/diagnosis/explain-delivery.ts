@@ -40,9 +40,6 @@ export type Explanation =
 
 export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const { sender, headers, body, secrets, toleranceSeconds, nowSeconds, url } = delivery;
-  const refused = (reason: SignatureProblem, { causes, possibleCauses = [] }: Causes): Explanation => {
-    return { valid: false, reason, causes, possibleCauses };
-  };
   const signature = sender.signature(headers, url);
   if (!signature.ok) {
     const { reason } = signature;
@@ -64,6 +61,10 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const advice = ageSeconds >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
   const skew = `the digest matches, but it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock${advice}`;
   return refused("timestamp_out_of_tolerance", { causes: [skew] });
+}
+
+function refused(reason: SignatureProblem, { causes, possibleCauses = [] }: Causes): Explanation {
+  return { valid: false, reason, causes, possibleCauses };
 }
 
 function causesOfMalformed(delivery: CapturedDelivery): Causes {
