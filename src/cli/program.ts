@@ -20,7 +20,6 @@ Start here:
 Give the secret of a webhook as SIGNALS_SECRET, --secret or --secret-file; otherwise it is read from signals.secret.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or service cannot be used, 130 interrupted.`;
 
-/** Longer lines of help are hard to read. */
 const HELP_COLUMNS = 100;
 
 /**

@@ -9,7 +9,7 @@ test.for(STACKS)("every fixture and hostile delivery gets its answer, over $name
   const { events, deliveries } = readFixtureFolder();
   const url = new URL(`http://127.0.0.1:${port}${MOUNT}`);
   const target = { url, secret: SECRET, events, timeoutMs: 10_000, signal: new AbortController().signal };
-  const { build, send } = createCaseSender(target, { asIs: false });
+  const { build, send } = createCaseSender(target, false);
   const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted: "exact" }) as const);
   const failed: string[] = [];
   let answers = 0;

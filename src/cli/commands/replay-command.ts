@@ -8,7 +8,6 @@ import { isQuarantined } from "../deliveries/answer.js";
 import { readDotenv } from "../options/read-input.js";
 import { receiverAddress } from "../options/receiver-address.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../options/secrets.js";
-import type { Terminal } from "../console/terminal.js";
 
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
@@ -56,27 +55,18 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     const results = await replayDeliveries(target, deliveries, { asIs, concurrency, rows }, cli.terminal);
     const failed = failedNames(results);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    printVerdict({ ok: failed.length === 0, total: results.length, failed, seconds }, json, cli.terminal);
-    if (results.some(({ answer }) => isQuarantined(answer))) {
-      cli.terminal.note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);
+    const ok = failed.length === 0;
+    const total = results.length;
+    const { note, paint, print, printJson } = cli.terminal;
+    if (json) printJson({ summary: { ok, total, failed, seconds } });
+    else if (ok) print(paint.green(`all ${total} answers as expected, in ${seconds} s`));
+    else print(paint.red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
+    if (failed.length > total / 2) {
+      note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
     }
-    return failed.length === 0 ? EXIT.ok : EXIT.failed;
+    if (results.some(({ answer }) => isQuarantined(answer))) {
+      note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);
+    }
+    return ok ? EXIT.ok : EXIT.failed;
   });
-}
-
-interface Verdict {
-  ok: boolean;
-  total: number;
-  failed: readonly string[];
-  seconds: number;
-}
-
-function printVerdict(summary: Verdict, json: boolean, { note, paint, print, printJson }: Terminal): void {
-  const { ok, total, failed, seconds } = summary;
-  if (json) printJson({ summary });
-  else if (ok) print(paint.green(`all ${total} answers as expected, in ${seconds} s`));
-  else print(paint.red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
-  if (failed.length > total / 2) {
-    note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
-  }
 }

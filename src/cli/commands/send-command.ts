@@ -54,14 +54,11 @@ export function addSendCommand(program: Command, context: CommandContext) {
   withExamples(command, [
     [`signalbox send price_increased ${url}`, "Send a signal"],
     [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
-    [
-      `signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`,
-      "Send a signature that is one second too old: 401",
-    ],
+    [`signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`, "Send one that is too old: 401"],
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [
       "signalbox send sample --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Send an event as another sender makes it",
+      "Send an event of another sender",
     ],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);
@@ -86,9 +83,8 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     : await (options.sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
   if (options.tamper && bytes.length === 0)
     throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
-  const bodyOf = isSample
-    ? createSamples(sender, options, assignments)
-    : createBodies(bytes, source, options, assignments);
+  const next = isSample ? sampleMaker(sender, assignments) : bodyMaker(bytes, source, options, assignments);
+  const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
   const given =
     isSample || options.sender === undefined ? headersOf(lines, sender) : headersForFile(lines, sender, cli.terminal);
@@ -101,7 +97,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const how = { timeoutMs: options.timeout * 1000, signal: cli.signal, secrets: [secret], agent };
   try {
     await inParallel(numbers(count), concurrency, async (number) => {
-      const body = bodyOf();
+      const body = first ?? next();
       const delivery = signed(body);
       const answer = await sendDelivery(url, delivery, how);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
@@ -115,17 +111,17 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
 }
 
 /** Returns a function that makes the next body to send. */
-function createBodies(
+function bodyMaker(
   bytes: Buffer,
   source: string,
-  { asIs, duplicate, sender }: SendOptions,
+  { asIs, sender }: SendOptions,
   assignments: readonly Assignment[],
 ): () => Buffer {
   // Another sender's event is not made new: its ids are its own.
   if (asIs || (sender !== undefined && assignments.length === 0)) return () => bytes;
   const event = parseEventSource(bytes, source);
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
-  const next = (): Buffer => {
+  return () => {
     const stamped = setPaths(sender === undefined ? restamp(event, Date.now()) : event, assignments);
     // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
     // --set has set the id itself.
@@ -133,9 +129,6 @@ function createBodies(
       JSON.stringify(sender !== undefined || sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)),
     );
   };
-  if (!duplicate) return next;
-  const same = next();
-  return () => same;
 }
 
 /** @param number makes the ids of several samples differ */
@@ -144,20 +137,13 @@ function sampleOf(sender: AnySender, number: number): Buffer {
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function createSamples(
-  sender: AnySender,
-  { duplicate }: SendOptions,
-  assignments: readonly Assignment[],
-): () => Buffer {
+function sampleMaker(sender: AnySender, assignments: readonly Assignment[]): () => Buffer {
   let number = 0;
-  const next = (): Buffer => {
+  return () => {
     const body = sampleOf(sender, number++);
     if (assignments.length === 0) return body;
     return Buffer.from(JSON.stringify(setPaths(parseEventSource(body, "sample"), assignments)));
   };
-  if (!duplicate) return next;
-  const same = next();
-  return () => same;
 }
 
 /** With --duplicate each delivery has the headers of the first, but for its time and signature. */

@@ -4,8 +4,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../options/define-command.js";
 import { EXIT } from "../options/exit.js";
 import { printable } from "../console/printable.js";
-import { explainVerification, type Explanation } from "../diagnosis/explain-verification.js";
-import { headerValueOf } from "../diagnosis/fix-header.js";
+import type { Explanation } from "../diagnosis/explain-delivery.js";
 import { wholeNumber } from "../options/parse-option.js";
 import { headersOf, PUBLIC_URL, SENDER, senderOf } from "../options/sender.js";
 import { readInput } from "../options/read-input.js";
@@ -38,13 +37,10 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
-    [
-      "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
-      "Verify an old delivery, at the time when it was received",
-    ],
+    ["signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203", "Verify it as of its arrival"],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
-      "Verify against several secrets, one per line",
+      "Try several secrets, one per line",
     ],
     [
       "signalbox verify body.json --sender stripe -H 'Stripe-Signature: t=1795255200,v1=…'",
@@ -53,22 +49,17 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   ]);
   runs(command, context, async (file, options, { cli }) => {
     const secrets = readSecrets(options, cli);
-    const sender = options.sender === undefined ? null : await senderOf(options);
-    const captured = {
+    const sender = await senderOf(options);
+    const { explainDelivery } = await import("../diagnosis/explain-delivery.js");
+    const explanation = explainDelivery({
+      sender,
+      headers: headersOf(options.header ?? [], sender),
       body: await readInput(file, cli),
       secrets,
-      toleranceSeconds: options.tolerance ?? sender?.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+      toleranceSeconds: options.tolerance ?? sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
       nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
-    };
-    const explanation =
-      sender === null
-        ? explainVerification({ ...captured, header: headerValueOf(options.header?.at(-1) ?? "") })
-        : (await import("../diagnosis/explain-delivery.js")).explainDelivery({
-            ...captured,
-            sender,
-            headers: headersOf(options.header ?? [], sender),
-            url: options.publicUrl,
-          });
+      url: options.publicUrl,
+    });
     if (options.json) cli.terminal.printJson(explanation);
     else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
     return explanation.valid ? EXIT.ok : EXIT.failed;
@@ -93,13 +84,10 @@ function linesOf(explanation: Explanation, secretCount: number, { paint }: Termi
     return [`${paint.green("valid")}: signed ${age}${which}`, ...(reading === undefined ? [] : [readingLine(reading)])];
   }
   const { reason, causes, possibleCauses } = explanation;
-  const headline = `${paint.red("not valid")}: ${reason}`;
-  const found = causes.map((cause) => `  ${cause}`);
-  if (possibleCauses.length === 0) return [headline, ...found];
+  const others = "  none of the usual mistakes explains this; other possible causes:";
   return [
-    headline,
-    ...found,
-    "  none of the usual mistakes explains this; other possible causes:",
-    ...possibleCauses.map((c) => `  - ${c}`),
+    `${paint.red("not valid")}: ${reason}`,
+    ...causes.map((cause) => `  ${cause}`),
+    ...(possibleCauses.length === 0 ? [] : [others, ...possibleCauses.map((cause) => `  - ${cause}`)]),
   ];
 }

@@ -7,13 +7,6 @@ export interface UnfinishedWork {
   ifInterrupted: string;
 }
 
-/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms later, ends the process. */
-export interface Interruption {
-  readonly signal: AbortSignal;
-  setUnfinished(work: UnfinishedWork | null): void;
-  interrupt(name: NodeJS.Signals): void;
-}
-
 interface InterruptionParts {
   clock: Clock;
   note: (line: string) => void;
@@ -27,8 +20,10 @@ const CLEAN_UP_MS = 5000;
  */
 const SAME_MS = 300;
 
-export function createInterruption({ clock, note, exit }: InterruptionParts): Interruption {
+/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms later, ends the process. */
+export function createInterruption({ clock, note, exit }: InterruptionParts) {
   const controller = new AbortController();
+  const signal: AbortSignal = controller.signal;
   let firstAt = 0;
   let unfinished: UnfinishedWork | null = null;
 
@@ -38,11 +33,11 @@ export function createInterruption({ clock, note, exit }: InterruptionParts): In
   }
 
   return {
-    signal: controller.signal,
-    setUnfinished(work) {
+    signal,
+    setUnfinished(work: UnfinishedWork | null): void {
       unfinished = work;
     },
-    interrupt(name) {
+    interrupt(name: NodeJS.Signals): void {
       if (controller.signal.aborted) {
         if (clock.elapsed() - firstAt > SAME_MS) exitNow();
         return;

@@ -1,4 +1,3 @@
-/** How long answers took. */
 export interface AnswerTimes {
   count: number;
   p50Ms: number;

@@ -89,7 +89,6 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
  */
 export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
 
-/** Whether the answer is as wanted. */
 export const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> = {
   exact: isExact,
   "exact-or-duplicate": (answer, expected) =>

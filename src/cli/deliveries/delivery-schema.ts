@@ -11,6 +11,7 @@ const delivery = z
   .strictObject({
     name: z.string().min(1),
     description: z.string().optional(),
+    check: z.string().optional(),
     event: z.string().optional(),
     body: z.string().optional(),
     bodyBase64: z.base64().optional(),

@@ -24,7 +24,7 @@ export async function replayDeliveries(
   { asIs = false, concurrency = 1, rows }: ReplayOptions,
   terminal: Terminal,
 ): Promise<CaseResult[]> {
-  const { build, send } = createCaseSender(target, { asIs });
+  const { build, send } = createCaseSender(target, asIs);
   const wanted = asIs ? "exact-or-duplicate" : "exact";
   const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted }) as const);
   const planned = cases.reduce((sum, { built }) => sum + built.sendings, 0);

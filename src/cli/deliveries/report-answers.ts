@@ -46,18 +46,9 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       const seconds = (performance.now() - startedAt) / 1000;
       const took = answerTimes(times);
       if (asJson) {
-        const answers = Object.fromEntries(byOutcome);
-        terminal.printJson({
-          summary: {
-            ok,
-            sent,
-            failed,
-            answers,
-            seconds: rounded(seconds),
-            p50Ms: took?.p50Ms ?? 0,
-            p99Ms: took?.p99Ms ?? 0,
-          },
-        });
+        const { p50Ms = 0, p99Ms = 0 } = took ?? {};
+        const counts = { ok, sent, failed, answers: Object.fromEntries(byOutcome) };
+        terminal.printJson({ summary: { ...counts, seconds: rounded(seconds), p50Ms, p99Ms } });
       } else if (count > 1) {
         const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
         const colour = ok ? terminal.paint.green : terminal.paint.red;

@@ -29,22 +29,19 @@ export interface Exchange {
   isHeld: boolean;
 }
 
-export interface CaseSender {
-  build(delivery: Delivery): BuiltDelivery;
-  /**
-   * @param index the number of the sending, from 0
-   * @throws CliError when there is no connection, and on Ctrl-C
-   */
-  send(built: BuiltDelivery, index: number, hold?: Hold): Promise<Exchange>;
-}
+export type CaseSender = ReturnType<typeof createCaseSender>;
 
-/** @param options.asIs send events with the ids and times of the fixtures */
-export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): CaseSender {
+/** @param asIs send events with the ids and times of the fixtures */
+export function createCaseSender(target: Target, asIs: boolean) {
   const { url, secret, events, timeoutMs, signal } = target;
   const otherSecret = `other_${randomBytes(24).toString("hex")}`;
   return {
-    build: (delivery) => buildDelivery(delivery, { events, secret, otherSecret, asIs }),
-    async send(built, index, hold) {
+    build: (delivery: Delivery) => buildDelivery(delivery, { events, secret, otherSecret, asIs }),
+    /**
+     * @param index the number of the sending, from 0
+     * @throws CliError when there is no connection, and on Ctrl-C
+     */
+    async send(built: BuiltDelivery, index: number, hold?: Hold): Promise<Exchange> {
       const { delivery, sendings } = built;
       const outgoing = built.build(index);
       const sentAt = Date.now();
@@ -69,11 +66,6 @@ export function createCaseSender(target: Target, { asIs }: { asIs: boolean }): C
   };
 }
 
-export interface Case {
-  built: BuiltDelivery;
-  wanted: Wanted;
-}
-
 export interface CaseResult extends Exchange {
   wanted: Wanted;
   ok: boolean;
@@ -81,7 +73,7 @@ export interface CaseResult extends Exchange {
 
 /** Sends the cases and judges each answer. A case that is sent several times waits for each answer before it is sent again. */
 export async function sendCases(
-  cases: readonly Case[],
+  cases: readonly { built: BuiltDelivery; wanted: Wanted }[],
   concurrency: number,
   send: CaseSender["send"],
   onResult: (result: CaseResult) => void,

@@ -12,7 +12,6 @@ export interface OutgoingDelivery {
 }
 
 export interface SendOptions {
-  /** The time limit for the whole exchange. */
   timeoutMs: number;
   signal: AbortSignal;
   /** Secrets to remove from the answer's `shown`. */

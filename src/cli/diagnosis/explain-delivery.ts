@@ -1,13 +1,14 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { builtInSender } from "../../senders/built-in.js";
 import { readable } from "../../senders/define-sender.js";
 import { SENDER_NAMES } from "../../senders/sender-names.js";
-import type { AnySender } from "../../senders/sender.js";
-import { verifyParsedSignature } from "../../signature/verify.js";
+import type { AnySender, Reading } from "../../senders/sender.js";
+import { ParsedSignature, type Signature } from "../../signature/header.js";
+import { verifyParsedSignature, type SignatureProblem } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
-import { KEEP_RAW_BYTES, REMAINING_CAUSES, skewCause, type Explanation } from "./explain-verification.js";
+import { findHeaderFault } from "./fix-header.js";
 import { secretMistakes, type SecretMistake } from "./secret-mistakes.js";
 
-/** A captured delivery of a sender other than the service. */
 export interface CapturedDelivery {
   sender: AnySender;
   headers: Record<string, string>;
@@ -18,70 +19,141 @@ export interface CapturedDelivery {
   url: string | undefined;
 }
 
-/** Why the delivery is or is not valid. The texts contain no secret and no computed digest. */
+interface Causes {
+  /** Mistakes that certainly were made. */
+  causes: readonly string[];
+  /** What this command cannot test. */
+  possibleCauses?: readonly string[];
+}
+
+/** What the command `verify` prints. The texts contain no secret and no computed digest. */
+export type Explanation =
+  | {
+      valid: true;
+      /** Null for a sender that signs no time. */
+      ageSeconds: number | null;
+      secretIndex: number;
+      /** What the sender reads of it; absent for the service. */
+      reading?: Reading;
+    }
+  | ({ valid: false; reason: SignatureProblem } & Required<Causes>);
+
 export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const { sender, headers, body, secrets, toleranceSeconds, nowSeconds, url } = delivery;
   const signature = sender.signature(headers, url);
   if (!signature.ok) {
     const { reason } = signature;
+    const other = otherSender(delivery);
+    if (other.length > 0) return refused(reason, { causes: other });
+    if (reason === "signature_malformed") return refused(reason, causesOfMalformed(delivery));
     const needed = sender.signedHeaders.filter((name) => headers[name] === undefined).join(", ");
-    const lower = { ...headers, [sender.signatureHeader]: headers[sender.signatureHeader]?.toLowerCase() };
-    const isInCapitals = reason === "signature_malformed" && sender.signature(lower, url).ok;
-    const missing = `a header of the signature of ${sender.name} was not given: ${needed}`;
-    const malformed = isInCapitals
-      ? "the signature's letters must be lowercase"
-      : `it has not the form of ${sender.name}`;
-    const causes = [...otherSender(delivery), reason === "signature_missing" ? missing : malformed];
-    return { valid: false, reason, causes: causes.slice(0, 1), possibleCauses: [] };
+    return refused(reason, { causes: [`a header of the signature of ${sender.name} was not given: ${needed}`] });
   }
-  const match = (keys: readonly string[], signed: Buffer) =>
-    verifyParsedSignature(signature, { body: signed, secrets: keys, toleranceSeconds: Infinity, now: 0 });
-  const found = match(secrets, body);
-  if (found.ok) {
-    const ageSeconds = found.timestamp === null ? null : nowSeconds - found.timestamp;
-    if (ageSeconds !== null && !(Math.abs(ageSeconds) <= toleranceSeconds)) {
-      const causes = [skewCause(ageSeconds, toleranceSeconds)];
-      return { valid: false, reason: "timestamp_out_of_tolerance", causes, possibleCauses: [] };
-    }
-    const reading = sender.read(readable(body, headers));
-    return { valid: true, ageSeconds, secretIndex: found.secretIndex, reading };
+  const found = verifyParsedSignature(signature, { body, secrets, toleranceSeconds: Infinity, now: 0 });
+  if (!found.ok) return refused(found.reason, causesOfMismatch(signature, delivery));
+  const { timestamp, secretIndex } = found;
+  const ageSeconds = timestamp === null ? null : nowSeconds - timestamp;
+  if (ageSeconds === null || Math.abs(ageSeconds) <= toleranceSeconds) {
+    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers)) };
+    return { valid: true, ageSeconds, secretIndex, ...reading };
   }
+  const when = ageSeconds >= 0 ? `${ageSeconds} s ago` : `${-ageSeconds} s in the future`;
+  const advice = ageSeconds >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
+  const skew = `the digest matches, but it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock${advice}`;
+  return refused("timestamp_out_of_tolerance", { causes: [skew] });
+}
+
+function refused(reason: SignatureProblem, { causes, possibleCauses = [] }: Causes): Explanation {
+  return { valid: false, reason, causes, possibleCauses };
+}
+
+function causesOfMalformed(delivery: CapturedDelivery): Causes {
+  const { sender, headers } = delivery;
+  const header = headers[sender.signatureHeader] ?? "";
+  const lower = header.toLowerCase();
+  const isInCapitals = sender.signature({ ...headers, [sender.signatureHeader]: lower }, delivery.url).ok;
+  const { cause, fixed } = isInCapitals
+    ? { cause: "its letters must be lowercase", fixed: lower }
+    : sender.name === "signals"
+      ? findHeaderFault(header)
+      : { cause: `it has not the form of ${sender.name}`, fixed: null };
+  const first = `the header is malformed: ${cause}`;
+  if (fixed === null) return { causes: [first] };
+  const then = explainDelivery({ ...delivery, headers: { ...headers, [sender.signatureHeader]: fixed } });
+  if (then.valid) return { causes: [`${first} (after this is fixed, the signature is valid)`] };
+  const { causes, possibleCauses } = then;
+  return { causes: [first, ...causes], possibleCauses };
+}
+
+/** Tries the usual mistakes, one or two at a time, and returns those with which the digest matches. */
+function causesOfMismatch(signature: Signature, delivery: CapturedDelivery): Causes {
+  const { sender, body, secrets } = delivery;
   const bodies = [
-    { signed: body, cause: "" },
+    { signed: body, ofBody: "" },
     ...bodyVariants(body).map(({ body: signed, name, by }) => {
-      return { signed, cause: `the body was signed ${name}: ${by}; ${KEEP_RAW_BYTES}` };
+      const keep = "keep the raw bytes, as express.json({ verify: captureRawBody }) does";
+      return { signed, ofBody: `the body was signed ${name}: ${by}; ${keep}` };
     }),
   ];
-  const mistakes = secrets.flatMap((secret) => senderMistakes(sender, secret, "signer"));
   const keys = [
-    ...secrets.map((key) => ({ key, cause: "" })),
-    // A key of bytes works in place of a text that is not decoded.
-    ...mistakes.map((mistake) => ({ key: mistake.key as string, cause: `${mistake.found}. ${mistake.fix}` })),
+    ...secrets.map((key) => ({ key, ofKey: "" })),
+    ...secrets
+      .flatMap((secret) => senderMistakes(sender, secret, "signer"))
+      .map(({ key, found, fix }) => {
+        // A key of bytes works in place of a text that is not decoded.
+        return { key: key as string, ofKey: `${found}. ${fix}` };
+      }),
   ];
-  for (const { signed, cause: ofBody } of bodies) {
-    for (const { key, cause: ofKey } of keys) {
-      if (!match([key], signed).ok) continue;
-      const causes = [ofBody, ofKey].filter((cause) => cause !== "");
-      return { valid: false, reason: "signature_mismatch", causes, possibleCauses: [] };
+  for (const mistakes of [1, 2]) {
+    for (const { cause: ofForm, matches } of formsOf(signature)) {
+      for (const { signed, ofBody } of bodies) {
+        for (const { key, ofKey } of keys) {
+          const causes = [ofForm, ofBody, ofKey].filter((text) => text !== "");
+          if (causes.length === mistakes && matches(signed, key)) return { causes };
+        }
+      }
     }
   }
   const causes = otherSender(delivery);
+  if (causes.length > 0) return { causes };
+  const consumed = "the body is empty: another program may have read the body before it was saved";
   return {
-    valid: false,
-    reason: "signature_mismatch",
     causes,
-    possibleCauses: causes.length > 0 ? [] : REMAINING_CAUSES,
+    possibleCauses: [
+      ...(body.byteLength === 0 ? [consumed] : []),
+      "the secret belongs to another registration or another environment, or it was replaced by a rotation",
+      "the header belongs to another delivery",
+      "the body was changed in another way (keys reordered, numbers rewritten, bytes lost): keep the raw bytes",
+    ],
   };
+}
+
+const RIGHT = "a signer must sign the text of t, a dot, and the body";
+
+/** What a signer may have signed: first what is right, then for the service the usual mistakes of programs that sign. */
+function formsOf(signature: Signature): { cause: string; matches: Signature["matches"] }[] {
+  const right = { cause: "", matches: (body: Uint8Array, key: string) => signature.matches(body, key) };
+  if (!(signature instanceof ParsedSignature)) return [right];
+  const { timestampText: t, digestHex } = signature;
+  const withPrefix = (prefix: string, cause: string) => ({
+    cause,
+    matches(body: Uint8Array, key: string) {
+      const digest = createHmac("sha256", key).update(prefix).update(body).digest();
+      return timingSafeEqual(digest, Buffer.from(digestHex, "hex"));
+    },
+  });
+  return [
+    right,
+    withPrefix("", `the signer signed only the body: ${RIGHT}`),
+    withPrefix(t, `the signer left out the dot after t: ${RIGHT}`),
+    withPrefix(`${t}000.`, "the signer signed milliseconds and sent seconds"),
+  ];
 }
 
 /** The usual mistakes, with their keys as secrets of the sender. */
 export function senderMistakes(sender: AnySender, secret: string, other: "signer" | "receiver"): SecretMistake[] {
+  const mistakes = secretMistakes(secret, other);
   const isDecoded = sender.secretProblem("no base64!") !== null;
-  const mistakes = secretMistakes(secret, other).map(({ key, fix, ...mistake }) => ({
-    ...mistake,
-    key: isDecoded ? key.toString("base64") : key,
-    fix: fix.replace("the service", "the sender"),
-  }));
   if (!isDecoded) return mistakes;
   const asText = {
     id: "secret_decoded",
@@ -89,7 +161,7 @@ export function senderMistakes(sender: AnySender, secret: string, other: "signer
     found: `the ${other} used the text of the secret as the key`,
     fix: "The key is the base64 after its prefix, decoded.",
   };
-  return [...mistakes, asText];
+  return [...mistakes.map((mistake) => ({ ...mistake, key: mistake.key.toString("base64") })), asText];
 }
 
 function otherSender({ sender, headers, body, secrets, url }: CapturedDelivery): string[] {

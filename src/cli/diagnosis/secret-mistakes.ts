@@ -73,7 +73,7 @@ function lines(secret: string, theirs: string): SecretMistake[] {
 function encodings(secret: string, theirs: string): SecretMistake[] {
   const hasPrefix = secret.startsWith(PREFIX);
   const bare = hasPrefix ? secret.slice(PREFIX.length) : secret;
-  const fix = "Use the whole secret, as the service showed it, as the key. Do not decode it.";
+  const fix = "Use the whole secret, as the sender showed it, as the key. Do not decode it.";
   const found = `${hasPrefix ? theirs : HERE} lacks its prefix ${PREFIX}`;
   const decoded = (key: Buffer, from: string): SecretMistake => {
     return { key, id: "secret_decoded", found: `${theirs} was decoded from ${from}`, fix };

@@ -2,7 +2,6 @@ import type { EmulatorEvent } from "../../emulator/instance/events.js";
 import { formatCount, formatMoment } from "../../text/format.js";
 import type { Paint } from "../console/terminal.js";
 
-/** An event with this name. */
 export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
 type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
 
@@ -12,7 +11,6 @@ const SHOWN_IN_AN_ADVANCE = 40;
 /** Returns the line for an event, without the time of day; null for an event that is not shown. */
 export type EventLine = (event: EmulatorEvent) => string | null;
 
-/** @param paint colours of the stream that the lines are printed to */
 export function createEventLine(paint: Paint): EventLine {
   const names = new Map<string, string>();
   let inAdvance = 0;

@@ -39,7 +39,6 @@ export function createEventReporter(
   };
 }
 
-/** The line behind the time of day of this machine. */
 export function timed(line: string, { paint }: Terminal): string {
   return `${paint.dim(new Date().toTimeString().slice(0, 8))}  ${line}`;
 }
@@ -53,7 +52,6 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
 
 export const resumePath = (registrationId: string): string => `/_emulator/registrations/${registrationId}/resume`;
 
-/** A command that makes a paused registration active again. */
 export function resumeCommand(url: string, registrationId: string, needsToken: boolean): string {
   const header = needsToken ? '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ' : "";
   return `curl ${header}-X POST ${url}${resumePath(registrationId)}`;

@@ -12,7 +12,6 @@ import type { Terminal } from "../console/terminal.js";
 import { DEFAULT_EMULATOR_URL } from "./remote-control.js";
 import { clockHelp } from "./report-event.js";
 
-/** An account of a new database. */
 interface DemoAccount {
   name: string;
   tier: Tier;
@@ -36,7 +35,6 @@ interface Start {
   /** The accounts of a new database. Empty if the database existed, because its keys are not known any more. */
   accounts: readonly DemoAccount[];
   db: string | undefined;
-  /** Whether the database is new. */
   isNew: boolean;
   isJson: boolean;
 }
@@ -52,10 +50,8 @@ export async function reportStart(emulator: Emulator, start: Start, terminal: Te
 /** The emulator's page. @param url the emulator's address */
 export const dashboardUrl = (url: string): string => `${url}/_emulator/ui/`;
 
-/** The page of the receiver's inbox, which `dev` serves. */
 export const inboxUrl = (url: string): string => `${url}/_emulator/inbox/`;
 
-/** The first line of NDJSON. */
 export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, demo: readonly DemoAccount[]) {
   const { now } = await control.now();
   const made = (await control.listAccounts()).items;
@@ -146,7 +142,6 @@ function commands({ url, baseUrl }: Emulator, key: string | undefined): string[]
   ];
 }
 
-/** A command that speaks to this emulator from another terminal. */
 function emulatorCommand(url: string, words: string): string {
   return `npx signalbox emulator ${words}${url === DEFAULT_EMULATOR_URL ? "" : ` --base-url ${url}`}`;
 }

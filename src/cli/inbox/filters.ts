@@ -7,24 +7,21 @@ import type { OpenInbox } from "./open-inbox.js";
 // The terms of the inbox page's search, as options.
 export const TYPE = new Option(
   "--type <type>",
-  "only events of this type, such as signal.published, or of this subtype, such as price_increased",
+  "only events of this type or subtype, such as price_increased",
 ).argParser(notEmpty);
-export const PRODUCT = new Option(
-  "--product <slug>",
-  "only events about this product, or about another subject",
-).argParser(notEmpty);
+export const PRODUCT = new Option("--product <slug>", "only events about this product or other subject").argParser(
+  notEmpty,
+);
 export const ERROR = new Option(
   "--error <text>",
-  "only events whose last error contains this text; … stands for anything",
+  "only events whose last error contains this; … stands for anything",
 ).argParser(notEmpty);
-export const SINCE = new Option(
-  "--since <when>",
-  "only events received since a day, a time, or for example 2h ago",
-).argParser(moment);
-export const BEFORE = new Option(
-  "--before <when>",
-  "only events received before a day, a time, or for example 2h ago",
-).argParser(moment);
+export const SINCE = new Option("--since <when>", "only events received since a day, a time, or 2h ago").argParser(
+  moment,
+);
+export const BEFORE = new Option("--before <when>", "only events received before a day, a time, or 2h ago").argParser(
+  moment,
+);
 
 export interface Filters {
   type?: string | undefined;

@@ -21,11 +21,7 @@ export interface OpenInbox {
 
 export function addPlaceOptions(command: Command) {
   return command
-    .requiredOption(
-      "--db <inbox>",
-      "the inbox: its SQLite file, or the URL of its PostgreSQL database (postgres://…)",
-      notEmpty,
-    )
+    .requiredOption("--db <inbox>", "the inbox: its SQLite file, or the URL of its PostgreSQL database", notEmpty)
     .addOption(SCHEMA)
     .option("--json", "print NDJSON");
 }

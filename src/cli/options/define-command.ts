@@ -9,7 +9,6 @@ export interface CommandContext {
 
 export type Example = readonly [line: string, effect: string];
 
-/** Adds the examples to the help. */
 export function withExamples(command: CommandUnknownOpts, examples: readonly [Example, ...Example[]]): void {
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
@@ -23,7 +22,6 @@ export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
-/** The options of the command that a function adds. */
 export type OptionsOf<Add extends (...args: never[]) => CommandUnknownOpts> = ReturnType<ReturnType<Add>["opts"]>;
 
 /** Makes `run` the action of the command. `run` returns the exit code, if it is not 0. */

@@ -35,7 +35,8 @@ export function headersOf(lines: readonly string[], { signatureHeader }: AnySend
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [, name = signatureHeader, value = line.trim()] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
-    headers[name.toLowerCase()] = value;
+    // An empty signature is a missing one.
+    if (value !== "" || name.toLowerCase() !== signatureHeader) headers[name.toLowerCase()] = value;
   }
   return headers;
 }

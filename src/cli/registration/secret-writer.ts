@@ -68,7 +68,6 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
-  /** Closes the descriptor, but keeps the lock. */
   function closeFile(): void {
     isOpen = false;
     try {

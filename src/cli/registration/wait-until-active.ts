@@ -14,11 +14,9 @@ interface WaitOptions {
   url: string;
   baseUrl: string;
   secretFile: string;
-  /** How long to wait, in seconds. */
   timeout: number;
 }
 
-/** Why a registration is not active. */
 export interface Obstacle {
   found: string;
   fix: string;
@@ -61,7 +59,6 @@ export async function waitUntilActive(
   return emulator === null ? "unknown" : "active";
 }
 
-/** Sends a verification, as the service does. */
 async function verifyReceiver(
   secret: string,
   { url, secretFile }: WaitOptions,

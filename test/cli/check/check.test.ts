@@ -58,7 +58,7 @@ test("the text shows both kinds apart, and of a failure what was sent, expected,
     "      expected  4xx",
     '      actual    200 {"received":true}',
   ]);
-  expect(run.stdout).toMatch(/\n +and +3 more: byte-changed, truncated, emptied\n/);
+  expect(run.stdout).toMatch(/\n +and +\d more: .*emptied/);
   expect(run.stdout).toMatch(/\n +fix +Compute HMAC-SHA256/);
   expect(run.stdout).toMatch(/\n +skipped +signature\.raw-bytes .*\n +why +.*signature\.forged/);
   expect(run.stdout).toMatch(/\n +advice +signature\.form /);

@@ -86,7 +86,7 @@ test("a step fails that had nothing to show, and the statuses are those of the a
     const secret = await runScenario(lies, report, signal);
     expect([...steps.keys()]).toEqual(STORY);
     expect([steps.get("handshake"), steps.get("month")]).toEqual(Array(2).fill(expect.stringMatching(/^false /)));
-    await replayFixtures({ receiver: lies, secret, rows: "failed", report, terminal, signal });
+    await replayFixtures(lies, { secret, rows: "failed" }, report, { terminal, signal });
     for (const kind of KINDS.slice(0, -1)) expect(steps.get(kind)).toMatch(/^false .*: 500$/);
     // What was refused is not waited for.
     expect(steps.get("callback")).toContain("0 hand-offs of 0 events");

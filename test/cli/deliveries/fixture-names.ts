@@ -4,6 +4,7 @@ const FIXTURES = new URL("../../../fixtures/", import.meta.url);
 
 export interface FixtureCase {
   name: string;
+  check: string;
   repeat?: number;
   expect: { status: number; body?: Record<string, unknown>; code?: string };
   expectRepeat?: FixtureCase["expect"];

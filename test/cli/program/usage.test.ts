@@ -49,7 +49,6 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["send", "test", ...URL_FLAG, "--duplicate"], /--duplicate needs --count/],
   [["replay"], /'--url <url>' not specified/],
   [["check", URL_FLAG[1] as string, "--only", "nonsense"], /--only nonsense: nothing matches; try --only signature\n$/],
-  [["check", URL_FLAG[1] as string, "--restart-timeout", "5"], /--restart-timeout needs --restart-command\n$/],
   [["doctor"], /give --url <url>, --db <inbox>, or both; type for example `npx signalbox doctor --url /],
   [["doctor", ...DB_FLAG, "--test-event"], /--test-event needs --url\n$/],
   [["inbox", "retry", ...DB_FLAG], /give ids, --all-dead/],

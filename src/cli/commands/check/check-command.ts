@@ -1,6 +1,6 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
-import { CliError, EXIT, usageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, type ExitCode } from "../../options/exit.js";
 import { selectByName } from "../../options/match-name.js";
 import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../options/parse-option.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../../options/secrets.js";
@@ -11,8 +11,6 @@ import { CHECKS } from "./checks.js";
 import { receiverClockOffset } from "./receiver-clock.js";
 import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
 import { reasonNotToCheck, runChecks } from "./run-checks.js";
-
-const DEFAULT_RESTART_SECONDS = 60;
 
 export function addCheckCommand(program: Command, context: CommandContext) {
   const command = program
@@ -28,11 +26,7 @@ export function addCheckCommand(program: Command, context: CommandContext) {
     .option("--skip <pattern>", "leave out such checks (repeatable)", collect)
     .option("--strict", "exit 1 also if an advised check failed or a required one was skipped")
     .option("--restart-command <shell>", "a command that restarts the receiver, for dedupe.restart", notEmpty)
-    .option(
-      "--restart-timeout <seconds>",
-      `how long the restart may take (default: ${DEFAULT_RESTART_SECONDS})`,
-      wholeNumber(1, 3600),
-    )
+    .option("--restart-timeout <seconds>", "how long the restart may take", wholeNumber(1, 3600), 60)
     .option("--ack-limit <seconds>", "the longest acknowledgement that answers.time allows", numberOf(0), 3)
     .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
@@ -57,10 +51,7 @@ function idsOf(kind: Check["kind"]): string {
 }
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
-  const { strict = false, json = false, restartCommand, restartTimeout = DEFAULT_RESTART_SECONDS } = options;
-  if (options.restartTimeout !== undefined && restartCommand === undefined) {
-    throw usageError("--restart-timeout needs --restart-command");
-  }
+  const { strict = false, json = false } = options;
   const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
   const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
@@ -71,8 +62,8 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     concurrency: options.concurrency,
     timeoutMs: options.timeout * 1000,
     ackLimitMs: options.ackLimit * 1000,
-    restartCommand,
-    restartTimeoutMs: restartTimeout * 1000,
+    restartCommand: options.restartCommand,
+    restartTimeoutMs: options.restartTimeout * 1000,
     env: cli.env,
     signal: cli.signal,
   });

@@ -7,14 +7,8 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const { events, deliveries } = settings.fixtures;
   const cases = new Map(deliveries.map((delivery) => [delivery.name, delivery]));
   const exchanges: Exchange[] = [];
-  const sender = createCaseSender({ ...settings, events }, { asIs: false });
+  const sender = createCaseSender({ ...settings, events }, false);
   let marking: Promise<boolean> | undefined;
-
-  function caseNamed(name: string): Delivery {
-    const delivery = cases.get(name);
-    if (delivery === undefined) throw new Error(`there is no case ${name}`);
-    return delivery;
-  }
 
   async function sendTwice(): Promise<boolean> {
     const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
@@ -24,7 +18,7 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const context: CheckContext = {
     ...settings,
     exchanges,
-    build: (what) => sender.build(withAcceptedType(typeof what === "string" ? caseNamed(what) : what, exchanges)),
+    build: (name) => sender.build(withAcceptedType(cases.get(name) as Delivery, exchanges)),
     async send(built, index, hold) {
       const exchange = await sender.send(built, index, hold);
       exchanges.push(exchange);
@@ -60,7 +54,6 @@ export function isMarkedDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
 }
 
-/** Sends the same event several times, one after the other. */
 export async function sendTimes(times: number, name: string, { build, send }: CheckContext): Promise<Answer[]> {
   const built = build(name);
   const answers: Answer[] = [];

@@ -1,5 +1,4 @@
 import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
-import type { Delivery } from "../../deliveries/delivery-schema.js";
 import type { FixtureFolder } from "../../deliveries/fixture-folder.js";
 import type { CaseSender, Exchange, Target } from "../../deliveries/send-cases.js";
 
@@ -10,18 +9,15 @@ export interface Check {
   /** A group, a dot and a name. It never changes, because scripts name checks by it. */
   id: string;
   kind: CheckKind;
-  /** What a correct receiver does, as one sentence. */
   title: string;
-  /** How to fix a receiver that fails the check. */
   hint: string;
   /** Ids of checks. When one of them failed, this check is skipped, because it would fail for the same reason. */
   dependsOn?: readonly string[];
-  cases?: readonly CaseName[];
+  /** Events of the fixtures that it sends, in addition to the cases of `deliveries.json` that name this check. */
+  events?: readonly string[];
+  /** For what cannot be judged by one answer. */
   run?: (context: CheckContext) => Promise<Observation>;
 }
-
-/** The name of a case of `deliveries.json` or of a fixture event; or the whole case, if only the command `check` has it. */
-export type CaseName = string | Delivery;
 
 /** A delivery or a group of deliveries, and how it was answered. The texts hold no secret and no signature. */
 export interface Probe {
@@ -58,9 +54,9 @@ export interface CheckSettings extends Omit<Target, "events"> {
   env: NodeJS.ProcessEnv;
 }
 
-/** The state that the checks of one run share. */
 export interface CheckContext extends CheckSettings {
-  build(what: CaseName): BuiltDelivery;
+  /** @param name of a case of `deliveries.json`, or of an event of the fixtures */
+  build(name: string): BuiltDelivery;
   send: CaseSender["send"];
   exchanges: readonly Exchange[];
   /** Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends an event twice to find out. */

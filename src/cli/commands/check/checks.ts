@@ -4,15 +4,8 @@ import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers
 import type { Check } from "./check.js";
 import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
 
-const ACCEPTED = { status: 200 };
-const REFUSED = { status: 401 };
-const VERIFICATION = "events/webhook.verification";
 /** The document's tolerance, which every check of the age is about. */
 const AGE = LIMITS.signatureAgeSeconds;
-const DAY_SECONDS = 24 * 60 * 60;
-
-const testEvent = (data: string): string =>
-  `{"id":"evt_{unique}","version":"1","type":"webhook.test","created_at":"2026-11-20T12:00:00.000Z","data":${data}}`;
 
 /** The rules that the service's document requires: "Signature and receiving rules", and the handshake. */
 const REQUIRED: readonly Omit<Check, "kind">[] = [
@@ -22,13 +15,13 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     hint:
       "Answer 2xx to every authentic signal. If all of them are refused, compare the whole secret, untrimmed, and " +
       "compute the signature over the raw bytes, before any parser.",
-    cases: ["new-signal", "new-signal-multibyte", ...SIGNAL_TYPES.map((type) => `signals/${type}`)],
+    events: SIGNAL_TYPES.map((type) => `signals/${type}`),
   },
   {
     id: "events.test",
     title: "A test event is acknowledged.",
     hint: "Answer 2xx to webhook.test, and do nothing else.",
-    cases: ["test-event", "events/webhook.test"],
+    events: ["events/webhook.test"],
   },
   {
     id: "events.unknown-type",
@@ -36,25 +29,16 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     hint:
       "Keep an event of an unknown type and answer 2xx, because a retry would not help. Look handlers up in a Map: " +
       "every object has a property `constructor`.",
-    cases: ["unknown-event-type", "event-type-constructor", "event-type-proto"],
   },
   {
     id: "events.open-values",
     title: "Unknown signal types, directions, units and fields are acknowledged.",
     hint: "Do not check signal_type, change.direction or units against a closed list, and ignore unknown fields.",
-    cases: [
-      "unknown-signal-type",
-      "signal-type-constructor",
-      "unknown-direction-and-units",
-      "extra-fields",
-      "proto-field",
-    ],
   },
   {
     id: "signature.missing",
     title: "A delivery without a signature is refused.",
     hint: "Answer 401 when X-Service-Signature is missing, before you read the body.",
-    cases: ["signature-missing", "signature-missing-not-json"],
   },
   {
     id: "signature.forged",
@@ -62,95 +46,45 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     hint:
       "Compute HMAC-SHA256 over t, a dot and the body's bytes with the whole secret, compare all 64 digits in constant " +
       "time, and answer 401 when they differ.",
-    cases: [
-      "wrong-secret",
-      "wrong-secret-not-json",
-      "all-zero-digest",
-      "byte-changed",
-      "truncated",
-      "emptied",
-      "too-old-and-forged",
-    ],
   },
   {
     id: "signature.unreadable",
     title: "A header without a timestamp or a digest is refused.",
     hint: "Match the header as a whole against t=<1 to 12 digits>,v1=<64 lowercase hex digits>, and answer 401 otherwise.",
     dependsOn: ["signature.forged"],
-    cases: [
-      "milliseconds",
-      "63-hex-digits",
-      "not-hex",
-      "negative-t",
-      "exponent-t",
-      "word-for-t",
-      "empty-t",
-      "missing-t",
-      "missing-v1",
-      "bare-digest",
-      "prefixed-digest",
-    ],
   },
   {
     id: "signature.raw-bytes",
     title: "The signature is verified over the raw bytes, not over JSON that was parsed and written again.",
     dependsOn: ["signature.forged"],
     hint: "Read the raw body before any parser (express.raw, request.get_data(), the stream itself), and verify that.",
-    cases: [
-      {
-        name: "written-with-blanks",
-        body: testEvent('{"message":"hello"}').replaceAll('":', '" : ').replaceAll(",", " ,\n  "),
-        expect: ACCEPTED,
-      },
-      {
-        name: "written-with-escapes",
-        body: testEvent('{"message":"\\u0068ello, \\/ caf\\u00e9"}'),
-        expect: ACCEPTED,
-      },
-      { name: "numbers-written-oddly", body: testEvent('{"message":"hello","n":[1.0,1e2,-0]}'), expect: ACCEPTED },
-      "blanks-around",
-      "reserialised",
-      "newline-appended",
-    ],
   },
   {
     id: "age.past",
     title: `A signature of ${AGE - 2} s ago is accepted; one of ${AGE + 2} s, or of yesterday, is refused.`,
     hint: `Refuse when now - t is more than ${AGE} s. Set the clock by NTP.`,
-    cases: ["almost-too-old", "too-old", "a-day-old"],
   },
   {
     id: "age.future",
     title: `A signature of ${AGE - 2} s in the future is accepted; one of ${AGE + 2} s, or of tomorrow, is refused.`,
     hint: `Compare the absolute difference: the document refuses a t that differs by more than ${AGE} s in either direction.`,
-    cases: [
-      "almost-too-early",
-      "too-early",
-      { name: "a-day-early", event: "signals/price_increased", skewSeconds: DAY_SECONDS, expect: REFUSED },
-    ],
   },
   {
     id: "handshake.challenge",
     title: "A verification is answered with its challenge, each time and unchanged.",
     hint: 'Answer webhook.verification with 2xx and the JSON {"challenge": data.challenge}, even if the id is known.',
-    cases: ["verification", "repeated-verification", "verification-odd-challenge", "events/webhook.verification"],
+    events: ["events/webhook.verification"],
   },
   {
     id: "handshake.signed",
     title: "A verification without a signature, or with a wrong or old one, gets no challenge.",
     hint: "Verify the signature before you read the type: otherwise anyone can register your address as theirs.",
     dependsOn: ["signature.missing", "signature.forged", "age.past"],
-    cases: [
-      { name: "unsigned-verification", event: VERIFICATION, header: null, expect: REFUSED },
-      "wrong-secret-verification",
-      { name: "old-verification", event: VERIFICATION, skewSeconds: -DAY_SECONDS, expect: REFUSED },
-    ],
   },
   {
     id: "dedupe.acknowledged",
     title: "A repeated event is acknowledged again.",
     hint: "Answer 2xx to a known id: after an error the service counts a failure and sends the event again.",
-    cases: ["repeated-signal", "repeated-test-event"],
   },
   {
     id: "dedupe.once",
@@ -183,36 +117,16 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
     id: "events.json-forms",
     title: "A byte order mark in front of the JSON, and an escape of an unpaired surrogate, are acknowledged.",
     hint: "Skip a byte order mark when you parse, and store the bytes: some databases cannot store such text.",
-    cases: ["byte-order-mark", "escaped-nul-and-surrogate"],
   },
   {
     id: "signature.form",
     title: "A header that does not have the documented form is refused, even if its digest is correct.",
     hint: "Match the header as a whole, and refuse two headers: with a lenient parser the check can be bypassed.",
-    cases: [
-      "two-v1",
-      "right-v1-after-wrong-v1",
-      "two-t",
-      "header-twice",
-      "upper-case-hex",
-      "blank-after-comma",
-      "blank-around-equals",
-      "v0-only",
-      "additional-scheme",
-      "65-hex-digits",
-      "swapped-order",
-      "trailing-comma",
-      "plus-t",
-      "fractional-t",
-      "capital-keys",
-      "leading-zero-t",
-    ],
   },
   {
     id: "dedupe.conflict",
     title: "Another body under a known id is acknowledged as a duplicate.",
     hint: "Keep the first body, log the conflict and answer 2xx: after an error the service would only send the event again.",
-    cases: ["same-id-other-body"],
   },
   {
     id: "dedupe.told",
@@ -226,58 +140,31 @@ const ADVISED: readonly Omit<Check, "kind">[] = [
     hint:
       "Store the bytes for a person to look at, and answer 2xx: a 4xx or 5xx counts as a failure of your webhook, and a " +
       "retry cannot help.",
-    cases: [
-      "not-json",
-      "cut-off-json",
-      "text-after-json",
-      "json-array",
-      "json-null",
-      "signed-empty-body",
-      "missing-id",
-      "id-is-a-number",
-      "empty-id",
-      "id-too-long",
-      "missing-type",
-      "other-version",
-      "missing-challenge",
-      "challenge-is-an-object",
-      "signal-data-is-text",
-      "signal-without-product",
-      "signal-change-is-text",
-      "latin-1",
-      "encoded-surrogate",
-      "utf-16",
-    ],
   },
   {
     id: "bodies.chunked",
     title: "A body in chunks, without a Content-Length, is acknowledged.",
     hint: "Read chunked bodies: the document does not define how the service sends bodies, and a proxy can change that.",
-    cases: ["new-signal-chunked", "exactly-the-limit-chunked"],
   },
   {
     id: "bodies.large",
     title: "A body of 256 KiB is acknowledged.",
     hint: "Raise the limit of the parser or the proxy (the default of express.json is 100 kB).",
-    cases: ["exactly-the-limit"],
   },
   {
     id: "bodies.limit",
     title: "A body of more than 256 KiB is refused, signed or not.",
     hint: "Stop reading at a limit: otherwise anyone can fill your memory, even without a signature.",
-    cases: ["one-byte-too-many", "one-byte-too-many-chunked", "too-many-bytes-unsigned"],
   },
   {
     id: "bodies.compressed",
     title: "A compressed body is refused with 415.",
     hint: "Do not inflate: the signature is over the bytes as sent, and a small body can inflate to gigabytes.",
-    cases: ["gzip", "gzip-unsigned"],
   },
   {
     id: "methods.other",
     title: "Methods other than POST get 405.",
     hint: "Answer 405 with Allow: POST; the service sends only POST.",
-    cases: ["get", "put", "delete", "options"],
   },
   {
     id: "answers.unauthorized",

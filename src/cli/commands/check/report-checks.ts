@@ -10,7 +10,6 @@ export interface Run {
   summary: Summary;
   ok: boolean;
   times: AnswerTimes | null;
-  /** The clock difference that `receiverClockOffset` found. */
   clockOffsetMs: number;
   /** Why the run ended before its last check; `null` for a complete run. */
   stoppedBy: string | null;
@@ -26,16 +25,10 @@ const SHOWN_PROBES = 3;
 const WIDTH_OF_VERDICT = "  skipped".length;
 const WIDTH_OF_ID = Math.max(...CHECKS.map(({ id }) => id.length));
 
-type Counts = Record<CheckResult["outcome"], number>;
+export type Summary = ReturnType<typeof summarise>;
 
-export interface Summary {
-  required: Counts;
-  advised: Counts;
-  skipped: string[];
-}
-
-export function summarise(results: readonly CheckResult[]): Summary {
-  const countKind = (kind: CheckKind): Counts => {
+export function summarise(results: readonly CheckResult[]) {
+  const countKind = (kind: CheckKind) => {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     for (const result of results) if (result.kind === kind) counts[result.outcome] += 1;
     return counts;
@@ -108,11 +101,8 @@ export function reportAsJson(terminal: Terminal, strict: boolean): ReturnType<ty
       terminal.printJson({ ...row, ...(row.outcome === "failed" && { hint }), ms });
     },
     finish({ summary, ok, times: acknowledgements, clockOffsetMs, stoppedBy }) {
-      const complete = stoppedBy === null;
-      const stop = complete ? {} : { stoppedBy };
-      terminal.printJson({
-        summary: { ok, complete, ...stop, strict, ...summary, acknowledgements, clockOffsetMs },
-      });
+      const state = stoppedBy === null ? { complete: true } : { complete: false, stoppedBy };
+      terminal.printJson({ summary: { ok, ...state, strict, ...summary, acknowledgements, clockOffsetMs } });
     },
   };
 }

@@ -41,13 +41,11 @@ function judge(
   return { ...result, outcome: "passed" };
 }
 
-function runCases({ cases = [] }: Check) {
+function runCases({ id, events = [] }: Check) {
   return async (context: CheckContext): Promise<Observation> => {
     const probes: Probe[] = [];
-    const all = cases.map((what) => {
-      const built = context.build(what);
-      return { built, wanted: wantedOf(built.delivery.expect) };
-    });
+    const cases = context.fixtures.deliveries.filter(({ name, check }) => check === id || events.includes(name));
+    const all = cases.map(({ name, expect }) => ({ built: context.build(name), wanted: wantedOf(expect) }));
     await sendCases(all, context.concurrency, context.send, (result) => probes.push(probeOf(result, result.wanted)));
     return { probes };
   };

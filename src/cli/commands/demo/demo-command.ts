@@ -34,7 +34,7 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
       const secret = await runScenario(receiver, report, signal);
       if (!json) terminal.print(bold("\nDeliveries of the fixtures, good and hostile"));
       const rows = json ? "json" : verbose ? "all" : "failed";
-      failed.push(...(await replayFixtures({ receiver, secret, rows, report, terminal, signal })));
+      failed.push(...(await replayFixtures(receiver, { secret, rows }, report, cli)));
     } finally {
       await receiver.close();
       if (!keep) await rm(receiver.folder, { recursive: true, force: true });

@@ -57,13 +57,10 @@ export async function startDemoReceiver() {
     folder,
     path,
     secrets,
-    /** The delivery key of each hand-off so far. */
     keys: keys as readonly string[],
-    /** The signals that `onSignal` received, in the order of the calls. */
     signals: signals as readonly Signal[],
     /** Waits until this number of events was handed off and all are settled. After 10 s it resolves nevertheless. */
     settle: (handedOff: number, signal: AbortSignal) => whenSettled(receiver, () => keys.length >= handedOff, signal),
-    /** Idempotent. */
     async close(): Promise<void> {
       server.closeAllConnections();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
@@ -72,7 +69,6 @@ export async function startDemoReceiver() {
   };
 }
 
-/** Waits at most 10 s until `isComplete()` is true and no event is ready or leased. */
 async function whenSettled(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {

@@ -1,6 +1,6 @@
 import { parseEvent } from "../../../events/parse-event.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
-import type { Terminal } from "../../console/terminal.js";
+import type { Cli } from "../../console/cli.js";
 import { describeWanted } from "../../deliveries/answer.js";
 import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
 import { failedNames, replayDeliveries, type ReplayOptions } from "../../deliveries/replay-deliveries.js";
@@ -8,21 +8,17 @@ import type { CaseResult } from "../../deliveries/send-cases.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
 
-interface Replay {
-  receiver: DemoReceiver;
-  secret: string;
-  rows: ReplayOptions["rows"];
-  report: Report;
-  terminal: Terminal;
-  signal: AbortSignal;
-}
-
 /**
  * Sends the fixtures to the receiver, and reports each kind of delivery and the hand-offs.
  *
  * @returns the names of the deliveries whose answers were not as expected
  */
-export async function replayFixtures({ receiver, secret, rows, report, terminal, signal }: Replay): Promise<string[]> {
+export async function replayFixtures(
+  receiver: DemoReceiver,
+  { secret, rows }: { secret: string; rows: ReplayOptions["rows"] },
+  report: Report,
+  { terminal, signal }: Pick<Cli, "terminal" | "signal">,
+): Promise<string[]> {
   const { deliveries, events } = readFixtureFolder();
   const before = receiver.keys.length;
   const keptBefore = (await receiver.receiver.inbox.stats()).quarantined;

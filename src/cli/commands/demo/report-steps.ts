@@ -1,10 +1,8 @@
 import { formatTable } from "../../console/table.js";
 import type { Terminal } from "../../console/terminal.js";
 
-/** Prints what happened in a step, and whether it was as expected. */
 export type Report = (step: string, ok: boolean, text: string) => void;
 
-/** @param failed gets the names of the steps that were not as expected */
 export function reportSteps({ paint, print, printJson }: Terminal, json: boolean, failed: string[]): Report {
   return (step, ok, text) => {
     if (!ok) failed.push(step);

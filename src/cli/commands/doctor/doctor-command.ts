@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .addOption(PUBLIC_URL)
     .option(
       "--db <inbox>",
-      "also examine the inbox: its SQLite file, or postgres://…; --url can then be left out",
+      "also examine the inbox: its SQLite file, or postgres://…; --url is then optional",
       notEmpty,
     )
     .addOption(SCHEMA)
@@ -37,7 +37,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
     [
       "signalbox doctor --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Examine a receiver of another sender; it stores nothing of this",
+      "Examine a receiver of another sender",
     ],
     ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);

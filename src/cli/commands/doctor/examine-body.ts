@@ -5,7 +5,6 @@ import type { Subject } from "./examination.js";
 import { blocker, ok, problem, warning, type Finding } from "./findings.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
-/** Finds out which bodies do not arrive byte for byte, and how they were changed. */
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const spellings = bodySpellings(subject.facts.isSignalbox === true);
   const changes = new Map<string, string[]>();

@@ -57,7 +57,6 @@ export function examineSenderAnswer({ facts, timeoutMs, sender }: Subject): Find
   return [blocker(id, found, fix)];
 }
 
-/** Whether the receiver has each secret, and the bytes arrive as they were sent. */
 export async function examineSenderSecret(subject: Subject): Promise<Finding[]> {
   const { secrets, sendsTestEvent } = subject;
   const sender = subject.sender as AnySender;
@@ -90,7 +89,6 @@ export async function examineSenderSecret(subject: Subject): Promise<Finding[]> 
   return [problem("secret_unknown", `the receiver does not use a given secret${which}`, fix)];
 }
 
-/** Sends what a receiver stores. */
 export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {
   const [secret = ""] = subject.secrets;
   const { answer } = await post(subject, { secret, isNew: true });

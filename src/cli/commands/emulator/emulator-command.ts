@@ -28,20 +28,9 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
     )
     .option("--db <file>", "keep the state in this file; the next start continues from it", notEmpty)
     .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
-    .option(
-      "--now <time>",
-      "the time at which the service's clock starts, such as 2026-11-01 or 2026-11-01T09:00:00Z",
-      notEmpty,
-    )
-    .option(
-      "--assume <name=value>",
-      "set a behaviour that the service's document does not define (repeatable)",
-      collect,
-    )
-    .option(
-      "--allow-loopback-http",
-      "allow http:// webhooks to this machine; signatures then use this machine's clock, not the service's",
-    )
+    .option("--now <time>", "where the service's clock starts: 2026-11-01, or 2026-11-01T09:00:00Z", notEmpty)
+    .option("--assume <name=value>", "set a behaviour that the document does not define (repeatable)", collect)
+    .option("--allow-loopback-http", "allow http:// webhooks to this machine; signatures then use its clock")
     .option("--openapi", "print the OpenAPI document of the REST API and exit")
     .option("--json", "print NDJSON")
     .enablePositionalOptions()
@@ -50,14 +39,8 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
   addControlCommands(command, context);
   withExamples(command, [
     ["signalbox emulator", "Run the service in memory, with a Pro account and a Developer Access account"],
-    [
-      "signalbox emulator --db emulator.db --allow-loopback-http",
-      "Keep the state in a file, and send to a receiver on this machine",
-    ],
-    [
-      "signalbox emulator --port 0 --json > emulator.ndjson &",
-      "Start the service from a script: the first line holds the addresses, the keys and the process id",
-    ],
+    ["signalbox emulator --db emulator.db --allow-loopback-http", "Keep the state, and send to this machine"],
+    ["signalbox emulator --port 0 --json > emulator.ndjson &", "In a script: line 1 has addresses, keys, process id"],
     ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
     ["signalbox emulator advance --months 1", "Let a month pass in the service that runs, from another terminal"],
   ]);
@@ -130,7 +113,6 @@ export async function readAssumptions(
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }
 
-/** Adds the time 00:00 to a date without a time. */
 async function startTime(typed: string): Promise<string> {
   const { dateTimeSchema } = await import("../../../api/date-time.js");
   const time = /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;

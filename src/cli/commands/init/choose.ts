@@ -5,7 +5,6 @@ import { echoed } from "../../console/printable.js";
 import { CliError, environmentError, EXIT, usageError } from "../../options/exit.js";
 import { isAddOn, TEMPLATES, type Template } from "./templates.js";
 
-/** The user's options. */
 interface Given {
   folder: string | undefined;
   template: string | undefined;
@@ -17,7 +16,6 @@ interface Given {
 
 export interface Choices {
   template: Template;
-  /** An absolute path. */
   directory: string;
   /** Whether existing files of the same name are replaced. */
   replace: boolean;
@@ -25,7 +23,6 @@ export interface Choices {
 
 const SUGGESTION = "my-receiver";
 
-/** Reads the options. On a terminal it asks the user for missing values. */
 export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
@@ -73,7 +70,6 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
       const options = { message: "Which folder?", placeholder: SUGGESTION, defaultValue: SUGGESTION };
       return answered(await text({ ...common, ...options }));
     },
-    /** Resolves to the name of a template. */
     async template(): Promise<string> {
       // The description is in the label, because Clack shows a `hint` only for the choice under the cursor.
       const options = TEMPLATES.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));

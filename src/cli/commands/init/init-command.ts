@@ -33,11 +33,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
       ).choices(SENDER_NAMES),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
-    .option(
-      "--into <folder>",
-      "with --template add-on: the folder for the new files, inside the app (default: signals)",
-      notEmpty,
-    )
+    .option("--into <folder>", "with --template add-on: where in the app to put the files (default: signals)", notEmpty)
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
@@ -56,21 +52,12 @@ export function addInitCommand(program: Command, context: CommandContext) {
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
   withExamples(command, [
     ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
-    [
-      "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
-      "Make a new receiver without questions",
-    ],
+    ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "Answer all questions beforehand"],
     ["npx signalbox init my-receiver --sender stripe", "Make a new receiver of Stripe's webhooks"],
     ["npx signalbox init my-receiver --store postgres", "Make a new receiver with its inbox in PostgreSQL"],
-    [
-      "npx signalbox init . --template add-on",
-      "Add files to the Express app in this folder, without changing its files",
-    ],
+    ["npx signalbox init . --template add-on", "Add files to the Express app in this folder"],
     ["npx signalbox init . --force --no-install --no-git", "Write only the files, into this folder"],
-    [
-      "npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz",
-      "Make a receiver that depends on a tarball of signalbox",
-    ],
+    ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "Depend on a tarball of signalbox"],
   ]);
   runs(command, context, init);
   return command;
@@ -94,7 +81,6 @@ async function init(folder: string | undefined, options: InitOptions, { cli }: C
   return makeProject({ ...choices, template: project }, options, cli);
 }
 
-/** Writes the files of the add-on, and prints the steps that the user has to do by hand. */
 async function addToApp(
   { template, directory, replace }: Choices,
   { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,

@@ -78,7 +78,6 @@ export async function makeProject(
 
 interface NewProject {
   template: Template;
-  /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
   isInstalled: boolean;
@@ -88,7 +87,6 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
   const cd = cdCommand(directory);
   const translated = (command: string): string => withCommandsOf(packageManager, command);
   return {
-    /** Commands to type one after the other. */
     commands: [
       ...(cd === null ? [] : [cd]),
       translated(isInstalled ? "npm test" : "npm install"),
@@ -101,7 +99,6 @@ function nextSteps({ template, directory, packageManager, isInstalled }: NewProj
   };
 }
 
-/** Prints the commands to type, and in which terminal. */
 function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>, terminal: Terminal): void {
   const print = (title: string, lines: readonly string[]): void => {
     terminal.print(terminal.paint.bold(title));

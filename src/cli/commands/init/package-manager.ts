@@ -34,7 +34,6 @@ const FOR_PNPM: readonly (readonly [npm: string, pnpm: string])[] = [
   ["npm prune --omit=dev", "CI=true pnpm prune --prod"],
 ];
 
-/** Replaces the commands of npm in a text with the commands of another package manager. */
 export function withCommandsOf(packageManager: PackageManager, text: string): string {
   if (packageManager === "npm") return text;
   return (

@@ -26,7 +26,6 @@ export interface Project {
 }
 
 interface ProjectChoices {
-  /** An absolute path. */
   directory: string;
   packageManager: PackageManager;
   /** The value of `signalbox` in `dependencies`. */
@@ -55,7 +54,6 @@ function keepMarked(text: string, words: ReadonlySet<string>): string {
   return kept.replaceAll(/\n{3,}/g, "\n\n");
 }
 
-/** All files of a new project, sorted by path. */
 export function planProject({ layers, sender }: Template, choices: ProjectChoices): Project {
   const { directory, packageManager, signalbox, hasCopy } = choices;
   const hasMachines = packageManager === "npm" || packageManager === "pnpm";

@@ -4,7 +4,6 @@ import { makeFolders } from "../../../sqlite/make-folders.js";
 import { environmentError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 
-/** A file to write. */
 export interface PlannedFile {
   /** Relative to the target folder, with `/`. */
   path: string;

@@ -30,26 +30,12 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     )
     .option("--all-types", `all ${SIGNAL_TYPES.length} signal types`)
     .addOption(new Option("--locale <locale>", "the language of the signals").choices(LOCALES).default("en"))
-    .option(
-      "--secret-file <file>",
-      "the file that the secrets are added to, one per line",
-      notEmpty,
-      DEFAULT_SECRET_FILE,
-    )
-    .option(
-      "--base-url <url>",
-      "the address of the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
-      notEmpty,
-    )
+    .option("--secret-file <file>", "the file to add the secrets to, one per line", notEmpty, DEFAULT_SECRET_FILE)
+    .option("--base-url <url>", "the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL", notEmpty)
     .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
     .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty)
     .option("--dotenv <file>", "a file with such variables; variables that are set win", notEmpty)
-    .option(
-      "--timeout <seconds>",
-      "how long to wait for an answer, and then for the verification",
-      wholeNumber(1, 50),
-      30,
-    )
+    .option("--timeout <seconds>", "how long to wait for an answer, then the verification", wholeNumber(1, 50), 30)
     .option("--json", "print NDJSON");
   withExamples(command, [
     [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],

@@ -16,7 +16,6 @@ import { openSecretWriter, type SecretWriter } from "../../registration/secret-w
 import { readSignalTypes } from "../../registration/signal-type-list.js";
 import { waitUntilActive } from "../../registration/wait-until-active.js";
 
-/** The options of `signalbox register`. */
 export interface RegisterOptions extends ServiceOptions {
   url: string;
   types?: string[];
@@ -27,7 +26,6 @@ export interface RegisterOptions extends ServiceOptions {
   json?: true;
 }
 
-/** Registers once for each list of signal types, and stores each secret as soon as it is received. */
 export async function registerWebhooks(options: RegisterOptions, context: CommandContext): Promise<ExitCode> {
   const { dotenv } = options;
   const { env } = context.cli;
@@ -72,7 +70,6 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
   return reportStatus(done, { ...options, baseUrl }, cli);
 }
 
-/** Waits until the registrations are active, and prints whether they are. */
 async function reportStatus(
   done: readonly NewRegistration[],
   options: RegisterOptions & { baseUrl: string },
@@ -166,7 +163,6 @@ function registeredAnyway(error: unknown): { id: string; secret: string } | null
   return typeof secret === "string" ? { id, secret } : null;
 }
 
-/** Prints the registration without its secret. */
 function report(registration: NewRegistration, { secretFile, json }: RegisterOptions, terminal: Terminal): void {
   const { signing_secret: _secret, ...shown } = registration;
   if (json === true) return terminal.printJson({ ...shown, secret_file: secretFile });

@@ -4,7 +4,6 @@ import { echoed } from "../../../console/printable.js";
 import { usageError } from "../../../options/exit.js";
 import { HABITS, PACKAGE_MANAGERS } from "../package-manager.js";
 
-/** A call that makes an Express app. */
 export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s*\(\s*\)/;
 
 const SOURCE = /\.[cm]?[jt]s$|^www$/;
@@ -50,7 +49,6 @@ export function readApp(directory: string) {
   return {
     extension,
     isTypeScript,
-    /** Its files use `require`. */
     isRequiring: !isTypeScript && !isEsm,
     /** With which the app imports its own files; empty for none. */
     importExtension: extension === ".ts" && !isEsm && !(isLazy && resolvesAsNode) ? "" : extension.replace("ts", "js"),
@@ -60,7 +58,6 @@ export function readApp(directory: string) {
     packageManager,
     /** The first folder of the sources; empty if they are in the app's folder itself. */
     sourceFolder: /^(?!bin\/)([^/]+)\//.exec(entry)?.[1] ?? "",
-    /** One of the app's own tests. */
     ownTest: files.find((file) => TEST.test(file)),
     /** The `PORT` of `.env`, or the only default of the port in the sources. */
     port:
