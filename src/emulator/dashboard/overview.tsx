@@ -4,7 +4,9 @@ import { usePage, View } from "../../browser-parts/page-frame.js";
 import { Facts, Panel } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Account, useAnswer, useDesk } from "./control.js";
+import { describeSituation } from "../../inbox/situation.js";
+import type { Overview as InboxOverview } from "../../inbox-page/inbox-api.js";
+import { type Account, ask, hasInboxPage, useAnswer, useDesk, useLive } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 
 const ADDRESSES = [
@@ -30,6 +32,7 @@ export function Overview() {
           <a href={href(["signals"])}>follow a product and publish a signal</a> about it.
         </p>
       )}
+      {hasInboxPage() && <InboxSituation />}
       <div class="halves">
         <Panel title="What runs here">
           <Facts
@@ -60,6 +63,24 @@ export function Overview() {
         <DeliveryTable from={deliveries} />
       </Panel>
     </View>
+  );
+}
+
+/** What the inbox page says first: a delivery that was answered 200 can still fail in the receiver. */
+function InboxSituation() {
+  const { now } = usePage();
+  const { data } = useLive("inbox", (signal) => ask<InboxOverview>("GET", "/inbox/api/overview", { signal }));
+  return (
+    <div class="situations" role="status">
+      {(data?.endpoints ?? []).map(({ endpoint, facts }) => {
+        const { level, text } = describeSituation({ ...facts, now: data?.now ?? now });
+        return (
+          <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
+            <a href="../inbox/">Inbox</a>: {text}
+          </p>
+        );
+      })}
+    </div>
   );
 }
 
