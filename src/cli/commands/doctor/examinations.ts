@@ -1,6 +1,6 @@
 import { isDatabase } from "../../inbox/inbox-place.js";
 import { createProbes } from "./probe.js";
-import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
+import type { Finding, DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
 import { examineAnswer, examineConnection } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
@@ -15,7 +15,6 @@ import {
 } from "./examine-sender.js";
 import { examineInboxState } from "./examine-state.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
-import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
 const INBOX = "Inbox file";

@@ -1,6 +1,5 @@
 import { explainAnswer, type Fault } from "../../diagnosis/explain-answer.js";
-import type { Reply, Subject } from "./examination.js";
-import { blocker, ok, type Finding } from "./findings.js";
+import { blocker, ok, type Finding, type Reply, type Subject } from "./examination.js";
 import { verdictOf, verificationBody } from "./probe.js";
 
 export async function examineConnection(subject: Subject): Promise<Finding[]> {

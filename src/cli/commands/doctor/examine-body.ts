@@ -1,8 +1,7 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { explainCode } from "../../diagnosis/explain-answer.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Subject } from "./examination.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
 export async function examineBody(subject: Subject): Promise<Finding[]> {

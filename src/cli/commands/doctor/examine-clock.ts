@@ -1,7 +1,6 @@
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { formatAge } from "../../../text/format.js";
-import type { Reply, Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 import { verdictOf } from "./probe.js";
 
 /** A smaller difference between the clocks is ignored. */

@@ -5,8 +5,7 @@ import { senderMistakes } from "../../diagnosis/explain-delivery.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { explainAnswer } from "../../diagnosis/explain-answer.js";
 import { connected } from "./examine-answer.js";
-import type { Reply, Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 
 /** So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing. */
 const LONG_AGO_MS = 24 * 60 * 60 * 1000;
