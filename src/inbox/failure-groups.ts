@@ -15,7 +15,7 @@ export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError
 }
 
 /** Of each state, so many of the newest events are looked at. */
-const MOST_FAILED = 10_000;
+const MOST_FAILED = 5000;
 
 /** The events that fail now, in groups: those that wait after a failed attempt, and the dead ones. The largest group is first. */
 export async function readFailures(store: Pick<InboxStore, "failing">, endpoint: string): Promise<Failure[]> {

@@ -80,7 +80,7 @@ export interface Inbox {
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
   /**
    * The events that fail now, grouped by their error: those that wait after a failed attempt, and the dead ones. Of each state it looks at the
-   * newest 10,000. The largest group is first.
+   * newest 5,000. The largest group is first.
    *
    * @throws SignalboxError `store_failed`
    */

@@ -211,7 +211,7 @@ export interface FailedEvent {
 
 /** A store returns so many of the events that fail at a time, with so many characters of their errors. */
 export const FAILED_AT_ONCE = 500;
-export const FAILED_ERROR_LENGTH = 1000;
+export const FAILED_ERROR_LENGTH = 400;
 
 /** What a receiver says of itself to tools in other processes, such as why its hand-offs are paused. */
 export interface StoredReport {

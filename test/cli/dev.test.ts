@@ -119,7 +119,7 @@ test("it waits for a receiver, says why one is not verified, and goes on when th
   await vi.waitUntil(() => signals.length === 1);
   const { stdout } = await stop();
   expect(stdout).toMatch(/^ +\$ export SIGNALS_BASE_URL=\S+ SIGNALS_API_KEY=sbk_\S+$/m);
-  expect(stdout).toMatch(/^\{"mcpServers":.*"url":"http:\S+\/mcp".*"Bearer sbk_\S+"\}\}\}\}$/m);
+  expect(stdout).toMatch(/^ +MCP +http:\S+\/mcp$/m);
   expect(stdout).toContain('secretFile("');
   expect(stdout).not.toContain("whsec_");
 });

@@ -135,6 +135,8 @@ export const NUMBERS: Readonly<Record<string, number | string>> = {
   slowDeliverySeconds: (RECEIVER.bodyTimeoutMs + RECEIVER.ackTimeoutMs) / 1000,
   firstDelaySeconds: bound(1) / 1000,
   longestDelayHours: bound(1000) / 3_600_000,
+  // The mean of a random delay is half of its bound.
+  usualDelaysDays: (bounds.reduce((sum, delay) => sum + delay) / 2 / 86_400_000).toFixed(1),
   allDelaysDays: (bounds.reduce((sum, delay) => sum + delay) / 86_400_000).toFixed(1),
   breakerThreshold: BREAKER_THRESHOLD,
   leaseMarginSeconds: LEASE_MARGIN_MS / 1000,

@@ -85,9 +85,10 @@ function answerOf({ event, event_type, result, answer_code, duplicate, duration_
 
 /** `advanced to 2026-12-02 08:00 UTC: 143 signals published, …` */
 export function textOfMove({ now, ...sums }: Omit<EventNamed<"clock_moved">, "event">): string {
-  const { delivered, failed, expired, waiting } = sums.deliveries;
+  const { created, delivered, failed, expired, waiting } = sums.deliveries;
+  const isPartSent = created < sums.signals_published;
   const numbers = [
-    `${sums.signals_published} signals published`,
+    `${sums.signals_published} signals published${isPartSent ? " (those about followed products are sent)" : ""}`,
     `${delivered} delivered`,
     `${failed} failed`,
     `${waiting} waiting`,

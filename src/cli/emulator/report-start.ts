@@ -100,7 +100,7 @@ const OPEN_CONTROL =
   "every user of this machine can call the control API and read all signing secrets; --control-token prevents that";
 
 /** Prints what several clients of the remote MCP take as their configuration. It stays one line, so that it can be copied. */
-export function printMcpClient(mcpUrl: string, key: string, { paint, print, printJson }: Terminal): void {
+function printMcpClient(mcpUrl: string, key: string, { paint, print, printJson }: Terminal): void {
   const files = ".mcp.json (Claude Code), .cursor/mcp.json, .gemini/settings.json";
   print(`${paint.bold("MCP client")}  ${paint.dim(`${files}; others: docs/mcp.md of the package`)}`);
   const headers = { Authorization: `Bearer ${key}` };

@@ -1,5 +1,5 @@
 // Measures what a page of an inbox asks of a store that `fillMixed` has filled.
-import type { InboxStore, SearchQuery } from "signalbox";
+import type { InboxStore, Receiver, SearchQuery } from "signalbox";
 import { watchLoop } from "../processes/loop-watch.js";
 import { percentile } from "../statistics.js";
 import { MIXED } from "./fill-mixed.js";
@@ -15,11 +15,16 @@ export interface AskResult {
   calls: number;
 }
 
-/** Asks everything again and again. @param events in the inbox */
+interface MixedInbox {
+  store: InboxStore;
+  inbox: Receiver["inbox"];
+  endpoint: string;
+  events: number;
+}
+
+/** Asks everything again and again. */
 export async function searchMixed(
-  store: InboxStore,
-  endpoint: string,
-  events: number,
+  { store, inbox, endpoint, events }: MixedInbox,
   rounds: number,
 ): Promise<AskResult[]> {
   const newest = (await store.search(endpoint, { limit: 1 })).entries[0];
@@ -34,6 +39,7 @@ export async function searchMixed(
     ["product, three events", { subject: MIXED.rareProduct }],
     ["product, none", { subject: MIXED.noProduct }],
     ["signal type, 1 in 40", { subtype: MIXED.signalType }],
+    ["dead with an error", { state: "dead", error: "queue" }],
     ["dead of a product", { state: "dead", subject: "product-7" }],
     ["whole id", { eventId: anyId }],
     ["id, all begin so", { eventId: newest.eventId.slice(0, 2) }],
@@ -55,6 +61,7 @@ export async function searchMixed(
     ["list", () => store.list({ endpoint, limit: 50 })],
     ["get", () => store.get(endpoint, newest.eventId)],
     ["activity, 7 days", () => store.activity(endpoint, { minutes: 60, spans: 168 })],
+    ["failures of 5,000 events", () => inbox.failures()],
     ["stats", () => store.stats(endpoint)],
   ];
   for (const [name, ask] of others) {

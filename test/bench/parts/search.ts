@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { InboxStore } from "signalbox";
+import { createReceiver, type InboxStore } from "signalbox";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { createManualClock } from "signalbox/testing";
@@ -28,12 +28,16 @@ export async function measureSearch({ under, rounds, progress }: PartContext, wa
         await fillMixed(store, ENDPOINT, { from, events: Math.min(FILL_STEP, events - from), of: events });
         progress(`search  ${name} filled ${Math.min(from + FILL_STEP, events)} of ${events}`);
       }
-      // As a receiver that is started with such an inbox.
-      await store.close(ENDPOINT);
-      await store.open(context);
-      return await searchMixed(store, ENDPOINT, events, rounds * REPEATED);
     } finally {
       await store.close(ENDPOINT);
+    }
+    const { clock } = context;
+    const receiver = createReceiver({ secrets: "whsec_bench", store, clock, logger: false, onSignal: () => undefined });
+    await receiver.start();
+    try {
+      return await searchMixed({ store, inbox: receiver.inbox, endpoint: ENDPOINT, events }, rounds * REPEATED);
+    } finally {
+      await receiver.close();
     }
   };
   const sqlite = await measure("SQLite", sqliteStore(join(under, "search.db")));

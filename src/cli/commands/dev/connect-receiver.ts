@@ -25,6 +25,8 @@ export async function connectReceiver(session: Session, env: NodeJS.ProcessEnv):
   const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
   const registrations = await registerAllTypes(client, { url: options.url.href, secretFile: options.secretFile });
   secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
+  // The verifications of the service come first, so that the receiver need not answer further ones.
+  await emulator.control.settle();
   await waitUntilVerified(registrations, session, env);
   const [slug = ""] = session.slugs;
   await emulator.control.publishSignal({ signal_type: "price_increased", slug });

@@ -83,7 +83,9 @@ export function listenToKeys(session: Session, cli: ConsoleParts, end: (exitCode
   return keys;
 }
 
-async function publishChosen({ emulator, screen, slugs, stop }: Session, keys: Keys, cli: ConsoleParts): Promise<void> {
+async function publishChosen(session: Session, keys: Keys, cli: ConsoleParts): Promise<void> {
+  const { emulator, screen, slugs, stop } = session;
+  if (await saysPaused(session)) return;
   const chosen = await screen.during(() => keys.lend(() => pickSignal(slugs, cli, stop.signal)));
   if (chosen !== null) await emulator.control.publishSignal(chosen);
 }
@@ -98,13 +100,13 @@ async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsolePa
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
     ...common,
-    message: "Which signal type? Type a part of its name.",
+    message: "Which signal type? Type a part of its name; Escape leaves.",
     options: SIGNAL_TYPES.map((value) => ({ value, label: value })),
   });
   if (typeof type !== "string") return null;
   const slug = await autocomplete<string>({
     ...common,
-    message: "About which product?",
+    message: "About which product? Enter takes any.",
     options: [{ value: "", label: "any of them" }, ...slugs.map((value) => ({ value, label: value }))],
   });
   if (typeof slug !== "string") return null;
@@ -151,10 +153,19 @@ function commandOf(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platfor
 }
 
 async function redeliverLast(session: Session): Promise<void> {
+  if (await saysPaused(session)) return;
   const { control } = session.emulator;
   const last = await lastSignal(session);
   if (last === undefined) session.screen.say("no signal was sent yet");
   else await control.redeliver({ delivery_id: last.delivery_id });
+}
+
+/** Says what to press while the registrations are paused. @returns whether they are */
+async function saysPaused({ emulator: { control }, screen }: Session): Promise<boolean> {
+  const { items } = await control.listRegistrations();
+  const isPaused = items.some(({ status }) => status === "paused");
+  if (isPaused) screen.say("paused: press space to resume first");
+  return isPaused;
 }
 
 async function pauseOrResume({ emulator: { control }, screen }: Session): Promise<void> {

@@ -22,7 +22,10 @@ const LEFT_OUT = new Set([
   "endpoint",
   "errorName",
   "eventId",
+  "kind",
 ]);
+/** Nearly every event has it. */
+const USUAL_TYPE = "signal.published";
 const LONGEST_VALUE = 80;
 
 /** A line of pino as one short line: level, message, fields, and the first line of an error. Another line stays as it is. */
@@ -32,12 +35,17 @@ export function shortLogLine(line: string): string {
   if (entry === null || level === undefined) return line;
   const { msg = "", err } = entry;
   const fields = Object.entries(entry)
-    .filter(([name, value]) => !LEFT_OUT.has(name) && value !== null)
-    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+    .filter(([name, value]) => !LEFT_OUT.has(name) && value !== null && value !== USUAL_TYPE)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? shortTime(value) : JSON.stringify(value)}`);
   const { type = "", message = "" } = (err ?? {}) as { type?: string; message?: string };
   const error = err === undefined ? [] : [`${type}: ${message.split("\n", 1)[0] ?? ""}`];
   const words = [...error, ...fields].map((word) => shortened(word, LONGEST_VALUE));
   return [`${level}: ${printable(String(msg))}`, ...words].join("  ");
+}
+
+/** A date-time as the time of day, as the other lines of `dev` have it. */
+function shortTime(text: string): string {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? new Date(text).toTimeString().slice(0, 8) : text;
 }
 
 function parsed(line: string): Record<string, unknown> | null {
