@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { JUDGES, type Answer, type Wanted } from "./answer.js";
+import { isSuccess, JUDGES, type Answer, type Wanted } from "./answer.js";
 import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
 import type { Delivery, Expectation, FixtureFolder } from "./fixture-folder.js";
 import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
@@ -77,9 +77,16 @@ export async function sendCases(
   await inParallel(cases, concurrency, async ({ built, wanted }) => {
     for (let index = 0; index < built.sendings; index++) {
       const exchange = await send(built, index);
-      onResult({ ...exchange, wanted, ok: JUDGES[wanted](exchange.answer, exchange.expected) });
+      const ok = JUDGES[wanted](exchange.answer, exchange.expected) || isPreflight(exchange);
+      onResult({ ...exchange, wanted, ok });
     }
   });
+}
+
+/** Whether a middleware such as `cors()` answered OPTIONS for the whole app, before the receiver. It is no harm: that is no delivery. */
+function isPreflight({ delivery, answer }: Exchange): boolean {
+  if (delivery.method !== "OPTIONS" || !isSuccess(answer)) return false;
+  return answer.headers["access-control-allow-methods"] !== undefined;
 }
 
 /**

@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
-import { serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { startReceiver } from "../../http/serve.js";
+import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";
 
 interface Row {
@@ -48,6 +50,15 @@ test("a server that says yes to everything fails exactly the cases that want ano
   expect(run.exitCode).toBe(1);
   expect(run.lines[0]).toMatch(/^FAILED +wrong-secret +200 received, not 401 signature_mismatch$/);
   expect(run.lines.at(-1)).toMatch(/^3 of 3 .*: wrong-secret, wrong-secret-not-json, wrong-secret-verification$/);
+});
+
+test("an app whose cors() answers OPTIONS before the receiver fails nothing", async () => {
+  const handle = nodeHandler(await startReceiver({ secrets: SECRET }));
+  const url = await listen((request, response) => {
+    if (request.method !== "OPTIONS") return handle(request, response);
+    response.writeHead(204, { "Access-Control-Allow-Methods": "GET,HEAD,PUT,PATCH,POST,DELETE" }).end();
+  });
+  expect(await callCli(["replay", "--url", url, "--only", "options"])).toMatchObject({ exitCode: 0 });
 });
 
 test("a receiver with a wider tolerance fails the cases about age alone", async () => {

@@ -98,6 +98,7 @@ test.each<[what: string, files: Record<string, string>, test: string]>([
   ["with another name", { "app.spec.js": "" }, "signals/router.spec.js"],
   ["in a folder", { "test/app.test.js": "" }, "test/signals.test.js"],
   ["in a folder, by no name", { "test/app.js": "" }, "test/signals.js"],
+  ["in a folder without one", { "test/.gitkeep": "" }, "test/signals.test.js"],
   ["nowhere", {}, "signals/router.test.js"],
 ])("its test is where the app has its tests: %s", async (_what, files, path) => {
   const { files: written, read, steps } = await addTo({ "app.js": REQUIRING, ...files });

@@ -50,7 +50,9 @@ const jsonIn = <Content = Record<string, unknown>>(...path: string[]): Content =
   JSON.parse(readFileSync(join(...path), "utf8")) as Content;
 
 async function make(args: readonly string[], env: Record<string, string> = {}) {
-  const run = await callCli(["init", ...args, ...FILES_ONLY, "--json"], { env });
+  // To pack this clone takes seconds.
+  const version = args.includes("--signalbox") ? [] : ["--signalbox", "^1.0.0"];
+  const run = await callCli(["init", ...args, ...version, ...FILES_ONLY, "--json"], { env });
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   expect(run.lines).toHaveLength(1);
   const made = JSON.parse(run.stdout) as Made;
@@ -468,12 +470,12 @@ test("the first commit holds what was written but for the secrets, also where gi
 test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo broken; exit 1" });
-  const failed = await runCli(["init", "x", "--no-git"], { cwd: folder, env });
+  const failed = await runCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], { cwd: folder, env });
   expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  $ npm install\n") });
   expect(failed.stderr).toMatch(/dependencies were not installed: `npm install` failed; run `npm install` in /);
   expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
 
-  const args = ["init", "y", "--no-git", "--package-manager", "bun"];
+  const args = ["init", "y", "--no-git", "--signalbox", "^1.0.0", "--package-manager", "bun"];
   const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
   expect(missing).toMatchObject({
     exitCode: 3,
@@ -481,15 +483,25 @@ test("an install that fails, and one without the package manager: the files are 
   });
 });
 
-test("the receiver depends on the signalbox that made it", async () => {
+test("the receiver has a packed copy of the signalbox that made it, which Docker and CI can read", async () => {
   const folder = tempFiles();
-  // Here that is a clone.
-  const made = await make([join(folder, "a")]);
-  expect(made.signalbox).toMatch(/^file:\.\.\//);
-  expect(join(folder, "a", made.signalbox.slice("file:".length), "/")).toBe(REPOSITORY);
+  const { stdout } = await callCli(["init", join(folder, "a"), ...FILES_ONLY, "--json"]);
+  const made = JSON.parse(stdout) as Made;
+  const [copy = ""] = readdirSync(join(folder, "a", "vendor"));
+  expect(made.signalbox).toBe(`file:vendor/${copy}`);
+  expect(made.files).toContain(`vendor/${copy}`);
+  expect(copy).toMatch(/^signalbox-.*\.tgz$/);
+  expect(statSync(join(folder, "a", "vendor", copy)).size).toBeGreaterThan(100_000);
+  expect(readFileSync(join(folder, "a", "Dockerfile"), "utf8")).toMatch(/COPY vendor \.\/vendor\nRUN npm ci\n/);
+  writeFileSync(join(folder, "signalbox-9.tgz"), "packed");
+  const given = await make([join(folder, "c"), "--signalbox", join(folder, "signalbox-9.tgz")]);
+  expect([given.signalbox, given.read("vendor/signalbox-9.tgz")]).toEqual(["file:vendor/signalbox-9.tgz", "packed"]);
   mkdirSync(join(folder, "b"));
-  const given = await make([join(folder, "c"), "--signalbox", `file:${join(folder, "b")}`]);
-  expect(given.signalbox).toBe("file:../b");
+  const broken = await callCli(["init", join(folder, "d"), ...FILES_ONLY, "--signalbox", join(folder, "b")]);
+  expect(broken).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining("give --signalbox a tarball") as string,
+  });
 });
 
 test("where an installed signalbox came from is what npm noted", () => {
@@ -514,7 +526,7 @@ test("where an installed signalbox came from is what npm noted", () => {
 test("Ctrl-C while it installs is 130, and says what is there and what is not", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo started; exec sleep 60" });
-  const child = startCli(["init", "x", "--no-git"], { cwd: folder, env });
+  const child = startCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], { cwd: folder, env });
   const isStarted = new Promise<void>((resolve) => {
     child.stderr?.on("data", (chunk: Buffer) => {
       if (chunk.toString().includes("started")) resolve();

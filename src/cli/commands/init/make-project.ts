@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Cli } from "../../console/cli.js";
 import type { Terminal } from "../../console/terminal.js";
 import { EXIT, type ExitCode } from "../../options/exit.js";
@@ -8,7 +8,7 @@ import { printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
 import { callingPackageManager, HABITS, withCommandsOf, type PackageManager } from "./package-manager.js";
-import { signalboxSpec } from "./signalbox-spec.js";
+import { packedCopy, signalboxSpec } from "./signalbox-spec.js";
 import type { Template } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 
@@ -30,9 +30,12 @@ export async function makeProject(
 ): Promise<ExitCode> {
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
-  const signalbox = signalboxSpec(options.signalbox, directory);
+  const spec = signalboxSpec(options.signalbox, directory);
+  const copy = spec.startsWith("file:") ? await packedCopy(resolve(directory, spec.slice("file:".length))) : null;
+  const signalbox = copy === null ? spec : `file:${copy.path}`;
   const { planProject } = await import("./plan-project.js");
-  const project = planProject(template, { directory, packageManager, signalbox });
+  const project = planProject(template, { directory, packageManager, signalbox, hasCopy: copy !== null });
+  if (copy !== null) project.files.push(copy);
   // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does
   // not exist.
   const isKept = ({ path, isPrivate }: PlannedFile): boolean =>
@@ -53,7 +56,7 @@ export async function makeProject(
   const isInstalled = installation === "ok";
   if (hasRepository) await commit(files, { directory, packageManager }, cli);
   const steps = nextSteps(template, directory, packageManager, isInstalled ? "npm test" : "npm install");
-  const notes = notesOn(signalbox, kept, isInWorkspace);
+  const notes = notesOn(copy, kept, isInWorkspace);
   if (options.json) {
     const paths = files.map(({ path }) => path);
     const what = { template: template.name, directory, name: project.name, packageManager, signalbox };
@@ -100,7 +103,8 @@ function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>
   for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
 }
 
-function notesOn(signalbox: string, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
+/** What the user has to know about this project, and cannot see in the list of written files. */
+function notesOn(copy: PlannedFile | null, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
   const notes = kept.map(({ path }) => `kept your ${path}`);
   if (isInWorkspace) {
     notes.push(
@@ -108,9 +112,10 @@ function notesOn(signalbox: string, kept: readonly PlannedFile[], isInWorkspace:
         "the root's lock file",
     );
   }
-  if (signalbox.startsWith("file:")) {
-    const path = printable(signalbox.slice("file:".length));
-    notes.push(`package.json takes signalbox from ${path}, which Docker and CI cannot read: set a version for them`);
+  if (copy !== null) {
+    notes.push(
+      `package.json takes signalbox from ${copy.path}, which Docker and CI can read too; when it is in the npm registry, set its version there`,
+    );
   }
   return notes;
 }

@@ -75,7 +75,7 @@ export function approveBuilds(
   packageManager: PackageManager,
   manifest: ApprovableManifest,
   nodeMajor: number,
-): PlannedFile[] {
+): (PlannedFile & { content: string })[] {
   if (packageManager === "npm") return [];
   const { allowScripts = {} } = manifest;
   delete manifest.allowScripts;

@@ -30,6 +30,8 @@ interface ProjectChoices {
   packageManager: PackageManager;
   /** The value of `signalbox` in `dependencies`. */
   signalbox: string;
+  /** Whether that is a tarball in the project. */
+  hasCopy: boolean;
 }
 
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
@@ -45,7 +47,7 @@ const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
  * line of its own, as a comment.
  */
 function keepMarked(text: string, words: ReadonlySet<string>): string {
-  const marked = /^[^\w\n]*if (sqlite|postgres|docker|signals|sender)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
+  const marked = /^[^\w\n]*if (sqlite|postgres|docker|signals|sender|vendor)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
   const kept = text.replaceAll(marked, (_all, word: string, part: string) =>
     words.has(word) ? keepMarked(part, words) : "",
   );
@@ -53,12 +55,13 @@ function keepMarked(text: string, words: ReadonlySet<string>): string {
 }
 
 export function planProject({ layers, sender }: Template, choices: ProjectChoices): Project {
-  const { directory, packageManager, signalbox } = choices;
+  const { directory, packageManager, signalbox, hasCopy } = choices;
   const hasMachines = packageManager === "npm" || packageManager === "pnpm";
   const words = new Set([
     layers.includes("postgres") ? "postgres" : "sqlite",
     sender === undefined ? "signals" : "sender",
     ...(hasMachines ? ["docker"] : []),
+    ...(hasCopy ? ["vendor"] : []),
   ]);
   const translate = sender === undefined ? (text: string) => text : translatorFor(sender);
   const contents = new Map<string, string>();
@@ -85,7 +88,7 @@ export function planProject({ layers, sender }: Template, choices: ProjectChoice
   for (const { path, content } of builds) contents.set(path, content);
   const [olderNode, imageNode] = nodesFor(nodeMajor);
   const written = [...contents].filter(([path]) => hasMachines || !FOR_MACHINES.test(path));
-  const files = written.map(([path, content]) => {
+  const files = written.map(([path, content]): PlannedFile => {
     const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
     const filled = text
       .replaceAll("{{name}}", name)

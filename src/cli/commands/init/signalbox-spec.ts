@@ -1,8 +1,16 @@
-import { existsSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { usageError } from "../../options/exit.js";
+import { promisify } from "node:util";
+
+import { environmentError, errorCode, usageError } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 import { PACKAGE_FOLDER, packageVersion } from "../../package-folder.js";
+import type { PlannedFile } from "./write-files.js";
+
+/** The folder of a project for its copy of signalbox. */
+const VENDOR = "vendor";
 
 /**
  * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` the project depends on the
@@ -32,6 +40,32 @@ export function signalboxSpec(given: string | undefined, directory: string): str
 function fileSpec(path: string, directory: string): string {
   return `file:${relative(directory, path).replaceAll("\\", "/")}`;
 }
+
+/**
+ * A packed copy of the signalbox in a tarball or a folder, for the project's own folder, so that Docker and CI can install it too.
+ *
+ * @throws CliError when npm cannot pack the folder
+ */
+export async function packedCopy(path: string): Promise<PlannedFile> {
+  if (statSync(path).isFile()) return copyOf(path);
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
+  try {
+    // Its scripts would build it anew, and this signalbox runs.
+    const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder];
+    // On Windows npm is a script, which needs a shell. No argument comes from the user.
+    await promisify(execFile)("npm", args, { cwd: path, shell: process.platform === "win32" });
+    const [name = ""] = readdirSync(folder);
+    return copyOf(join(folder, name));
+  } catch (error) {
+    throw environmentError(
+      `cannot pack ${echoed(path)} with npm (${errorCode(error)}); give --signalbox a tarball or a version`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const copyOf = (path: string): PlannedFile => ({ path: `${VENDOR}/${basename(path)}`, content: readFileSync(path) });
 
 /** The tarball, folder or git address that npm installed a package from; `null` for a registry, or if npm kept no record of it. */
 export function installedFrom(folder: string): string | null {

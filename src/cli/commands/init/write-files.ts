@@ -7,7 +7,7 @@ import { echoed } from "../../console/printable.js";
 export interface PlannedFile {
   /** Relative to the target folder, with `/`. */
   path: string;
-  content: string;
+  content: string | Uint8Array;
   /** The file holds a secret, so other users of the machine must not be able to read it. */
   isPrivate?: true;
 }

@@ -101,7 +101,7 @@ async function readSender(
     return { deliveries, serviceNow: Date.parse(now) };
   } catch (error) {
     if (url !== undefined || !(error instanceof CliError)) throw error;
-    terminal.note(`no sender: ${error.message}; if it listens elsewhere, give --url`);
+    terminal.note(`the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`);
     return null;
   }
 }

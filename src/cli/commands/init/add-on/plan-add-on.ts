@@ -25,7 +25,7 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
   const isPostgres = store === "postgres";
   const app = readApp(directory);
   const target = into === undefined ? posix.join(app.sourceFolder, "signals") : insideApp(into);
-  const test = testIn(app, target);
+  const test = testIn(app, target, existsSync(join(directory, "test")));
   const file = (template: string, path: string) => ({
     path: path + app.extension,
     content: render(template, app, posix.relative(posix.dirname(path), target)),
@@ -79,8 +79,9 @@ function insideApp(into: string): string {
 }
 
 /** Where the app has its tests, named as they are; without an extension. Jest must not run a test that it cannot load. */
-function testIn({ isLazy, ownTest = "" }: App, target: string): string {
+function testIn({ isLazy, ownTest = "" }: App, target: string, hasTestFolder: boolean): string {
   if (isLazy) return posix.join(target, "router.check");
+  if (ownTest === "" && hasTestFolder) return `test/${posix.basename(target)}.test`;
   const [, folder, suffix] = /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
   if (folder === undefined) return posix.join(target, `router${suffix ?? ".test"}`);
   return `${folder}${posix.basename(target)}${suffix ?? ""}`;
