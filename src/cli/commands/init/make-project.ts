@@ -195,10 +195,10 @@ function runTool(
 ): Promise<ToolOutcome> {
   const output = command === "git" ? "ignore" : 2;
   const isWindows = process.platform === "win32";
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
     // On Windows package managers are scripts, which need a shell. The shell is safe, because no argument comes from the user.
     const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
-    child.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ENOENT" ? "missing" : "failed"));
-    child.once("close", (exitCode) => resolve(exitCode === 0 ? "ok" : "failed"));
+    child.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ENOENT" ? "missing" : "failed"));
+    child.once("close", (exitCode) => settle(exitCode === 0 ? "ok" : "failed"));
   });
 }
