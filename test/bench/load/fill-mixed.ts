@@ -46,7 +46,8 @@ function mixedEvent(n: number, of: number, startedAt: number, endpoint: string):
   const body = Buffer.from(JSON.stringify(event));
   const at = startedAt + n * BETWEEN_EVENTS_MS;
   const state = dice < 10 ? "dead" : dice === 500 ? "quarantined" : "done";
-  const lastError = state === "dead" ? `Error: the queue of ${product} is down\n${"    at send (queue.js:1:1)\n".repeat(20)}` : null;
+  const lastError =
+    state === "dead" ? `Error: the queue of ${product} is down\n${"    at send (queue.js:1:1)\n".repeat(20)}` : null;
   return {
     seq: n,
     endpoint,
