@@ -42,11 +42,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
   ["emulator", async () => (await import("./commands/emulator/emulator-command.js")).addEmulatorCommand],
 ]);
 
-/**
- * Creates the program with the typed command, or with all commands if the first word of `args` is not a command.
- *
- * @param outcome gets the exit code and the command's name while the program runs
- */
+/** With the typed command, or with all if the first word of `args` is none. The run sets `outcome`. */
 export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
   const program = new Command("signalbox")
     .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")

@@ -215,7 +215,7 @@ async function commandNames(): Promise<string[]> {
   });
 }
 
-/** The ids in the calls that make a finding. */
+/** The ids in the calls that make a finding, and those that a table of fixes names. */
 function findingsOfDoctor(): string[] {
   const folders = ["commands/doctor", "diagnosis"].map((name) => new URL(`src/cli/${name}/`, ROOT));
   const code = folders.flatMap((folder) =>
@@ -223,6 +223,6 @@ function findingsOfDoctor(): string[] {
   );
   const made = code
     .join("\n")
-    .matchAll(/(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"/g);
-  return [...new Set([...made].map((match) => match[1] ?? ""))];
+    .matchAll(/(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}(inbox_\w+):/gm);
+  return [...new Set([...made].map((match) => match[1] ?? match[2] ?? ""))];
 }

@@ -21,11 +21,7 @@ export interface Terminal {
   note(line: string): void;
   /** Shows the progress of long work on stderr, if stderr is a terminal and stdout is not. `null` removes the line. */
   progress(text: string | null): void;
-  /**
-   * Resolves when all data are written, or when the reader of stdout has ended.
-   *
-   * @throws CliError when data could not be written, because a full disk must not look like success
-   */
+  /** Resolves when all is written, or nobody reads. @throws CliError, because a full disk must not look like success */
   flush(): Promise<void>;
   /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */
   readonly isClosed: boolean;

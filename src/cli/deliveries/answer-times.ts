@@ -1,12 +1,7 @@
-export interface AnswerTimes {
-  count: number;
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
-}
+export type AnswerTimes = NonNullable<ReturnType<typeof answerTimes>>;
 
 /** @returns null when there is no duration */
-export function answerTimes(durations: readonly number[]): AnswerTimes | null {
+export function answerTimes(durations: readonly number[]) {
   if (durations.length === 0) return null;
   const sorted = durations.toSorted((a, b) => a - b);
   const quantile = (part: number): number => rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { shortened } from "../console/printable.js";
-import type { Expectation } from "./delivery-schema.js";
+import type { Expectation } from "./fixture-folder.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface Answered {

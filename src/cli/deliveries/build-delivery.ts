@@ -1,8 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { SIGNATURE_HEADER } from "../../signature/header.js";
 import { signBody } from "../../signature/sign.js";
-import type { AfterSigning, Delivery, Expectation } from "./delivery-schema.js";
-import type { FixtureFolder } from "./fixture-folder.js";
+import type { AfterSigning, Delivery, Expectation, FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 

@@ -59,11 +59,11 @@ export function parseAssignment(text: string): Assignment {
 /** Copies the event and sets the values. Missing objects are added; a number in a path is the index of an array element. */
 export function setPaths(event: Record<string, unknown>, assignments: readonly Assignment[]): Record<string, unknown> {
   const copy = structuredClone(event);
-  for (const { path, value } of assignments) setPath(copy, path, value);
+  for (const assignment of assignments) setPath(copy, assignment);
   return copy;
 }
 
-function setPath(root: Record<string, unknown>, path: readonly string[], value: unknown): void {
+function setPath(root: Record<string, unknown>, { path, value }: Assignment): void {
   let node: Record<string, unknown> = root;
   path.slice(0, -1).forEach((name, depth) => {
     // Only own properties are followed, because `constructor.prototype` would lead to an object outside the event.

@@ -2,7 +2,7 @@ import { printable } from "../console/printable.js";
 import { formatTable } from "../console/table.js";
 import type { Terminal } from "../console/terminal.js";
 import { describeAnswer, describeWanted, type Answer } from "./answer.js";
-import type { Delivery } from "./delivery-schema.js";
+import type { Delivery } from "./fixture-folder.js";
 import { createCaseSender, sendCases, type CaseResult, type Target } from "./send-cases.js";
 
 export interface ReplayOptions {

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isSuccess, JUDGES, type Answer, type Wanted } from "./answer.js";
 import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
-import type { Delivery, Expectation } from "./delivery-schema.js";
-import type { FixtureFolder } from "./fixture-folder.js";
+import type { Delivery, Expectation, FixtureFolder } from "./fixture-folder.js";
 import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
 
 export interface Target {
@@ -37,10 +36,7 @@ export function createCaseSender(target: Target, asIs: boolean) {
   const otherSecret = `other_${randomBytes(24).toString("hex")}`;
   return {
     build: (delivery: Delivery) => buildDelivery(delivery, { events, secret, otherSecret, asIs }),
-    /**
-     * @param index the number of the sending, from 0
-     * @throws CliError when there is no connection, and on Ctrl-C
-     */
+    /** @param index from 0 @throws CliError when there is no connection, and on Ctrl-C */
     async send(built: BuiltDelivery, index: number, hold?: Hold): Promise<Exchange> {
       const { delivery, sendings } = built;
       const outgoing = built.build(index);

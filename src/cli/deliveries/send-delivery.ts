@@ -30,12 +30,7 @@ export interface Hold {
 /** The rest of a longer answer is dropped. A receiver made with signalbox answers with at most a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/**
- * Sends a delivery and returns the answer, or why there was none. Uses `node:http`, because `fetch` refuses repeated headers,
- * some methods and chunked bodies.
- *
- * @throws CliError only when the command was interrupted
- */
+/** By `node:http`, because `fetch` refuses repeated headers, some methods and chunked bodies. */
 export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
   const answer = await exchange(url, delivery, options);
   options.signal.throwIfAborted();

@@ -6,7 +6,6 @@ import type { AnySender, Reading } from "../../senders/sender.js";
 import { ParsedSignature, type Signature } from "../../signature/header.js";
 import { verifyParsedSignature, type SignatureProblem } from "../../signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
-import { findHeaderFault } from "./fix-header.js";
 import { secretMistakes, type SecretMistake } from "./secret-mistakes.js";
 
 export interface CapturedDelivery {
@@ -83,6 +82,31 @@ function causesOfMalformed(delivery: CapturedDelivery): Causes {
   if (then.valid) return { causes: [`${first} (after this is fixed, the signature is valid)`] };
   const { causes, possibleCauses } = then;
   return { causes: [first, ...causes], possibleCauses };
+}
+
+const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;
+
+/** Why a header of the service does not have its form; with the header as it should be, if that shows. */
+function findHeaderFault(header: string): { cause: string; fixed: string | null } {
+  const dense = header.replaceAll(/\s/g, "");
+  if (dense !== header && FORM.test(dense)) return { cause: "it contains spaces", fixed: dense };
+  const lowercase = dense.toLowerCase();
+  const milliseconds = /^t=(\d{10})\d{3},(v1=[0-9a-f]{64})$/.exec(lowercase);
+  if (milliseconds !== null) {
+    const fixed = `t=${milliseconds[1]},${milliseconds[2]}`;
+    return { cause: "t is in milliseconds: it must be whole seconds", fixed };
+  }
+  return { cause: partAtFault(lowercase), fixed: null };
+}
+
+function partAtFault(header: string): string {
+  if ((header.match(/v1=/g) ?? []).length > 1) return "it has more than one v1: it may have been sent twice";
+  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is only a digest: t=<unix seconds>, and v1= are missing";
+  if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
+  const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];
+  if (digest === undefined) return "it has no v1=<hex>";
+  if (/^[0-9a-f]*$/.test(digest) && digest.length !== 64) return `its v1 has ${digest.length} hex digits instead of 64`;
+  return "it must be t=<1 to 12 digits>,v1=<64 hex digits>";
 }
 
 /** Tries the usual mistakes, one or two at a time, and returns those with which the digest matches. */

@@ -9,12 +9,7 @@ export interface SecretMistake {
 const PREFIX = "whsec_";
 const HERE = "the secret given here";
 
-/**
- * The keys that result from usual mistakes in copying a secret from the service to a program. No text quotes the secret.
- *
- * @param given the secret that was given to this command
- * @param other the side that may have a different key
- */
+/** What usual mistakes make of a secret. No text quotes it. @param other the side that may have another key */
 export function secretMistakes(given: string, other: "signer" | "receiver"): SecretMistake[] {
   const secret = given.trim();
   const theirs = `the ${other}'s secret`;

@@ -1,10 +1,6 @@
 import type { EmulatorControl } from "../../emulator/instance/create-emulator.js";
 
-/**
- * Makes an account follow the products with the most traffic.
- *
- * @returns their slugs, the product with the most traffic first
- */
+/** @returns the slugs, the product with the most traffic first */
 export async function followMostVisited(
   control: Pick<EmulatorControl, "follow">,
   { account, count, baseUrl, apiKey }: { account: number; count: number; baseUrl: string; apiKey: string },

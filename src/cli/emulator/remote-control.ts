@@ -5,11 +5,7 @@ import { httpUrl } from "../options/parse-option.js";
 /** Where an emulator listens, and where these commands look for one. */
 export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
 
-/**
- * The emulator of `SIGNALS_BASE_URL`.
- *
- * @throws CliError for an address of another machine: it may be the real service, which must not get the control token
- */
+/** @throws CliError for another machine: it may be the real service, which must not get the control token */
 export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
@@ -30,12 +26,7 @@ interface Described {
   path: string;
 }
 
-/**
- * Returns the operations of the control API of an emulator that runs in another process.
- *
- * @param origin such as `http://127.0.0.1:4010`
- * @throws CliError when no emulator answers; each operation throws one when it is refused
- */
+/** @throws CliError when no emulator answers at `origin`; each operation throws one when it is refused */
 export async function connectControl(
   origin: string,
   { token, signal, timeoutMs }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },

@@ -58,16 +58,8 @@ export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, de
   const accounts = demo.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
   // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
   // forward SIGTERM.
-  return {
-    url,
-    baseUrl,
-    mcpUrl,
-    controlUrl: `${url}/_emulator`,
-    uiUrl: dashboardUrl(url),
-    now,
-    pid: process.pid,
-    accounts,
-  };
+  const pages = { controlUrl: `${url}/_emulator`, uiUrl: dashboardUrl(url) };
+  return { url, baseUrl, mcpUrl, ...pages, now, pid: process.pid, accounts };
 }
 
 function printStart(

@@ -35,12 +35,7 @@ export function assertPlace({ db, schema }: InboxPlace): void {
     throw usageError("--db is no file and does not begin with postgres://");
 }
 
-/**
- * Connects to the database of an inbox, for what its store does not do.
- *
- * @param canMake whether a missing inbox is made
- * @throws SignalboxError `store_…`
- */
+/** For what the store of an inbox does not do. @param canMake whether a missing inbox is made */
 export async function withDatabase<Result>(
   { db, schema = "signalbox" }: InboxPlace,
   canMake: boolean,

@@ -32,11 +32,7 @@ export function addInboxOptions(command: Command) {
 
 export type InboxOptions = OptionsOf<typeof addInboxOptions>;
 
-/**
- * Opens the inbox. The receiver can run at the same time. Close the store afterwards.
- *
- * @throws CliError when the file is not an SQLite file; SignalboxError `store_…` when the store cannot use the inbox
- */
+/** The receiver can run at the same time. Close the store afterwards. */
 export async function openInbox(options: InboxPlace & { endpoint: string }): Promise<OpenInbox> {
   const { endpoint } = options;
   const store = await storeOf(options);

@@ -28,11 +28,7 @@ export function usageError(message: string): CliError {
   return new CliError(EXIT.usage, message);
 }
 
-/**
- * Turns the library's error for an option into a usage error that names the flag. Any other error is returned unchanged.
- *
- * @param flags the command line flag of each library option: `{ seed: "--seed" }`
- */
+/** Names the flag if the library refuses its option. @param flags by option: `{ seed: "--seed" }` */
 export function toUsageError(error: unknown, flags: Readonly<Record<string, string>>): unknown {
   if (!(error instanceof OptionError) || !Object.hasOwn(flags, error.option)) return error;
   return usageError(`${flags[error.option]}: ${error.problem}`);

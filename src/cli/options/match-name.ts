@@ -1,12 +1,7 @@
 import { echoed } from "../console/printable.js";
 import { usageError } from "./exit.js";
 
-/**
- * The items that match `--only` and do not match `--skip`.
- *
- * @param example a pattern that matches a name; an error suggests it
- * @throws CliError for a pattern that matches no name, and when every item is skipped
- */
+/** @param example a pattern that matches a name; an error suggests it */
 export function selectByName<Item>(
   all: readonly Item[],
   nameOf: (item: Item) => string,

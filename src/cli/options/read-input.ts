@@ -27,10 +27,7 @@ export function readFrom<Result>(what: string, read: () => Result): Result {
   }
 }
 
-/**
- * @param what the text that names the file in the error
- * @throws CliError when the file cannot be read
- */
+/** @param what names the file in the error */
 export function readBytes(file: string, what = file): Buffer {
   return readFrom(what, () => readFileSync(file));
 }

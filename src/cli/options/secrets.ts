@@ -21,10 +21,7 @@ export function secretVariable(sender: string): string {
 /** The file in the current folder that `register` writes and that receivers made by `init` read. */
 export const DEFAULT_SECRET_FILE = "signals.secret";
 
-export const SECRET = new Option(
-  "--secret <secret>",
-  "the signing secret; other users see it in the process list",
-).argParser(collect);
+export const SECRET = new Option("--secret <secret>", "the signing secret; other users can see it").argParser(collect);
 export const SECRET_FILE = new Option(
   "--secret-file <file>",
   `a file with a signing secret on each line (default: SIGNALS_SECRET, otherwise ${DEFAULT_SECRET_FILE} in this folder)`,

@@ -33,11 +33,7 @@ export interface SecretWriter {
    * @throws CliError when the file could not be written. The file is then unchanged, and the message says where the secret is.
    */
   add(secret: string): void;
-  /**
-   * Removes the secrets from the file; other lines stay.
-   *
-   * @throws CliError or an error of the file system when the file could not be written. The file is then unchanged.
-   */
+  /** Other lines stay. @throws Error when the file could not be written; it is then unchanged */
   remove(secrets: readonly string[]): void;
   /** Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide the error of `add`. */
   close(): void;

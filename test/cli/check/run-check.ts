@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { AnswerTimes } from "../../../src/cli/deliveries/answer-times.js";
-import type { CheckResult } from "../../../src/cli/commands/check/check.js";
+import type { CheckResult } from "../../../src/cli/commands/check/check-context.js";
 import type { Summary } from "../../../src/cli/commands/check/report-checks.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, type CliRun } from "../run-cli.js";

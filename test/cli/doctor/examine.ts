@@ -1,6 +1,5 @@
-import type { DoctorInput } from "../../../src/cli/commands/doctor/examination.js";
+import type { DoctorInput, Finding } from "../../../src/cli/commands/doctor/examination.js";
 import { runExaminations, type Outcome } from "../../../src/cli/commands/doctor/examinations.js";
-import type { Finding } from "../../../src/cli/commands/doctor/findings.js";
 import { SURROUNDINGS, type Surroundings } from "../../../src/cli/commands/doctor/surroundings.js";
 import { SECRET } from "../run-cli.js";
 

@@ -1,7 +1,7 @@
 import { answerTimes, describeTimes, type AnswerTimes } from "../../deliveries/answer-times.js";
 import { isRefusal, isSuccess, type Answered } from "../../deliveries/answer.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
-import type { CheckContext, Observation, Probe } from "./check.js";
+import type { CheckContext, Observation, Probe } from "./check-context.js";
 import { probeOf } from "./describe-delivery.js";
 
 /** A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer that its rule applies to. */

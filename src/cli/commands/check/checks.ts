@@ -1,7 +1,7 @@
 import { LIMITS } from "../../../api/limits.js";
 import { SIGNAL_TYPES } from "../../../events/signal-types.js";
 import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
-import type { Check } from "./check.js";
+import type { Check } from "./check-context.js";
 import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
 
 /** The document's tolerance, which every check of the age is about. */

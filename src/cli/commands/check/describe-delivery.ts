@@ -1,9 +1,9 @@
 import { AFTER_SIGNING } from "../../deliveries/build-delivery.js";
 import { describeAnswer, describeWanted, JUDGES, type Wanted } from "../../deliveries/answer.js";
-import type { Delivery } from "../../deliveries/delivery-schema.js";
+import type { Delivery } from "../../deliveries/fixture-folder.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
 import { shortened } from "../../console/printable.js";
-import type { Probe } from "./check.js";
+import type { Probe } from "./check-context.js";
 
 export function probeOf({ name, delivery, sending, expected, answer }: Exchange, wanted: Wanted): Probe {
   return {

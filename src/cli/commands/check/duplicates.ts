@@ -1,8 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.js";
 import type { Hold } from "../../deliveries/send-delivery.js";
-import { sendTimes, isMarkedDuplicate } from "./check-context.js";
-import type { CheckContext, Observation, Probe } from "./check.js";
+import { sendTimes, isMarkedDuplicate, type CheckContext, type Observation, type Probe } from "./check-context.js";
 import { restartReceiver } from "./restart-receiver.js";
 
 const CANNOT_TELL = 'its answers do not mark a repeated event with {"duplicate":true}';

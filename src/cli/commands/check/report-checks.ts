@@ -2,7 +2,7 @@ import { printable, someNames } from "../../console/printable.js";
 import type { Terminal } from "../../console/terminal.js";
 import { formatTable } from "../../console/table.js";
 import type { AnswerTimes } from "../../deliveries/answer-times.js";
-import type { CheckKind, CheckResult } from "./check.js";
+import type { CheckKind, CheckResult } from "./check-context.js";
 import { describeOffset } from "./receiver-clock.js";
 import { CHECKS } from "./checks.js";
 

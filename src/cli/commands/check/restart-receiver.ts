@@ -7,18 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { shortened } from "../../console/printable.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import { environmentError } from "../../options/exit.js";
-import type { CheckContext } from "./check.js";
+import type { CheckContext } from "./check-context.js";
 
 const TRY_MS = 2000;
 const POLL_MS = 100;
 /** Answers of a proxy whose receiver is down, and of a receiver that has not started yet: the restart is not complete. */
 const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);
 
-/**
- * Runs the user's restart command and waits until the receiver answers again.
- *
- * @throws CliError when the command fails, or the receiver does not answer in time
- */
+/** @throws CliError when the command fails, or the receiver does not answer in time */
 export async function restartReceiver(command: string, context: CheckContext): Promise<void> {
   const { url, restartTimeoutMs, signal } = context;
   const deadline = performance.now() + restartTimeoutMs;

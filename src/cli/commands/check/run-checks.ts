@@ -1,16 +1,12 @@
 import { describeAnswer, isSuccess, type Wanted } from "../../deliveries/answer.js";
-import type { Expectation } from "../../deliveries/delivery-schema.js";
+import type { Expectation } from "../../deliveries/fixture-folder.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
-import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check.js";
+import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check-context.js";
 import { probeOf } from "./describe-delivery.js";
 
-/**
- * Runs the checks one after the other.
- *
- * @throws CliError when the receiver cannot be reached, or a command that the user gave fails
- */
+/** One after the other. @throws CliError when the receiver cannot be reached, or a command that the user gave fails */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,

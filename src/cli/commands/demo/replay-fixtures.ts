@@ -8,11 +8,7 @@ import type { CaseResult } from "../../deliveries/send-cases.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
 
-/**
- * Sends the fixtures to the receiver, and reports each kind of delivery and the hand-offs.
- *
- * @returns the names of the deliveries whose answers were not as expected
- */
+/** @returns the names of the deliveries whose answers were not as expected */
 export async function replayFixtures(
   receiver: DemoReceiver,
   { secret, rows }: { secret: string; rows: ReplayOptions["rows"] },

@@ -9,12 +9,7 @@ import { reportHandOffs, type Report } from "./report-steps.js";
 /** The number of products that the account follows. They are the products with the most traffic. */
 const FOLLOWED = 25;
 
-/**
- * Runs the service: registers the receiver, verifies it, and lets a month pass.
- *
- * @param signal aborts on Ctrl-C
- * @returns a secret of the receiver
- */
+/** Registers and verifies the receiver, and lets a month pass. @returns a secret of the receiver */
 export async function runScenario(receiver: DemoReceiver, report: Report, signal: AbortSignal): Promise<string> {
   const key = "sbk_the_key_of_this_demo";
   const emulator = createEmulator({

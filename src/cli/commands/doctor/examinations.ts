@@ -1,10 +1,9 @@
 import { isDatabase } from "../../inbox/inbox-place.js";
 import { createProbes } from "./probe.js";
-import type { DoctorInput, Examination, Facts, Subject } from "./examination.js";
+import type { Finding, DoctorInput, Examination, Facts, Subject } from "./examination.js";
 import { examineHost, examineUrl } from "./examine-address.js";
-import { examineAnswer, examineConnection } from "./examine-answer.js";
+import { examineClock, examineAnswer, examineConnection } from "./examine-answer.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
-import { examineClock } from "./examine-clock.js";
 import { examineDatabase } from "./examine-database.js";
 import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
 import {
@@ -15,7 +14,6 @@ import {
 } from "./examine-sender.js";
 import { examineInboxState } from "./examine-state.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
-import type { Finding } from "./findings.js";
 import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
 const INBOX = "Inbox file";
@@ -67,12 +65,7 @@ export type Outcome =
   | { examination: Examination; findings: readonly Finding[] }
   | { examination: Examination; /** Why it was skipped. */ skipped: string };
 
-/**
- * Runs the examinations in order. An examination is skipped if one that it needs was skipped or found a blocker. `onOutcome`
- * gets each outcome immediately.
- *
- * @throws CliError when the command was interrupted
- */
+/** An examination is skipped if one that it needs was skipped or found a blocker. */
 export async function runExaminations(
   input: DoctorInput,
   onOutcome: (outcome: Outcome) => void,

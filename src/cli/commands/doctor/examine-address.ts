@@ -1,8 +1,7 @@
 import { LONGEST_ENDPOINT_URL } from "../../../api/webhook-registration.js";
 import { addressKind, isLoopbackHost, type AddressKind } from "../../../addresses/address-kind.js";
 import { errorCode } from "../../options/exit.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Subject } from "./examination.js";
 
 export function examineUrl({ url }: Subject): Finding[] {
   const found = [...urlFaults(url)];

@@ -1,8 +1,7 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { explainCode } from "../../diagnosis/explain-answer.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
 export async function examineBody(subject: Subject): Promise<Finding[]> {
@@ -93,9 +92,12 @@ export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const data = { message: "A test event of signalbox doctor." };
   const event = { ...verificationEvent(), type: "webhook.test", data };
   const body = Buffer.from(JSON.stringify(event));
-  const { answer, code } = await send({ body, mayBeStored: true });
+  return [storedOrNot("a test event", await send({ body, mayBeStored: true }))];
+}
+
+export function storedOrNot(what: string, { answer, code }: Reply): Finding {
   const answered = describeAnswer(answer, false);
-  if (isSuccess(answer)) return [ok("event_stored", `a test event is acknowledged: ${answered}`)];
+  if (isSuccess(answer)) return ok("event_stored", `${what} is acknowledged: ${answered}`);
   const fix = explainCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
-  return [problem("event_not_stored", `a test event is answered ${answered}`, fix)];
+  return problem("event_not_stored", `${what} is answered ${answered}`, fix);
 }

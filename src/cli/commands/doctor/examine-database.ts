@@ -2,8 +2,7 @@ import { codeOf, isSignalboxError, type SignalboxError } from "../../../errors.j
 import { DEAD_AFTER_MS } from "../../../stores/postgres/owner-functions.js";
 import { quoted } from "../../../stores/postgres/schema.js";
 import { withDatabase } from "../../inbox/inbox-place.js";
-import type { Subject } from "./examination.js";
-import { ok, problem, refusedWith, warning, type Finding } from "./findings.js";
+import { ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
 
 interface DatabaseFacts {
   version: string;

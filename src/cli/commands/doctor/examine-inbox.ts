@@ -9,8 +9,7 @@ import { assertInbox } from "../../../stores/sqlite/schema.js";
 import { isBusy } from "../../../stores/sqlite/store-error.js";
 import { errorCode } from "../../options/exit.js";
 import { shellQuote } from "../../console/shell-quote.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, refusedWith, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
 
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
   try {

@@ -1,12 +1,12 @@
 import type { AnySender } from "../../../senders/sender.js";
-import { describeAnswer, errorCodeIn, isSuccess, type Answer } from "../../deliveries/answer.js";
+import { errorCodeIn, isSuccess } from "../../deliveries/answer.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
 import { senderMistakes } from "../../diagnosis/explain-delivery.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { explainAnswer } from "../../diagnosis/explain-answer.js";
+import { storedOrNot } from "./examine-body.js";
 import { connected } from "./examine-answer.js";
-import type { Reply, Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 
 /** So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing. */
 const LONG_AGO_MS = 24 * 60 * 60 * 1000;
@@ -42,8 +42,8 @@ export function examineSenderAnswer({ facts, timeoutMs, sender }: Subject): Find
   const { answer, code } = facts.contact as Reply;
   const { name, signedHeaders } = sender as AnySender;
   // A 401 without a code is from a receiver that signalbox did not make.
-  if (code === "signature_mismatch" || (code === null && isStatus(answer, 401)))
-    return [ok("forgery_refused", "a forged signature is refused")];
+  const isBare401 = code === null && answer.kind === "answer" && answer.status === 401;
+  if (code === "signature_mismatch" || isBare401) return [ok("forgery_refused", "a forged signature is refused")];
   if (isSuccess(answer)) {
     const fix = "Verify the signature of each delivery over its raw bytes, as expressHandler(receiver) does.";
     return [blocker("forgery_accepted", "a forged signature is accepted: anyone can post events", fix)];
@@ -91,15 +91,7 @@ export async function examineSenderSecret(subject: Subject): Promise<Finding[]> 
 
 export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {
   const [secret = ""] = subject.secrets;
-  const { answer } = await post(subject, { secret, isNew: true });
-  const answered = describeAnswer(answer, false);
-  if (isSuccess(answer)) return [ok("event_stored", `the sender's sample is acknowledged: ${answered}`)];
-  const fix = "Read the receiver's log, which names the cause.";
-  return [problem("event_not_stored", `the sender's sample is answered ${answered}`, fix)];
-}
-
-function isStatus(answer: Answer, status: number): boolean {
-  return answer.kind === "answer" && answer.status === status;
+  return [storedOrNot("the sender's sample", await post(subject, { secret, isNew: true }))];
 }
 
 function signsTime(sender: AnySender): boolean {

@@ -3,8 +3,7 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../../../signature/verify.js";
 import { describeAnswer, isRefusal, isSuccess, type Answer } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../diagnosis/body-variants.js";
 import { secretMistakes } from "../../diagnosis/secret-mistakes.js";
-import type { Subject } from "./examination.js";
-import { blocker, ok, problem, warning, type Finding } from "./findings.js";
+import { blocker, ok, problem, warning, type Finding, type Subject } from "./examination.js";
 import { verdictOf, verificationBody } from "./probe.js";
 
 export async function examineForgery({ send, facts }: Subject): Promise<Finding[]> {

@@ -3,24 +3,17 @@ import { readInboxState } from "../../../inbox/read-situation.js";
 import { describeSituation, type SituationProblem } from "../../../inbox/situation.js";
 import { withInbox } from "../../inbox/open-inbox.js";
 import { printable } from "../../console/printable.js";
-import type { Subject } from "./examination.js";
-import { ok, problem, type Finding } from "./findings.js";
+import { ok, problem, type Finding, type Subject } from "./examination.js";
 
-const FIXES: readonly { id: SituationProblem["id"]; fix: string }[] = [
-  {
-    id: "inbox_behind",
-    fix: "Run `signalbox inbox failures`. If nothing fails, start the receiver, or raise handoff.concurrency if its callback is slow.",
-  },
-  { id: "inbox_paused", fix: "Remove the cause of the error. Hand-offs then go on by themselves, within a minute." },
-  {
-    id: "inbox_dead",
-    fix: "Run `signalbox inbox failures`, remove the cause, and then `signalbox inbox retry --all-dead`, or `inbox discard`.",
-  },
-  {
-    id: "inbox_quarantined",
-    fix: "Run `signalbox inbox ls --state quarantined`, which says why. Retry them with a version that can read them, or discard them.",
-  },
-];
+const FIXES: Partial<Record<SituationProblem["id"], string>> = {
+  inbox_behind:
+    "Run `signalbox inbox failures`. If nothing fails, start the receiver, or raise handoff.concurrency if its callback is slow.",
+  inbox_paused: "Remove the cause of the error. Hand-offs then go on by themselves, within a minute.",
+  inbox_dead:
+    "Run `signalbox inbox failures`, remove the cause, and then `signalbox inbox retry --all-dead`, or `inbox discard`.",
+  inbox_quarantined:
+    "Run `signalbox inbox ls --state quarantined`, which says why. Retry them with a version that can read them, or discard them.",
+};
 
 /** What waits, fails or was given up, for each endpoint of the inbox. */
 export async function examineInboxState({ db = "", schema, surroundings, facts: known }: Subject): Promise<Finding[]> {
@@ -37,10 +30,8 @@ export async function examineInboxState({ db = "", schema, surroundings, facts: 
       const name = endpoints.length > 1 || endpoint !== "default" ? `endpoint ${printable(endpoint)}: ` : "";
       // Another examination looks for the process that has the inbox open.
       const found = problems.filter(({ id }) => id !== "inbox_not_owned");
-      for (const each of found)
-        findings.push(
-          problem(each.id, `${name}${each.text.replace(/\.$/, "")}`, FIXES.find(({ id }) => id === each.id)?.fix ?? ""),
-        );
+      for (const { id, text: what } of found)
+        findings.push(problem(id, `${name}${what.replace(/\.$/, "")}`, FIXES[id] ?? ""));
       if (found.length === 0) findings.push(ok("inbox_up_to_date", `${name}${text.replace(/\.$/, "")}`));
     }
     return findings;

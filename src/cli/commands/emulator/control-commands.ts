@@ -62,9 +62,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
   asks(
     emulator
       .command("publish <types...>")
-      .description(
-        "Publish a signal of each type. It is sent to the registrations of the accounts that follow the product.",
-      )
+      .description("Publish a signal of each type, to the accounts that follow the product.")
       .addOption(ACCOUNT)
       .option("--product <slug>", "the product; if not given, one that the account follows", notEmpty),
     ["signalbox emulator publish price_increased", "Publish a signal about a product that the first account follows"],
@@ -84,9 +82,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
   asks(
     emulator
       .command("follow [slugs...]")
-      .description(
-        "Make an account follow products, and list the products that it follows. It gets signals only about these.",
-      )
+      .description("Make an account follow products, and list them all. It gets signals only about these.")
       .addOption(ACCOUNT)
       .option("--top <n>", "follow the products with the most traffic", wholeNumber(1, 50)),
     ["signalbox emulator follow --top 25", "Follow the 25 products with the most traffic"],
@@ -120,7 +116,7 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
     emulator
       .command("deliveries [id]")
       .description(
-        `List the last ${LISTED_DELIVERIES} deliveries, the newest first, or show one with its requests and answers.`,
+        `List the last ${LISTED_DELIVERIES} deliveries, newest first, or show one with its requests and answers.`,
       ),
     ["signalbox emulator deliveries", "List what was sent, and what the receiver answered"],
     async ({ control }, id) => {

@@ -35,24 +35,15 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const name = given.template ?? (given.sender === undefined ? await asker?.template() : undefined);
   // No name means the first template. Unknown names do not get here, because Commander refuses them.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
-  return { template, directory, replace: await isReplacing(template, directory, given.force, asker) };
-}
-
-async function isReplacing(
-  { name }: Template,
-  directory: string,
-  force: boolean,
-  asker: Asker | null,
-): Promise<boolean> {
-  const hasContent = isTaken(directory);
   // An add-on is written into the folder of an app, so a folder that is not empty needs no question.
-  if (force || isAddOn(name) || !hasContent) return force;
+  if (!isTaken(directory) || given.force || isAddOn(template.name)) {
+    return { template, directory, replace: given.force };
+  }
   const shown = echoed(directory);
-  if (asker !== null && (await asker.confirm(`${shown} is not empty. Replace files of the same name?`))) return true;
+  const replace = await asker?.confirm(`${shown} is not empty. Replace files of the same name?`);
+  if (replace) return { template, directory, replace };
   throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
 }
-
-type Asker = Awaited<ReturnType<typeof createAsker>>;
 
 /** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
 async function createAsker({ stdin, stderr, signal }: Cli) {
@@ -84,11 +75,7 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
 /** A folder that holds only these entries counts as empty. macOS adds `.DS_Store` to folders. */
 const IGNORED = new Set([".git", ".DS_Store"]);
 
-/**
- * Whether the folder exists and is not empty.
- *
- * @throws CliError when the path is a file, or the folder cannot be read
- */
+/** @throws CliError when the path is a file, or the folder cannot be read */
 function isTaken(directory: string): boolean {
   try {
     const found = statSync(directory, { throwIfNoEntry: false });

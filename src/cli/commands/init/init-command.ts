@@ -29,7 +29,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
     .addOption(
       new Option(
         "--sender <name>",
-        "receive the webhooks of this sender, in place of the service's signals; with --template express or hono",
+        "receive its webhooks in place of signals; with --template express or hono",
       ).choices(SENDER_NAMES),
     )
     .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
@@ -39,7 +39,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
     .addOption(
       new Option(
         "--package-manager <name>",
-        "the package manager (default: the package manager that runs this command, otherwise npm)",
+        "the package manager (default: the one that runs this command, or npm)",
       ).choices(PACKAGE_MANAGERS),
     )
     .option(

@@ -55,7 +55,7 @@ export async function makeProject(
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
   if (hasRepository) await commit(files, { directory, packageManager }, cli);
-  const steps = nextSteps({ template, directory, packageManager, isInstalled });
+  const steps = nextSteps(template, directory, packageManager, isInstalled ? "npm test" : "npm install");
   const notes = notesOn(copy, kept, isInWorkspace);
   if (options.json) {
     const paths = files.map(({ path }) => path);
@@ -76,26 +76,20 @@ export async function makeProject(
   return EXIT.environment;
 }
 
-interface NewProject {
-  template: Template;
-  directory: string;
-  packageManager: PackageManager;
-  isInstalled: boolean;
-}
-
-function nextSteps({ template, directory, packageManager, isInstalled }: NewProject) {
+function nextSteps(
+  { needs, alongside = [] }: Template,
+  directory: string,
+  packageManager: PackageManager,
+  first: string,
+) {
   const cd = cdCommand(directory);
   const translated = (command: string): string => withCommandsOf(packageManager, command);
   return {
-    commands: [
-      ...(cd === null ? [] : [cd]),
-      translated(isInstalled ? "npm test" : "npm install"),
-      translated("npm run dev"),
-    ],
+    commands: [...(cd === null ? [] : [cd]), translated(first), translated("npm run dev")],
     /** A service that has to run first, and a command that starts it. */
-    needs: template.needs ?? null,
+    needs: needs ?? null,
     /** Commands that run at the same time as the receiver, in the same folder, each in its own terminal. */
-    alongside: (template.alongside ?? []).map(translated),
+    alongside: alongside.map(translated),
   };
 }
 
@@ -143,11 +137,7 @@ function hasWorkspaces(manifest: string): boolean {
   }
 }
 
-/**
- * Makes a git repository, unless the folder is inside another repository.
- *
- * @returns whether the folder is the top of a repository without a commit
- */
+/** @returns whether the folder is now the top of a repository without a commit */
 async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
   const { terminal, signal } = cli;
   const git = (...args: string[]) => runTool("git", args, directory, cli);
@@ -166,7 +156,7 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
 /** Makes the first commit, of the new files and the lock file. Git ignores those that hold secrets. */
 async function commit(
   files: readonly PlannedFile[],
-  { directory, packageManager }: Pick<NewProject, "directory" | "packageManager">,
+  { directory, packageManager }: { directory: string; packageManager: PackageManager },
   cli: Cli,
 ): Promise<void> {
   const git = (...args: string[]) => runTool("git", args, directory, cli);
@@ -205,10 +195,10 @@ function runTool(
 ): Promise<ToolOutcome> {
   const output = command === "git" ? "ignore" : 2;
   const isWindows = process.platform === "win32";
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
     // On Windows package managers are scripts, which need a shell. The shell is safe, because no argument comes from the user.
     const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
-    child.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ENOENT" ? "missing" : "failed"));
-    child.once("close", (exitCode) => resolve(exitCode === 0 ? "ok" : "failed"));
+    child.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ENOENT" ? "missing" : "failed"));
+    child.once("close", (exitCode) => settle(exitCode === 0 ? "ok" : "failed"));
   });
 }

@@ -132,11 +132,7 @@ function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value>
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/**
- * Makes a package name from the name of the folder.
- *
- * @param taken packages that the project needs. npm refuses to install a package into a project of the same name.
- */
+/** @param taken packages that the project needs: npm refuses to install one into a project of the same name */
 function projectNameOf(directory: string, taken: readonly string[]): string {
   const name = basename(directory)
     .toLowerCase()

@@ -4,19 +4,22 @@ import { isClientError } from "../../../client/client-error.js";
 import type { ClientOptions } from "../../../client/client-options.js";
 import type { NewRegistration } from "../../../api/webhook-registration.js";
 import type { KnownSignalType } from "../../../events/signal-types.js";
-import { readServiceAccess, type ServiceOptions } from "../../options/api-key.js";
 import type { Cli } from "../../console/cli.js";
 import { type CommandContext } from "../../options/define-command.js";
-import { CliError, EXIT, environmentError, toUsageError, type ExitCode } from "../../options/exit.js";
+import { CliError, EXIT, environmentError, toUsageError, usageError, type ExitCode } from "../../options/exit.js";
 import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
-import { readDotenv } from "../../options/read-input.js";
+import { readBytes, readDotenv } from "../../options/read-input.js";
 import { openSecretWriter, type SecretWriter } from "../../registration/secret-writer.js";
 import { readSignalTypes } from "../../registration/signal-type-list.js";
 import { waitUntilActive } from "../../registration/wait-until-active.js";
 
-export interface RegisterOptions extends ServiceOptions {
+export interface RegisterOptions {
+  baseUrl?: string;
+  apiKey?: string;
+  apiKeyFile?: string;
+  dotenv?: string;
   url: string;
   types?: string[];
   allTypes?: true;
@@ -32,7 +35,9 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
   const cli = { ...context.cli, env: dotenv === undefined ? env : readDotenv(dotenv, env) };
   const { terminal, signal } = cli;
   const lists = readSignalTypes(options);
-  const { baseUrl, apiKey } = readServiceAccess(options, cli);
+  const baseUrl = options.baseUrl ?? cli.env["SIGNALS_BASE_URL"] ?? "";
+  if (baseUrl === "") throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
+  const apiKey = readApiKey(options, cli.env);
   // Without retries, because the user sees the error and can repeat the command.
   const retry = { maxAttempts: 1 };
   const timeoutMs = options.timeout * 1000;
@@ -99,6 +104,19 @@ async function reportStatus(
     print("the service's own verification is asynchronous, and its dashboard shows the status");
   }
   return failure === null ? EXIT.ok : EXIT.failed;
+}
+
+function readApiKey({ apiKey, apiKeyFile }: RegisterOptions, env: NodeJS.ProcessEnv): string {
+  if (apiKey !== undefined && apiKeyFile !== undefined) throw usageError("give --api-key or --api-key-file, not both");
+  if (apiKeyFile === undefined) {
+    const given = apiKey ?? (env["SIGNALS_API_KEY"] || undefined);
+    if (given !== undefined) return given;
+    throw usageError("no API key: set SIGNALS_API_KEY, or give --api-key-file <file>");
+  }
+  // Trimmed, because an editor may have added a line end.
+  const key = readBytes(apiKeyFile).toString().trim();
+  if (key === "") throw usageError(`the file ${apiKeyFile} contains no API key`);
+  return key;
 }
 
 function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): Client {

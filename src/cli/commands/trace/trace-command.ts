@@ -84,10 +84,7 @@ async function readInbox(
   });
 }
 
-/**
- * @param url the emulator; if it is not given, one is looked for where the commands of `signalbox emulator` look
- * @returns null when none was given and none is found, and notes how to give one
- */
+/** @returns null when no emulator was given and none is found, and notes how to give one */
 async function readSender(
   eventId: string,
   url: URL | undefined,

@@ -19,11 +19,7 @@ interface AddOnOptions {
   signalbox: string;
 }
 
-/**
- * Plans the new files for an Express app, and what its developer does by hand. Writes nothing.
- *
- * @throws CliError when there is no Express app, or one of the files exists and `force` is not set
- */
+/** Writes nothing. @throws CliError when there is no Express app, or a file exists and `force` is not set */
 export function planAddOn(folder: string, { store, into, force, packageManager, signalbox }: AddOnOptions) {
   const directory = resolve(folder);
   const isPostgres = store === "postgres";
