@@ -15,6 +15,7 @@ import { inboxPage } from "../../dist/inbox-page/inbox-page.js";
 import { memoryStore } from "../../dist/stores/memory.js";
 import { signalEvent, signedDelivery } from "../../dist/testing/index.js";
 
+const ESCAPE = String.fromCodePoint(27);
 const SECRET = "whsec_of_the_pictures";
 const PRODUCTS = ["cobalt-scribe", "valebabel", "larkvoice", "hazel-quill", "lunar-studio", "alderscript"];
 const TYPES = ["price_increased", "traffic_breakout", "new_feature", "new_ai_referral_source", "price_decreased"];
@@ -129,11 +130,11 @@ function terminalPage(text) {
     .join("\n")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
-    .replaceAll(/\u001b\[([\d;]*)m/g, (_, codes) => {
+    .replaceAll(new RegExp(`${ESCAPE}\\[([\\d;]*)m`, "g"), (_, codes) => {
       const name = classes[codes];
       return name === undefined ? "</span>" : `<span class="${name}">`;
     })
-    .replaceAll(/\u001b\[[\d;?]*[a-zA-Z]/g, "");
+    .replaceAll(new RegExp(`${ESCAPE}\\[[\\d;?]*[a-zA-Z]`, "g"), "");
   return `<style>
     :root { color-scheme: light dark }
     pre { margin: 0; padding: 16px; width: max-content; font: 13px/1.45 "DejaVu Sans Mono", monospace;
