@@ -46,6 +46,7 @@ export function Overview() {
           <Facts
             rows={[
               ["Tier", account.tier],
+              ["Entitlements", account.entitlements.join(", ") || "none"],
               ["Calls this month", <Quota key="quota" account={account} />],
               [
                 "Registrations today",
