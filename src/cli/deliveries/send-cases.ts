@@ -77,10 +77,13 @@ export async function sendCases(
   await inParallel(cases, concurrency, async ({ built, wanted }) => {
     for (let index = 0; index < built.sendings; index++) {
       const exchange = await send(built, index);
-      const ok = JUDGES[wanted](exchange.answer, exchange.expected) || isPreflight(exchange);
-      onResult({ ...exchange, wanted, ok });
+      onResult({ ...exchange, wanted, ok: isAsWanted(exchange, wanted) });
     }
   });
+}
+
+export function isAsWanted(exchange: Exchange, wanted: Wanted): boolean {
+  return JUDGES[wanted](exchange.answer, exchange.expected) || isPreflight(exchange);
 }
 
 /** Whether a middleware such as `cors()` answered OPTIONS for the whole app, before the receiver. It is no harm: that is no delivery. */

@@ -1,17 +1,18 @@
 import { AFTER_SIGNING } from "../../deliveries/build-delivery.js";
-import { describeAnswer, describeWanted, JUDGES, type Wanted } from "../../deliveries/answer.js";
+import { describeAnswer, describeWanted, type Wanted } from "../../deliveries/answer.js";
 import type { Delivery } from "../../deliveries/fixture-folder.js";
-import type { Exchange } from "../../deliveries/send-cases.js";
+import { isAsWanted, type Exchange } from "../../deliveries/send-cases.js";
 import { shortened } from "../../console/printable.js";
 import type { Probe } from "./check-context.js";
 
-export function probeOf({ name, delivery, sending, expected, answer }: Exchange, wanted: Wanted): Probe {
+export function probeOf(exchange: Exchange, wanted: Wanted): Probe {
+  const { name, delivery, sending, expected, answer } = exchange;
   return {
     name,
     sent: describeDelivery(delivery, sending),
     expected: describeWanted(wanted, expected),
     actual: describeAnswer(answer, true),
-    ok: JUDGES[wanted](answer, expected),
+    ok: isAsWanted(exchange, wanted),
   };
 }
 
