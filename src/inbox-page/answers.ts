@@ -1,3 +1,4 @@
+import { SIGNATURE_HEADER } from "../signature/header.js";
 import { parseJson } from "../events/parse-json.js";
 import { joinRefusals } from "../inbox/receiver-report.js";
 import type { InboxEntry, StoredEvent } from "../inbox/stored-events.js";
@@ -97,6 +98,7 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
     ...entry,
     title: rawBody === null ? null : titleIn(rawBody),
     headers: withoutSignature(received.headers, received.signatureHeader),
+    signedAt: signedAtIn(received),
     backfilled: received.backfilled === true,
     bodyHash: Buffer.from(bodyHash).toString("hex"),
     bytes: rawBody?.byteLength ?? null,
@@ -104,6 +106,12 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
     hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
+}
+
+/** The time in a signature header such as `t=1700000000,v1=…`. */
+function signedAtIn({ headers, signatureHeader = SIGNATURE_HEADER }: StoredEvent["received"]): number | null {
+  const [, seconds] = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headers[signatureHeader.toLowerCase()] ?? "") ?? [];
+  return seconds === undefined ? null : Number(seconds) * 1000;
 }
 
 function payloadOf(body: Uint8Array): string | null {

@@ -59,6 +59,8 @@ export interface EventAnswer extends InboxEntry {
   title: string | null;
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
+  /** The time that the signature has; null when it has none. */
+  signedAt: number | null;
   history: PastStep[];
   /** Whether `receiver.accept` stored it, so that no signature was verified. */
   backfilled: boolean;

@@ -273,7 +273,8 @@ export function createPipeline(config: PipelineConfig) {
     const { code } = refusal;
     observed?.end(code);
     config.onRefused(code, () => {
-      const address = safely(() => request.remoteAddress?.(), undefined);
+      // On a socket for both versions of IP an address of version 4 has this prefix.
+      const address = safely(() => request.remoteAddress?.(), undefined)?.replace(/^::ffff:(?=\d+\.)/, "");
       return { address: address?.slice(0, LONGEST_ADDRESS) ?? null, eventId: read === undefined ? null : idIn(read) };
     });
     // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.

@@ -49,6 +49,7 @@ test("the API shows, finds, replays and discards events", async () => {
 
   const event = JSON.parse((await page.ask("api/event?id=sig_1")).body) as EventAnswer;
   expect(event.history).toMatchObject([{ kind: "failed", attempts: 1 }]);
+  expect(Math.abs(event.receivedAt - (event.signedAt ?? 0))).toBeLessThan(10_000);
   expect(event.lastError).toContain("    at ");
   expect(event.payload).toContain('\n  "id": "sig_1"');
   expect(Buffer.from(event.hex ?? "", "hex").toString()).toMatch(/^\{"id":"sig_1"/);

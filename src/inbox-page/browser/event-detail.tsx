@@ -102,7 +102,8 @@ const linkTo = (term: string, value: string | null) =>
   value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{visible(value)}</a>;
 
 function EventFacts({ event }: { event: EventAnswer }) {
-  const { type, subtype, subject, sender, state, dueAt, receivedAt, attempts, crashes, bytes, bodyHash } = event;
+  const { type, subtype, subject, sender, state, dueAt, receivedAt, signedAt, attempts, crashes, bytes, bodyHash } =
+    event;
   const isDefault = sender === DEFAULT_SENDER;
   const due = { ready: "due", leased: "lease ends" }[state as string] ?? `${state} since`;
   return (
@@ -113,6 +114,7 @@ function EventFacts({ event }: { event: EventAnswer }) {
           [isDefault ? "signal type" : "subtype", linkTo("subtype", subtype)],
           [isDefault ? "product" : "subject", linkTo("subject", subject)],
           ...(isDefault ? [] : [["sender", visible(sender)] as const]),
+          ...(signedAt === null ? [] : [["signed", <Moment key="signed" at={signedAt} full />] as const]),
           ["received", <Moment key="received" at={receivedAt} full />],
           [due, <Moment key="due" at={dueAt} full />],
           ["attempts", formatCount(attempts)],
