@@ -19,6 +19,7 @@ export interface ChangeMessage {
 export function createChangeStream({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
   const listening = new Set<ServerResponse>();
   let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
   let told: ChangeMessage = { now: 0, hasChanged: false };
   let written: number | undefined = 0;
   // Whatever changes in the emulator is written to a row.
@@ -42,6 +43,9 @@ export function createChangeStream({ database, clock }: Pick<EmulatorCore, "data
   return {
     /** Sends a message now, and further ones until the client goes or the emulator closes. */
     send(response: ServerResponse): void {
+      response.on("error", () => response.destroy());
+      // The database is closed next.
+      if (isClosed) return void response.writeHead(503).end();
       response.writeHead(200, {
         "Content-Type": "application/x-ndjson; charset=utf-8",
         "Cache-Control": "no-store, no-transform",
@@ -50,13 +54,13 @@ export function createChangeStream({ database, clock }: Pick<EmulatorCore, "data
       response.write(messageOf({ now: clock.now(), hasChanged: true }));
       listening.add(response);
       timer ??= setInterval(look, LOOK_MS).unref();
-      response.on("error", () => response.destroy());
       response.on("close", () => {
         listening.delete(response);
         if (listening.size === 0) stop();
       });
     },
     close(): void {
+      isClosed = true;
       for (const response of listening) response.end();
       stop();
     },

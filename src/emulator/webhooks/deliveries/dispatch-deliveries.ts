@@ -57,11 +57,13 @@ export function createDeliveryDispatcher(
   // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // Pending registrations are included, for their verification event. The deliveries of a paused registration are not sent. The
-  // query looks up each registration, because GROUP BY would read all waiting deliveries.
+  // A pending registration gets its verification event alone: one whose endpoint was changed may have signals that wait. The
+  // deliveries of a paused registration are not sent.
+  const isSendable = "(r.status = 'active' OR r.status = 'pending' AND d.event_type = 'webhook.verification')";
+  // The query looks up each registration, because GROUP BY would read all waiting deliveries.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
-       WHERE d.registration_id = r.registration_id AND d.state = 'waiting') AS due
+       WHERE d.registration_id = r.registration_id AND d.state = 'waiting' AND ${isSendable}) AS due
      FROM registration r WHERE r.status = 'active' OR r.status = 'pending'`,
   );
   const firstExpiry = database
@@ -75,7 +77,7 @@ export function createDeliveryDispatcher(
      JOIN registration r USING (registration_id)
      JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale
      WHERE d.registration_id = @id AND d.state = 'waiting' AND d.due_at <= @now AND d.expires_at >= @now
-       AND (r.status = 'active' OR r.status = 'pending')
+       AND ${isSendable}
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
   // Read just before the request, because the secret or the status may change while a fault holds the delivery back.

@@ -6,6 +6,7 @@ import type { ControlOperation } from "../../../../src/emulator/control/control-
 import { ServiceError } from "../../../../src/emulator/operations/service-error.js";
 import { deliveriesControl } from "../../../../src/emulator/webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../../../../src/emulator/webhooks/control/webhooks-control.js";
+import { serveRecorder } from "../../../cli/serve-requests.js";
 import { activeRegistration, HOUR_MS, openWebhooks, serveEndpoint, START, type WebhookWorld } from "./webhook-world.js";
 
 function controlOf(world: WebhookWorld) {
@@ -141,6 +142,29 @@ test("a registration is edited; another endpoint is verified before it gets sign
   expect(publish()).toMatchObject({ registrations: 1 });
   await world.scheduler.idle();
   expect([first.signals.length, second.signals.length]).toEqual([0, 1]);
+});
+
+test("a signal that waits for its retry is not sent to an endpoint that is not verified", async () => {
+  const world = openWebhooks();
+  const control = controlOf(world);
+  const first = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const { id: registration_id } = await activeRegistration(world, first.url, { signal_types: ["new_model"] });
+  call(control.publishSignal, { signal_type: "new_model", slug: "larkvoice" });
+  await world.scheduler.idle();
+  let isReady = false;
+  const second = await serveRecorder((request, response) => {
+    const { challenge = "" } = (JSON.parse(request.body.toString()) as { data: { challenge?: string } }).data;
+    response.end(JSON.stringify(isReady ? { challenge } : {}));
+  });
+  call(control.updateRegistration, { registration_id, url: second.url });
+  await world.scheduler.advanceTo(START + HOUR_MS);
+  const typesSent = (): unknown[] =>
+    second.requests.map(({ body }) => (JSON.parse(body.toString()) as { type: string }).type);
+  expect(new Set(typesSent())).toEqual(new Set(["webhook.verification"]));
+  isReady = true;
+  call(control.verifyRegistration, { registration_id });
+  await world.scheduler.advanceTo(START + 3 * HOUR_MS);
+  expect(typesSent().at(-1)).toBe("signal.published");
 });
 
 test("faults are set for a registration that there is, listed and cleared", async () => {
