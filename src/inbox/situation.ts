@@ -56,9 +56,11 @@ export function describeSituation(facts: SituationFacts): Situation {
       text: `${formatCount(quarantined)} quarantined: they could not be read.`,
     });
   }
-  const upToDate =
-    ready === null || ready === 0 || oldestReceivedAgeMs === null ? "Up to date." : `Up to date: ${oldest}.`;
-  const sentences = isBehind ? problems : [{ text: upToDate }, ...problems];
+  // While nothing is handed off, not even a young event is on its way.
+  const flows = pause === null && hasReceiver !== false;
+  const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
+  const first = [flows ? "Up to date" : "", hasWaiting ? oldest : ""].filter((part) => part !== "").join(": ");
+  const sentences = isBehind || first === "" ? problems : [{ text: `${first}.` }, ...problems];
   return {
     level: problems.length > 0 ? "problem" : "ok",
     text: sentences.map(({ text }) => text).join(" "),
@@ -69,8 +71,12 @@ export function describeSituation(facts: SituationFacts): Situation {
 function pauseText({ since, error, nextTryAt }: Pause, { now, pausedSubjects = 0 }: SituationFacts): string {
   const subjects = pausedSubjects > 1 ? ` (${formatCount(pausedSubjects)} subjects)` : "";
   const next = nextTryAt > now ? `in ${formatAge(nextTryAt - now)}` : "now";
-  return `Hand-offs are paused since ${clockTime(since, now)} by \`${visible(error)}\`${subjects}; one event is tried ${next}.`;
+  return `Hand-offs are paused since ${clockTime(since, now)} by \`${shortOf(visible(error))}\`${subjects}; one event is tried ${next}.`;
 }
+
+const LONGEST_ERROR = 100;
+
+const shortOf = (text: string): string => (text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

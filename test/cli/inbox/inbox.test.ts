@@ -319,7 +319,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     const db = await mixedInbox();
     expect(cellsOf(await inbox(db, "stats"))).toEqual([
       [
-        "Up to date: 1 waiting, the oldest received 0 s ago. No receiver has this inbox open. 1 dead: hand-offs were given up. " +
+        "1 waiting, the oldest received 0 s ago. No receiver has this inbox open. 1 dead: hand-offs were given up. " +
           "1 quarantined: they could not be read.",
       ],
       ["ready", "1", "the oldest has been due for 0 s"],

@@ -25,7 +25,10 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
       now: inbox.now,
     }));
     if (event === undefined) {
-      throw new CliError(EXIT.failed, `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"`);
+      throw new CliError(
+        EXIT.failed,
+        `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"; \`signalbox trace\` says what was refused`,
+      );
     }
     if (options.raw) {
       if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
