@@ -108,7 +108,12 @@ export function EventList({ search, before, live: { overview, version }, open }:
           </>
         )}
         {data !== undefined && events.length === 0 && problem === undefined && !isLoading && (
-          <NoMatch search={search} isWhole={data.next === null} />
+          <>
+            <NoMatch search={search} isWhole={data.next === null} />
+            {overview !== undefined && /^[^\s:]+$/.test(search) && (
+              <RefusedPanel refusals={overview.refusals} eventId={search} />
+            )}
+          </>
         )}
         {problem === undefined && (
           <div class="toolbar">

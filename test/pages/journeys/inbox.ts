@@ -129,6 +129,9 @@ test("an event that is not there: what was refused is told, and nothing of it ru
   await refused.getByText("signature_mismatch", { exact: true }).waitFor();
   await page.goto(`${url}#/events/sig_nope`);
   await page.getByText("Refused in the last 24 hours").last().waitFor();
+  await page.goto(`${url}#/?q=sig_nope`);
+  await page.getByText("No event matches.").waitFor();
+  await refused.getByText("signature_mismatch", { exact: true }).waitFor();
   // An id that is not known is answered with 404, which the browser writes into its console.
   expect(troubles.filter((trouble) => !trouble.includes("404"))).toEqual([]);
 });
