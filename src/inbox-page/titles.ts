@@ -1,5 +1,6 @@
 import { parseJson } from "../events/parse-json.js";
 import { DEFAULT_SENDER, type InboxEntry } from "../inbox/stored-events.js";
+import { nextTurn } from "../time/timers.js";
 import type { PageInbox } from "./page-inbox.js";
 
 const LONGEST = 300;
@@ -14,6 +15,8 @@ export function createTitles(inbox: Pick<PageInbox, "get" | "endpoints">) {
     const key = inbox.endpoints.length > 1 ? `${endpoint}/${eventId}` : eventId;
     const known = kept.get(key);
     if (known !== undefined) return known;
+    // A payload can be large: other work of the process comes between two of them.
+    await nextTurn();
     const body = (await inbox.get(key))?.rawBody;
     const title = body == null ? null : titleIn(body);
     if (kept.size >= MOST_KEPT) kept.clear();

@@ -1,10 +1,10 @@
 import { createContext } from "preact";
-import { useContext, useEffect } from "preact/hooks";
+import { useContext, useEffect, useRef } from "preact/hooks";
 import type { EmulatorControl } from "../instance/create-emulator.js";
 import { address, type Query, request, type RequestOptions } from "../../browser-parts/request.js";
 import { type Data, useData } from "../../browser-parts/use-data.js";
 import { tokenHeaders } from "./control-token.js";
-import { onMessage } from "./follow-changes.js";
+import { followLines, onMessage } from "./follow-changes.js";
 
 /** What an operation of the control API answers, by the name of its method. */
 export type Answer<Name extends keyof EmulatorControl> = Awaited<ReturnType<EmulatorControl[Name]>>;
@@ -83,7 +83,33 @@ export function useAnswer<Name extends keyof EmulatorControl>(path: string, quer
 /** As `useData`, and loads again whenever the emulator has changed. */
 export function useLive<T>(what: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const live = useData(what, load);
-  const { reload } = live;
-  useEffect(() => onMessage(({ hasChanged }) => hasChanged && reload()), [reload]);
+  const { isLoading, reload } = live;
+  const loading = useRef(isLoading);
+  const hasMissed = useRef(false);
+  // A load that runs is not dropped, however often something changes.
+  useEffect(
+    () =>
+      onMessage(({ hasChanged }) => {
+        if (hasChanged && loading.current) hasMissed.current = true;
+        else if (hasChanged) reload();
+      }),
+    [reload],
+  );
+  useEffect(() => {
+    loading.current = isLoading;
+    if (isLoading || !hasMissed.current) return;
+    hasMissed.current = false;
+    reload();
+  }, [isLoading, reload]);
   return live;
+}
+
+/** Calls back when the inbox that stands beside the dashboard has changed. */
+export function useInboxNews(onNews: () => void): void {
+  useEffect(() => {
+    const left = new AbortController();
+    const take = (line: string): void => void (line.startsWith("event:") && onNews());
+    if (hasInboxPage()) void followLines("../inbox/api/live", left.signal, take);
+    return () => left.abort();
+  }, [onNews]);
 }

@@ -1,26 +1,18 @@
 import type { TracedEvent } from "../../timeline/inbox-steps.js";
 import { buildTimeline, type TimelineSides } from "../../timeline/build-timeline.js";
-import { useEffect } from "preact/hooks";
 import { View } from "../../browser-parts/page-frame.js";
 import { Loaded } from "../../browser-parts/panel.js";
 import { RequestProblem } from "../../browser-parts/request.js";
 import { TimelineSteps } from "../../browser-parts/timeline.js";
 import { href, useRoute } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { type Answer, ask, control, hasInboxPage, useLive } from "./control.js";
-import { followLines } from "./follow-changes.js";
+import { type Answer, ask, control, hasInboxPage, useInboxNews, useLive } from "./control.js";
 
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */
 export function EventView() {
   const [, eventId = ""] = useRoute().path;
   const timeline = useLive(eventId, (signal) => loadTimeline(eventId, signal));
-  const { reload } = timeline;
-  useEffect(() => {
-    const left = new AbortController();
-    const take = (line: string): void => void (line.startsWith("event:") && reload());
-    if (hasInboxPage()) void followLines("../inbox/api/live", left.signal, take);
-    return () => left.abort();
-  }, [reload]);
+  useInboxNews(timeline.reload);
   return (
     <View
       title={`Event ${visible(eventId)}`}

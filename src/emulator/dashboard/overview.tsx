@@ -1,12 +1,12 @@
 import { LIMITS, rateLimitText } from "../../api/limits.js";
 import { formatUtc } from "../../text/format.js";
 import { usePage, View } from "../../browser-parts/page-frame.js";
-import { Facts, Panel } from "../../browser-parts/panel.js";
+import { Facts, Panel, Problem } from "../../browser-parts/panel.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
 import { describeSituation } from "../../inbox/situation.js";
 import type { Overview as InboxOverview } from "../../inbox-page/inbox-api.js";
-import { type Account, ask, hasInboxPage, useAnswer, useDesk, useLive } from "./control.js";
+import { type Account, ask, hasInboxPage, useAnswer, useDesk, useInboxNews, useLive } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 
 const ADDRESSES = [
@@ -70,14 +70,17 @@ export function Overview() {
 /** What the inbox page says first: a delivery that was answered 200 can still fail in the receiver. */
 function InboxSituation() {
   const { now } = usePage();
-  const { data } = useLive("inbox", (signal) => ask<InboxOverview>("GET", "/inbox/api/overview", { signal }));
+  const overview = useLive("inbox", (signal) => ask<InboxOverview>("GET", "/inbox/api/overview", { signal }));
+  const { data, problem, reload } = overview;
+  useInboxNews(reload);
   return (
     <div class="situations" role="status">
-      {(data?.endpoints ?? []).map(({ endpoint, facts }) => {
+      <Problem of={problem} />
+      {(data?.endpoints ?? []).map(({ endpoint, facts }, _index, { length }) => {
         const { level, text } = describeSituation({ ...facts, now: data?.now ?? now });
         return (
           <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
-            <a href="../inbox/">Inbox</a>: {text}
+            <a href="../inbox/">Inbox{length > 1 && ` ${visible(endpoint)}`}</a>: {text}
           </p>
         );
       })}

@@ -53,7 +53,12 @@ export function createChangeStream({ database, clock }: Pick<EmulatorCore, "data
       });
       response.write(messageOf({ now: clock.now(), hasChanged: true }));
       listening.add(response);
-      timer ??= setInterval(look, LOOK_MS).unref();
+      if (timer === undefined) {
+        // What this message tells is not told again.
+        told = { now: clock.now(), hasChanged: true };
+        written = countWritten.get();
+        timer = setInterval(look, LOOK_MS).unref();
+      }
       response.on("close", () => {
         listening.delete(response);
         if (listening.size === 0) stop();

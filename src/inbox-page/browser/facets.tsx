@@ -16,7 +16,7 @@ export function Facets({ search, events, overview }: FacetsProps) {
   const isOfService = events.every(({ sender }) => sender === DEFAULT_SENDER);
   const facets = [
     ["endpoint", "Endpoint", countsOf(endpoints.length > 1 ? events.map(({ endpoint }) => endpoint) : [], endpoints)],
-    ["type", "Type", countsOf(events.map(({ type, subtype }) => subtype ?? type))],
+    ["type", "Type", countsOf(events.map(typeOf))],
     ["subject", isOfService ? "Product" : "Subject", countsOf(events.map(({ subject }) => subject ?? ""))],
   ] as const;
   return (
@@ -47,25 +47,34 @@ export function Facets({ search, events, overview }: FacetsProps) {
   );
 }
 
+/** Of a signal its signal type says more. */
+export const typeOf = ({ sender, type, subtype }: ListedEvent): string =>
+  sender === DEFAULT_SENDER ? (subtype ?? type) : type;
+
 /** How often each value is there, the most frequent first. */
 function countsOf(values: readonly string[], known: readonly string[] = []): Map<string, number> {
   const counts = new Map(known.map((value) => [value, 0]));
-  for (const value of values) if (value !== "") counts.set(value, (counts.get(value) ?? 0) + 1);
+  // A search cannot have a quote in a value.
+  for (const value of values) if (value !== "" && !value.includes('"')) counts.set(value, (counts.get(value) ?? 0) + 1);
   return new Map([...counts].sort(([, a], [, b]) => b - a));
 }
 
-const NAMES = { endpoint: "endpoint", type: "type", subject: "(?:subject|product)" } as const;
+const NAMES = { endpoint: ["endpoint"], type: ["type"], subject: ["subject", "product"] } as const;
 type Term = keyof typeof NAMES;
 
-const formOf = (term: Term): RegExp => new RegExp(`(?:^|\\s)${NAMES[term]}:(?:"([^"]*)"|(\\S+))`, "i");
+/** The words of a search, as the server reads them: a part in quotes may have blanks. */
+export const wordsOf = (search: string): string[] => search.match(/(?:"[^"]*"|\S)+/g) ?? [];
+
+const isOf = (term: Term, word: string): boolean =>
+  NAMES[term].some((name) => word.toLowerCase().startsWith(`${name}:`));
 
 function termIn(search: string, term: Term): string {
-  const [, quoted, plain = ""] = formOf(term).exec(search) ?? [];
-  return quoted ?? plain;
+  const word = wordsOf(search).find((each) => isOf(term, each)) ?? "";
+  return word.slice(word.indexOf(":") + 1).replaceAll('"', "");
 }
 
 /** The search with this term, or without it when the value is empty. */
 export function withTerm(search: string, term: Term, value: string): string {
-  const others = search.replace(formOf(term), "").trim();
-  return [others, value === "" ? "" : `${term}:${/\s/.test(value) ? `"${value}"` : value}`].filter(Boolean).join(" ");
+  const others = wordsOf(search).filter((word) => !isOf(term, word));
+  return [...others, ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`])].join(" ");
 }

@@ -1,28 +1,30 @@
 import { useData } from "../../browser-parts/use-data.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { withTerm } from "./facets.js";
+import { typeOf, withTerm, wordsOf } from "./facets.js";
 import { findEvents } from "./find-events.js";
 
-/** Of the newest events, so many are looked at for values that were meant. */
+/** Of the newest events that match the rest of the search, so many are looked at for values that were meant. */
 const LOOKED_AT = 200;
 const MOST_SHOWN = 5;
 /** A word of its own, or what is looked for by `type:`, `subject:` or `product:`. */
-const WORD = /^(?:(?:sub)?type:|subject:|product:)?"?([^\s":]{2,})"?$/i;
+const MEANT = /^(?:(?:sub)?type:|subject:|product:)?([^\s":]{2,})$/i;
 
 /** Says that a search found nothing, and what the reader may have meant. */
 export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean }) {
-  const word = search.split(/\s+/).findLast((each) => WORD.test(each)) ?? "";
-  const text = (WORD.exec(word)?.[1] ?? "").toLowerCase();
+  const words = wordsOf(search);
+  const at = words.findLastIndex((word) => MEANT.test(word));
+  const text = (MEANT.exec(words[at] ?? "")?.[1] ?? "").toLowerCase();
+  const others = words.filter((_word, index) => index !== at).join(" ");
   const { data = [] } = useData(search, async (signal) =>
-    text === "" ? [] : (await findEvents({ search: "" }, LOOKED_AT, signal)).events,
+    text === "" ? [] : (await findEvents({ search: others }, LOOKED_AT, signal)).events,
   );
-  const others = search.replace(word, "").trim();
   const meant = new Map<string, string>();
-  for (const { type, subtype, subject } of data) {
-    const values = [["type", subtype ?? type] as const, ["subject", subject ?? ""] as const];
+  for (const event of data) {
+    const values = [["type", typeOf(event)] as const, ["subject", event.subject ?? ""] as const];
     for (const [term, value] of values)
-      if (value.toLowerCase().includes(text)) meant.set(`${term}:${value}`, withTerm(others, term, value));
+      if (value.toLowerCase().includes(text) && value.toLowerCase() !== text && !value.includes('"'))
+        meant.set(`${term}:${value}`, withTerm(others, term, value));
   }
   return (
     <div class="stack empty">

@@ -7,6 +7,7 @@ import { EXIT, type ExitCode } from "../../options/exit.js";
 import { printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import type { Choices } from "./choose.js";
+import { PACKAGE_FOLDER } from "../../package-folder.js";
 import { callingPackageManager, HABITS, withCommandsOf, type PackageManager } from "./package-manager.js";
 import { packedCopy, signalboxSpec } from "./signalbox-spec.js";
 import type { Template } from "./templates.js";
@@ -31,7 +32,9 @@ export async function makeProject(
   const { env, terminal } = cli;
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const spec = signalboxSpec(options.signalbox, directory);
-  const copy = spec.startsWith("file:") ? await packedCopy(resolve(directory, spec.slice("file:".length))) : null;
+  const copy = spec.startsWith("file:")
+    ? await packedCopy(sourceOf(options.signalbox, resolve(directory, spec.slice("file:".length))))
+    : null;
   const signalbox = copy === null ? spec : `file:${copy.path}`;
   const { planProject } = await import("./plan-project.js");
   const project = planProject(template, { directory, packageManager, signalbox, hasCopy: copy !== null });
@@ -103,6 +106,11 @@ function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>
   for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
 }
 
+/** A tarball from which the running signalbox was installed may be gone. Then that is packed as it is installed. */
+function sourceOf(given: string | undefined, path: string): string {
+  return given === undefined && !existsSync(path) ? PACKAGE_FOLDER : path;
+}
+
 /** What the user has to know about this project, and cannot see in the list of written files. */
 function notesOn(copy: PlannedFile | null, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
   const notes = kept.map(({ path }) => `kept your ${path}`);
@@ -162,7 +170,8 @@ async function commit(
   const git = (...args: string[]) => runTool("git", args, directory, cli);
   const paths = files.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path);
   const locks = HABITS[packageManager].lockFiles.filter((path) => existsSync(join(directory, path)));
-  await git("add", "--", ...paths, ...locks);
+  // Git may ignore *.tgz everywhere, and the copy of signalbox is one.
+  await git("add", "--force", "--", ...paths, ...locks);
   const message = "Receiver made with signalbox init";
   // A signature could ask for a passphrase.
   const args = ["-c", "commit.gpgsign=false", "commit", "--quiet", "--message", message];

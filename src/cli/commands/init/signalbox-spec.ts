@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -47,13 +48,14 @@ function fileSpec(path: string, directory: string): string {
  * @throws CliError when npm cannot pack the folder
  */
 export async function packedCopy(path: string): Promise<PlannedFile> {
-  if (statSync(path).isFile()) return copyOf(path);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return copyOf(path);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pack-"));
   try {
     // Its scripts would build it anew, and this signalbox runs.
-    const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder];
-    // On Windows npm is a script, which needs a shell. No argument comes from the user.
-    await promisify(execFile)("npm", args, { cwd: path, shell: process.platform === "win32" });
+    const args = ["pack", "--ignore-scripts", "--silent"];
+    // On Windows npm is a script, which needs a shell. So no argument is a path, which may hold a blank.
+    const env = { ...process.env, npm_config_pack_destination: folder };
+    await promisify(execFile)("npm", args, { cwd: path, env, shell: process.platform === "win32" });
     const [name = ""] = readdirSync(folder);
     return copyOf(join(folder, name));
   } catch (error) {
@@ -65,7 +67,12 @@ export async function packedCopy(path: string): Promise<PlannedFile> {
   }
 }
 
-const copyOf = (path: string): PlannedFile => ({ path: `${VENDOR}/${basename(path)}`, content: readFileSync(path) });
+/** The hash is in its name, because a lock file keeps the one of a name: another build must have another name. */
+function copyOf(path: string): PlannedFile {
+  const content = readFileSync(path);
+  const hash = createHash("sha256").update(content).digest("hex").slice(0, 8);
+  return { path: `${VENDOR}/${basename(path, ".tgz")}-${hash}.tgz`, content };
+}
 
 /** The tarball, folder or git address that npm installed a package from; `null` for a registry, or if npm kept no record of it. */
 export function installedFrom(folder: string): string | null {

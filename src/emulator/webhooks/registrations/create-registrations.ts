@@ -128,17 +128,28 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
        challenge = @challenge, failure_count = @failure_count, updated_at = @updated_at
      WHERE registration_id = @registration_id`,
   );
+  // They have the challenge of the endpoint before.
+  const cancelVerifications = database.prepare<[string]>(
+    "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'",
+  );
   const update = database.transaction((id: string, { url, locale, signal_types }: RegistrationChanges) => {
     const before = existingRowOf(id);
     const row: RegistrationRow = { ...before, locale: locale ?? before.locale, updated_at: clock.now() };
     if (signal_types !== undefined) row.signal_types = JSON.stringify([...new Set(signal_types)]);
     const isMoved = url !== undefined && url !== before.url;
     if (isMoved) {
+      // Its verification would make it active again.
+      if (before.status === "paused") {
+        throw new ServiceError("STATE_CONFLICT", "A paused registration keeps its url: resume it first.");
+      }
       refuseEndpoint(url, assumptions);
       Object.assign(row, { url, status: "pending", challenge: newChallenge(), failure_count: 0 });
     }
     replace.run(row);
-    if (isMoved) sendVerification(row);
+    if (isMoved) {
+      cancelVerifications.run(id);
+      sendVerification(row);
+    }
     return webhookRegistration(row);
   });
 

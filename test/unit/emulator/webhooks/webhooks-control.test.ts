@@ -130,6 +130,9 @@ test("a registration is edited; another endpoint is verified before it gets sign
   expect(() => call(control.updateRegistration, { registration_id, signal_types: [] })).toThrow();
 
   const second = await serveEndpoint();
+  call(control.pauseRegistration, { registration_id });
+  expect(() => call(control.updateRegistration, { registration_id, url: second.url })).toThrow("resume it first");
+  call(control.resumeRegistration, { registration_id });
   const moved = { ...edited, url: second.url };
   expect(call(control.updateRegistration, { registration_id, url: second.url })).toMatchObject({
     ...moved,
