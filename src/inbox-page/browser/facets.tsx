@@ -2,6 +2,7 @@ import { DEFAULT_SENDER } from "../../inbox/stored-events.js";
 import type { ListedEvent, Overview } from "../inbox-api.js";
 import { go } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
+import { termIn, withTerm } from "./search-terms.js";
 
 interface FacetsProps {
   search: string;
@@ -57,24 +58,4 @@ function countsOf(values: readonly string[], known: readonly string[] = []): Map
   // A search cannot have a quote in a value.
   for (const value of values) if (value !== "" && !value.includes('"')) counts.set(value, (counts.get(value) ?? 0) + 1);
   return new Map([...counts].sort(([, a], [, b]) => b - a));
-}
-
-const NAMES = { endpoint: ["endpoint"], type: ["type"], subject: ["subject", "product"] } as const;
-type Term = keyof typeof NAMES;
-
-/** The words of a search, as the server reads them: a part in quotes may have blanks. */
-export const wordsOf = (search: string): string[] => search.match(/(?:"[^"]*"|\S)+/g) ?? [];
-
-const isOf = (term: Term, word: string): boolean =>
-  NAMES[term].some((name) => word.toLowerCase().startsWith(`${name}:`));
-
-function termIn(search: string, term: Term): string {
-  const word = wordsOf(search).find((each) => isOf(term, each)) ?? "";
-  return word.slice(word.indexOf(":") + 1).replaceAll('"', "");
-}
-
-/** The search with this term, or without it when the value is empty. */
-export function withTerm(search: string, term: Term, value: string): string {
-  const others = wordsOf(search).filter((word) => !isOf(term, word));
-  return [...others, ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`])].join(" ");
 }

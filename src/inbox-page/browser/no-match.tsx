@@ -1,8 +1,9 @@
 import { useData } from "../../browser-parts/use-data.js";
 import { href } from "../../browser-parts/use-route.js";
 import { visible } from "../../text/visible-text.js";
-import { typeOf, withTerm, wordsOf } from "./facets.js";
+import { typeOf } from "./facets.js";
 import { findEvents } from "./find-events.js";
+import { withTerm, wordsOf } from "./search-terms.js";
 
 /** Of the newest events that match the rest of the search, so many are looked at for values that were meant. */
 const LOOKED_AT = 200;

@@ -85,6 +85,11 @@ test("the list has titles and narrows to a type, and a search for a part of a wo
   await page.getByRole("link", { name: "subject:larkvoice" }).click();
   await page.getByRole("link", { name: "sig_2" }).waitFor();
   expect(await page.getByLabel("Search events").inputValue()).toBe("state:done subject:larkvoice");
+  // A value that is right is not suggested again.
+  await page.getByLabel("Search events").fill("state:dead subject:larkvoice");
+  await page.keyboard.press("Enter");
+  await page.getByText("No event matches.").waitFor();
+  expect(await page.getByText("Did you mean").count()).toBe(0);
   expect(troubles).toEqual([]);
 });
 
