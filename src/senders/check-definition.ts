@@ -40,6 +40,9 @@ const definitionSchema = z.strictObject({
   publicUrl: publicUrlOption.optional(),
   read: functionOption(),
   unsignedId: z.boolean().optional(),
+  repeatedBody: z.enum(["keep", "drop"]).optional(),
+  otherBody: z.enum(["duplicate", "conflict"]).optional(),
+  alsoReads: z.array(text).optional(),
   handshake: z.strictObject({ get: functionOption().optional(), post: functionOption().optional() }).optional(),
   acknowledgement: z
     .union([

@@ -29,8 +29,24 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
    * no text, and one for which it throws, is stored in quarantine.
    */
   read(delivery: ReadableDelivery): ReadEvent<Event>;
-  /** The id stands in a header that is not signed. Then an event with the type and the body of a stored one is a duplicate too. @default false */
+  /**
+   * Id, type, subtype or subject stands in a header that is not signed. Then a delivery is a duplicate only if all of them and the body
+   * are those of the stored event; with others it is stored too, and reported as `conflict`.
+   *
+   * @default false
+   */
   readonly unsignedId?: boolean | undefined;
+  /**
+   * With `unsignedId`: what becomes of the type and the bytes of a stored event under a new id. `keep`: it is a new event. `drop`: it is a
+   * duplicate, for a sender that never makes two events with the same bytes.
+   *
+   * @default "keep"
+   */
+  readonly repeatedBody?: "keep" | "drop" | undefined;
+  /** What a delivery with a signed id that is known and with another body is. It is not stored. @default "duplicate" */
+  readonly otherBody?: "duplicate" | "conflict" | undefined;
+  /** Earlier names of this sender, whose stored events it reads too. @default none */
+  readonly alsoReads?: readonly string[] | undefined;
   readonly handshake?: SenderHandshake | undefined;
   /** What the sender wants as an answer. @default `{"received":true}` */
   readonly acknowledgement?: HandshakeAnswer | undefined;
@@ -55,6 +71,7 @@ const FACT = /^[\w.:/@#+-]{1,200}$/;
 export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
   checkDefinition(definition);
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
+  const { repeatedBody = "keep", otherBody = "duplicate", alsoReads = [] } = definition;
   const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
   const scheme = compileScheme(definition.signature, definition.publicUrl);
   const readHeaders = (definition.headers ?? []).map((header) => header.toLowerCase());
@@ -66,6 +83,9 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     signatureHeader: scheme.header,
     signedHeaders: scheme.signedHeaders,
     unsignedId,
+    repeatedBody,
+    otherBody,
+    reads: [name, ...alsoReads],
     acknowledgement,
     handshake: handshake && {
       get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),

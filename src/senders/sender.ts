@@ -28,8 +28,14 @@ export interface Sender<Events extends object> {
   readonly signatureHeader: string;
   /** The headers without which nothing can be verified, in lower case. */
   readonly signedHeaders: readonly string[];
-  /** Whether the event's id stands where no signature covers it, so that a captured delivery could get a new one. */
+  /** Whether no signature covers something that `read` uses, so that a captured delivery could get another id, type or subject. */
   readonly unsignedId: boolean;
+  /** What becomes of the bytes of a stored event under a new id, with `unsignedId`. */
+  readonly repeatedBody: "keep" | "drop";
+  /** What a delivery with the id of a stored event and other bytes is. It is not stored in either case, unless `unsignedId`. */
+  readonly otherBody: "duplicate" | "conflict";
+  /** The names of the senders whose stored events it reads: its own, and its earlier ones. */
+  readonly reads: readonly string[];
   /** The answer to an accepted event. @default the receiver's own */
   readonly acknowledgement?: HandshakeAnswer | undefined;
   readonly handshake?: SenderHandshake | undefined;

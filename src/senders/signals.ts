@@ -22,6 +22,9 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
   signatureHeader: SIGNATURE,
   signedHeaders: [SIGNATURE],
   unsignedId: false,
+  repeatedBody: "keep",
+  otherBody: "conflict",
+  reads: ["signals"],
   secretProblem: (secret) => (isUsableSecret(secret) ? null : "expected the text that the service showed"),
   signature: (headers) => parseSignatureHeader(headerValue(headers, SIGNATURE)),
   read({ body }) {
