@@ -319,7 +319,7 @@ export function createPipeline(config: PipelineConfig) {
   function signatureHeaderIn(headers: Record<string, string>): string {
     const [first, ...others] = sender.signatureHeaders.filter((name) => headers[name] !== undefined);
     for (const name of others) delete headers[name];
-    return first ?? sender.signatureHeaders[0] ?? "";
+    return first ?? sender.signatureHeader;
   }
 
   return { handle, accept, endWaits: verifier.endWaits };

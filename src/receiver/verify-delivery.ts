@@ -8,10 +8,7 @@ import type { Refusal } from "./rejection.js";
 import { isSame } from "./secrets.js";
 import { withDeadline } from "../time/timers.js";
 
-type VerifierConfig = Pick<
-  ReceiverConfig,
-  "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs" | "ackTimeoutMs"
->;
+type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs" | "ackTimeoutMs">;
 
 /** What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a secret. */
 export interface SignedDelivery {

@@ -95,6 +95,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     name,
     limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
     keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...readHeaders])],
+    signatureHeader: scheme.signatureHeaders[0] ?? "",
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
     unsignedId,

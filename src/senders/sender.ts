@@ -24,7 +24,9 @@ export interface Sender<Events extends object> {
   readonly limits: SenderLimits;
   /** The headers that are stored with an event, in lower case. */
   readonly keptHeaders: readonly string[];
-  /** The names of the header with the signature, in lower case: no tool shows its value. None: a function of its own verifies. */
+  /** The header with the signature, in lower case: no tool shows its value. Empty: a function of its own verifies. */
+  readonly signatureHeader: string;
+  /** All of its names. */
   readonly signatureHeaders: readonly string[];
   /** The headers without which nothing can be verified, in lower case. */
   readonly signedHeaders: readonly string[];

@@ -19,6 +19,7 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
   name: "signals",
   limits: { bodyLimitBytes: 262_144 },
   keptHeaders: ["content-type", "user-agent", SIGNATURE],
+  signatureHeader: SIGNATURE,
   signatureHeaders: [SIGNATURE],
   signedHeaders: [SIGNATURE],
   unsignedId: false,
