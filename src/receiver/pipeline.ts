@@ -108,7 +108,7 @@ export function createPipeline(config: PipelineConfig) {
       // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
       // But its bytes are not kept, and no secret is looked up. A problem of the body is answered first, then 401.
       const signature = sender.signature(headers, url);
-      const isAsked = !signature.ok && handshake?.unsigned !== undefined && lengthOf(headers) <= LONGEST_UNSIGNED;
+      const isAsked = !signature.ok && handshake?.unsigned !== undefined && isShort(lengthOf(headers));
       const collected = await collectBody(request, signature.ok || isAsked);
       // The body does not arrive any more, so its memory is no longer counted here: the verifier counts it while it waits for a
       // secret, and the inbox from `accept` on.
@@ -328,6 +328,10 @@ export function createPipeline(config: PipelineConfig) {
 /** As the sender declares it; 0 if it does not. */
 function lengthOf(headers: RequestHeaders): number {
   return Number(headerValue(headers, "content-length") ?? 0);
+}
+
+function isShort(length: number): boolean {
+  return length > 0 && length <= LONGEST_UNSIGNED;
 }
 
 function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {

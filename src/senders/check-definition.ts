@@ -28,7 +28,7 @@ const signedSchema = z.strictObject({
   list: z
     .strictObject({ between: text, assign: text.optional(), signature: text.optional(), time: text.optional() })
     .optional(),
-  message: z.union([functionOption(), z.array(text)]).optional(),
+  message: z.union([functionOption(), z.array(z.string())]).optional(),
   id: headerNames.optional(),
   time: time.optional(),
   digest: z.union([hash, z.enum(["ed25519", "ecdsa", "rsa-sha256"]), z.array(hash).min(1)]).optional(),
@@ -112,7 +112,7 @@ function checkSigned(
   { publicUrl, unsignedId = false }: z.output<typeof definitionSchema>,
 ): void {
   const { message = ["body"], id, time: at, list } = signature;
-  const parts = Array.isArray(message) ? message : [];
+  const parts = Array.isArray(message) ? message.filter((part) => part !== "") : [];
   const signed = new Set(parts);
   const isFunction = !Array.isArray(message);
   const isTimeSent = at !== undefined && at.property === undefined;

@@ -85,8 +85,8 @@ export interface SignedRequest {
   readonly body: Uint8Array;
   /** The `publicUrl` of the sender; empty without it. */
   readonly url: string;
-  /** The path and query of the request, as anyone can write them; empty if they are not known. */
-  readonly requestUrl: string;
+  /** The path and query of the request, as anyone can write them; undefined for a delivery that is being signed. */
+  readonly requestUrl?: string | undefined;
 }
 
 /**
@@ -144,13 +144,14 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
   const kinds = [digest].flat().map((each) => ({ digest: each, form: formOf(each, encoding) }));
   const isKeyPair = kinds.some((kind) => !isHash(kind.digest));
   const needsId = typeof message !== "function" && message.includes("id");
-  const separators = typeof message === "function" ? [] : message.filter((part) => !NAMED_PARTS.has(part));
+  const separators =
+    typeof message === "function" ? [] : message.filter((part) => part !== "" && !NAMED_PARTS.has(part));
   /** Whether it stands outside the body. */
   const isTimeSent = time !== undefined && !("property" in time);
 
-  function textsOf(body: Uint8Array, named: Record<string, string>): readonly SignedText[] {
+  function textsOf(body: Uint8Array, named: Record<string, string>, requestUrl?: string): readonly SignedText[] {
     if (typeof message === "function") {
-      const texts = message({ body, url: named["url"] ?? "", requestUrl: named["requestUrl"] ?? "" }) ?? [];
+      const texts = message({ body, url: named["url"] ?? "", requestUrl }) ?? [];
       return isOneText(texts) ? [texts] : texts;
     }
     return [message.map((part) => (part === "body" ? body : NAMED_PARTS.has(part) ? (named[part] ?? "") : part))];
@@ -219,7 +220,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     const timeText = time !== undefined && "list" in time ? (parsed.time ?? "") : timeOfHeader;
     if (isTimeSent && !form.text.test(timeText)) return MALFORMED;
     const url = addressOf(publicUrl, requestUrl);
-    const named = { id, time: timeText, url: url ?? "", requestUrl };
+    const named = { id, time: timeText, url: url ?? "" };
     let texts: { of: Uint8Array; are: readonly SignedText[] } | null = null;
     return {
       ok: true,
@@ -227,7 +228,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
       secondsAhead: isTimeSent ? undefined : MOST_SECONDS_AHEAD,
       matches(body, secret) {
         // Once for all secrets.
-        if (texts?.of !== body) texts = { of: body, are: url === null ? [] : textsOf(body, named) };
+        if (texts?.of !== body) texts = { of: body, are: url === null ? [] : textsOf(body, named, requestUrl) };
         return isSignedBy(secret, texts.are, parsed.candidates);
       },
       signedAt(body) {
@@ -253,7 +254,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     const idHeader = idHeaders.find((name) => given[name] !== undefined) ?? idHeaders[0];
     const id = idHeader === undefined ? "" : (given[idHeader] ?? `msg_${randomUUID()}`);
     const header = headers.find((name) => given[name] !== undefined) ?? (headers[0] as string);
-    const [text] = textsOf(body, { id, time: timeText, url: addressOf(publicUrl, "") ?? "", requestUrl: "" });
+    const [text] = textsOf(body, { id, time: timeText, url: addressOf(publicUrl, "") ?? "" });
     const [{ digest: first }] = kinds as [(typeof kinds)[0]];
     const key = isHash(first) ? hmacKey(secret, keyForm, keyPrefix) : privateKey(secret, first);
     if (text === undefined || key === null) {

@@ -86,9 +86,9 @@ function isJson(body: Uint8Array): boolean {
 
 /** The address and then each parameter with its value, by name; for JSON the address alone, which has the body's hash. */
 function textsOf({ body, url, requestUrl }: SignedRequest): readonly string[][] | null {
-  const [bodyHash, digest] = BODY_HASH.exec(requestUrl) ?? [];
   if (isJson(body)) {
-    if (bodyHash === undefined || hash("sha256", body, "hex") !== digest) return null;
+    const digest = hash("sha256", body, "hex");
+    if (requestUrl !== undefined && BODY_HASH.exec(requestUrl)?.[1] !== digest) return null;
     return spellingsOf(url).map((each) => [`${each}${each.includes("?") ? "&" : "?"}bodySHA256=${digest}`]);
   }
   const text = textOf(body);

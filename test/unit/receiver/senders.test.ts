@@ -273,8 +273,8 @@ test("signedDelivery signs as the sender does", () => {
 
 test.each(["webhook-signature", "paddle-signature"])("a header %s that was sent twice is malformed", async (name) => {
   const sender: Sender<object> = name === "paddle-signature" ? paddle() : standardWebhooks();
-  const { headers, body } = signedDelivery({ type: "a" }, { sender, secret: "whsec_test" });
-  const { receiver } = await testReceiver({ sender });
+  const { headers, body } = signedDelivery({ type: "a" }, { sender, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
+  const { receiver } = await testReceiver({ sender, secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
   const twice = { ...headers, [name]: [headers[name] ?? "", headers[name] ?? ""] };
   expect(await receiver.handle({ method: "POST", headers: twice, body })).toMatchObject({
     status: 401,

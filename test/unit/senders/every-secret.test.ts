@@ -49,10 +49,12 @@ test.each([0, 1, 2, 3, 4])("each secret is tried although the one at %i matches"
 
 test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as const))(
   "%s takes as much work whichever secret signed it, and when none did",
-  (_name, sender, vector) => {
+  (name, sender, vector) => {
     const delivered = deliveredOf(vector);
     const candidates = vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
     const calls = countCalls();
+    // Each of Twilio's spellings of the address is another text.
+    const texts = { "twilio/quote-in-the-address": 4 }[name] ?? (sender.name === "twilio" ? 2 : 1);
     for (const [index, secrets] of [
       [0, [vector.secret, ...OTHERS]],
       [2, [...OTHERS, vector.secret]],
@@ -60,7 +62,7 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
     ] as const) {
       Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
       expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
-      expect(calls).toEqual({ createHmac: 3, timingSafeEqual: 3 * candidates, verify: 0 });
+      expect(calls).toEqual({ createHmac: 3 * texts, timingSafeEqual: 3 * texts * candidates, verify: 0 });
     }
   },
 );

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readable } from "../../../src/senders/define-sender.js";
 import {
   github,
+  gitlab,
   lemonSqueezy,
   linear,
   meta,
@@ -43,6 +44,7 @@ export const SENDERS: Readonly<Record<string, (publicUrl?: string) => AnySender>
   svix: () => svix(),
   stripe: () => stripe(),
   github: () => github(),
+  gitlab: () => gitlab(),
   shopify: () => shopify(),
   slack: () => slack(),
   paddle: () => paddle(),
