@@ -69,7 +69,7 @@ export function logEvents(
   events.on("dead", (event) => log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"));
   events.on("rejected", ({ code, status, requestId }) => {
     // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`) are only counted.
-    if (status === 500 || status === 503) return;
+    if (status === 500 || status === 503 || code === "body_too_large") return;
     const suppressed = throttle(code);
     if (suppressed !== null) log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
   });
@@ -79,15 +79,27 @@ const TROUBLE: Partial<Record<RejectionCode, string>> = {
   body_unavailable:
     "another parser consumed the body, so its signature cannot be checked: nothing may read it before signalbox. In Express, " +
     "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
+  body_too_large:
+    "refused a delivery whose body is larger than the option bodyLimitBytes; if it is of your sender, set a larger one and send it again, " +
+    "since no retry heals that",
   secret_unavailable: "the secret source gave no signing secret; the delivery got 503",
   store_unavailable: "the event could not be stored; the delivery got 503",
 };
 
-/** Logs a refusal whose reason the user can remove. */
-export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
+/** Logs a refusal whose reason the user can remove. @param facts the numbers of a body that is too large */
+export function logTrouble(
+  log: ReceiverLog,
+  throttle: LogThrottle,
+  {
+    code,
+    cause,
+    ...facts
+  }: { code: RejectionCode; cause: unknown; bodyBytes?: number | null; bodyLimitBytes?: number },
+): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
   const text = TROUBLE[code] ?? "a delivery could not be taken";
+  if (code === "body_too_large") return log.warn({ code, ...facts, suppressed }, text);
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.

@@ -119,13 +119,17 @@ function isTrue(answer: unknown): boolean {
   return answer === true;
 }
 
+function isBare(secret: unknown): boolean {
+  return isUsableSecret(secret) && secret === secret.trim();
+}
+
 function checked(found: SecretLookup | null): readonly string[] {
   if (found === undefined || found === null) return [];
-  if (typeof found === "string") return isUsableSecret(found) ? [found] : [];
-  if (Array.isArray(found) && found.every(isUsableSecret)) return found;
+  const secrets = typeof found === "string" ? (isUsableSecret(found) ? [found] : []) : found;
+  if (Array.isArray(secrets) && secrets.every(isBare)) return secrets;
   throw new SignalboxError(
     "secret_invalid",
-    "The secret source returned a secret that is empty or not a string.",
+    "The secret source returned a secret that is empty, not a string, or has white space at its beginning or end.",
     "Return the secrets that the service showed when the webhooks were registered.",
   );
 }

@@ -7,14 +7,18 @@ export function isUsableSecret(secret: unknown): secret is string {
 
 /** @throws SignalboxError `secret_invalid`, without the secret in its message */
 export function assertSecret(secret: unknown, help = HELP): asserts secret is string {
-  if (isUsableSecret(secret)) return;
-  const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only white space") : typeof secret;
+  const isText = typeof secret === "string";
+  // Such as the line end of a file: with it the secret would match nothing.
+  if (isText && secret !== "" && secret === secret.trim()) return;
+  const found = !isText ? typeof secret : secret === "" ? "an empty string" : WHITE[Number(secret.trim() !== "")];
   throw new SignalboxError(
     "secret_invalid",
     `A signing secret must be a string with content; this one is ${found}.`,
     help,
   );
 }
+
+const WHITE = ["only white space", "one with white space at its beginning or end: use secret.trim()"];
 
 const HELP = "Pass the secret that the service showed when the webhook was registered (is SIGNALS_SECRET set?).";
 
