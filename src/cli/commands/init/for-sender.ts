@@ -7,6 +7,7 @@ const PAGES: Readonly<Record<string, string>> = {
   svix: "https://docs.svix.com/receiving/introduction",
   stripe: "https://docs.stripe.com/webhooks",
   github: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
+  gitlab: "https://docs.gitlab.com/user/project/integrations/webhooks/",
   shopify: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
   slack: "https://docs.slack.dev/apis/events-api/",
   paddle: "https://developer.paddle.com/webhooks/about/notification-destinations",
@@ -30,6 +31,7 @@ const OPTIONS: Readonly<Record<string, readonly [option: string, variable: Varia
 /** Where the type of a sender's events is not named after it. */
 const EVENT_TYPES: Readonly<Record<string, string>> = {
   github: "GithubPayload",
+  gitlab: "GitlabPayload",
   shopify: "Record<string, unknown>",
   svix: "StandardWebhooksEvent",
 };
