@@ -14,7 +14,7 @@ function storedWith(rawBody: Uint8Array | null): StoredEvent {
     received,
     bodyHash: Buffer.alloc(32),
     rawBody,
-  } as StoredEvent;
+  } as Partial<StoredEvent> as StoredEvent;
 }
 
 const signalOf = (bytes: number): Buffer =>
