@@ -256,7 +256,7 @@ const optionsSchema = z
       .string()
       .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://… (is the environment variable set?)")
       .regex(
-        /^(?!\w+:\/\/([^/?#]*@)?[^@/?#]*,)/,
+        /^(?!\w+:\/\/([^/?#]*@)?[^@/?#]*,[^@/?#]*([/?#]|$))/,
         "expected one host, since pg takes no list of hosts: name the primary, or a proxy or address that follows it",
       )
       .optional(),
