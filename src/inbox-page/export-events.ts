@@ -40,11 +40,17 @@ const PIECE_BYTES = 3 * 262_144;
 export function* lineInPieces({ rawBody, ...event }: StoredEvent): Generator<string> {
   const { bodyBase64: _none, ...others } = exportedEvent({ ...event, rawBody: null });
   const start = `${JSON.stringify(others).slice(0, -1)},"bodyBase64":`;
-  if (rawBody === null) return yield `${start}null}\n`;
+  if (rawBody === null) {
+    yield `${start}null}\n`;
+    return;
+  }
   const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
-  const pieceAt = (at: number): string => body.toString("base64", at, at + PIECE_BYTES);
-  if (body.length <= PIECE_BYTES) return yield `${start}"${pieceAt(0)}"}\n`;
-  yield `${start}"`;
-  for (let at = 0; at < body.length; at += PIECE_BYTES) yield pieceAt(at);
-  yield '"}\n';
+  let text = `${start}"`;
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    text += body.toString("base64", at, at + PIECE_BYTES);
+    if (at + PIECE_BYTES >= body.length) break;
+    yield text;
+    text = "";
+  }
+  yield `${text}"}\n`;
 }

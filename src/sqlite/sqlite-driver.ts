@@ -4,7 +4,7 @@ import type Database from "better-sqlite3";
 import { SignalboxError } from "../errors.js";
 
 // A bundler that writes CommonJS leaves no `import.meta.url`. The driver is then looked for from the working folder.
-const require = createRequire((import.meta.url as string | undefined) ?? join(process.cwd(), "bundle.js"));
+const require = createRequire(import.meta.url ?? join(process.cwd(), "bundle.js"));
 
 /** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
 export const OLDEST_SQLITE = [3, 51, 3] as const;

@@ -3,7 +3,7 @@ import { exportedEvent } from "../../../src/inbox/exported-event.js";
 import { eventAnswer } from "../../../src/inbox-page/answers.js";
 import { lineInPieces } from "../../../src/inbox-page/export-events.js";
 import { createTitles } from "../../../src/inbox-page/titles.js";
-import type { InboxEntry, StoredEvent } from "../../../src/inbox/stored-events.js";
+import type { StoredEvent } from "../../../src/inbox/stored-events.js";
 
 function storedWith(rawBody: Uint8Array | null): StoredEvent {
   const received = { at: 0, headers: {} };
@@ -57,7 +57,7 @@ test("a list parses no large body for its title", async () => {
   ]);
   const titlesOf = createTitles({ endpoints: ["default"], get: async (id) => storedWith(bodies.get(id) ?? null) });
   const parses = countParses();
-  const entries = [...bodies.keys()].map((eventId) => ({ ...storedWith(null), eventId }) as InboxEntry);
+  const entries = [...bodies.keys()].map((eventId) => ({ ...storedWith(null), eventId }));
   expect([await titlesOf(entries), parses()]).toEqual([[null, "A title"], 1]);
 });
 
