@@ -1,5 +1,6 @@
+import { safely } from "../errors.js";
 import { SIGNATURE_HEADER } from "../signature/header.js";
-import { parseJson } from "../events/parse-json.js";
+import type { ParsedJson } from "../events/parse-json.js";
 import { joinRefusals } from "../inbox/receiver-report.js";
 import type { InboxEntry, StoredEvent } from "../inbox/stored-events.js";
 import { withoutSignature } from "../inbox/exported-event.js";
@@ -7,7 +8,7 @@ import { indentJson } from "./indent-json.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch } from "./parse-search.js";
-import { titleIn, type createTitles } from "./titles.js";
+import { parseSmall, titleIn, type createTitles } from "./titles.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
@@ -17,6 +18,8 @@ const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map(
 ]);
 const MOST_LISTED = 200;
 const HEX_BYTES = 4096;
+/** So much is sent of a body that is too large to be parsed. */
+const BEGINNING_BYTES = 16_384;
 /** Of the first line of an error in a list. */
 const ERROR_LENGTH = 300;
 
@@ -94,15 +97,17 @@ export async function storedEvent(inbox: PageInbox, query: URLSearchParams): Pro
 
 export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
   const { received, bodyHash, rawBody, ...entry } = event;
+  const json = rawBody === null ? null : parseSmall(rawBody);
   return {
     ...entry,
-    title: rawBody === null ? null : titleIn(rawBody),
+    title: titleIn(json),
     headers: withoutSignature(received.headers, received.signatureHeader),
     signedAt: signedAtIn(received),
     backfilled: received.backfilled === true,
     bodyHash: Buffer.from(bodyHash).toString("hex"),
     bytes: rawBody?.byteLength ?? null,
-    payload: rawBody === null ? null : payloadOf(rawBody),
+    payload: rawBody === null ? null : payloadOf(rawBody, json),
+    isCut: rawBody !== null && json === null,
     hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
@@ -114,9 +119,16 @@ function signedAtIn({ headers, signatureHeader = SIGNATURE_HEADER }: StoredEvent
   return seconds === undefined ? null : Number(seconds) * 1000;
 }
 
-function payloadOf(body: Uint8Array): string | null {
-  const json = parseJson(body);
+function payloadOf(body: Uint8Array, json: ParsedJson | null): string | null {
+  if (json === null) return beginningOf(body);
   if (!json.ok && json.reason === "not_utf8") return null;
   const text = Buffer.from(body).toString("utf8");
   return json.ok ? indentJson(text) : text;
+}
+
+function beginningOf(body: Uint8Array): string | null {
+  // With `stream` a character that the cut goes through is left out.
+  const decode = (): string =>
+    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, BEGINNING_BYTES), { stream: true });
+  return safely<string | null>(decode, null);
 }

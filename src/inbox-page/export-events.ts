@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { exportedEvent } from "../inbox/exported-event.js";
+import type { StoredEvent } from "../inbox/stored-events.js";
 import type { PageInbox } from "./page-inbox.js";
 import type { Wanted } from "./parse-search.js";
 
@@ -20,12 +21,36 @@ export async function* exportLines(inbox: PageInbox, wanted: Wanted): AsyncGener
       );
       // Retention may have deleted an event after the page was read.
       for (const event of read.filter((each) => each !== undefined)) {
-        yield `${JSON.stringify(exportedEvent(event))}\n`;
+        for (const piece of lineInPieces(event)) {
+          yield piece;
+          // A store in this process answers without a turn of the event loop, and the host application needs turns.
+          await nextTurn();
+        }
       }
-      // A store in this process answers without a turn of the event loop, and the host application needs turns.
-      await nextTurn();
     }
     if (nextBeforeSeq === null) return;
     beforeSeq = nextBeforeSeq;
   }
+}
+
+/** A multiple of 3, so that the pieces in base64 together are the base64 of the whole. */
+const PIECE_BYTES = 3 * 262_144;
+
+/** A large body in one piece would block the event loop. */
+export function* lineInPieces({ rawBody, ...event }: StoredEvent): Generator<string> {
+  const { bodyBase64: _none, ...others } = exportedEvent({ ...event, rawBody: null });
+  const start = `${JSON.stringify(others).slice(0, -1)},"bodyBase64":`;
+  if (rawBody === null) {
+    yield `${start}null}\n`;
+    return;
+  }
+  const body = Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength);
+  let text = `${start}"`;
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    text += body.toString("base64", at, at + PIECE_BYTES);
+    if (at + PIECE_BYTES >= body.length) break;
+    yield text;
+    text = "";
+  }
+  yield `${text}"}\n`;
 }

@@ -55,7 +55,7 @@ export interface EventsAnswer {
 
 /** `GET api/event?id=EVENT_ID`. `GET api/bytes?id=EVENT_ID` is its body as a download. */
 export interface EventAnswer extends InboxEntry {
-  /** `data.title` of the payload; null when it has none. */
+  /** `data.title` of the payload; null when it has none, or is too large to be parsed. */
   title: string | null;
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
@@ -70,6 +70,8 @@ export interface EventAnswer extends InboxEntry {
   bytes: number | null;
   /** The body as text, indented if it is JSON; null when it is deleted, or is not UTF-8. */
   payload: string | null;
+  /** Whether `payload` is only the beginning of the body, because the body is larger than 128 KiB. */
+  isCut: boolean;
   /** The first 4 KiB of the body as hex; null when it is deleted. */
   hex: string | null;
   now: number;

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { signalboxCode } from "../errors.js";
-import { parseJson } from "../events/parse-json.js";
 import { isClosing, sendResponse } from "../receiver/adapters/send-response.js";
 import { PAGE_HEADERS, pageFile } from "../browser-parts/page-files.js";
 import { activityOf, eventAnswer, eventsOf, overviewOf, storedEvent } from "./answers.js";
@@ -78,7 +77,8 @@ export function createPageHandler(
   async function downloadBytes({ query }: Call): Promise<Answer> {
     const { eventId, rawBody } = await storedEvent(inbox, query);
     if (rawBody === null) return refuseUnknown("The payload of this event was deleted.");
-    const extension = parseJson(rawBody).ok ? "json" : "bin";
+    // Not parsed, since it can be large.
+    const extension = /^\s*[{[]/.test(Buffer.from(rawBody.subarray(0, 64)).toString()) ? "json" : "bin";
     return { status: 200, headers: download(eventId, extension, "application/octet-stream"), body: rawBody };
   }
 

@@ -1,9 +1,11 @@
-import { parseJson } from "../events/parse-json.js";
+import { parseJson, type ParsedJson } from "../events/parse-json.js";
 import { DEFAULT_SENDER, type InboxEntry } from "../inbox/stored-events.js";
 import { nextTurn } from "../time/timers.js";
 import type { PageInbox } from "./page-inbox.js";
 
 const LONGEST = 300;
+/** A larger body is not parsed, because the host application waits meanwhile. */
+const MOST_PARSED_BYTES = 131_072;
 const MOST_KEPT = 10_000;
 
 /** Finds the titles of signals for a list. A title never changes, so each is read from the store once. */
@@ -18,7 +20,7 @@ export function createTitles(inbox: Pick<PageInbox, "get" | "endpoints">) {
     // A payload can be large: other work of the process comes between two of them.
     await nextTurn();
     const body = (await inbox.get(key))?.rawBody;
-    const title = body == null ? null : titleIn(body);
+    const title = body == null ? null : titleIn(parseSmall(body));
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(key, title);
     return title;
@@ -32,10 +34,14 @@ export function createTitles(inbox: Pick<PageInbox, "get" | "endpoints">) {
   };
 }
 
+/** @returns null for a body that is too large to be parsed here */
+export function parseSmall(body: Uint8Array): ParsedJson | null {
+  return body.byteLength > MOST_PARSED_BYTES ? null : parseJson(body);
+}
+
 /** The title in the payload of a signal; null when it has none. */
-export function titleIn(body: Uint8Array): string | null {
-  const json = parseJson(body);
-  const { data } = (json.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
+export function titleIn(json: ParsedJson | null): string | null {
+  const { data } = (json?.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
   const title = data?.title;
   return typeof title === "string" && title.trim() !== "" ? title.slice(0, LONGEST).toWellFormed() : null;
 }

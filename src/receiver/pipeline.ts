@@ -209,6 +209,12 @@ export function createPipeline(config: PipelineConfig) {
       throw new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
     if (unavailable !== null)
       throw new SignalboxError("store_failed", "The receiver is not started.", "Await receiver.start() first.");
+    const { bytes: most } = config.maxQueued;
+    if (bytes.byteLength > most) {
+      const help = "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
+      const message = `The body has ${bytes.byteLength} bytes, and maxQueued.bytes is ${most}.`;
+      throw new SignalboxError("option_invalid", message, help);
+    }
     if (!bodies.makeRoom(bytes.byteLength)) {
       throw new SignalboxError(
         "store_failed",

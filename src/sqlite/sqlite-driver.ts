@@ -1,8 +1,10 @@
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../errors.js";
 
-const require = createRequire(import.meta.url);
+// A bundler that writes CommonJS leaves no `import.meta.url`. The driver is then looked for from the working folder.
+const require = createRequire(import.meta.url ?? join(process.cwd(), "bundle.js"));
 
 /** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
 export const OLDEST_SQLITE = [3, 51, 3] as const;
@@ -31,7 +33,7 @@ function installedVersion(): string {
     throw new SignalboxError(
       "store_unsupported",
       "The package better-sqlite3 is not installed.",
-      "Run: npm install better-sqlite3. If npm has to compile it, see docs/installing.md.",
+      "Run: npm install better-sqlite3. If npm has to compile it, or a bundler wrote your app, see docs/installing.md.",
       { cause },
     );
   }

@@ -22,7 +22,7 @@ export function bodyVariants(body: Buffer): BodyVariant[] {
     "without the line end at the end": text.replace(/\r?\n$/, ""),
     "with a line end (LF) at the end": `${text}\n`,
     "with a line end (CRLF) at the end": `${text}\r\n`,
-    "without the white space at both ends": text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, ""),
+    "without the white space at both ends": text.replaceAll(/^[ \t\r\n]+|(?<![ \t\r\n])[ \t\r\n]+$/g, ""),
     "with LF line ends": unix,
     "with CRLF line ends": unix.replaceAll("\n", "\r\n"),
     "with a byte order mark at the start": BOM + text,

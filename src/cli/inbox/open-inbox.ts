@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import type { Command } from "#commander";
 import type { InboxStore } from "../../inbox/store.js";
 import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
-import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
 import { systemClock } from "../../time/clock.js";
 import { assertPlace, isDatabase, SCHEMA, type InboxPlace } from "./inbox-place.js";
 import type { OptionsOf } from "../options/define-command.js";
@@ -59,8 +58,9 @@ async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   const { postgresStore } = await import("../../stores/postgres/postgres-store.js");
   const { sqliteStore } = await import("../../stores/sqlite/sqlite-store.js");
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
-  // Checked here, because the store would report another kind of file as damaged, and would fill an empty file with an inbox.
-  if (!readFrom(`the inbox ${db}`, () => statSync(db).isFile() && isSqliteFile(db))) {
+  const stats = readFrom(`the inbox ${db}`, () => statSync(db));
+  // The store finds other mistakes. SQLite would take an empty file for a database.
+  if (!stats.isFile() || stats.size === 0) {
     throw environmentError(`${db} is not an SQLite file: --db names the inbox of a receiver`);
   }
   return sqliteStore({ path: db, operator: true });

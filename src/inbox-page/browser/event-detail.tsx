@@ -137,7 +137,7 @@ function EventTimeline({ event }: { event: EventAnswer }) {
   );
 }
 
-function Payload({ event: { eventId, payload, hex, bytes } }: { event: EventAnswer }) {
+function Payload({ event: { eventId, payload, isCut, hex, bytes } }: { event: EventAnswer }) {
   return (
     <Panel title="Payload">
       {bytes !== null && (
@@ -149,7 +149,10 @@ function Payload({ event: { eventId, payload, hex, bytes } }: { event: EventAnsw
       )}
       {bytes === null && <p class="muted">It is deleted, by a discard or because the event was done long ago.</p>}
       {bytes !== null && payload === null && <p class="muted">It is not text in UTF-8.</p>}
-      {payload !== null && <CodeBlock text={payload} label="As text, JSON indented" wrap />}
+      {isCut && <p class="muted">It is too large to be shown whole. Download it.</p>}
+      {payload !== null && (
+        <CodeBlock text={payload} label={isCut ? "The beginning, as text" : "As text, JSON indented"} wrap />
+      )}
       {hex !== null && (
         <details open={payload === null}>
           <summary>Raw bytes</summary>

@@ -255,6 +255,10 @@ const optionsSchema = z
     connectionString: z
       .string()
       .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://… (is the environment variable set?)")
+      .regex(
+        /^(?!\w+:\/\/([^/?#]*@)?[^@/?#]*,[^@/?#]*([/?#]|$))/,
+        "expected one host, since pg takes no list of hosts: name the primary, or a proxy or address that follows it",
+      )
       .optional(),
     schema: z.string().default("signalbox"),
     operator: z.boolean().default(false),

@@ -124,10 +124,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
       if (wasCut) throw cutError();
       const end = endOfWal();
       for (const { name, before } of watched) {
-        const now = lstatOf(name);
-        if (now === undefined || now.ino !== before?.ino || now.dev !== before.dev) {
-          throw changed(`${name} was deleted, moved or replaced while the inbox was open.`);
-        }
+        const now = sameFile(name, before);
         if (now.nlink > 1) throw changed(`${name} got a second name (a hard link) while the inbox was open.`);
         if (name === path && isFileCut(now.size)) {
           wasCut = wasFileCut = true;
@@ -139,13 +136,14 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
       return end;
     },
     /**
-     * To be called before a transaction is acknowledged. If the WAL was truncated in the meantime, the transaction's frames are
-     * behind a hole, and the next start does not find them.
+     * To be called before a transaction is acknowledged, after its sync. If the WAL was deleted, moved or truncated in the meantime,
+     * the next start does not find the transaction's frames.
      *
      * @param end the result of `assertUnchanged`
      * @throws SignalboxError `store_failed`
      */
     assertWritten(end: number): void {
+      for (const { name, before } of watched) sameFile(name, before);
       // NOOP gives -1 when it cannot read the WAL; nothing can be checked in that case.
       if (end <= 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
       // A WAL that another process has restarted is shorter, but it was not truncated.
@@ -153,6 +151,13 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
       if (wasCut) throw cutError();
     },
   };
+}
+
+/** @throws SignalboxError `store_failed` when another file or none has the name */
+function sameFile(name: string, before: Stats | undefined): Stats {
+  const now = lstatOf(name);
+  if (now !== undefined && now.ino === before?.ino && now.dev === before.dev) return now;
+  throw changed(`${name} was deleted, moved or replaced while the inbox was open.`);
 }
 
 function changed(message: string): SignalboxError {

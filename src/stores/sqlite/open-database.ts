@@ -1,14 +1,13 @@
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type Database from "better-sqlite3";
-import { SignalboxError } from "../../errors.js";
+import { codeOf, SignalboxError } from "../../errors.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
-import { isSqliteFile } from "../../sqlite/is-sqlite-file.js";
 import { checkSqliteVersion, loadDriver } from "../../sqlite/sqlite-driver.js";
 import { makeFolders } from "../../sqlite/make-folders.js";
 import { assertWritable, refuseUnguardedFiles } from "./inbox-files.js";
 import { refuseNetworkFileSystem } from "./network-file-system.js";
-import { lockOwner } from "./owner-lock.js";
+import { lockOwner, refuseOwnedHere } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 import { syncFolderOf, syncFoldersFrom } from "./wal-sync.js";
@@ -42,17 +41,18 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     path = withoutLinks(givenPath);
     const folder = dirname(path);
     refuseNetworkFileSystem(folder);
+    if (role === "owner") refuseOwnedHere(path);
     refuseUnguardedFiles(path);
     assertWritable(path, role === "operator");
-    assertSqliteFile(path);
-    if (role !== "operator") release = lockOwner(driver, path, role === "shared");
-    const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // Without this error, SQLite would delete the WAL and make an empty inbox.
-    if (!wasClosedCleanly && sizeOf(path) === 0)
+    if (sizeOf(`${path}-wal`) > 0 && sizeOf(path) === 0)
       throw damagedError(path, "it is empty or missing, and its -wal is not");
 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
+    assertSqliteFile(db, path);
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
+    if (role !== "operator") release = lockOwner(driver, path, role === "shared");
+    const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // SQLite would read the missing part of a page as zeros.
     if (wasClosedCleanly && sizeOf(path) % (db.pragma("page_size", { simple: true }) as number) !== 0) {
       throw damagedError(path, "a part of its last page is missing");
@@ -128,12 +128,18 @@ function withoutLinks(path: string): string {
   );
 }
 
-/** Checked before the lock, which would leave an -owner file beside a file that is not ours. */
-function assertSqliteFile(path: string): void {
-  // With a journal SQLite restores the file: a loss of power at its first write can leave zeros.
-  if (sizeOf(path) === 0 || sizeOf(`${path}-journal`) > 0 || isSqliteFile(path)) return;
-  const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
-  throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help);
+/**
+ * Checked before the lock, which would leave an -owner file beside a file that is not ours. SQLite reads the file, and never a
+ * descriptor of our own: if this process has the file open already, closing that descriptor would drop SQLite's locks on it.
+ */
+function assertSqliteFile(db: Database.Database, path: string): void {
+  try {
+    db.pragma("schema_version");
+  } catch (error) {
+    if (codeOf(error) !== "SQLITE_NOTADB") throw error;
+    const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
+    throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help, { cause: error });
+  }
 }
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));

@@ -33,20 +33,29 @@ export function lockOwner(driver: typeof Database, inboxPath: string, shared: bo
   } catch (error) {
     lock.close();
     if (!isBusy(error)) throw error;
-    throw new SignalboxError(
-      "store_in_use",
-      `Another receiver has the inbox ${inboxPath} open.`,
-      lockedHere.has(inboxPath)
-        ? "This process has it open already: give both receivers the same store object."
-        : "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
-      { cause: error },
-    );
+    throw inUseError(inboxPath, error);
   }
   lockedHere.add(inboxPath);
   return () => {
     lockedHere.delete(inboxPath);
     lock.close();
   };
+}
+
+/** @throws SignalboxError `store_in_use` when this process has the inbox open to hand off, before its file is opened again */
+export function refuseOwnedHere(inboxPath: string): void {
+  if (lockedHere.has(inboxPath)) throw inUseError(inboxPath);
+}
+
+function inUseError(inboxPath: string, cause?: unknown): SignalboxError {
+  return new SignalboxError(
+    "store_in_use",
+    `Another receiver has the inbox ${inboxPath} open.`,
+    lockedHere.has(inboxPath)
+      ? "This process has it open already: give both receivers the same store object."
+      : "Stop it, give this receiver another file, or open both with sqliteStore({ path, shared: true }).",
+    { cause },
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { codeOf, safely, SignalboxError } from "../../errors.js";
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
@@ -55,7 +56,7 @@ const optionsSchema = z.strictObject({
     .string()
     .regex(/^(?!.*(:memory:|\0))[^]*\S/, "expected the path of a file; memoryStore() is an inbox in memory")
     .regex(
-      /^(?!postgres(ql)?:|file:)/i,
+      /^(?!postgres(ql)?:|file:|https?:)/i,
       "expected the path of a file; postgresStore() takes the address of a database",
     ),
   shared: z.boolean().default(false),
@@ -68,11 +69,17 @@ const optionsSchema = z.strictObject({
  * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` opens and checks the file
  * @example
  * sqliteStore("signals.db");
+ * sqliteStore(new URL("../signals.db", import.meta.url));
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
-export function sqliteStore(pathOrOptions: string | SqliteStoreOptions): SqliteStore {
+export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): SqliteStore {
   assertOneArgument("sqliteStore", arguments.length, "{ path, shared }");
-  const options = typeof pathOrOptions === "string" ? { path: pathOrOptions } : pathOrOptions;
+  const options =
+    pathOrOptions instanceof URL
+      ? { path: safely(() => fileURLToPath(pathOrOptions), pathOrOptions.href) }
+      : typeof pathOrOptions === "string"
+        ? { path: pathOrOptions }
+        : pathOrOptions;
   const { path: givenPath, shared, operator } = checkOptions("sqliteStore", optionsSchema, options);
   const path = resolve(givenPath);
 

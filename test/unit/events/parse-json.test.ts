@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseEvent } from "../../../src/index.js";
 import { parseJson } from "../../../src/events/parse-json.js";
 import { signalEvent } from "../../../src/testing/index.js";
@@ -104,3 +104,28 @@ function keysOf(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [key, ...keysOf(inner)]);
 }
+
+const LEVELS = 1000;
+const nested = (levels: number, inside: string): string => "[".repeat(levels) + inside + "]".repeat(levels);
+const LARGE = 300_000;
+
+test("a large body that is nested too deep is refused before it is parsed", () => {
+  const parse = vi.spyOn(JSON, "parse");
+  onTestFinished(() => parse.mockRestore());
+  const text = `"${"x".repeat(LARGE)}"`;
+  for (const body of [nested(LEVELS + 1, text), `[${text},${nested(LEVELS, "1")}]`, "[".repeat(LARGE)]) {
+    expect(json(body)).toEqual({ ok: false, reason: "nested_too_deep" });
+  }
+  // As many objects in each other, behind a text that ends with a backslash.
+  const objects = `{"${"x".repeat(LARGE)}\\\\":${'{"a":'.repeat(LEVELS)}1${"}".repeat(LEVELS + 1)}`;
+  expect(json(objects)).toEqual({ ok: false, reason: "nested_too_deep" });
+  expect(parse).not.toHaveBeenCalled();
+});
+
+test("brackets in texts are no levels, and closed levels do not add up", () => {
+  for (const text of ["[".repeat(LARGE), "]".repeat(LARGE), '\\"['.repeat(LARGE), "{\\\\".repeat(LARGE)]) {
+    expect(json(`{"a":"${text}"}`).ok).toBe(true);
+  }
+  expect(json(nested(LEVELS, `"${"x".repeat(LARGE)}"`)).ok).toBe(true);
+  expect(json(`[${"[[{}]],".repeat(LARGE)}1]`).ok).toBe(true);
+});

@@ -6,6 +6,7 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/testing/index.js";
 import { logLines } from "../../http/log-lines.js";
 import { startRig } from "../inbox/receiver-rig.js";
+import { rejectionOf } from "../signalbox-error-of.js";
 import { inboxPath } from "../stores/sqlite/open-store.js";
 
 test("health and stats tell how it stands with durability, the queue, commits, syncs and files", async () => {
@@ -93,4 +94,12 @@ test("a store without a medium, or one that fails to tell of it, does not take h
     expect((await receiver.inbox.stats()).medium).toBeNull();
     await receiver.close();
   }
+});
+
+test("accept of a body that can never fit names its size, the limit and the option", async () => {
+  const { receiver } = await startRig({ bodyLimitBytes: 1000, maxQueued: { bytes: 1000 } });
+  const error = await rejectionOf(receiver.accept({ body: "x".repeat(1001) }));
+  expect([error.code, error.message]).toEqual(["option_invalid", expect.stringMatching(/1001 bytes.* 1000/)]);
+  expect(error.help).toContain("maxQueued: { bytes }");
+  expect(await receiver.accept({ body: "x".repeat(1000) })).toMatchObject({ status: "quarantined" });
 });

@@ -1,8 +1,7 @@
-import { realpathSync, statSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../errors.js";
-import { isSqliteFile } from "../../../sqlite/is-sqlite-file.js";
 import { loadDriver, missingBinaryError } from "../../../sqlite/sqlite-driver.js";
 import { isOwned } from "../../../stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../stores/sqlite/schema.js";
@@ -21,7 +20,8 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
       return [blocker("inbox_missing", `there is no file ${db}`, fix)];
     }
     if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
-    if (!isSqliteFile(db)) return [notOurs(`${db} is not an SQLite file`)];
+    if (stats.size === 0) return [notOurs(`${db} is not an SQLite file`)];
+    accessSync(db, constants.R_OK);
   } catch (error) {
     const fix = "Run this command as the receiver's user. If you did, give that user the right to read the file.";
     return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
@@ -88,8 +88,9 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
+    if (code === "SQLITE_NOTADB") return [notOurs(`${path} is not an SQLite file`)];
     // A short read: the -wal or the file is shorter than it was.
-    if (/^SQLITE_(CORRUPT|NOTADB|IOERR_SHORT_READ)/.test(code)) return [damaged(path, code)];
+    if (/^SQLITE_(CORRUPT|IOERR_SHORT_READ)/.test(code)) return [damaged(path, code)];
     const fix = "Check the disk, and the rights of the file, its -wal and its -shm, and try again.";
     return [problem("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
   } finally {

@@ -107,7 +107,8 @@ test("a deleted -owner file lets no second owner in beside a first one that goes
   const path = inboxPath();
   const first = await openStore(path);
   rmSync(`${path}-owner`);
-  const second = await openStore(path);
+  expect((await rejectionOf(openStore(path))).code).toBe("store_in_use");
+  const second = await openStore({ path, shared: true });
   expect((await rejectionOf(accept(first, newEvent()))).code).toBe("store_failed");
   await accept(second, newEvent());
 });

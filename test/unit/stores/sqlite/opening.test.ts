@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../../src/stores/sqlite/schema.js";
@@ -46,10 +47,26 @@ test.each([
   ["memory", ":memory:"],
   ["the address of a database", "postgres://localhost/signals"],
   ["a URI", "file:signals.db"],
+  ["the URL of a page", new URL("https://example.com/signals.db")],
+  ["the URL of a file of another machine", new URL("file://host/signals.db")],
   ["options without a path", {}],
 ])("%s is refused as the path of a file", (_what, options) => {
   expect(errorOf(() => sqliteStore(options as never)).code).toBe("option_invalid");
 });
+
+test("a file URL names the file", async () => {
+  const path = inboxPath();
+  await (await openStore(pathToFileURL(path))).close("default");
+  expect(existsSync(path)).toBe(true);
+});
+
+test.each(["postgres://a:5432,b:5432/app", "postgresql://user:p,w@a,b/app"])(
+  "a connection string with several hosts is refused with the advice to name one: %s",
+  (connectionString) => {
+    expect(errorOf(() => postgresStore(connectionString)).message).toContain("expected one host");
+    expect(() => postgresStore("postgres://user:p,w@a/app?x=1,2")).not.toThrow();
+  },
+);
 
 test.each([
   [sqliteStore, "signals.db", { shared: true }],
