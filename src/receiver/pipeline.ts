@@ -60,7 +60,7 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   /** Why this receiver takes nothing now: it is closing, or it has not started. A failing store is noticed only by `accept`. */
   unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal that the operator should look into; `cause` is null when no error caused it. */
-  onTrouble: (code: RejectionCode, cause: unknown) => void;
+  onTrouble: (trouble: { code: RejectionCode; cause: unknown; body: unknown }) => void;
   /** Called for each refusal. */
   onRefused: (code: RejectionCode, example: () => Pick<RefusedDelivery, "address" | "eventId">) => void;
   /** Called for each event for which `onEvent` has no function. */
@@ -278,7 +278,8 @@ export function createPipeline(config: PipelineConfig) {
       return { address: address?.slice(0, LONGEST_ADDRESS) ?? null, eventId: read === undefined ? null : idIn(read) };
     });
     // The operator can remove the reason of these: a refusal with a cause, or a body that another parser consumed.
-    if ("cause" in refusal || code === "body_unavailable") config.onTrouble(code, refusal.cause ?? null);
+    if ("cause" in refusal || code === "body_unavailable")
+      config.onTrouble({ code, cause: refusal.cause ?? null, body: request.body });
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
     if (code === "method_not_allowed" && handshake?.get !== undefined) response.headers["Allow"] = "GET, POST";
     events.emit("rejected", { code, status: response.status, requestId });

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../errors.js";
 import type { Clock } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";
+import { lostBodyAdvice } from "./lost-body-advice.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
@@ -76,18 +77,19 @@ export function logEvents(
 }
 
 const TROUBLE: Partial<Record<RejectionCode, string>> = {
-  body_unavailable:
-    "another parser consumed the body, so its signature cannot be checked: nothing may read it before signalbox. In Express, " +
-    "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
   secret_unavailable: "the secret source gave no signing secret; the delivery got 503",
   store_unavailable: "the event could not be stored; the delivery got 503",
 };
 
-/** Logs a refusal whose reason the user can remove. */
-export function logTrouble(log: ReceiverLog, throttle: LogThrottle, code: RejectionCode, cause: unknown): void {
+/** Logs a refusal whose reason the user can remove. @param body what the caller gave as the body */
+export function logTrouble(
+  log: ReceiverLog,
+  throttle: LogThrottle,
+  { code, cause, body }: { code: RejectionCode; cause: unknown; body: unknown },
+): void {
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const text = TROUBLE[code] ?? "a delivery could not be taken";
+  const text = code === "body_unavailable" ? lostBodyAdvice(body) : (TROUBLE[code] ?? "a delivery could not be taken");
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.

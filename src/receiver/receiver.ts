@@ -193,7 +193,7 @@ export function createReceiver<Events extends object>(
       return "store_unavailable";
     },
     onRefused: reporter.refused,
-    onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
+    onTrouble: (trouble) => logTrouble(log, throttle, trouble),
     onUnhandled(type) {
       if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
       unhandled.add(type);

@@ -33,6 +33,15 @@ test("a body can be any view of bytes, of which only those in its bounds are rea
   expect((await receiver.handle({ ...request, body: view as Uint8Array })).status).toBe(200);
 });
 
+test("a text as the body stands for its UTF-8", async () => {
+  const { receiver, signed, entries } = await startRig({ bodyLimitBytes: 5000 });
+  const { body, ...request } = signed(signalEvent({ data: { title: "Zürich" } }));
+  expect((await receiver.handle({ ...request, body: String(body) })).status).toBe(200);
+  const [entry] = await entries();
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(body);
+  expect((await receiver.handle({ ...request, body: "ü".repeat(2501) })).status).toBe(413);
+});
+
 test("the headers of a Fetch request are understood", async () => {
   const { receiver, signed, entries } = await startRig();
   const good = signed();
