@@ -45,6 +45,18 @@ export interface TestReceiver {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+// Before the overload without a sender, which any object fits: after that one the compiler gives the parameters of `onEvent` the type `any`.
+/**
+ * Starts a receiver with a sender, for a test of your `onEvent`. The rest is as without a sender: see the other overload.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`, and what the store's `open` throws
+ * @example
+ * const { deliver } = await testReceiver({ sender: stripe(), onEvent });
+ * await deliver({ id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } });
+ */
+export async function testReceiver<Events extends object>(
+  options: TestSenderReceiverOptions<Events>,
+): Promise<TestReceiver>;
 /**
  * Starts a receiver for a test of your `onSignal` or `onTest`, with a memory store, a manual clock and a test secret, and
  * without log lines. Any option of `createReceiver` can replace these.
@@ -57,16 +69,6 @@ export interface TestReceiver {
  * await waitForEvent(receiver, event.id);
  */
 export async function testReceiver(options?: TestReceiverOptions): Promise<TestReceiver>;
-/**
- * The same for a receiver with a sender.
- *
- * @example
- * const { deliver } = await testReceiver({ sender: stripe(), onEvent });
- * await deliver({ id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } });
- */
-export async function testReceiver<Events extends object>(
-  options: TestSenderReceiverOptions<Events>,
-): Promise<TestReceiver>;
 export async function testReceiver<Events extends object>(
   options: TestReceiverOptions | TestSenderReceiverOptions<Events> = {},
 ): Promise<TestReceiver> {
