@@ -43,8 +43,9 @@ export function acknowledgeNew(): DeliveryResponse {
 
 /** Answers a handshake, or in place of {@link acknowledgeNew}. A text is no HTML, whatever it contains. */
 export function answerWith(answer: HandshakeAnswer): DeliveryResponse {
-  if ("json" in answer) return acknowledge(answer.json);
-  return respond(200, answer.text, { "Content-Type": answer.contentType ?? "text/plain; charset=utf-8" });
+  if ("json" in answer) return respond(200, JSON.stringify(answer.json), answer.headers);
+  const { text = "", contentType = "text/plain; charset=utf-8", headers } = answer;
+  return respond(200, text, { ...headers, "Content-Type": contentType });
 }
 
 /** Makes a refusal in the service's error envelope (service document, Error envelope). */

@@ -3,7 +3,7 @@ import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js"
 import type { RefusedDelivery } from "../inbox/inbox-facts.js";
 import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
 import { readable } from "../senders/define-sender.js";
-import { headerValue, type RequestHeaders } from "../senders/headers.js";
+import { headerValue, recordOf, type RequestHeaders } from "../senders/headers.js";
 import type { HandshakeAnswer, Reading } from "../senders/sender.js";
 import { withDeadline } from "../time/timers.js";
 import { createBodyCollector } from "./collect-body.js";
@@ -29,6 +29,8 @@ const REFUSED_HANDSHAKE: Refusal = { code: "handshake_refused" };
 const LONGEST_ADDRESS = 64;
 /** A larger body is not parsed for its id. */
 const MOST_READ_OF_REFUSED = 262_144;
+/** The longest body that is read without a signature. */
+const LONGEST_UNSIGNED = 1024;
 /** A handshake has no event, and so no id. */
 const HANDSHAKE = { eventId: "", type: "handshake" };
 
@@ -75,6 +77,9 @@ export function createPipeline(config: PipelineConfig) {
   const { inbox, events, telemetry, clock, sender } = config;
   const { handshake } = sender;
   const isDefault = sender.name === DEFAULT_SENDER;
+  const methods = ["POST"];
+  if (handshake?.options !== undefined) methods.unshift("OPTIONS");
+  if (handshake?.get !== undefined) methods.unshift("GET");
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
@@ -90,16 +95,21 @@ export function createPipeline(config: PipelineConfig) {
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
 
-      if (request.method === "GET") {
-        const asked = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
-        const answer = answerHandshake(handshake?.get?.(asked) ?? "refused", observed);
+      if (request.method !== "POST") {
+        const query = new URLSearchParams(url?.split(/\?(.*)/s)[1]);
+        const asked =
+          request.method === "GET"
+            ? handshake?.get?.(query)
+            : handshake?.options?.({ headers: recordOf(headers), query });
+        const answer = answerHandshake(asked ?? "refused", observed);
         return "code" in answer ? refuse(answer, observed, request) : answer;
       }
 
       // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
       // But its bytes are not kept, and no secret is looked up. A problem of the body is answered first, then 401.
       const signature = sender.signature(headers, url);
-      const collected = await collectBody(request, signature.ok);
+      const isAsked = !signature.ok && handshake?.unsigned !== undefined && lengthOf(headers) <= LONGEST_UNSIGNED;
+      const collected = await collectBody(request, signature.ok || isAsked);
       // The body does not arrive any more, so its memory is no longer counted here: the verifier counts it while it waits for a
       // secret, and the inbox from `accept` on.
       bodies.release(request);
@@ -108,12 +118,16 @@ export function createPipeline(config: PipelineConfig) {
         observed?.end("client_gone");
         return null;
       }
-      if (!signature.ok) return refuse({ code: signature.reason }, observed, request);
+      if (!signature.ok) {
+        const answer = isAsked ? handshake?.unsigned?.(readable(collected.bytes, {})) : null;
+        if (answer) return answerWith(answer);
+        return refuse({ code: signature.reason }, observed, request);
+      }
 
       // 3. Verify and store it, within the deadline. After the deadline the sender gets `ack_timeout`, but the work goes on. If it
       // stores the event, `accepted` follows `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
       const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers) };
-      if (!isDefault) received.signatureHeader = sender.signatureHeader;
+      if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
       if (observed !== null && observed.traceParent !== null) received.traceParent = observed.traceParent;
       const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
@@ -138,7 +152,7 @@ export function createPipeline(config: PipelineConfig) {
 
     // The body is read only now: an eviction during the wait for a secret has replaced it.
     const { body, secret } = delivery;
-    const content = readable(body, received.headers);
+    const content = readable(body, received.headers, delivery.signature.url);
 
     // 5. Answer a handshake, also while the receiver closes. Nothing is stored.
     const answer = handshake?.post?.(content, secret) ?? null;
@@ -180,7 +194,7 @@ export function createPipeline(config: PipelineConfig) {
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
     const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers), backfilled: true };
-    if (!isDefault) received.signatureHeader = sender.signatureHeader;
+    if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
     const reading = sender.read(readable(bytes, received.headers));
     if (reading.kind === "challenge") {
       throw new SignalboxError("option_invalid", "receiver.accept was given a verification, which is no event.", "");
@@ -245,12 +259,12 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   function refuseEarly({ method, headers }: DeliveryRequest): Refusal | null {
-    if (method !== "POST" && !(method === "GET" && handshake?.get !== undefined)) return { code: "method_not_allowed" };
+    if (!methods.includes(method)) return { code: "method_not_allowed" };
     const encoding = headerValue(headers, "content-encoding")?.trim().toLowerCase() ?? "";
     if (encoding !== "" && encoding !== "identity") return { code: "encoding_unsupported" };
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
-    const length = Number(headerValue(headers, "content-length") ?? 0);
+    const length = lengthOf(headers);
     // For a length over the limit the number of events alone is checked here. `collectBody` then refuses the body, with a code
     // that stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
@@ -281,7 +295,7 @@ export function createPipeline(config: PipelineConfig) {
     if ("cause" in refusal || code === "body_unavailable")
       config.onTrouble({ code, cause: refusal.cause ?? null, body: request.body });
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
-    if (code === "method_not_allowed" && handshake?.get !== undefined) response.headers["Allow"] = "GET, POST";
+    if (code === "method_not_allowed") response.headers["Allow"] = methods.join(", ");
     events.emit("rejected", { code, status: response.status, requestId });
     return response;
   }
@@ -302,7 +316,19 @@ export function createPipeline(config: PipelineConfig) {
     return kept;
   }
 
+  /** The one of its names that was sent. With several, only that is kept. */
+  function signatureHeaderIn(headers: Record<string, string>): string {
+    const [first, ...others] = sender.signatureHeaders.filter((name) => headers[name] !== undefined);
+    for (const name of others) delete headers[name];
+    return first ?? sender.signatureHeaders[0] ?? "";
+  }
+
   return { handle, accept, endWaits: verifier.endWaits };
+}
+
+/** As the sender declares it; 0 if it does not. */
+function lengthOf(headers: RequestHeaders): number {
+  return Number(headerValue(headers, "content-length") ?? 0);
 }
 
 function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {

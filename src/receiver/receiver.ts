@@ -119,7 +119,7 @@ export function createReceiver<Events extends object>(
   const config = resolveOptions(options);
   const { clock, endpoint, store, sender } = config;
   const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
-  const signatureHeader = otherSender === null ? undefined : sender.signatureHeader;
+  const signatureHeader = otherSender === null ? undefined : sender.signatureHeaders[0];
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));

@@ -6,8 +6,12 @@ import type { HeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";
 import { isSame } from "./secrets.js";
+import { withDeadline } from "../time/timers.js";
 
-type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs">;
+type VerifierConfig = Pick<
+  ReceiverConfig,
+  "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs" | "ackTimeoutMs"
+>;
 
 /** What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a secret. */
 export interface SignedDelivery {
@@ -27,6 +31,7 @@ export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH: Refusal = { code: "signature_mismatch" };
 const CLOSING: Refusal = { code: "closing" };
+const LATE: Refusal = { code: "ack_timeout" };
 
 /**
  * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that is not known yet: the
@@ -34,7 +39,7 @@ const CLOSING: Refusal = { code: "closing" };
  * lookup every {@link LOOKUP_EVERY_MS}.
  */
 export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
-  const { secrets, clock, toleranceSeconds, secretWaitMs } = config;
+  const { secrets, clock, toleranceSeconds, secretWaitMs, ackTimeoutMs } = config;
   /** The functions that end the current waits. */
   const waits = new Set<() => void>();
   let nextLookup: ReturnType<typeof lookUpNow> | null = null;
@@ -46,6 +51,21 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     const verification = verifyParsedSignature(signature, { body, secrets: known, toleranceSeconds, now: receivedAt });
     if (!verification.ok) return { code: verification.reason };
     delivery.secret = known[verification.secretIndex] as string;
+    return null;
+  }
+
+  /** The sender has a function of its own. Each secret is tried, at once. What comes after the deadline is not used: the sender tries again. */
+  async function verifyByFunction(
+    delivery: SignedDelivery,
+    verify: NonNullable<Signature["verify"]>,
+  ): Promise<Verdict> {
+    const { body, receivedAt } = delivery;
+    const known = await secrets.lookUp();
+    if (known.length === 0) return unverified(known);
+    const results = await Promise.all(known.map((secret) => verify(body, secret, receivedAt)));
+    const secret = known[results.indexOf(true)];
+    if (secret === undefined) return MISMATCH;
+    delivery.secret = secret;
     return null;
   }
 
@@ -142,6 +162,11 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     /** Returns a promise only when it must wait, because a promise would slow down each delivery. */
     verify(delivery: SignedDelivery): Verdict | Promise<Verdict> {
       try {
+        const { verify } = delivery.signature;
+        if (verify !== undefined) {
+          const verdict = withDeadline(verifyByFunction(delivery, verify), clock, ackTimeoutMs, LATE);
+          return whileHeld(delivery, verdict).catch(unavailable);
+        }
         const known = secrets.lookUp();
         const verdict =
           known instanceof Promise

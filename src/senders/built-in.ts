@@ -1,4 +1,5 @@
 import { github } from "./github.js";
+import { gitlab } from "./gitlab.js";
 import { lemonSqueezy } from "./lemon-squeezy.js";
 import { linear } from "./linear.js";
 import { meta } from "./meta.js";
@@ -24,8 +25,9 @@ const FACTORIES: Readonly<Record<SenderName, (options: ToolOptions) => AnySender
   "standard-webhooks": () => standardWebhooks(),
   svix,
   stripe,
-  github,
-  shopify,
+  github: () => github(),
+  gitlab: () => gitlab(),
+  shopify: () => shopify(),
   slack,
   paddle,
   "lemon-squeezy": lemonSqueezy,

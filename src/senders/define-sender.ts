@@ -2,7 +2,9 @@ import { isStorableName } from "../events/parse-event.js";
 import { parseJson } from "../events/parse-json.js";
 import { ignore } from "../time/ignore.js";
 import { checkDefinition } from "./check-definition.js";
-import { compileScheme, type SignatureScheme } from "./scheme.js";
+import { parametersOf } from "./form.js";
+import { compileScheme, type CompiledScheme, type PublicUrl, type SignatureScheme } from "./scheme.js";
+import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
 import type {
   HandshakeAnswer,
   ReadableDelivery,
@@ -14,6 +16,7 @@ import type {
   SenderLimits,
   EventsByType,
 } from "./sender.js";
+import { compileVerify, type VerifyDelivery } from "./verify-function.js";
 
 /** A sender as data and pure functions. */
 export interface SenderDefinition<Event = unknown> extends SenderLimits {
@@ -21,9 +24,15 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
   readonly name: string;
   /** The headers that `read` reads. They are stored with the event, so that it can be read again. @default none */
   readonly headers?: readonly string[] | undefined;
-  readonly signature: SignatureScheme;
+  /** How it signs; or the header that is the secret itself. Either this or `verify`. */
+  readonly signature?: SignatureScheme | TokenScheme | BasicScheme | undefined;
+  /**
+   * Verifies a delivery, where no data says how: it is authentic if this returns or resolves to `true`. Otherwise, or when it throws, the
+   * delivery gets 401; when it takes longer than `ackTimeoutMs`, 503.
+   */
+  readonly verify?: VerifyDelivery | undefined;
   /** Where the sender posts to, if it signs that address. Never taken from the request, whose `Host` anyone can write. */
-  readonly publicUrl?: string | undefined;
+  readonly publicUrl?: PublicUrl | undefined;
   /**
    * Reads an authentic delivery, and a stored one after a restart: so it must be pure. An event with an id or a type that is
    * no text, and one for which it throws, is stored in quarantine.
@@ -55,7 +64,11 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
 }
 
 /** What of an event is kept for lists, which people read. */
-const FACT = /^[\w.:/@#+-]{1,200}$/;
+const FACT = /^[\p{L}\p{M}\p{N}_.:/@#+-]{1,200}$/u;
+/** An id that can be changed: a tilde stands in the ids of stored events alone, whose delivery had the id of another one. */
+const UNSIGNED_ID = /^[^~]{1,200}$/;
+
+const MIB = 1024 * 1024;
 
 /**
  * Makes a sender.
@@ -72,15 +85,17 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
   checkDefinition(definition);
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
   const { repeatedBody = "keep", otherBody = "duplicate", alsoReads = [] } = definition;
-  const { bodyLimitBytes, ackTimeoutMs, toleranceSeconds } = definition;
-  const scheme = compileScheme(definition.signature, definition.publicUrl);
+  const { ackTimeoutMs, toleranceSeconds } = definition;
+  const scheme = schemeOf(definition);
+  // A key pair needs a verification for each candidate.
+  const { bodyLimitBytes = isKeyPair(definition) ? MIB : 5 * MIB } = definition;
   const readHeaders = (definition.headers ?? []).map((header) => header.toLowerCase());
   const sample = definition.sample?.bind(definition) ?? sampleOf;
   return {
     name,
     limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
     keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...readHeaders])],
-    signatureHeader: scheme.header,
+    signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
     unsignedId,
     repeatedBody,
@@ -89,17 +104,31 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     acknowledgement,
     handshake: handshake && {
       get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),
+      options: handshake.options && ((request) => answerOf(() => handshake.options?.(request)) ?? "refused"),
+      unsigned: handshake.unsigned && ((delivery) => answerOf(() => handshake.unsigned?.(delivery)) ?? null),
       post: handshake.post && ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
     },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
-    read: (delivery) => readWith((content) => definition.read(content), delivery),
+    read: (delivery) => readWith((content) => definition.read(content), unsignedId, delivery),
     sign(body, { secret, now, headers }) {
       const given = lowerCase({ ...sample(now).headers, ...headers });
       return { ...given, ...scheme.sign(body, { secret, now, given }) };
     },
     sample,
   };
+}
+
+function schemeOf({ signature, verify, publicUrl }: SenderDefinition): CompiledScheme {
+  if (verify !== undefined) return compileVerify(verify, publicUrl);
+  if (signature !== undefined && "basic" in signature) return compileBasic(signature);
+  if (signature !== undefined && "token" in signature) return compileToken(signature);
+  return compileScheme(signature as SignatureScheme, publicUrl);
+}
+
+function isKeyPair({ signature }: SenderDefinition): boolean {
+  const digest = (signature as SignatureScheme | undefined)?.digest;
+  return digest === "ed25519" || digest === "ecdsa" || digest === "rsa-sha256";
 }
 
 /** Names in another spelling would be a second header, and the receiver would read the one that was meant to be replaced. */
@@ -123,10 +152,15 @@ function settled<Result>(result: Result): Result {
   throw new TypeError("It must not be async.");
 }
 
-function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
+function readWith(
+  read: (delivery: ReadableDelivery) => ReadEvent,
+  hasUnsignedId: boolean,
+  delivery: ReadableDelivery,
+): Reading {
   try {
     const { id, type, subtype, subject, event } = settled(read(delivery));
-    if (id !== null && !isStorableName(id)) return { kind: "unusable", reason: "event_invalid: id" };
+    if (id !== null && (!isStorableName(id) || (hasUnsignedId && !UNSIGNED_ID.test(id))))
+      return { kind: "unusable", reason: "event_invalid: id" };
     if (!isStorableName(type)) return { kind: "unusable", reason: "event_invalid: type" };
     return {
       kind: "event",
@@ -143,6 +177,11 @@ function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: Rea
   }
 }
 
+/** A text that has its sender's grammar; undefined for any other, so that the delivery is quarantined. */
+export function matching(grammar: RegExp, text: string | undefined): string | undefined {
+  return text !== undefined && grammar.test(text) ? text : undefined;
+}
+
 function factOf(value: unknown): string | null {
   return typeof value === "string" && FACT.test(value) ? value : null;
 }
@@ -153,12 +192,21 @@ class Unreadable extends Error {
   }
 }
 
-/** A delivery whose body is parsed when it is first asked for. */
-export function readable(body: Uint8Array, headers: Readonly<Record<string, string | undefined>>): ReadableDelivery {
+/**
+ * A delivery whose body is parsed when it is first asked for.
+ *
+ * @param url the address that was signed; undefined for a stored event
+ */
+export function readable(
+  body: Uint8Array,
+  headers: Readonly<Record<string, string | undefined>>,
+  url?: string,
+): ReadableDelivery {
   let json: ReturnType<typeof parseJson> | null = null;
   return {
     body,
     headers,
+    url,
     get json(): unknown {
       const { form } = this;
       if (form !== NO_FORM && form["payload"] === undefined) return form;
@@ -169,9 +217,11 @@ export function readable(body: Uint8Array, headers: Readonly<Record<string, stri
       return json.value;
     },
     get form(): Readonly<Record<string, string | undefined>> {
-      const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-      if (!FORM.test(bytes.toString("latin1", 0, LONGEST_FIELD))) return NO_FORM;
-      return Object.fromEntries(new URLSearchParams(bytes.toString("utf8")));
+      const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, LONGEST_FIELD));
+      if (!FORM.test(start.toString("latin1"))) return NO_FORM;
+      const parameters = parametersOf(body);
+      if (parameters === null) throw new Unreadable("too_many_parameters");
+      return Object.fromEntries(parameters);
     },
   };
 }

@@ -26,6 +26,27 @@ export function headerValue(headers: RequestHeaders, name: string): string | und
   return found;
 }
 
+/** The same for a header of several names. @returns null if they were sent with different values */
+export function headerValueOf(headers: RequestHeaders, names: readonly string[]): string | undefined | null {
+  let found: string | undefined;
+  for (const name of names) {
+    const value = headerValue(headers, name);
+    if (value === undefined || value === found) continue;
+    if (found !== undefined) return null;
+    found = value;
+  }
+  return found;
+}
+
+/** All headers, by their names in lower case. Of an object that has only `get`, none is known. */
+export function recordOf(headers: RequestHeaders): Readonly<Record<string, string>> {
+  const names = isHeaders(headers)
+    ? [...((headers as Partial<Headers>).keys?.() ?? [])]
+    : Object.keys(headers).map((name) => name.toLowerCase());
+  const entries = names.map((name) => [name, headerValue(headers, name)] as const);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 function isHeaders(headers: RequestHeaders): headers is HeadersLike {
   return typeof headers["get"] === "function";
 }

@@ -1,10 +1,20 @@
 export { defineSender, type SenderDefinition } from "./define-sender.js";
-export { github, type GithubPayload } from "./github.js";
+export { github, type GithubOptions, type GithubPayload } from "./github.js";
+export { gitlab, type GitlabOptions, type GitlabPayload } from "./gitlab.js";
 export { lemonSqueezy, type LemonSqueezyEvent } from "./lemon-squeezy.js";
 export { linear, type LinearEvent } from "./linear.js";
 export { meta, type MetaEvent, type MetaOptions } from "./meta.js";
 export { paddle, type PaddleEvent } from "./paddle.js";
-export type { MessagePart, SignatureList, SignatureScheme, SignatureTime, SignedRequest } from "./scheme.js";
+export type {
+  MessagePart,
+  PublicUrl,
+  SignatureEncoding,
+  SignatureList,
+  SignatureScheme,
+  SignatureTime,
+  SignedRequest,
+} from "./scheme.js";
+export type { BasicScheme, TokenScheme } from "./secret-header.js";
 export type {
   EventsByType,
   HandshakeAnswer,
@@ -15,7 +25,7 @@ export type {
   SenderHandshake,
   SenderLimits,
 } from "./sender.js";
-export { shopify } from "./shopify.js";
+export { shopify, type ShopifyOptions } from "./shopify.js";
 export { slack, type SlackEvent } from "./slack.js";
 export {
   standardWebhooks,
@@ -26,4 +36,5 @@ export {
 export { stripe, type StripeEvent } from "./stripe.js";
 export { twilio, type TwilioEvent, type TwilioOptions } from "./twilio.js";
 export { twitch, type TwitchEvent } from "./twitch.js";
+export type { VerifiedRequest, VerifyDelivery } from "./verify-function.js";
 export { zoom, type ZoomEvent } from "./zoom.js";

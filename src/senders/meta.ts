@@ -23,7 +23,8 @@ const optionsSchema = z.strictObject({
 
 /**
  * Meta: WhatsApp, Messenger, Instagram, Facebook (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). The secret is the app secret. The type is
- * `object`, the subtype the `field` of the first change. A delivery has many entries, and is one event. Meta tries for 36 hours.
+ * `object`, the subtype the `field` of the first change, or what the first message is, such as `postback`. A delivery has many entries, and is one event. Meta tries for 36 hours,
+ * for WhatsApp up to 7 days.
  *
  * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured delivery is a duplicate for as long as its event is remembered.
  *
@@ -46,7 +47,7 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
     read: ({ json }) => ({
       id: null,
       type: json.object,
-      subtype: json.entry?.[0]?.changes?.[0]?.field,
+      subtype: json.entry?.[0]?.changes?.[0]?.field ?? messagingOf(json.entry?.[0]),
       subject: json.entry?.[0]?.id,
     }),
     sample: (now) => ({
@@ -58,6 +59,12 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
       },
     }),
   }) as Sender<Record<string, Event>>;
+}
+
+/** What an entry of Messenger or Instagram has beside those who speak and the time, such as `message` or `postback`. */
+function messagingOf(entry: { messaging?: object[]; standby?: object[] } | undefined): string | undefined {
+  const [first = {}] = entry?.messaging ?? entry?.standby ?? [];
+  return Object.keys(first).find((key) => !["sender", "recipient", "timestamp", "is_echo"].includes(key));
 }
 
 /** In constant time, whatever the lengths are. */

@@ -4,6 +4,7 @@ export const SENDER_NAMES = [
   "svix",
   "stripe",
   "github",
+  "gitlab",
   "shopify",
   "slack",
   "paddle",

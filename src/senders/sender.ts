@@ -24,8 +24,8 @@ export interface Sender<Events extends object> {
   readonly limits: SenderLimits;
   /** The headers that are stored with an event, in lower case. */
   readonly keptHeaders: readonly string[];
-  /** The header with the signature, in lower case: no tool shows its value. */
-  readonly signatureHeader: string;
+  /** The names of the header with the signature, in lower case: no tool shows its value. None: a function of its own verifies. */
+  readonly signatureHeaders: readonly string[];
   /** The headers without which nothing can be verified, in lower case. */
   readonly signedHeaders: readonly string[];
   /** Whether no signature covers something that `read` uses, so that a captured delivery could get another id, type or subject. */
@@ -59,11 +59,15 @@ export type AnySender = Sender<object>;
 
 /** What a sender needs of the receiver; each is the default of the option of this name. */
 export interface SenderLimits {
-  /** The largest body that it sends, in bytes. @default 262144 */
+  /** The largest body that it sends, in bytes. @default 5 MiB; 1 MiB for signatures with a key pair */
   readonly bodyLimitBytes?: number | undefined;
   /** Milliseconds within which it wants an answer, less a margin for the network. @default 3000 */
   readonly ackTimeoutMs?: number | undefined;
-  /** How far the time of a signature may be in the past or in the future, in seconds. @default 300 */
+  /**
+   * How far the time of a signature may be in the past or in the future, in seconds. A time in the body may be at most 300 in the future.
+   *
+   * @default 300
+   */
   readonly toleranceSeconds?: number | undefined;
 }
 
@@ -72,6 +76,8 @@ export interface ReadableDelivery {
   readonly body: Uint8Array;
   /** Those of the sender's `headers` that were sent, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The address that was signed, for a sender with `publicUrl`; undefined for an event that was stored, or came by `receiver.accept`. */
+  readonly url?: string | undefined;
   /** The body as JSON; of a form its fields, or the JSON of its field `payload`. What is neither is quarantined when this is read. */
   // oxlint-disable-next-line typescript/no-explicit-any -- `read` takes what the sender documents; what it returns is checked
   readonly json: any;
@@ -111,14 +117,25 @@ export interface EventFacts {
   subject: string | null;
 }
 
-/** The answer to a handshake. */
-export type HandshakeAnswer =
-  { readonly json: Readonly<Record<string, unknown>> } | { readonly text: string; readonly contentType?: string };
+/** The answer to a handshake: JSON, a text, or headers alone. */
+export type HandshakeAnswer = (
+  | { readonly json: Readonly<Record<string, unknown>> }
+  | { readonly text?: string | undefined; readonly contentType?: string | undefined }
+) & { readonly headers?: Readonly<Record<string, string>> | undefined };
 
 /** How a sender finds out, before it sends events, that the receiver is ready for them. */
 export interface SenderHandshake {
   /** Answers a GET; without it, GET gets 405. `"refused"` is answered 403. */
   readonly get?: ((query: URLSearchParams) => HandshakeAnswer | "refused") | undefined;
+  /**
+   * Answers an OPTIONS request, as the abuse protection of CloudEvents wants it; without it, OPTIONS gets 405. `headers` has all of the
+   * request, by their names in lower case.
+   */
+  readonly options?:
+    | ((request: { headers: Readonly<Record<string, string>>; query: URLSearchParams }) => HandshakeAnswer | "refused")
+    | undefined;
+  /** Answers a POST of at most 1 KiB without any signature, of which nothing is used or stored; null refuses it. */
+  readonly unsigned?: ((delivery: ReadableDelivery) => HandshakeAnswer | null) | undefined;
   /**
    * Answers an authentic POST; null when it is an event. An answer that is signed with the secret must not be a signature that a
    * delivery could have: refuse such a token.

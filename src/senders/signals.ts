@@ -17,9 +17,9 @@ const FACT = /^[\w.-]{1,200}$/;
  */
 export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestEvent }> = {
   name: "signals",
-  limits: {},
+  limits: { bodyLimitBytes: 262_144 },
   keptHeaders: ["content-type", "user-agent", SIGNATURE],
-  signatureHeader: SIGNATURE,
+  signatureHeaders: [SIGNATURE],
   signedHeaders: [SIGNATURE],
   unsignedId: false,
   repeatedBody: "keep",

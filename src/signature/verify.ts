@@ -75,11 +75,13 @@ export function verifyParsedSignature(signature: Signature, input: Omit<VerifySi
   if (timestamp === null) return { ok: true, timestamp, secretIndex };
   const now = input.now ?? Date.now();
   const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
+  const secondsAhead = toleranceSeconds === Infinity ? Infinity : (signature.secondsAhead ?? Infinity);
   // Arithmetic with a BigInt or a symbol would throw. The comparison is false for NaN from a broken clock.
   const isFresh =
     typeof now === "number" &&
     typeof toleranceSeconds === "number" &&
-    Math.abs(Math.floor(now / 1000) - timestamp) <= toleranceSeconds;
+    Math.abs(Math.floor(now / 1000) - timestamp) <= toleranceSeconds &&
+    timestamp - Math.floor(now / 1000) <= secondsAhead;
   if (!isFresh) return { ok: false, reason: "timestamp_out_of_tolerance" };
   return { ok: true, timestamp, secretIndex };
 }

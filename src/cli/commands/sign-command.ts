@@ -50,8 +50,8 @@ export function addSignCommand(program: Command, context: CommandContext): void 
             now: timestamp * 1000,
             headers: headersForFile(options.header ?? [], sender, cli.terminal),
           });
-    const signatureHeader = sender?.signatureHeader ?? SIGNATURE_HEADER.toLowerCase();
-    const [header, value] = Object.entries(headers).find(([name]) => name.toLowerCase() === signatureHeader) as [
+    const names = sender?.signatureHeaders ?? [SIGNATURE_HEADER.toLowerCase()];
+    const [header, value] = Object.entries(headers).find(([name]) => names.includes(name.toLowerCase())) as [
       string,
       string,
     ];

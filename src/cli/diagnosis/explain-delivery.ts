@@ -53,7 +53,7 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const { timestamp, secretIndex } = found;
   const ageSeconds = timestamp === null ? null : nowSeconds - timestamp;
   if (ageSeconds === null || Math.abs(ageSeconds) <= toleranceSeconds) {
-    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers)) };
+    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers, signature.url)) };
     return { valid: true, ageSeconds, secretIndex, ...reading };
   }
   const when = ageSeconds >= 0 ? `${ageSeconds} s ago` : `${-ageSeconds} s in the future`;
@@ -68,9 +68,10 @@ function refused(reason: SignatureProblem, { causes, possibleCauses = [] }: Caus
 
 function causesOfMalformed(delivery: CapturedDelivery): Causes {
   const { sender, headers } = delivery;
-  const header = headers[sender.signatureHeader] ?? "";
+  const name = sender.signatureHeaders.find((each) => headers[each] !== undefined) ?? "";
+  const header = headers[name] ?? "";
   const lower = header.toLowerCase();
-  const isInCapitals = sender.signature({ ...headers, [sender.signatureHeader]: lower }, delivery.url).ok;
+  const isInCapitals = sender.signature({ ...headers, [name]: lower }, delivery.url).ok;
   const { cause, fixed } = isInCapitals
     ? { cause: "its letters must be lowercase", fixed: lower }
     : sender.name === "signals"
@@ -78,7 +79,7 @@ function causesOfMalformed(delivery: CapturedDelivery): Causes {
       : { cause: `it has not the form of ${sender.name}`, fixed: null };
   const first = `the header is malformed: ${cause}`;
   if (fixed === null) return { causes: [first] };
-  const then = explainDelivery({ ...delivery, headers: { ...headers, [sender.signatureHeader]: fixed } });
+  const then = explainDelivery({ ...delivery, headers: { ...headers, [name]: fixed } });
   if (then.valid) return { causes: [`${first} (after this is fixed, the signature is valid)`] };
   const { causes, possibleCauses } = then;
   return { causes: [first, ...causes], possibleCauses };

@@ -31,7 +31,8 @@ export async function senderOf(options: { sender?: SenderName; publicUrl?: strin
 }
 
 /** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */
-export function headersOf(lines: readonly string[], { signatureHeader }: AnySender): Record<string, string> {
+export function headersOf(lines: readonly string[], { signatureHeaders }: AnySender): Record<string, string> {
+  const [signatureHeader = ""] = signatureHeaders;
   const headers: Record<string, string> = {};
   for (const line of lines) {
     const [, name = signatureHeader, value = line.trim()] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
