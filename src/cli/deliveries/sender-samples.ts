@@ -11,8 +11,8 @@ export interface EventSample {
   subtype: string | null;
   subject: string | null;
   /** Null: the hash of the body. */
-  id: string | null;
-  headers?: Record<string, string>;
+  id: string | number | null;
+  headers?: Record<string, string | number>;
   /** The body as JSON. */
   json?: Record<string, unknown>;
   /** The body as a form. */
