@@ -59,7 +59,7 @@ export function deliveryOfSample({ headers = {}, json, form = {} }: EventSample,
   const fields = setPaths(json ?? form, assignments);
   const texts = Object.entries(fields).map(([name, value]): [string, string] => [
     name,
-    typeof value === "object" ? JSON.stringify(value) : String(value),
+    typeof value === "string" ? value : JSON.stringify(value),
   ]);
   const [type, body] =
     json === undefined

@@ -38,7 +38,7 @@ test.each(NAMES)(
         filled.id === null
           ? idOfBody(body)
           : isMade
-            ? Object.values(signed).find((value) => /^msg_/.test(value))
+            ? Object.values(signed).find((value) => value.startsWith("msg_"))
             : String(filled.id);
       const entry = await receiver.inbox.get(id ?? "no id");
       const found = entry && { type: entry.type, subtype: entry.subtype, subject: entry.subject };
