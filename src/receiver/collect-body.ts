@@ -26,7 +26,8 @@ type CollectorConfig = Pick<ReceiverConfig, "clock" | "bodyLimitBytes" | "bodyTi
 export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig) {
   const { clock, bodyLimitBytes, bodyTimeoutMs } = config;
   return (request: DeliveryRequest, keep: boolean): CollectedBody | Promise<CollectedBody> => {
-    const { body, headers, signal } = request;
+    const { headers, signal } = request;
+    const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
     if (ArrayBuffer.isView(body)) {
       if (body.byteLength > bodyLimitBytes) return failed("body_too_large");
       return { ok: true, bytes: keep ? copyOf(body) : new Uint8Array() };
@@ -139,7 +140,7 @@ function copyOf(view: ArrayBufferView): Uint8Array {
   return Buffer.from(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
 }
 
-/** @returns null for what is no iterable (a caller without types may pass text), and for one that is in use */
+/** @returns null for what is no iterable (a caller without types may pass parsed JSON), and for one that is in use */
 function iteratorOf(body: Partial<AsyncIterable<unknown>> | undefined): AsyncIterator<unknown> | null {
   try {
     return body?.[Symbol.asyncIterator]?.() ?? null;

@@ -10,12 +10,12 @@ export interface DeliveryRequest {
   url?: string | undefined;
   headers: RequestHeaders;
   /**
-   * The bytes as received: all at once, or in chunks, which are collected within the limits of the receiver. Every iterable
+   * The bytes as received: all at once (a text stands for its UTF-8), or in chunks, which are collected within the limits of the receiver. Every iterable
    * does, such as a request of `node:http`. It can use one buffer for all its chunks, unless it is a stream of Node. If the
    * chunks end with an error, the client has gone. When the receiver needs no more of them, it calls the iterator's `return`
    * and does not wait for it.
    */
-  body: Uint8Array | AsyncIterable<Uint8Array>;
+  body: Uint8Array | string | AsyncIterable<Uint8Array>;
   /** Where the delivery comes from, for the list of refused ones. Called only for one that is refused. */
   remoteAddress?: (() => string | undefined) | undefined;
   /** Aborted when the client has gone. After the last chunk of the body it has no effect. */

@@ -18,6 +18,7 @@ import {
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { idOfBody } from "./read-stored.js";
+import type { Trouble } from "./receiver-log.js";
 import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
@@ -61,13 +62,8 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   telemetry: TelemetryHooks | null;
   /** Why this receiver takes nothing now: it is closing, or it has not started. A failing store is noticed only by `accept`. */
   unavailable: () => "closing" | "store_unavailable" | null;
-  /** Called for a refusal that the operator should look into; `cause` is null when no error caused it. `bodyBytes`: as declared. */
-  onTrouble: (trouble: {
-    code: RejectionCode;
-    cause: unknown;
-    bodyBytes?: number | null;
-    bodyLimitBytes?: number;
-  }) => void;
+  /** Called for a refusal that the operator should look into. */
+  onTrouble: (trouble: Trouble) => void;
   /** Called for each refusal. */
   onRefused: (code: RejectionCode, example: () => Pick<RefusedDelivery, "address" | "eventId">) => void;
   /** Called for each event for which `onEvent` has no function. */
@@ -303,13 +299,11 @@ export function createPipeline(config: PipelineConfig) {
       return { address: address?.slice(0, LONGEST_ADDRESS) ?? null, eventId: read === undefined ? null : idIn(read) };
     });
     // The operator can remove the reason of these: a refusal with a cause, a body that another parser consumed, or one that is too large.
-    if (code === "body_too_large") {
-      const { bodyLimitBytes } = config;
-      const bodyBytes =
-        request.body instanceof Uint8Array ? request.body.byteLength : lengthOf(request.headers) || null;
-      config.onTrouble({ code, cause: null, bodyBytes, bodyLimitBytes });
-    } else if ("cause" in refusal || code === "body_unavailable")
-      config.onTrouble({ code, cause: refusal.cause ?? null });
+    if ("cause" in refusal || code === "body_unavailable" || code === "body_too_large") {
+      const { body } = request;
+      const bodyBytes = body instanceof Uint8Array ? body.byteLength : lengthOf(request.headers) || null;
+      config.onTrouble({ code, cause: refusal.cause ?? null, body, bodyBytes, bodyLimitBytes: config.bodyLimitBytes });
+    }
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
     if (code === "method_not_allowed") response.headers["Allow"] = methods.join(", ");
     events.emit("rejected", { code, status: response.status, requestId });

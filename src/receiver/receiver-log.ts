@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../errors.js";
 import type { Clock } from "../time/clock.js";
 import { ignore } from "../time/ignore.js";
+import { lostBodyAdvice } from "./lost-body-advice.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
@@ -76,9 +77,6 @@ export function logEvents(
 }
 
 const TROUBLE: Partial<Record<RejectionCode, string>> = {
-  body_unavailable:
-    "another parser consumed the body, so its signature cannot be checked: nothing may read it before signalbox. In Express, " +
-    "mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody })",
   body_too_large:
     "refused a delivery whose body is larger than the option bodyLimitBytes; if it is of your sender, set a larger one and send it again, " +
     "since no retry heals that",
@@ -86,20 +84,24 @@ const TROUBLE: Partial<Record<RejectionCode, string>> = {
   store_unavailable: "the event could not be stored; the delivery got 503",
 };
 
-/** Logs a refusal whose reason the user can remove. @param facts the numbers of a body that is too large */
-export function logTrouble(
-  log: ReceiverLog,
-  throttle: LogThrottle,
-  {
-    code,
-    cause,
-    ...facts
-  }: { code: RejectionCode; cause: unknown; bodyBytes?: number | null; bodyLimitBytes?: number },
-): void {
+/** A refusal whose reason the user can remove. */
+export interface Trouble {
+  code: RejectionCode;
+  /** Null when no error caused it. */
+  cause: unknown;
+  /** What the caller gave as the body. */
+  body: unknown;
+  /** Its size, as far as it is known. */
+  bodyBytes: number | null;
+  bodyLimitBytes: number;
+}
+
+export function logTrouble(log: ReceiverLog, throttle: LogThrottle, trouble: Trouble): void {
+  const { code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const text = TROUBLE[code] ?? "a delivery could not be taken";
-  if (code === "body_too_large") return log.warn({ code, ...facts, suppressed }, text);
+  const text = code === "body_unavailable" ? lostBodyAdvice(body) : (TROUBLE[code] ?? "a delivery could not be taken");
+  if (code === "body_too_large") return log.warn({ code, bodyBytes, bodyLimitBytes, suppressed }, text);
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.

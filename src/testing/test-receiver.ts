@@ -1,6 +1,8 @@
+import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
 import type { DeliveryResponse } from "../receiver/delivery.js";
 import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
+import type { AnySender } from "../senders/sender.js";
 import { memoryStore } from "../stores/memory.js";
 import { createManualClock, type ManualClock } from "./manual-clock.js";
 import { signedDelivery, type SignedDeliveryOptions } from "./signed-delivery.js";
@@ -18,7 +20,10 @@ export interface TestSenderReceiverOptions<Events extends object>
 }
 
 interface TestOptions {
-  /** `deliver` signs with the first secret. @default "whsec_test" */
+  /**
+   * `deliver` signs with the first secret. For a sender with public keys these are public, and each `deliver` needs the private key as
+   * its `secret`. @default "whsec_test", or for a sender that cannot have it, a secret or a key pair that it can
+   */
   secrets?: string | readonly string[] | undefined;
   /** @default a new manual clock, set to the current time */
   clock?: ManualClock | undefined;
@@ -45,6 +50,18 @@ export interface TestReceiver {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+// Before the overload without a sender, which any object fits: after that one the compiler gives the parameters of `onEvent` the type `any`.
+/**
+ * Starts a receiver with a sender, for a test of your `onEvent`. The rest is as without a sender: see the other overload.
+ *
+ * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`, and what the store's `open` throws
+ * @example
+ * const { deliver } = await testReceiver({ sender: stripe(), onEvent });
+ * await deliver({ id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } });
+ */
+export async function testReceiver<Events extends object>(
+  options: TestSenderReceiverOptions<Events>,
+): Promise<TestReceiver>;
 /**
  * Starts a receiver for a test of your `onSignal` or `onTest`, with a memory store, a manual clock and a test secret, and
  * without log lines. Any option of `createReceiver` can replace these.
@@ -57,23 +74,15 @@ export interface TestReceiver {
  * await waitForEvent(receiver, event.id);
  */
 export async function testReceiver(options?: TestReceiverOptions): Promise<TestReceiver>;
-/**
- * The same for a receiver with a sender.
- *
- * @example
- * const { deliver } = await testReceiver({ sender: stripe(), onEvent });
- * await deliver({ id: "evt_1", type: "invoice.paid", data: { object: { id: "in_1" } } });
- */
-export async function testReceiver<Events extends object>(
-  options: TestSenderReceiverOptions<Events>,
-): Promise<TestReceiver>;
 export async function testReceiver<Events extends object>(
   options: TestReceiverOptions | TestSenderReceiverOptions<Events> = {},
 ): Promise<TestReceiver> {
-  const { secrets = "whsec_test", clock = createManualClock(), ...others } = options;
+  const { clock = createManualClock(), ...others } = options;
   const { sender, onSignal, onEvent } = others as Partial<ReceiverOptions & SenderReceiverOptions<Events>>;
+  const made = options.secrets === undefined ? madeFor(sender) : null;
+  const secrets = made?.secrets ?? options.secrets ?? "";
   const callback = { [sender === undefined ? "onSignal" : "onEvent"]: onSignal ?? onEvent ?? (() => undefined) };
-  const secret = typeof secrets === "string" ? secrets : (secrets[0] ?? "");
+  const secret = made?.secret ?? (typeof secrets === "string" ? secrets : (secrets[0] ?? ""));
   const receiver = createReceiver({
     ...others,
     ...callback,
@@ -93,5 +102,37 @@ export async function testReceiver<Events extends object>(
       return receiver.handle({ method: "POST", ...signed });
     },
     [Symbol.asyncDispose]: () => receiver.close({ graceMs: 0 }),
+  };
+}
+
+const DEFAULT_SECRET = "whsec_test";
+const OTHERS: readonly (() => { secrets: string; secret: string })[] = [
+  // Written in base64 and in hex alike.
+  () => same("7e57".repeat(16)),
+  () => same("user:password"),
+  () => pemOf(generateKeyPairSync("ed25519")),
+  () => pemOf(generateKeyPairSync("ec", { namedCurve: "P-256" })),
+  () => pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 })),
+];
+
+/** The secret that the receiver has, and the one that `deliver` signs with. */
+function madeFor(sender: AnySender | undefined): { secrets: string; secret: string } {
+  const fits = (secret: string): boolean => sender === undefined || sender.secretProblem(secret) === null;
+  if (fits(DEFAULT_SECRET)) return same(DEFAULT_SECRET);
+  for (const make of OTHERS) {
+    const made = make();
+    if (fits(made.secrets)) return made;
+  }
+  return same(DEFAULT_SECRET);
+}
+
+function same(secret: string): { secrets: string; secret: string } {
+  return { secrets: secret, secret };
+}
+
+function pemOf({ publicKey, privateKey }: KeyPairKeyObjectResult): { secrets: string; secret: string } {
+  return {
+    secrets: String(publicKey.export({ format: "pem", type: "spki" })),
+    secret: String(privateKey.export({ format: "pem", type: "pkcs8" })),
   };
 }

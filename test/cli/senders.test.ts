@@ -74,6 +74,21 @@ test.each(["stripe", "github", "svix", "slack", "twilio"])(
   },
 );
 
+test("send posts an event of a type, as the sender makes it, and with values that are set", async () => {
+  const stripe = await start("stripe");
+  const paid = ["send", "invoice.paid", "--url", stripe.url];
+  expect((await stripe.run([...paid, "--count", "2"])).exitCode).toBe(0);
+  expect((await stripe.run([...paid, "--set", "id=evt_mine"])).exitCode).toBe(0);
+  const entries = await stripe.receiver.inbox.list();
+  expect(entries.map(({ type }) => type)).toEqual(["invoice.paid", "invoice.paid", "invoice.paid"]);
+  expect(entries.map(({ eventId }) => eventId)).toContain("evt_mine");
+  const github = await start("github");
+  expect(
+    (await github.run(["send", "issues.opened", "--url", github.url, "--count", "2", "--duplicate"])).exitCode,
+  ).toBe(0);
+  expect(await github.receiver.inbox.list()).toMatchObject([{ type: "issues", subtype: "opened" }]);
+});
+
 const PRETTY = '{\n  "id": "evt_1",\n  "type": "a"\n}';
 
 test("verify names the usual mistakes", async () => {
@@ -131,7 +146,9 @@ test("send names what a file of GitHub lacks, and refuses what is no file or no 
   const given = await run(["send", push, "--url", url, "-H", "X-GitHub-Event: push"]);
   expect([given.stderr, given.exitCode]).toEqual(["", 0]);
   expect((await receiver.inbox.list()).map(({ type }) => type)).toContain("push");
-  expect((await run(["send", "push", "--url", url])).stderr).toContain("with --sender give sample, a file");
+  const unknown = await run(["send", "pushh", "--url", url]);
+  expect(unknown.exitCode).toBe(2);
+  expect(unknown.stderr).toMatch(/neither a file nor a type of github; did you mean push\?.*issues\.opened/s);
   expect((await run(["send", push, "--url", url, "-H", "push"])).stderr).toContain("a colon");
 });
 

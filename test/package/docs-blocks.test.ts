@@ -107,6 +107,38 @@ test("on node:http the listener takes a signal", async () => {
   expect(found).toEqual({ told: [[200, RECEIVED]], signals: 1 });
 });
 
+/** A block of a page whose receiver is that of the surroundings. */
+const withReceiver = (code: string): string => code.replace(/^import \{ receiver \} .*$/m, "");
+
+test("the route of the pages router takes a signal", async () => {
+  const route = withReceiver(block("frameworks", "bodyParser: false")).replace("export default", "const route =");
+  const found = await run(`
+    import { createServer } from "node:http";
+    ${SURROUNDINGS}
+    ${route}
+    const server = createServer(route).listen(0);
+    await tell(await fetch(\`http://127.0.0.1:\${server.address().port}/api/signals\`, signed(event)));
+    const found = [config.api.bodyParser, ...told];`);
+  expect(found).toEqual([false, [200, RECEIVED]]);
+});
+
+test("the handler of AWS Lambda takes a signal as text and as base64, and no forgery", async () => {
+  const found = await run(`
+    ${SURROUNDINGS}
+    ${withReceiver(block("serverless", "isBase64Encoded"))}
+    const found = [];
+    for (const [secretOfCall, isBase64Encoded] of [[secret, false], [secret, true], ["whsec_other", true]]) {
+      const { headers, body } = signed(signalEvent({ data: { title: "Zürich" } }), { secret: secretOfCall });
+      const answer = await handler({
+        rawPath: "/", rawQueryString: "", headers, requestContext: { http: { method: "POST" } },
+        body: body.toString(isBase64Encoded ? "base64" : "utf8"), isBase64Encoded,
+      });
+      found.push([answer.statusCode, typeof answer.body, signals.length]);
+    }
+    found.push((await handler({ rawPath: "/", rawQueryString: "", headers: {}, requestContext: { http: { method: "GET" } } })).statusCode);`);
+  expect(found).toEqual([[200, "string", 1], [200, "string", 2], [401, "string", 2], 405]);
+});
+
 test("the example of a hand-off passes the key on, and tells what may work later from what never will", async () => {
   writeFileSync(join(folder, "handler.mjs"), block("hand-off", "https://queue.example/jobs"));
   const found = await run(`

@@ -60,6 +60,7 @@ declare module "*/acme.js" {
 declare module "*/app.module.js";
 declare module "*/signals.module.js";
 declare module "*/lib/receiver";
+declare module "firebase-functions/https";
 declare module "next" {
   type NextConfig = object;
 }

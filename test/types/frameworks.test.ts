@@ -20,8 +20,9 @@ test("the handler takes the request of Hono, and gives what its route answers", 
   expectTypeOf(mount).toBeFunction();
 });
 
-test("the body of a delivery may be a request of node:http, or the stream of a Request", () => {
+test("the body of a delivery may be a request of node:http, the stream of a Request, or a text", () => {
   expectTypeOf<IncomingMessage>().toExtend<DeliveryRequest["body"]>();
   expectTypeOf<NonNullable<Request["body"]>>().toExtend<DeliveryRequest["body"]>();
-  expectTypeOf<string>().not.toExtend<DeliveryRequest["body"]>();
+  expectTypeOf<string>().toExtend<DeliveryRequest["body"]>();
+  expectTypeOf<object>().not.toExtend<DeliveryRequest["body"]>();
 });

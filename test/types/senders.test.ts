@@ -1,7 +1,7 @@
 import type { EventPayloadMap, IssuesEvent, IssuesOpenedEvent, PushEvent } from "@octokit/webhooks-types";
 import type Stripe from "stripe";
 import { expectTypeOf, test } from "vitest";
-import { createReceiver, type Handoff } from "../../src/index.js";
+import { createReceiver, type Handoff, type TestEvent } from "../../src/index.js";
 import { defineSender } from "../../src/senders/define-sender.js";
 import type { EventsByType, Sender } from "../../src/senders/sender.js";
 import { memoryStore } from "../../src/stores/memory.js";
@@ -57,7 +57,49 @@ test("one function gets any event of the sender", () => {
       },
     });
     createReceiver({ ...base, sender: acme, onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() } });
-    void testReceiver({ sender: stripe, onEvent: { "invoice.paid": () => {} } });
+  });
+});
+
+test("a receiver for tests has the types of a receiver", () => {
+  // A function beside `onEvent`, and one that returns what needs its parameter, made the compiler choose the wrong overload.
+  typed(() => {
+    void testReceiver({
+      sender: stripe,
+      handoff: { backoff: (attempt) => attempt * 1000 },
+      onEvent: {
+        "invoice.paid": (event, { attempt }) => {
+          expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
+          expectTypeOf(attempt).toBeNumber();
+        },
+        "charge.*": (event) => expectTypeOf(event.type).toExtend<`charge.${string}`>(),
+        "*": (event) => expectTypeOf(event).toEqualTypeOf<Stripe.Event>(),
+      },
+    });
+    const titles: string[] = [];
+    void testReceiver({
+      onEvent: { push: (event) => event.ref, "issues.opened": (event) => void titles.push(event.issue.title) },
+      sender: github,
+    });
+    void testReceiver({
+      sender: stripe,
+      handoff: { backoff: (attempt) => attempt },
+      onEvent: (event) => expectTypeOf(event).toEqualTypeOf<Stripe.Event>(),
+    });
+    void testReceiver({ sender: acme, onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() } });
+    void testReceiver({ sender: acme });
+    void testReceiver({
+      handoff: { backoff: (attempt) => attempt },
+      onSignal: (signal) => void titles.push(signal.data.title),
+      onTest: (event) => expectTypeOf(event).toEqualTypeOf<TestEvent>(),
+    });
+    void testReceiver({});
+    void testReceiver();
+    // @ts-expect-error Stripe has no such type
+    void testReceiver({ sender: stripe, onEvent: { "invoice.payed": () => {} } });
+    // @ts-expect-error a receiver with a sender has onEvent
+    void testReceiver({ sender: stripe, onSignal: () => {} });
+    // @ts-expect-error without a sender there is no onEvent
+    void testReceiver({ onEvent: () => {} });
   });
 });
 

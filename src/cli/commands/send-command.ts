@@ -5,7 +5,6 @@ import { Option, type Command } from "#commander";
 import type { AnySender } from "../../senders/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../signature/verify.js";
 import { changeByte } from "../deliveries/build-delivery.js";
-import { echoed } from "../console/printable.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../options/define-command.js";
 import {
   parseAssignment,
@@ -14,6 +13,14 @@ import {
   setPaths,
   type Assignment,
 } from "../deliveries/event-source.js";
+import {
+  deliveryOfSample,
+  fillSample,
+  findSample,
+  samplesOf,
+  unknownType,
+  type EventSample,
+} from "../deliveries/sender-samples.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
@@ -33,7 +40,7 @@ export function addSendCommand(program: Command, context: CommandContext) {
     )
     .argument(
       "<type|file>",
-      "a signal type, test, verification, a file, or - for stdin; with --sender: sample, a file or -",
+      "a signal type, test, verification, a file, or - for stdin; with --sender: a type such as invoice.paid (any other word lists them), sample, a file or -",
     )
     .requiredOption("--url <url>", "the address of the receiver", httpUrl)
     .addOption(SECRET)
@@ -57,8 +64,8 @@ export function addSendCommand(program: Command, context: CommandContext) {
     [`signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`, "Send one that is too old: 401"],
     [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
     [
-      "signalbox send sample --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Send an event of another sender",
+      "signalbox send invoice.paid --sender stripe --url http://localhost:3000/webhooks/stripe",
+      "Send an event of another sender, as the sender makes it",
     ],
     [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
   ]);
@@ -75,19 +82,16 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const sender = await senderOf(options);
-  const isSample = options.sender !== undefined && source === "sample";
-  if (options.sender !== undefined && !isSample && source !== "-" && !existsSync(source))
-    throw usageError(`${echoed(source)} is no file; with --sender give sample, a file, or - for stdin`);
-  const bytes = isSample
-    ? sampleOf(sender, 0)
-    : await (options.sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
-  if (options.tamper && bytes.length === 0)
-    throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
-  const next = isSample ? sampleMaker(sender, assignments) : bodyMaker(bytes, source, options, assignments);
+  const isAny = options.sender !== undefined && source === "sample";
+  const sample = options.sender === undefined || isAny ? undefined : findSample(samplesOf(options.sender), source);
+  const isMade = isAny || sample !== undefined;
+  if (options.sender !== undefined && !isMade && source !== "-" && !existsSync(source))
+    throw unknownType(options.sender, source);
+  const next = isMade ? sampleMaker(sender, sample, assignments) : await fileMaker(source, options, assignments, cli);
   const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
   const given =
-    isSample || options.sender === undefined ? headersOf(lines, sender) : headersForFile(lines, sender, cli.terminal);
+    isMade || options.sender === undefined ? headersOf(lines, sender) : headersForFile(lines, sender, cli.terminal);
   const signed = createSigner(sender, secret, given, options);
 
   const { reportAnswers } = await import("../deliveries/report-answers.js");
@@ -97,11 +101,11 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const how = { timeoutMs: options.timeout * 1000, signal: cli.signal, secrets: [secret], agent };
   try {
     await inParallel(numbers(count), concurrency, async (number) => {
-      const body = first ?? next();
-      const delivery = signed(body);
+      const made = first ?? next();
+      const delivery = signed(made);
       const answer = await sendDelivery(url, delivery, how);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
-      report.add({ number, answer, body });
+      report.add({ number, answer, body: made.body });
     });
   } finally {
     agent.destroy();
@@ -110,39 +114,48 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   return report.failed === 0 ? EXIT.ok : EXIT.failed;
 }
 
-/** Returns a function that makes the next body to send. */
-function bodyMaker(
-  bytes: Buffer,
+interface Made {
+  body: Buffer;
+  headers?: Record<string, string>;
+}
+
+/** Reads `TYPE|FILE`, and returns a function that makes the next body to send. */
+async function fileMaker(
   source: string,
-  { asIs, sender }: SendOptions,
+  { asIs, sender, tamper }: SendOptions,
   assignments: readonly Assignment[],
-): () => Buffer {
+  cli: CommandContext["cli"],
+): Promise<() => Made> {
+  const bytes = await (sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
+  if (tamper && bytes.length === 0) throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   // Another sender's event is not made new: its ids are its own.
-  if (asIs || (sender !== undefined && assignments.length === 0)) return () => bytes;
+  if (asIs || (sender !== undefined && assignments.length === 0)) return () => ({ body: bytes });
   const event = parseEventSource(bytes, source);
   const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
   return () => {
     const stamped = setPaths(sender === undefined ? restamp(event, Date.now()) : event, assignments);
     // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
     // --set has set the id itself.
-    return Buffer.from(
-      JSON.stringify(sender !== undefined || sets("id") || assignments.length === 0 ? stamped : withSignalId(stamped)),
-    );
+    const isKept = sender !== undefined || sets("id") || assignments.length === 0;
+    return { body: Buffer.from(JSON.stringify(isKept ? stamped : withSignalId(stamped))) };
   };
 }
 
-/** @param number makes the ids of several samples differ */
-function sampleOf(sender: AnySender, number: number): Buffer {
-  const { body } = sender.sample(Date.now() + number);
-  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-function sampleMaker(sender: AnySender, assignments: readonly Assignment[]): () => Buffer {
+/** Returns a function that makes the sender's next event: this one of the package, or the one that the sender itself has. */
+function sampleMaker(
+  sender: AnySender,
+  sample: EventSample | undefined,
+  assignments: readonly Assignment[],
+): () => Made {
+  // Makes the ids of several events differ.
   let number = 0;
   return () => {
-    const body = sampleOf(sender, number++);
-    if (assignments.length === 0) return body;
-    return Buffer.from(JSON.stringify(setPaths(parseEventSource(body, "sample"), assignments)));
+    const now = Date.now() + number++;
+    if (sample !== undefined) return deliveryOfSample(fillSample(sample, now), assignments);
+    const { body } = sender.sample(now);
+    const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+    if (assignments.length === 0) return { body: bytes };
+    return { body: Buffer.from(JSON.stringify(setPaths(parseEventSource(bytes, "sample"), assignments))) };
   };
 }
 
@@ -152,11 +165,11 @@ function createSigner(
   secret: string,
   given: Record<string, string>,
   { skew, tamper, duplicate }: SendOptions,
-): (body: Buffer) => OutgoingDelivery {
+): (made: Made) => OutgoingDelivery {
   let first = given;
-  return (body) => {
+  return ({ body, headers: own }) => {
     const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
-    const headers = sender.sign(body, { secret, now, headers: first });
+    const headers = sender.sign(body, { secret, now, headers: { ...own, ...first } });
     if (duplicate) first = headers;
     const type = headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
     return {

@@ -25,6 +25,8 @@ export interface FastifyRequestLike {
   readonly raw: IncomingMessage;
   /** What is set here stands in place of the headers of `raw` for Fastify and for hooks. */
   headers: IncomingHttpHeaders;
+  /** The bytes of a body that a `preParsing` hook of the application has read. */
+  readonly rawBody?: unknown;
 }
 
 /** The part of `FastifyReply` that the plugin uses. */
@@ -40,7 +42,8 @@ export interface FastifyReplyLike {
  * Makes a Fastify plugin (Fastify 5) that answers every request below its prefix. No parser of the application reads a body
  * there. The hooks of the application run, and the headers that they set are sent. Hooks on a payload (`preSerialization`,
  * `onSend`) do not run, because Fastify does not send the answer. After `onRequest`, hooks find no `Content-Type` in
- * `request.headers` (it is in `request.raw.headers`); a `preParsing` hook must not read the body.
+ * `request.headers` (it is in `request.raw.headers`); a `preParsing` hook must not read the body, unless
+ * it keeps the bytes as `request.rawBody`.
  *
  * @throws SignalboxError `option_invalid`
  * @example
@@ -49,7 +52,8 @@ export interface FastifyReplyLike {
 export function fastifyPlugin(receiver: Receiver): FastifyPlugin {
   assertReceiver(receiver, "fastifyPlugin");
   const listener = nodeHandler(receiver);
-  const answer = ({ raw }: FastifyRequestLike, reply: FastifyReplyLike): void => {
+  const answer = ({ raw, rawBody }: FastifyRequestLike, reply: FastifyReplyLike): void => {
+    if (rawBody !== undefined) Object.assign(raw, { rawBody });
     // Before `hijack`, because Fastify answers 500 when a hook has set a header that cannot be sent.
     const headers = reply.getHeaders();
     for (const name in headers) reply.raw.setHeader(name, headers[name] ?? "");

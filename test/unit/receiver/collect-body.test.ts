@@ -94,7 +94,6 @@ test.each([
     }),
   ],
   ["no iterable, but parsed JSON", () => ({})],
-  ["text", () => "text"],
   ["nothing", () => undefined],
 ])("%s is no body: the adapter is at fault, not the signature", async (_what, make) => {
   const { handle } = await rigWith();

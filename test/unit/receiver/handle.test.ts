@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../src/testing/index.js";
-import { startRig } from "../inbox/receiver-rig.js";
+import { codeOf, startRig } from "../inbox/receiver-rig.js";
 
 test("the headers that are worth keeping are kept with the event, and no other", async () => {
   const { receiver, signed, entries } = await startRig();
@@ -31,6 +31,15 @@ test("a body can be any view of bytes, of which only those in its bounds are rea
   const { buffer } = new Uint8Array([...Buffer.from("before"), ...body, ...Buffer.from("after")]);
   const view: unknown = new DataView(buffer, 6, body.byteLength);
   expect((await receiver.handle({ ...request, body: view as Uint8Array })).status).toBe(200);
+});
+
+test("a text as the body stands for its UTF-8", async () => {
+  const { receiver, signed, entries } = await startRig({ bodyLimitBytes: 5000 });
+  const { body, ...request } = signed(signalEvent({ data: { title: "Zürich" } }));
+  expect(codeOf(await receiver.handle({ ...request, body: String(body) }))).toBe("200");
+  const [entry] = await entries();
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(body);
+  expect(codeOf(await receiver.handle({ ...request, body: "ü".repeat(2501) }))).toBe("413 body_too_large");
 });
 
 test("the headers of a Fetch request are understood", async () => {

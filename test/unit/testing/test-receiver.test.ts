@@ -1,5 +1,10 @@
+import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { builtInSender } from "../../../src/senders/built-in.js";
+import { defineSender } from "../../../src/senders/define-sender.js";
+import { SENDER_NAMES } from "../../../src/senders/sender-names.js";
+import { standardWebhooks } from "../../../src/senders/standard-webhooks.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import {
   createManualClock,
@@ -99,4 +104,37 @@ test("disposing of it closes the receiver, and waits for no callback", async () 
   await box[Symbol.asyncDispose]();
   expect(box.receiver.health().state).toBe("closed");
   expect(box.clock.pendingTimers()).toBe(0);
+});
+
+test.each(SENDER_NAMES)("without secrets, a receiver of %s takes what deliver signs", async (name) => {
+  const sender = builtInSender(name)!;
+  const { deliver } = await testReceiver({ sender });
+  const { body, headers } = sender.sample(Date.now());
+  expect(await deliver(body, { headers: { ...headers } })).toMatchObject({ status: 200 });
+});
+
+test("for a sender with public keys it makes a pair, of which deliver signs with the private key", async () => {
+  const senders = (["ed25519", "ecdsa", "rsa-sha256"] as const).map((digest) =>
+    defineSender({ name: "acme", signature: { header: "x-acme", digest }, read: ({ json }) => json }),
+  );
+  for (const sender of [...senders, standardWebhooks({ key: "public" })]) {
+    const { deliver, receiver, secret } = await testReceiver({ sender });
+    expect(secret).toContain("PRIVATE KEY");
+    expect(await deliver({ id: "a", type: "b" }, { headers: { "webhook-id": "a" } })).toMatchObject(RECEIVED);
+    await waitForEvent(receiver, "a");
+  }
+});
+
+test("given public keys, it needs the private one for each delivery, and takes no private one as its own", async () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519", {
+    publicKeyEncoding: { format: "pem", type: "spki" },
+    privateKeyEncoding: { format: "pem", type: "pkcs8" },
+  });
+  const sender = standardWebhooks({ key: "public" });
+  const { deliver } = await testReceiver({ sender, secrets: publicKey });
+  const event = { type: "invoice.paid" };
+  expect(await deliver(event, { secret: privateKey })).toMatchObject(RECEIVED);
+  expect(() => deliver(event)).toThrow(/private key as PEM/);
+  const refused = await rejectionOf(testReceiver({ sender, secrets: privateKey }));
+  expect(refused.message).toMatch(/expected the public key/);
 });

@@ -1,0 +1,77 @@
+import { readdirSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { deliveryOfSample, fillSample, findSample, samplesOf } from "../../../src/cli/deliveries/sender-samples.js";
+import { idOfBody } from "../../../src/receiver/read-stored.js";
+import { builtInSender } from "../../../src/senders/built-in.js";
+import { SENDER_NAMES } from "../../../src/senders/sender-names.js";
+import { testReceiver } from "../../../src/testing/index.js";
+
+const NAMES = readdirSync(new URL("../../../fixtures/samples/", import.meta.url)).map((file) =>
+  file.replace(".json", ""),
+);
+
+test("each built-in sender has samples, and no other", () => {
+  expect(NAMES.toSorted()).toEqual(SENDER_NAMES.toSorted());
+});
+
+test.each(NAMES)(
+  "%s: each sample is accepted with the type, the subtype, the subject and the id that it states",
+  async (name) => {
+    const sender = builtInSender(name, { publicUrl: "https://hooks.example/" })!;
+    const { receiver, clock, secret } = await testReceiver({
+      sender,
+      secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+    });
+    onTestFinished(() => receiver.close({ graceMs: 0 }));
+    const samples = samplesOf(name);
+    expect(samples.length).toBeGreaterThanOrEqual(20);
+    const differences: unknown[] = [];
+    for (const [index, sample] of samples.entries()) {
+      const filled = fillSample(sample, clock.now() + index);
+      const { body, headers } = deliveryOfSample(filled, []);
+      const signed = sender.sign(body, { secret, now: clock.now(), headers });
+      const answer = await receiver.handle({ method: "POST", url: "/", headers: signed, body });
+      const { type, subtype, subject } = filled;
+      // An id in a header that the signature makes is another for each delivery.
+      const isMade = filled.id === "{header}";
+      const id =
+        filled.id === null
+          ? idOfBody(body)
+          : isMade
+            ? Object.values(signed).find((value) => value.startsWith("msg_"))
+            : String(filled.id);
+      const entry = await receiver.inbox.get(id ?? "no id");
+      const found = entry && { type: entry.type, subtype: entry.subtype, subject: entry.subject };
+      if (answer?.status !== 200 || JSON.stringify(found) !== JSON.stringify({ type, subtype, subject }))
+        differences.push({ index, status: answer?.status, stated: { id, type, subtype, subject }, found });
+    }
+    expect(differences).toEqual([]);
+  },
+);
+
+test("a type is found alone and with its subtype, and each delivery of it is new", () => {
+  const samples = [
+    {
+      type: "a",
+      subtype: "x",
+      subject: null,
+      id: "1",
+      json: { at: "{s}", ms: "{ms}", text: "of {s}", list: ["{uuid}"], same: "{uuid}" },
+    },
+    { type: "a", subtype: "y", subject: null, id: "2", form: { payload: { at: "{iso}" }, n: 1, text: "ü &" } },
+  ];
+  expect(findSample(samples, "a")?.id).toBe("1");
+  expect(findSample(samples, "a.y")?.id).toBe("2");
+  expect(findSample(samples, "y")).toBeUndefined();
+  const now = 1_795_255_200_500;
+  const { body } = deliveryOfSample(fillSample(samples[0]!, now), [{ path: ["set", "too"], value: 1 }]);
+  const json = JSON.parse(String(body)) as Record<string, unknown>;
+  expect(json).toMatchObject({ at: 1_795_255_200, ms: now, text: "of 1795255200", set: { too: 1 } });
+  expect(json["list"]).toEqual([json["same"]]);
+  expect(json["same"]).toMatch(/^[\da-f]{8}-/);
+  expect(String(deliveryOfSample(fillSample(samples[0]!, now), []).body)).not.toContain(String(json["same"]));
+  const form = deliveryOfSample(fillSample(samples[1]!, now), []);
+  expect(form.headers).toEqual({ "content-type": "application/x-www-form-urlencoded" });
+  const fields = Object.fromEntries(new URLSearchParams(String(form.body)));
+  expect(fields).toEqual({ payload: `{"at":"${new Date(now).toISOString()}"}`, n: "1", text: "ü &" });
+});
