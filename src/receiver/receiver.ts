@@ -84,8 +84,7 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
-const REPEATED =
-  "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
+const REPEATED = "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
 /** What only a slow query tells. */
 const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
 

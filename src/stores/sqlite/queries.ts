@@ -1,6 +1,14 @@
 import type { Database, Statement } from "better-sqlite3";
 import { isSameEvent } from "../../inbox/identity.js";
-import type { BodyHashes, EventKey, MoveOutcome, PruneRequest, ReadAgain, ReadEventFacts, ReplayOutcome } from "../../inbox/store.js";
+import type {
+  BodyHashes,
+  EventKey,
+  MoveOutcome,
+  PruneRequest,
+  ReadAgain,
+  ReadEventFacts,
+  ReplayOutcome,
+} from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
   EVENT_STATES,
