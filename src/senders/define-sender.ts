@@ -65,9 +65,6 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
 
 /** What of an event is kept for lists, which people read. */
 const FACT = /^[\p{L}\p{M}\p{N}_.:/@#+-]{1,200}$/u;
-/** An id that can be changed: a tilde stands in the ids of stored events alone, whose delivery had the id of another one. */
-const UNSIGNED_ID = /^[^~]{1,200}$/;
-
 const MIB = 1024 * 1024;
 
 /**
@@ -111,7 +108,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
-    read: (delivery) => readWith((content) => definition.read(content), unsignedId, delivery),
+    read: (delivery) => readWith((content) => definition.read(content), delivery),
     sign(body, { secret, now, headers }) {
       const given = lowerCase({ ...sample(now).headers, ...headers });
       return { ...given, ...scheme.sign(body, { secret, now, given }) };
@@ -153,15 +150,10 @@ function settled<Result>(result: Result): Result {
   throw new TypeError("It must not be async.");
 }
 
-function readWith(
-  read: (delivery: ReadableDelivery) => ReadEvent,
-  hasUnsignedId: boolean,
-  delivery: ReadableDelivery,
-): Reading {
+function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
   try {
     const { id, type, subtype, subject, event } = settled(read(delivery));
-    if (id !== null && (!isStorableName(id) || (hasUnsignedId && !UNSIGNED_ID.test(id))))
-      return { kind: "unusable", reason: "event_invalid: id" };
+    if (id !== null && !isStorableName(id)) return { kind: "unusable", reason: "event_invalid: id" };
     if (!isStorableName(type)) return { kind: "unusable", reason: "event_invalid: type" };
     return {
       kind: "event",
