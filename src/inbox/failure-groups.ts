@@ -1,4 +1,5 @@
 import type { Failure } from "./inbox-facts.js";
+import { replaceUnseen } from "../text/visible-text.js";
 import { nextTurn } from "../time/timers.js";
 import type { InboxStore } from "./store.js";
 import { ANYTHING, FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
@@ -9,9 +10,10 @@ const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 
 /** An error without its calls and the parts that differ between events: words with a digit in them, and what the event is about. */
 export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError" | "subject">): string {
-  const text = lastError.replaceAll(CALLS, "").replaceAll("\n", ` ${ANYTHING} `);
+  // What cannot be seen cannot be copied from a terminal or a page either.
+  const text = replaceUnseen(lastError.replaceAll(CALLS, "").replaceAll("\n", ` ${ANYTHING} `), ANYTHING);
   const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
-  return named.replaceAll(/[\w:.,/@#+-]*\d[\w:.,/@#+-]*/g, ANYTHING);
+  return named.replaceAll(/[\w:.,/@#+-]*\d[\w:.,/@#+-]*/g, ANYTHING).replaceAll(/…{2,}/g, ANYTHING);
 }
 
 /** Of each state, so many of the newest events are looked at. */

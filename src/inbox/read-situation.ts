@@ -13,19 +13,58 @@ export interface InboxState {
   refusals: Refusals;
 }
 
-/** Reads it from the store alone, so that it can be told in another process than the receiver's. @throws SignalboxError `store_failed` */
-export async function readInboxState(store: InboxStore, endpoint: string, now: number): Promise<InboxState> {
+/**
+ * Reads it from the store alone, so that it can be told in another process than the receiver's.
+ *
+ * @param since the facts have only what was given up, quarantined or refused since then. @default refused: 24 hours ago
+ * @throws SignalboxError `store_failed`
+ */
+export async function readInboxState(
+  store: InboxStore,
+  endpoint: string,
+  now: number,
+  since?: number,
+): Promise<InboxState> {
   const stats = await store.stats(endpoint);
   const failures = await readFailures(store, endpoint);
-  const { pause, refusals } = await readNews(store, endpoint, now);
+  const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { ready, dead, quarantined, oldestReceivedAgeMs } = stats;
-  const counts = { ready, dead, quarantined, oldestReceivedAgeMs };
+  const { ready, oldestReceivedAgeMs, total } = stats;
+  const { dead, quarantined } = since === undefined ? stats : await countParked(store, endpoint, since);
   // Of a process that has died.
   const current = hasReceiver === false ? null : pause;
-  const pausedSubjects = subjectsOf(current?.error, failures);
-  return { stats, facts: { ...counts, pause: current, pausedSubjects, hasReceiver, now }, failures, refusals };
+  const facts: SituationFacts = {
+    ready,
+    dead,
+    quarantined,
+    oldestReceivedAgeMs,
+    total,
+    failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
+    pause: current,
+    pausedSubjects: subjectsOf(current?.error, failures),
+    hasReceiver,
+    refused: refusals.byCode,
+    refusedForMs: since === undefined ? undefined : now - since,
+    now,
+  };
+  return { stats, facts, failures, refusals };
 }
+
+/** How many events became dead or quarantined since then. */
+async function countParked(store: InboxStore, endpoint: string, since: number) {
+  const counts = { dead: 0, quarantined: 0 };
+  for (const state of ["dead", "quarantined"] as const) {
+    for (let afterSeq = 0, isLast = false; !isLast;) {
+      const page = await store.list({ endpoint, state, afterSeq, limit: AT_ONCE });
+      counts[state] += page.filter(({ dueAt }) => dueAt >= since).length;
+      afterSeq = page.at(-1)?.seq ?? 0;
+      isLast = page.length < AT_ONCE;
+    }
+  }
+  return counts;
+}
+
+const AT_ONCE = 500;
 
 function subjectsOf(error: string | undefined, failures: readonly Failure[]): number {
   if (error === undefined) return 0;

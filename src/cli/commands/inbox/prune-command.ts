@@ -3,6 +3,7 @@ import { RETENTION } from "../../../inbox/retention.js";
 import { DAY_MS } from "../../../time/units.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
+import { echoed, someNames } from "../../console/printable.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
@@ -26,7 +27,7 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
     ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
   ]);
   runs(command, context, async (options, { cli }) => {
-    const { endpoint, keyDays, payloadDays, json } = options;
+    const { keyDays, payloadDays, json } = options;
     const { terminal, signal } = cli;
     if (payloadDays > keyDays) {
       throw usageError(
@@ -35,22 +36,26 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
     }
     const total = { payloads: 0, keys: 0 };
     const request = {
-      endpoint,
       payloadsOlderThanMs: payloadDays * DAY_MS,
       keysOlderThanMs: keyDays * DAY_MS,
       limit: ROWS_AT_ONCE,
     };
-    await withInbox(options, async ({ store }) => {
-      for (;;) {
-        signal.throwIfAborted();
-        const { payloads, keys } = await store.prune(request);
-        total.payloads += payloads;
-        total.keys += keys;
-        terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-        if (payloads + keys === 0) return;
+    const endpoints = await withInbox(options, async (inbox) => {
+      for (const endpoint of inbox.endpoints) {
+        for (let isDone = false; !isDone;) {
+          signal.throwIfAborted();
+          const { payloads, keys } = await inbox.store.prune({ endpoint, ...request });
+          total.payloads += payloads;
+          total.keys += keys;
+          terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
+          isDone = payloads + keys === 0;
+        }
       }
+      return inbox.endpoints;
     });
-    if (json) terminal.printJson({ endpoint, ...total });
-    else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
+    const [only, ...others] = endpoints;
+    const of = others.length === 0 ? "" : ` of the endpoints ${someNames(endpoints.map(echoed))}`;
+    if (json) terminal.printJson({ endpoint: others.length === 0 ? only : null, ...total, endpoints });
+    else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
   });
 }
