@@ -3,7 +3,7 @@ import type { Failure, Refusals } from "./inbox-facts.js";
 import { readNews } from "./receiver-report.js";
 import type { SituationFacts } from "./situation.js";
 import type { InboxStore } from "./store.js";
-import type { StoreStats } from "./stored-events.js";
+import type { EventState, StoreStats } from "./stored-events.js";
 
 /** Everything that a person asks of an inbox first. */
 export interface InboxState {
@@ -29,14 +29,13 @@ export async function readInboxState(
   const failures = await readFailures(store, endpoint);
   const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { ready, oldestReceivedAgeMs, total } = stats;
-  const { dead, quarantined } = since === undefined ? stats : await countParked(store, endpoint, since);
+  const { ready, dead, quarantined, oldestReceivedAgeMs, total } = stats;
   // Of a process that has died.
   const current = hasReceiver === false ? null : pause;
   const facts: SituationFacts = {
     ready,
-    dead,
-    quarantined,
+    dead: since === undefined ? dead : await countSince(store, endpoint, "dead", since),
+    quarantined: since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
     oldestReceivedAgeMs,
     total,
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -50,21 +49,19 @@ export async function readInboxState(
   return { stats, facts, failures, refusals };
 }
 
-/** How many events became dead or quarantined since then. */
-async function countParked(store: InboxStore, endpoint: string, since: number) {
-  const counts = { dead: 0, quarantined: 0 };
-  for (const state of ["dead", "quarantined"] as const) {
-    for (let afterSeq = 0, isLast = false; !isLast;) {
-      const page = await store.list({ endpoint, state, afterSeq, limit: AT_ONCE });
-      counts[state] += page.filter(({ dueAt }) => dueAt >= since).length;
-      afterSeq = page.at(-1)?.seq ?? 0;
-      isLast = page.length < AT_ONCE;
-    }
-  }
-  return counts;
+/** How many events have had this state since then, and not longer. */
+async function countSince(
+  store: InboxStore,
+  endpoint: string,
+  state: EventState,
+  since: number,
+  afterSeq = 0,
+): Promise<number> {
+  const page = await store.list({ endpoint, state, afterSeq, limit: 500 });
+  const last = page.at(-1);
+  const count = page.filter(({ dueAt }) => dueAt >= since).length;
+  return last === undefined ? 0 : count + (await countSince(store, endpoint, state, since, last.seq));
 }
-
-const AT_ONCE = 500;
 
 function subjectsOf(error: string | undefined, failures: readonly Failure[]): number {
   if (error === undefined) return 0;

@@ -89,26 +89,15 @@ export function describeSituation(facts: SituationFacts): Situation {
   return { level: isOk ? "ok" : "problem", text: sentences.join(" "), problems };
 }
 
-/** The situation of one endpoint of several. */
-export interface EndpointSituation extends Situation {
-  endpoint: string;
-}
-
 /** Several endpoints in words, the worst first. A line names the endpoints that it is about, if there are others. */
-export function describeEndpoints(all: readonly { endpoint: string; facts: SituationFacts }[]): {
-  level: Situation["level"];
-  lines: string[];
-  endpoints: EndpointSituation[];
-} {
-  const endpoints = all.map(({ endpoint, facts }) => ({ endpoint, ...describeSituation(facts) }));
-  const sorted = endpoints.toSorted((a, b) => rankOf(a) - rankOf(b));
+export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(all: readonly State[]) {
+  const endpoints = all
+    .map((state) => ({ ...state, ...describeSituation(state.facts) }))
+    .sort((a, b) => rankOf(a) - rankOf(b));
   const names = new Map<string, string[]>();
-  for (const { endpoint, text } of sorted) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
-  return {
-    level: endpoints.some(({ level }) => level === "problem") ? "problem" : "ok",
-    lines: [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text)),
-    endpoints: sorted,
-  };
+  for (const { endpoint, text } of endpoints) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
+  const lines = [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text));
+  return { level: endpoints[0]?.level ?? "ok", lines, endpoints };
 }
 
 function rankOf({ problems: [worst] }: Situation): number {

@@ -1,21 +1,18 @@
-import { readInboxState, type InboxState } from "../../inbox/read-situation.js";
+import { readInboxState } from "../../inbox/read-situation.js";
 import type { SituationProblem } from "../../inbox/situation.js";
 import { inboxCommand, type EndpointPlace } from "./inbox-place.js";
 import type { OpenInbox } from "./open-inbox.js";
 
-export interface EndpointState extends InboxState {
-  endpoint: string;
-}
-
-/** The state of each endpoint of the command; of an empty inbox that of one endpoint, because its receiver may be missing. */
-export async function readStates({ store, endpoints, now }: OpenInbox, since?: number): Promise<EndpointState[]> {
-  const states: EndpointState[] = [];
-  for (const endpoint of endpoints.length === 0 ? ["default"] : endpoints) {
-    states.push({ endpoint, ...(await readInboxState(store, endpoint, now, since)) });
-  }
-  // A receiver of another endpoint may have an empty database open.
-  if (endpoints.length === 0 && store.shared) for (const { facts } of states) facts.hasReceiver = null;
-  return states;
+/** The state of each endpoint of the command. @param since as {@link readInboxState} has it */
+export async function readStates({ store, endpoints, now }: OpenInbox, since?: number) {
+  return Promise.all(
+    endpoints.map(async (endpoint) => {
+      const { facts, ...state } = await readInboxState(store, endpoint, now, since);
+      // A receiver of another endpoint may have an empty database open.
+      const hasReceiver = store.shared && facts.total === 0 ? null : facts.hasReceiver;
+      return { ...state, endpoint, facts: { ...facts, hasReceiver } };
+    }),
+  );
 }
 
 const COMMANDS: Partial<Record<SituationProblem["id"], readonly string[]>> = {

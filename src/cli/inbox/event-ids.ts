@@ -1,4 +1,4 @@
-import type { EventKey } from "../../inbox/store.js";
+import type { EventKey, InboxStore } from "../../inbox/store.js";
 import { CliError, EXIT, usageError } from "../options/exit.js";
 import { echoed, printable } from "../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
@@ -13,32 +13,30 @@ export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }
 
-/**
- * Finds an event in whichever endpoint it is. `typed` is its id, the start of a hash, or a delivery key (`endpoint/id`) from the log.
- *
- * @throws CliError when several events have this id
- */
+/** Finds an event in whichever endpoint it is. `typed` as in {@link fullId}. @throws CliError when it is in several */
 export async function findEvent({ store, endpoints }: OpenInbox, typed: string): Promise<EventKey | undefined> {
   const found: EventKey[] = [];
   for (const endpoint of endpoints) {
-    if ((await store.get(endpoint, typed)) !== undefined) found.push({ endpoint, eventId: typed });
+    const eventId = await fullId(store, endpoint, typed);
+    if ((await store.get(endpoint, eventId)) !== undefined) found.push({ endpoint, eventId });
   }
-  for (const endpoint of found.length === 0 ? endpoints : []) {
-    const prefix = `${endpoint}/`;
-    const eventId = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
-    if (eventId !== typed && (await store.get(endpoint, eventId)) !== undefined) return { endpoint, eventId };
-    if (!SHORT_HASH.test(eventId)) continue;
-    // Only quarantined events have a hash as their id.
-    for await (const page of listPages(store, { endpoint, state: "quarantined" })) {
-      found.push(...page.filter((entry) => entry.eventId.startsWith(eventId)));
-    }
-  }
-  const names = [...new Set(found.map(({ endpoint }) => endpoint))];
-  if (names.length > 1) {
-    const places = names.map((name) => `"${echoed(name)}"`).join(" and ");
-    throw usageError(`${echoed(typed)} is in the endpoints ${places}: give --endpoint`);
+  if (found.length <= 1) return found[0];
+  const names = found.map(({ endpoint }) => `"${echoed(endpoint)}"`);
+  throw usageError(`${echoed(typed)} is in the endpoints ${names.join(" and ")}: give --endpoint`);
+}
+
+/** Finds the id of an event. `typed` is the id, the start of a hash, or a delivery key (`endpoint/id`) from the log. */
+async function fullId(store: InboxStore, endpoint: string, typed: string): Promise<string> {
+  if ((await store.get(endpoint, typed)) !== undefined) return typed;
+  const prefix = `${endpoint}/`;
+  const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
+  if (!SHORT_HASH.test(id)) return id;
+  const found: string[] = [];
+  // Only quarantined events have a hash as their id.
+  for await (const page of listPages(store, { endpoint, state: "quarantined" })) {
+    found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
   }
   if (found.length > 1)
-    throw new CliError(EXIT.failed, `${found.length} events have an id that starts with ${typed}: type more digits`);
-  return found[0];
+    throw new CliError(EXIT.failed, `${found.length} events have an id that starts with ${id}: type more digits`);
+  return found[0] ?? id;
 }

@@ -61,7 +61,6 @@ export async function* searchPages(
   { store, endpoints }: OpenInbox,
   query: Omit<SearchQuery, "limit">,
 ): AsyncGenerator<InboxEntry[]> {
-  if (endpoints.length === 0) return;
   const { search } = joinedInbox(endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain)));
   let { beforeSeq } = query;
   for (;;) {

@@ -16,7 +16,7 @@ import type { Terminal } from "../console/terminal.js";
 /** An open inbox, with the endpoints of the command. */
 export interface OpenInbox {
   store: InboxStore;
-  /** The one of `--endpoint`, otherwise all that the inbox has. */
+  /** The one of `--endpoint`, otherwise all that the inbox has; of an empty inbox that of a receiver without the option. */
   endpoints: readonly string[];
   /** Whether the inbox has others, or several, so that a command has to name its endpoint. */
   isShared: boolean;
@@ -52,12 +52,11 @@ export async function withInbox<Result>(
     opened.push(name);
   };
   try {
-    // Of an empty inbox, a receiver without the option has this one.
     await open(endpoint ?? "default");
     const all = await store.endpoints();
     if (endpoint !== undefined && !all.includes(endpoint)) throw noEndpoint(endpoint, all);
     for (const name of all) await open(name);
-    const endpoints = endpoint === undefined ? all : [endpoint];
+    const endpoints = endpoint === undefined && all.length > 0 ? all : opened.slice(0, 1);
     return await act({ store, endpoints, isShared: all.length > 1, open, now });
   } finally {
     for (const name of opened) await store.close(name);
@@ -101,6 +100,7 @@ export async function* listPages(
   }
 }
 
-export function noteIfEmpty({ endpoints }: OpenInbox, terminal: Terminal): void {
-  if (endpoints.length === 0) terminal.note("the inbox is empty");
+export async function noteIfEmpty({ store }: OpenInbox, terminal: Terminal): Promise<void> {
+  const all = await store.endpoints();
+  if (all.length === 0) terminal.note("the inbox is empty");
 }

@@ -25,8 +25,7 @@ export async function noteRefusals(
 ): Promise<void> {
   const all: Refusals[] = [];
   for (const endpoint of endpoints) all.push((await readNews(store, endpoint, now)).refusals);
-  const examples = all.flatMap((each) => each.examples);
-  for (const line of refusalsOf(eventId, { ...joinRefusals(all), examples }, now)) terminal.note(line);
+  for (const line of refusalsOf(eventId, joinRefusals(all), now)) terminal.note(line);
 }
 
 function refusalsOf(eventId: string, refusals: Refusals, now: number): string[] {

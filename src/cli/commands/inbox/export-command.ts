@@ -39,7 +39,7 @@ export function addExportCommand(parent: Command, context: CommandContext): void
           terminal.progress(`${count} events`);
         }
       }
-      noteIfEmpty(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
 }

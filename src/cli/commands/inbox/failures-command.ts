@@ -25,13 +25,13 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
   ]);
   runs(command, context, async (options, { cli: { terminal } }) => {
     await withInbox(options, async (inbox) => {
-      const failures: FailureOf[] = [];
-      for (const endpoint of inbox.endpoints) {
-        const found = await readFailures(inbox.store, endpoint);
-        failures.push(...found.map((failure) => ({ endpoint, ...failure })));
-      }
-      for (const failure of failures.sort((a, b) => b.count - a.count).slice(0, options.limit)) {
-        const place = { ...options, endpoint: inbox.isShared ? failure.endpoint : undefined };
+      const { store, endpoints, isShared } = inbox;
+      const all = endpoints.map(async (endpoint) =>
+        (await readFailures(store, endpoint)).map((failure) => ({ endpoint, ...failure })),
+      );
+      const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
+      for (const failure of failures.slice(0, options.limit)) {
+        const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
         if (options.json) terminal.printJson(failure);
         else for (const line of linesOf(failure, place, inbox.now, terminal)) terminal.print(line);
       }
@@ -39,13 +39,9 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
       if (others > 0) terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
       if (failures.length > 0) return;
       terminal.note("no event fails");
-      noteIfEmpty(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
-}
-
-interface FailureOf extends Failure {
-  endpoint: string;
 }
 
 /** Longer ones are cut; what follows is seldom needed to find the events. */

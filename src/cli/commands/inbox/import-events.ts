@@ -67,16 +67,17 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   await withInbox({ db: options.db, schema: options.schema }, async (inbox) => {
     let batch: StoredEvent[] = [];
     let characters = 0;
-    const write = async (upTo = read): Promise<void> => {
+    const write = async (): Promise<void> => {
       signal.throwIfAborted();
-      imported += await restore(inbox, batch, upTo - batch.length);
+      imported += await restore(inbox, batch, read - batch.length);
       terminal.progress(`${read} events`);
       batch = [];
       characters = 0;
     };
     for await (const line of createInterface({ input: stdin, signal })) {
-      const event = readLine(line, ++read, endpoint);
-      if (batch.length > 0 && batch[0]?.endpoint !== event.endpoint) await write(read - 1);
+      const event = readLine(line, read + 1, endpoint);
+      if (batch[0]?.endpoint !== event.endpoint) await write();
+      read += 1;
       batch.push(event);
       characters += line.length;
       if (batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) await write();

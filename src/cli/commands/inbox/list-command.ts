@@ -40,7 +40,7 @@ export function addListCommand(parent: Command, context: CommandContext): void {
       if (page.length > 0 || after !== undefined) return;
       if (isFiltered(options)) terminal.note(`no event${state === undefined ? "" : ` that is ${state}`} matches`);
       else if (state !== undefined) terminal.note(`no event is ${state}`);
-      noteIfEmpty(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
 }

@@ -4,7 +4,7 @@ import type { EventState, SearchQuery } from "../../../inbox/stored-events.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
-import { echoed, shortened, someNames } from "../../console/printable.js";
+import { echoed, shortened } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
 import { findEvent, shortId } from "../../inbox/event-ids.js";
 import {
@@ -146,7 +146,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   const { terminal, signal } = cli;
   let moved = 0;
   let stayed = 0;
-  const unattended = new Set<string>();
+  const touched = new Set<string>();
   const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
     for await (const events of selectEvents(inbox, move.ids, move.queries)) {
@@ -157,17 +157,16 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
         // A duplicate counts as moved, because the retry has set it to done.
         if (MOVED.has(outcome)) moved += 1;
         else stayed += 1;
-        if (MOVED.has(outcome)) unattended.add(endpoint);
+        if (MOVED.has(outcome)) touched.add(endpoint);
       }
       if (move.options.json)
         for (const { endpoint, eventId, outcome } of rows) terminal.printJson({ endpoint, eventId, outcome });
       else for (const line of tableOf(rows, inbox, move.texts, terminal.paint)) terminal.print(line);
       terminal.progress(totals());
     }
-    for (const endpoint of unattended)
-      if ((await inbox.store.hasReceiver(endpoint)) !== false) unattended.delete(endpoint);
-    if (unattended.size > 0 && move.moved === "retried") {
-      const what = inbox.isShared ? someNames([...unattended].map(echoed)) : "this inbox";
+    for (const endpoint of move.moved === "retried" ? touched : []) {
+      if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
+      const what = inbox.isShared ? echoed(endpoint) : "this inbox";
       terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
     }
     if (moved + stayed === 0) {
@@ -177,7 +176,7 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
           ? "no event that is dead or waits matches: it may have been handed off by now; `inbox failures` says what fails"
           : `no event is ${state ?? "selected"}`,
       );
-      noteIfEmpty(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     }
   });
   // To find nothing dead is as expected, but a filter that finds nothing may be misspelt.
@@ -208,8 +207,7 @@ async function* selectEvents(
   queries: readonly SearchQuery[] | null,
 ): AsyncGenerator<EventKey[]> {
   if (queries === null) {
-    // One that is not there is not found in any endpoint.
-    const [endpoint = "default"] = inbox.endpoints;
+    const [endpoint = ""] = inbox.endpoints;
     yield await Promise.all(ids.map(async (eventId) => (await findEvent(inbox, eventId)) ?? { endpoint, eventId }));
   }
   for (const query of queries ?? []) {

@@ -3,7 +3,7 @@ import { RETENTION } from "../../../inbox/retention.js";
 import { DAY_MS } from "../../../time/units.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
-import { echoed, someNames } from "../../console/printable.js";
+import { echoed } from "../../console/printable.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
@@ -34,28 +34,26 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
         `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
       );
     }
-    const total = { payloads: 0, keys: 0 };
     const request = {
       payloadsOlderThanMs: payloadDays * DAY_MS,
       keysOlderThanMs: keyDays * DAY_MS,
       limit: ROWS_AT_ONCE,
     };
-    const endpoints = await withInbox(options, async (inbox) => {
-      for (const endpoint of inbox.endpoints) {
-        for (let isDone = false; !isDone;) {
+    await withInbox(options, async ({ store, endpoints }) => {
+      for (const endpoint of endpoints) {
+        const total = { payloads: 0, keys: 0 };
+        for (;;) {
           signal.throwIfAborted();
-          const { payloads, keys } = await inbox.store.prune({ endpoint, ...request });
+          const { payloads, keys } = await store.prune({ endpoint, ...request });
           total.payloads += payloads;
           total.keys += keys;
           terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-          isDone = payloads + keys === 0;
+          if (payloads + keys === 0) break;
         }
+        const of = endpoints.length > 1 ? ` of ${echoed(endpoint)}` : "";
+        if (json) terminal.printJson({ endpoint, ...total });
+        else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
       }
-      return inbox.endpoints;
     });
-    const [only, ...others] = endpoints;
-    const of = others.length === 0 ? "" : ` of the endpoints ${someNames(endpoints.map(echoed))}`;
-    if (json) terminal.printJson({ endpoint: others.length === 0 ? only : null, ...total, endpoints });
-    else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
   });
 }

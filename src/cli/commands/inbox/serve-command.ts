@@ -26,15 +26,14 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
     const { listen } = await import("../../../emulator/http/listen.js");
     const closing = new AbortController();
     await withInbox(options, async (inbox) => {
-      const { store } = inbox;
-      const endpoints = inbox.endpoints.length === 0 ? ["default"] : inbox.endpoints;
+      const { store, endpoints } = inbox;
       const handler = await pageOfInbox({ store, endpoints }, { closing: closing.signal, note: terminal.note });
       const listening = await listen({ port, host: HOST }, handler);
       try {
         const url = `http://${HOST}:${listening.port}/`;
         if (json) terminal.printJson({ url, endpoints, pid: process.pid });
         else printStart(url, terminal);
-        noteIfEmpty(inbox, terminal);
+        await noteIfEmpty(inbox, terminal);
         await untilStopped(cli, outcome);
       } finally {
         closing.abort();

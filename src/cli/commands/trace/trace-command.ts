@@ -74,7 +74,7 @@ async function readInbox(
     const key = await findEvent(inbox, id);
     const found = key && (await inbox.store.get(key.endpoint, key.eventId));
     if (found === undefined) {
-      noteIfEmpty(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
       await noteRefusals(inbox, id, terminal);
       return { event: null };
     }
