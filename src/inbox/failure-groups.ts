@@ -11,7 +11,7 @@ const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 /** An error without its calls and the parts that differ between events: words with a digit in them, and what the event is about. */
 export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError" | "subject">): string {
   // What cannot be seen cannot be copied from a terminal or a page either.
-  const text = replaceUnseen(lastError.replaceAll(CALLS, "").replaceAll("\n", ` ${ANYTHING} `), ANYTHING);
+  const text = replaceUnseen(lastError.replaceAll(CALLS, "").replaceAll(/\s*\n\s*/g, ANYTHING), ANYTHING);
   const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
   return named.replaceAll(/[\w:.,/@#+-]*\d[\w:.,/@#+-]*/g, ANYTHING).replaceAll(/…{2,}/g, ANYTHING);
 }
