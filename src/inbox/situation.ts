@@ -93,15 +93,16 @@ export function describeSituation(facts: SituationFacts): Situation {
 export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(all: readonly State[]) {
   const endpoints = all
     .map((state) => ({ ...state, ...describeSituation(state.facts) }))
-    .sort((a, b) => rankOf(a) - rankOf(b));
+    .sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
   const names = new Map<string, string[]>();
   for (const { endpoint, text } of endpoints) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
   const lines = [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text));
   return { level: endpoints[0]?.level ?? "ok", lines, endpoints };
 }
 
-function rankOf({ problems: [worst] }: Situation): number {
-  return worst === undefined ? PROBLEM_IDS.length : PROBLEM_IDS.indexOf(worst.id);
+/** Of two with the same worst problem, the one with another problem too comes first. */
+function rankOf({ problems, endpoint }: Situation & { endpoint: string }): string {
+  return `${problems.map(({ id }) => PROBLEM_IDS.indexOf(id)).join("")}9${endpoint}`;
 }
 
 /**

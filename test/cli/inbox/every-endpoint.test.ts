@@ -309,9 +309,8 @@ test("what doctor and failures print runs when it is pasted into sh", async () =
     "it.s-odd": [{ eventId: "evt_1", state: "dead", reason: "\u001b[31mboom\u001b[0m 'quoted'" }],
     b: [{ eventId: "evt_1", state: "dead", reason: "boom" }],
   });
-  const [retry] = commandsIn((await callCli(["inbox", "failures", ...place.args], { columns: 60 })).stdout).filter(
-    (each) => each.includes("it.s-odd"),
-  );
+  const printed = (await callCli(["inbox", "failures", ...place.args], { columns: 60 })).stdout;
+  const retry = commandsIn(printed).find((each) => each.includes("it.s-odd"));
   expect(retry).toContain("\\\n");
   expect(await pasted(retry ?? "")).toBe("evt_1  ready again\n");
   const found = await callCli(["doctor", ...place.args], { columns: 60 });

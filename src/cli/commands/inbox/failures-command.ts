@@ -33,7 +33,7 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
       for (const failure of failures.slice(0, options.limit)) {
         const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
         if (options.json) terminal.printJson(failure);
-        else for (const line of linesOf(failure, place, inbox.now, terminal)) terminal.print(line);
+        else for (const line of linesOf(failure, failures, place, inbox.now, terminal)) terminal.print(line);
       }
       const others = failures.length - options.limit;
       if (others > 0) terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
@@ -46,9 +46,12 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
 
 /** Longer ones are cut; what follows is seldom needed to find the events. */
 const SHOWN_ERROR = 200;
+/** A command with so much of the error fits into 60 columns. It has more if another error has this too. */
+const LEAST_ERROR = 36;
 
 function linesOf(
   { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
+  all: readonly Failure[],
   place: EndpointPlace,
   now: number,
   { paint }: Pick<Terminal, "paint">,
@@ -66,7 +69,12 @@ function linesOf(
     `last ${formatMoment(lastSeen, now)}`,
     about.join(", "),
   ];
-  const beginning = [...error].slice(0, SHOWN_ERROR).join("");
+  let length = LEAST_ERROR;
+  const characters = Array.from(error);
+  const beginningOf = (count: number): string => characters.slice(0, count).join("");
+  const isShared = (text: string): boolean => all.some((other) => other.error !== error && other.error.includes(text));
+  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length))) length += 1;
+  const beginning = beginningOf(length);
   // No value of an option is blank or begins with a dash.
   const words = /^\s*(-|$)/.test(beginning) ? `${ANYTHING}${beginning}` : beginning;
   return [

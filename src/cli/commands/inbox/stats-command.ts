@@ -73,6 +73,6 @@ function total(rows: readonly ReturnType<typeof rowOf>[]): object {
   for (const name of ["oldestReadyAgeMs", "oldestReceivedAgeMs"] as const)
     all[name] = Math.max(...rows.map((row) => row[name]));
   const pauses = rows.flatMap(({ pause }) => pause ?? []).sort((a, b) => a.since - b.since);
-  const receivers = [false, null, true].filter((has) => rows.some(({ hasReceiver }) => hasReceiver === has));
-  return { ...all, pause: pauses[0] ?? null, hasReceiver: receivers[0] };
+  const worst = [false, null, true].find((has) => rows.some(({ hasReceiver }) => hasReceiver === has));
+  return { ...all, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
 }
