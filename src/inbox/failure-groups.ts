@@ -1,4 +1,5 @@
 import type { Failure } from "./inbox-facts.js";
+import { replaceUnseen } from "../text/visible-text.js";
 import { nextTurn } from "../time/timers.js";
 import type { InboxStore } from "./store.js";
 import { ANYTHING, FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
@@ -10,10 +11,11 @@ const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 
 /** An error without its calls and the parts that differ between events: words with a digit in them, and what the event is about. */
 export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError" | "subject">): string {
-  const text = lastError.replaceAll(CALLS, "").replaceAll("\n", ` ${ANYTHING} `);
+  // What cannot be seen cannot be copied from a terminal or a page either.
+  const text = replaceUnseen(lastError.replaceAll(CALLS, "").replaceAll(/\s*\n\s*/g, ANYTHING), ANYTHING);
   const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
   // The digit is looked for in the word: a pattern with `*` on both sides of it takes quadratic time for a long word without one.
-  return named.replaceAll(WORDS, (word) => (/\d/.test(word) ? ANYTHING : word));
+  return named.replaceAll(WORDS, (word) => (/\d/.test(word) ? ANYTHING : word)).replaceAll(/…{2,}/g, ANYTHING);
 }
 
 /** Of each state, so many of the newest events are looked at. */

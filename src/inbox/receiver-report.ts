@@ -3,6 +3,7 @@ import { parseJson } from "../events/parse-json.js";
 import { LONGEST_PROBE_MS } from "./dispatch/breaker.js";
 import type { InboxStore } from "./store.js";
 import { REPORT_KEPT_MS, type StoredReport } from "./stored-events.js";
+import { HOUR_MS } from "../time/units.js";
 
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */
 export interface ReceiverReport {
@@ -25,8 +26,12 @@ export const PAUSE_SAVED_EVERY_MS = 30_000;
 export const MOST_EXAMPLES = 20;
 
 /** Reads what the receivers of an endpoint say of themselves. @throws SignalboxError `store_failed` */
-export async function readNews(store: InboxStore, endpoint: string, now: number): Promise<ReceiverNews> {
-  const since = now - REPORT_KEPT_MS;
+export async function readNews(
+  store: InboxStore,
+  endpoint: string,
+  now: number,
+  since = now - REPORT_KEPT_MS,
+): Promise<ReceiverNews> {
   const refusals: Refusals[] = [];
   let pause: Pause | null = null;
   for (const stored of await store.reports(endpoint)) {
@@ -34,11 +39,16 @@ export async function readNews(store: InboxStore, endpoint: string, now: number)
     if (report === null) continue;
     // The process may have died since then.
     if (now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS) pause ??= report.pause;
-    const byHour = Object.entries(report.refused).filter(([hour]) => Number(hour) > since);
-    const byCode = byHour.flatMap(([, counts]) => Object.entries(counts).map(([code, count]) => ({ code, count })));
+    const byCode = countsSince(report.refused, since);
     refusals.push({ byCode, examples: report.examples.filter(({ at }) => at > since) });
   }
   return { pause, refusals: joinRefusals(refusals) };
+}
+
+/** The counts by code of all hours that end after `since`. */
+export function countsSince(refused: ReceiverReport["refused"], since: number): Refusals["byCode"] {
+  const hours = Object.entries(refused).filter(([hour]) => Number(hour) + HOUR_MS > since);
+  return hours.flatMap(([, counts]) => Object.entries(counts).map(([code, count]) => ({ code, count })));
 }
 
 /** The refusals of several receivers. */

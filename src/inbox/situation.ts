@@ -1,6 +1,6 @@
 import { formatAge, formatCount } from "../text/format.js";
 import { visible } from "../text/visible-text.js";
-import type { Pause } from "./inbox-facts.js";
+import type { Pause, Refusals } from "./inbox-facts.js";
 
 /** What is known of an inbox. Null: not known. */
 export interface SituationFacts {
@@ -9,16 +9,37 @@ export interface SituationFacts {
   dead: number | null;
   quarantined: number | null;
   oldestReceivedAgeMs: number | null;
+  /** Events in any state. */
+  total?: number | undefined;
+  /** How many of the waiting events have failed before. */
+  failing?: number | undefined;
   pause: Pause | null;
   /** How many different subjects fail with the error of the pause. */
   pausedSubjects?: number | undefined;
   hasReceiver: boolean | null;
+  /** Why every delivery gets 503 now. */
+  unavailable?: string | null | undefined;
+  /** The refused deliveries, the most frequent code first. */
+  refused?: Refusals["byCode"] | undefined;
+  /** For how long they were counted. @default 24 hours */
+  refusedForMs?: number | undefined;
   now: number;
 }
 
+/** What a person must act on, the worst first. */
+const PROBLEM_IDS = [
+  "inbox_not_storing",
+  "inbox_behind",
+  "inbox_paused",
+  "inbox_not_owned",
+  "inbox_refusing",
+  "inbox_dead",
+  "inbox_quarantined",
+] as const;
+
 /** What somebody must act on. */
 export interface SituationProblem {
-  id: "inbox_behind" | "inbox_paused" | "inbox_not_owned" | "inbox_dead" | "inbox_quarantined";
+  id: (typeof PROBLEM_IDS)[number];
   /** A sentence with its end. */
   text: string;
 }
@@ -27,7 +48,7 @@ export interface SituationProblem {
 export interface Situation {
   /** `problem`: somebody must act. */
   level: "ok" | "problem";
-  /** Sentences, each with its end. */
+  /** Sentences, each with its end. The problems come first. */
   text: string;
   /** The parts of the text that are problems; `doctor` prints each. */
   problems: SituationProblem[];
@@ -38,34 +59,76 @@ const BEHIND_MS = 60_000;
 
 /** Says whether an inbox is behind, why, and what a person must do: the same words on the page, in the terminal and in `health()`. */
 export function describeSituation(facts: SituationFacts): Situation {
-  const { ready, dead, quarantined, oldestReceivedAgeMs, pause, hasReceiver } = facts;
-  const problems: Situation["problems"] = [];
+  const { ready, dead, quarantined, oldestReceivedAgeMs, total, failing = 0, pause, hasReceiver, unavailable } = facts;
   const age = oldestReceivedAgeMs ?? 0;
-  const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
-  const isBehind = age >= BEHIND_MS && ready !== 0;
-  const oldest = `${waiting}, the oldest received ${formatAge(age)} ago`;
-  if (isBehind) problems.push({ id: "inbox_behind", text: `Behind: ${oldest}.` });
-  if (pause !== null) problems.push({ id: "inbox_paused", text: pauseText(pause, facts) });
-  if (hasReceiver === false) problems.push({ id: "inbox_not_owned", text: "No receiver has this inbox open." });
-  if (dead !== null && dead > 0) {
-    problems.push({ id: "inbox_dead", text: `${formatCount(dead)} dead: hand-offs were given up.` });
-  }
-  if (quarantined !== null && quarantined > 0) {
-    problems.push({
-      id: "inbox_quarantined",
-      text: `${formatCount(quarantined)} quarantined: they could not be read.`,
-    });
-  }
-  // While nothing is handed off, not even a young event is on its way.
-  const flows = pause === null && hasReceiver !== false;
   const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
-  const first = [flows ? "Up to date" : "", hasWaiting ? oldest : ""].filter((part) => part !== "").join(": ");
-  const sentences = isBehind || first === "" ? problems : [{ text: `${first}.` }, ...problems];
-  return {
-    level: problems.length > 0 ? "problem" : "ok",
-    text: sentences.map(({ text }) => text).join(" "),
-    problems,
+  const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
+  const failed = failing === 0 ? "" : ` (${formatCount(failing)} after a failed hand-off)`;
+  const oldest = `${waiting}${failed}, the oldest received ${formatAge(age)} ago`;
+  const isBehind = age >= BEHIND_MS && ready !== 0;
+  const refused = refusedText(facts);
+  const texts: Partial<Record<SituationProblem["id"], string | false>> = {
+    inbox_not_storing: typeof unavailable === "string" && `${unavailable}; deliveries get 503.`,
+    inbox_behind: isBehind && `Behind: ${oldest}.`,
+    inbox_paused: pause !== null && pauseText(pause, facts),
+    inbox_not_owned: hasReceiver === false && "No receiver has this inbox open.",
+    inbox_refusing: isRefusing(facts) && refused,
+    inbox_dead: dead !== null && dead > 0 && `${formatCount(dead)} dead: hand-offs were given up.`,
+    inbox_quarantined:
+      quarantined !== null && quarantined > 0 && `${formatCount(quarantined)} quarantined: they could not be read.`,
   };
+  const problems = PROBLEM_IDS.flatMap((id) => (texts[id] ? [{ id, text: texts[id] }] : []));
+  const isOk = problems.length === 0;
+  const sentences = problems.map(({ text }) => text);
+  if (hasWaiting && !isBehind) {
+    const isUpToDate = isOk && failing === 0 && refused === "";
+    sentences.push(isUpToDate ? `Up to date: ${oldest}.` : `${oldest}.`);
+  } else if (isOk)
+    sentences.push(total === 0 ? "The inbox is empty." : refused === "" ? "Up to date." : "Nothing waits.");
+  if (isOk && refused !== "") sentences.push(refused);
+  return { level: isOk ? "ok" : "problem", text: sentences.join(" "), problems };
+}
+
+/** Several endpoints in words, the worst first. A line names the endpoints that it is about, if there are others. */
+export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(all: readonly State[]) {
+  const endpoints = all
+    .map((state) => ({ ...state, ...describeSituation(state.facts) }))
+    .sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
+  const names = new Map<string, string[]>();
+  for (const { endpoint, text } of endpoints) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
+  const lines = [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text));
+  return { level: endpoints[0]?.level ?? "ok", lines, endpoints };
+}
+
+/** Of two with the same worst problem, the one with another problem too comes first. */
+function rankOf({ problems, endpoint }: Situation & { endpoint: string }): string {
+  return `${problems.map(({ id }) => PROBLEM_IDS.indexOf(id)).join("")}9${endpoint}`;
+}
+
+/**
+ * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing. Checks of a server's
+ * health use GET, and a closing receiver is asked again by the sender.
+ */
+const LEAST_REFUSED = new Map<string, number>([
+  ["signature_missing", 10],
+  ["signature_malformed", 10],
+  ["encoding_unsupported", 10],
+  ["body_timeout", 10],
+  ["method_not_allowed", Infinity],
+  ["closing", Infinity],
+]);
+
+function isRefusing({ refused = [] }: SituationFacts): boolean {
+  return refused.some(({ code, count }) => count >= (LEAST_REFUSED.get(code) ?? 1));
+}
+
+function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {
+  const [main, ...others] = refused;
+  if (main === undefined) return "";
+  const count = refused.reduce((sum, each) => sum + each.count, 0);
+  const what = count === 1 ? "1 delivery was" : `${formatCount(count)} deliveries were`;
+  const reason = `${others.length > 0 ? "mostly " : ""}${visible(main.code)}`;
+  return `${what} refused in the last ${formatAge(refusedForMs)}: ${reason}.`;
 }
 
 function pauseText({ since, error, nextTryAt }: Pause, { now, pausedSubjects = 0 }: SituationFacts): string {

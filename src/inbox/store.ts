@@ -222,7 +222,7 @@ export interface InboxStore {
    *   older than 8 days.
    */
   activity(endpoint: string, query: ActivityQuery): Promise<Activity[]>;
-  /** The endpoints that have events, in the order of their names. For a tool. */
+  /** The endpoints that have events, or reports that are kept, by their names. For a tool. */
   endpoints(): Promise<string[]>;
   /** Reads one event with its headers and body. */
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;

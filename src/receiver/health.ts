@@ -19,7 +19,10 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
     failure: string | null;
   };
   deliveries: DeliveryCounts;
-  /** Whether hand-offs are behind or paused, since when and by what error, in words. */
+  /**
+   * Whether deliveries get 503 or were refused, and whether hand-offs are behind or paused, since when and by what error, in words.
+   * Events that were given up are not counted here: `inbox.stats()` has them.
+   */
   summary: string;
 }
 

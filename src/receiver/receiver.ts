@@ -282,14 +282,21 @@ export function createReceiver<Events extends object>(
     accept: pipeline.accept,
     health() {
       const vitals = inbox.vitals();
+      const unavailable = unavailableBecause(state, storeFailure, vitals.commitInFlightMs > config.ackTimeoutMs);
       return {
-        ok: state === "running" && storeFailure === null && vitals.commitInFlightMs <= config.ackTimeoutMs,
+        ok: unavailable === null,
         state,
         endpoint,
         store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
         ...deliveries(),
         ...vitals,
-        summary: describeSituation({ ...UNCOUNTED, ...vitals, now: clock.now() }).text,
+        summary: describeSituation({
+          ...UNCOUNTED,
+          ...vitals,
+          unavailable,
+          refused: reporter.refusals(),
+          now: clock.now(),
+        }).text,
       };
     },
     on: events.on,
@@ -307,6 +314,13 @@ function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
   failure.name = OTHER_SENDER;
   failure.stack = "";
   return failure;
+}
+
+/** Why deliveries get 503; null when they are taken. */
+function unavailableBecause(state: ReceiverState, storeFailure: string | null, isCommitSlow: boolean): string | null {
+  if (state !== "running") return `The receiver is ${state}`;
+  if (storeFailure !== null) return `Nothing can be stored: ${storeFailure}`;
+  return isCommitSlow ? "The store does not answer in time" : null;
 }
 
 /** A number that is no wait counts as absent: a refused `close` would not wait for the callbacks when the process ends. */

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { Pause } from "../inbox/inbox-facts.js";
-import { MOST_EXAMPLES, PAUSE_SAVED_EVERY_MS, type ReceiverReport } from "../inbox/receiver-report.js";
+import {
+  countsSince,
+  joinRefusals,
+  MOST_EXAMPLES,
+  PAUSE_SAVED_EVERY_MS,
+  type ReceiverReport,
+} from "../inbox/receiver-report.js";
 import type { RefusedDelivery } from "../inbox/inbox-facts.js";
 import { REPORT_KEPT_MS } from "../inbox/stored-events.js";
 import type { Clock, ClockTimer } from "../time/clock.js";
@@ -53,18 +59,20 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - HOUR_MS;
     for (const hour of refused.keys()) if (hour < oldest) refused.delete(hour);
-    const byHour = [...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]);
-    const report: ReceiverReport = {
-      pause: isClosed ? null : pause(),
-      refused: Object.fromEntries(byHour) as ReceiverReport["refused"],
-      examples,
-    };
+    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused: byHour(), examples };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store fails.
     save(reporter, JSON.stringify(report)).catch(ignore);
     if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
   }
 
+  function byHour(): ReceiverReport["refused"] {
+    return Object.fromEntries([...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]));
+  }
+
   return {
+    /** What this receiver has refused in the last 24 hours, by code. */
+    refusals: () =>
+      joinRefusals([{ byCode: countsSince(byHour(), clock.now() - REPORT_KEPT_MS), examples: [] }]).byCode,
     /** To be called when hand-offs pause or continue. */
     changed,
     /** @param example is called only if it is kept; it must not throw */

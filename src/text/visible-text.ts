@@ -17,6 +17,13 @@ export function visibleLines(text: string): string {
   return text.replaceAll(UNSEEN, (unseen) => (unseen === "\n" || unseen === "\t" ? unseen : escaped(unseen)));
 }
 
+const COLOUR = /\p{Cc}\[[\d;]*[A-Za-z]/gu;
+
+/** The text with `by` in place of each character that cannot be seen, and of a terminal's codes for colours. */
+export function replaceUnseen(text: string, by: string): string {
+  return text.replaceAll(COLOUR, by).replaceAll(UNSEEN, by);
+}
+
 const NAMES = new Map([
   ["\n", "\\n"],
   ["\r", "\\r"],

@@ -32,7 +32,7 @@ function wrapLine(line: string, columns: number): string {
 const SHELL_COMMAND = /^ *\$ /;
 const BEFORE_GAP = /(?<=\S)(?= )/;
 /** A word of a shell command with the spaces before it. An option has its value with it; `|` and `>` have the next word. */
-const SHELL_WORD = /\s*(?:(?:--?[A-Za-z][\w-]*|[|>]) (?![-|>]))?(?:'[^']*'|"[^"]*"|\$\([^)]*\)|\S)+/g;
+const SHELL_WORD = /\s*(?:(?:--?[A-Za-z][\w-]*|[|>]) (?![-|>]))?(?:\\.|'[^']*'|"[^"]*"|\$\([^)]*\)|\S)+/g;
 
 /** Joins the pieces, each with the spaces before it, to lines. All lines but the first begin with `indent` spaces. */
 function fill(pieces: readonly string[], indent: number, columns: number, lineEnd = ""): string {

@@ -1,5 +1,6 @@
-import { CliError, EXIT } from "../options/exit.js";
-import { printable } from "../console/printable.js";
+import type { EventKey, InboxStore } from "../../inbox/store.js";
+import { CliError, EXIT, usageError } from "../options/exit.js";
+import { echoed, printable } from "../console/printable.js";
 import { listPages, type OpenInbox } from "./open-inbox.js";
 
 /** An event without a usable id has the hash of its bytes as its id. Tables show this number of digits of the hash. */
@@ -12,16 +13,27 @@ export function shortId(eventId: string): string {
   return HASH.test(eventId) ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS) : printable(eventId);
 }
 
+/** Finds an event in whichever endpoint it is. `typed` as in {@link fullId}. @throws CliError when it is in several */
+export async function findEvent({ store, endpoints }: OpenInbox, typed: string): Promise<EventKey | undefined> {
+  const found: EventKey[] = [];
+  for (const endpoint of endpoints) {
+    const eventId = await fullId(store, endpoint, typed);
+    if ((await store.get(endpoint, eventId)) !== undefined) found.push({ endpoint, eventId });
+  }
+  if (found.length <= 1) return found[0];
+  const names = found.map(({ endpoint }) => `"${echoed(endpoint)}"`);
+  throw usageError(`${echoed(typed)} is in the endpoints ${names.join(" and ")}: give --endpoint`);
+}
+
 /** Finds the id of an event. `typed` is the id, the start of a hash, or a delivery key (`endpoint/id`) from the log. */
-export async function fullId(inbox: OpenInbox, typed: string): Promise<string> {
-  const { store, endpoint } = inbox;
+async function fullId(store: InboxStore, endpoint: string, typed: string): Promise<string> {
   if ((await store.get(endpoint, typed)) !== undefined) return typed;
   const prefix = `${endpoint}/`;
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   if (!SHORT_HASH.test(id)) return id;
   const found: string[] = [];
   // Only quarantined events have a hash as their id.
-  for await (const page of listPages(inbox, { state: "quarantined" })) {
+  for await (const page of listPages(store, { endpoint, state: "quarantined" })) {
     found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
   }
   if (found.length > 1)

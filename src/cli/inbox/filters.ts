@@ -1,8 +1,10 @@
 import { InvalidArgumentError, Option } from "#commander";
 import { MOMENT_FORMS, parseMoment } from "../../inbox/moment.js";
 import type { InboxEntry, SearchQuery } from "../../inbox/stored-events.js";
+import { joinedInbox, storedInbox } from "../../inbox-page/page-inbox.js";
 import { notEmpty } from "../options/parse-option.js";
 import type { OpenInbox } from "./open-inbox.js";
+import { readAgain } from "./page-of-inbox.js";
 
 // The terms of the inbox page's search, as options.
 export const TYPE = new Option(
@@ -19,6 +21,11 @@ export const ERROR = new Option(
 export const SINCE = new Option("--since <when>", "only events received since a day, a time, or 2h ago").argParser(
   moment,
 );
+/** For a verdict. What waits, and whether a receiver runs, is always part of it. */
+export const JUDGED_SINCE = new Option(
+  "--since <when>",
+  "judge only what was given up, could not be read or was refused since then",
+).argParser(moment);
 export const BEFORE = new Option("--before <when>", "only events received before a day, a time, or 2h ago").argParser(
   moment,
 );
@@ -49,14 +56,15 @@ export function isFiltered(filters: Filters): boolean {
 /** Most events that one search returns. */
 const PAGE = 500;
 
-/** All entries of the endpoint that match, the newest first, page by page. */
+/** All entries that match, the newest first, page by page. */
 export async function* searchPages(
-  { store, endpoint }: OpenInbox,
+  { store, endpoints }: OpenInbox,
   query: Omit<SearchQuery, "limit">,
 ): AsyncGenerator<InboxEntry[]> {
+  const { search } = joinedInbox(endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain)));
   let { beforeSeq } = query;
   for (;;) {
-    const { entries, nextBeforeSeq } = await store.search(endpoint, { ...query, beforeSeq, limit: PAGE });
+    const { entries, nextBeforeSeq } = await search({ ...query, beforeSeq, limit: PAGE });
     if (entries.length > 0) yield entries;
     if (nextBeforeSeq === null) return;
     beforeSeq = nextBeforeSeq;

@@ -4,6 +4,8 @@ import { createRun, ignoreErrorsOf, makePool, type Run } from "../../stores/post
 import { prepareSchema } from "../../stores/postgres/schema.js";
 import { storeError } from "../../stores/postgres/store-error.js";
 import { ignore } from "../../time/ignore.js";
+import { printable } from "../console/printable.js";
+import { shellQuote } from "../console/shell-quote.js";
 import { usageError } from "../options/exit.js";
 import { notEmpty } from "../options/parse-option.js";
 
@@ -13,6 +15,11 @@ export interface InboxPlace {
   schema?: string | undefined;
 }
 
+export interface EndpointPlace extends InboxPlace {
+  /** @default all */
+  endpoint?: string | undefined;
+}
+
 /** Where the starters keep their inbox. */
 export const DEFAULT_INBOX = "signals.db";
 
@@ -20,6 +27,19 @@ export const SCHEMA = new Option(
   "--schema <name>",
   "the schema of an inbox in PostgreSQL (default: signalbox)",
 ).argParser(notEmpty);
+
+export const ENDPOINT = new Option("--endpoint <name>", "only this endpoint of the inbox (default: all)").argParser(
+  notEmpty,
+);
+
+/** A command for this inbox that a person can copy, such as `inbox failures`. It has no password. */
+export function inboxCommand(words: string, { db, schema, endpoint }: EndpointPlace): string {
+  const isSecret = isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db));
+  const options = { db: isSecret ? '"$DATABASE_URL"' : shellQuote(db), schema, endpoint };
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const quoted = given.map(([name, value]) => `--${name} ${name === "db" ? value : shellQuote(value ?? "")}`);
+  return printable(`npx signalbox ${words} ${quoted.join(" ")}`);
+}
 
 /** The connection string has a password, so no message may contain it. */
 export function isDatabase(db: string): boolean {

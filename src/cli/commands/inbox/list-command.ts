@@ -4,7 +4,7 @@ import { type CommandContext, runs, withExamples } from "../../options/define-co
 import { wholeNumber } from "../../options/parse-option.js";
 import { listLines } from "./event-fields.js";
 import { BEFORE, ERROR, PRODUCT, SINCE, TYPE, isFiltered, queryOf, searchPages } from "../../inbox/filters.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
+import { addInboxOptions, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 
 export function addListCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(parent.command("ls").description("List events, newest first."))
@@ -34,13 +34,13 @@ export function addListCommand(parent: Command, context: CommandContext): void {
       }
       const page = found.slice(0, limit);
       if (json) for (const entry of page) terminal.printJson(entry);
-      else if (page.length > 0) for (const line of listLines(page, inbox.now, terminal)) terminal.print(line);
+      else if (page.length > 0) for (const line of listLines(page, inbox, terminal)) terminal.print(line);
       if (found.length > limit)
         terminal.note(`there are older events; for the next page add --after ${page.at(-1)?.seq ?? 0}`);
       if (page.length > 0 || after !== undefined) return;
       if (isFiltered(options)) terminal.note(`no event${state === undefined ? "" : ` that is ${state}`} matches`);
       else if (state !== undefined) terminal.note(`no event is ${state}`);
-      await noteOtherEndpoint(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     });
   });
 }

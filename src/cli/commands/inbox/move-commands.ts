@@ -1,12 +1,12 @@
 import { Option, type Command } from "#commander";
-import type { ReplayOutcome } from "../../../inbox/store.js";
+import type { EventKey, ReplayOutcome } from "../../../inbox/store.js";
 import type { EventState, SearchQuery } from "../../../inbox/stored-events.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../options/exit.js";
 import type { Paint } from "../../console/terminal.js";
-import { echoed } from "../../console/printable.js";
+import { echoed, shortened } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { fullId, shortId } from "../../inbox/event-ids.js";
+import { findEvent, shortId } from "../../inbox/event-ids.js";
 import {
   BEFORE,
   ERROR,
@@ -18,7 +18,8 @@ import {
   searchPages,
   type Filters,
 } from "../../inbox/filters.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox, type OpenInbox } from "../../inbox/open-inbox.js";
+import { addInboxOptions, noteIfEmpty, withInbox, type OpenInbox } from "../../inbox/open-inbox.js";
+import { readAgain } from "../../inbox/page-of-inbox.js";
 
 interface Move {
   ids: readonly string[];
@@ -29,7 +30,7 @@ interface Move {
   moved: "retried" | "discarded";
   /** The text for each outcome that `act` can return. */
   texts: Readonly<Partial<Record<Outcome, string>>>;
-  act: (inbox: OpenInbox, eventIds: readonly string[]) => Promise<Outcome[]>;
+  act: (inbox: OpenInbox, events: readonly EventKey[]) => Promise<Outcome[]>;
 }
 
 /** `due_now`: it waited, and is due now. */
@@ -48,14 +49,11 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
     payload_gone: "not retried: its payload was deleted",
     still_unusable: "not retried: this version of signalbox cannot use it",
   },
-  async act({ store, endpoint }, eventIds) {
-    const { replayEvents } = await import("../../../inbox/replay.js");
-    const { readAgainBy } = await import("../../../receiver/read-stored.js");
-    const { builtInSender } = await import("../../../senders/built-in.js");
-    const outcomes: Outcome[] = await replayEvents(store, endpoint, eventIds, readAgainBy(builtInSender));
-    const waiting = eventIds.filter((_eventId, index) => outcomes[index] === "wrong_state");
+  async act({ store }, events) {
+    const outcomes: Outcome[] = await store.replay(events, await readAgain());
+    const waiting = events.filter((_event, index) => outcomes[index] === "wrong_state");
     if (waiting.length === 0) return outcomes;
-    const retried = await store.retryNow(waiting.map((eventId) => ({ endpoint, eventId })));
+    const retried = await store.retryNow(waiting);
     return outcomes.map((outcome) => {
       const now = outcome === "wrong_state" ? retried.shift() : undefined;
       return now === "moved" ? "due_now" : outcome;
@@ -70,7 +68,7 @@ const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
     not_found: "not found",
     wrong_state: "not discarded: it is neither dead nor quarantined",
   },
-  act: ({ store, endpoint }, eventIds) => store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
+  act: ({ store }, events) => store.discard(events),
 };
 
 /** `retry` and `discard`. */
@@ -148,52 +146,72 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   const { terminal, signal } = cli;
   let moved = 0;
   let stayed = 0;
+  const touched = new Set<string>();
   const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
   await withInbox(move.options, async (inbox) => {
-    for await (const ids of selectIds(inbox, move.ids, move.queries)) {
+    for await (const events of selectEvents(inbox, move.ids, move.queries)) {
       signal.throwIfAborted();
-      const outcomes = await move.act(inbox, ids);
-      const rows = ids.map((id, index) => ({ id, outcome: outcomes[index] ?? "not_found" }));
-      for (const { outcome } of rows) {
+      const outcomes = await move.act(inbox, events);
+      const rows = events.map((event, index) => ({ ...event, outcome: outcomes[index] ?? "not_found" }));
+      for (const { outcome, endpoint } of rows) {
         // A duplicate counts as moved, because the retry has set it to done.
         if (MOVED.has(outcome)) moved += 1;
         else stayed += 1;
+        if (MOVED.has(outcome)) touched.add(endpoint);
       }
-      if (move.options.json) for (const { id, outcome } of rows) terminal.printJson({ eventId: id, outcome });
-      else for (const line of tableOf(rows, move.texts, terminal.paint)) terminal.print(line);
+      if (move.options.json)
+        for (const { endpoint, eventId, outcome } of rows) terminal.printJson({ endpoint, eventId, outcome });
+      else for (const line of tableOf(rows, inbox, move.texts, terminal.paint)) terminal.print(line);
       terminal.progress(totals());
     }
-    if (moved > 0 && move.moved === "retried" && (await inbox.store.hasReceiver(inbox.endpoint)) === false)
-      terminal.note("no receiver has this inbox open; the events are handed off when one starts");
+    for (const endpoint of move.moved === "retried" ? touched : []) {
+      if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
+      const what = inbox.isShared ? echoed(endpoint) : "this inbox";
+      terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
+    }
     if (moved + stayed === 0) {
       const [{ state } = {}, ...others] = move.queries ?? [];
       terminal.note(
-        others.length > 0 ? "no event that is dead or waits matches" : `no event is ${state ?? "selected"}`,
+        others.length > 0
+          ? "no event that is dead or waits matches: it may have been handed off by now; `inbox failures` says what fails"
+          : `no event is ${state ?? "selected"}`,
       );
-      await noteOtherEndpoint(inbox, terminal);
+      await noteIfEmpty(inbox, terminal);
     }
   });
-  if (move.options.json) terminal.printJson({ summary: { ok: stayed === 0, [move.moved]: moved, failed: stayed } });
-  else if (moved + stayed !== 1) terminal.print((stayed === 0 ? terminal.paint.green : terminal.paint.red)(totals()));
-  return stayed === 0 ? EXIT.ok : EXIT.failed;
+  // To find nothing dead is as expected, but a filter that finds nothing may be misspelt.
+  const isOk = stayed === 0 && (moved > 0 || !isFiltered(move.options));
+  if (move.options.json) terminal.printJson({ summary: { ok: isOk, [move.moved]: moved, failed: stayed } });
+  else if (moved + stayed !== 1) terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals()));
+  return isOk ? EXIT.ok : EXIT.failed;
 }
 
-function tableOf(rows: readonly { id: string; outcome: Outcome }[], texts: Move["texts"], paint: Paint): string[] {
+function tableOf(
+  rows: readonly (EventKey & { outcome: Outcome })[],
+  { endpoints }: OpenInbox,
+  texts: Move["texts"],
+  paint: Paint,
+): string[] {
   return formatTable(
-    rows.map(({ id, outcome }) => [
-      outcome === "not_found" ? echoed(id) : shortId(id),
+    rows.map(({ endpoint, eventId, outcome }) => [
+      ...(endpoints.length > 1 ? [outcome === "not_found" ? "" : shortened(endpoint, 24)] : []),
+      outcome === "not_found" ? echoed(eventId) : shortId(eventId),
       (MOVED.has(outcome) ? paint.green : paint.red)(texts[outcome] ?? outcome),
     ]),
   );
 }
 
-async function* selectIds(
+async function* selectEvents(
   inbox: OpenInbox,
   ids: readonly string[],
   queries: readonly SearchQuery[] | null,
-): AsyncGenerator<string[]> {
-  if (queries === null) yield await Promise.all(ids.map((id) => fullId(inbox, id)));
+): AsyncGenerator<EventKey[]> {
+  if (queries === null) {
+    const [endpoint = ""] = inbox.endpoints;
+    yield await Promise.all(ids.map(async (eventId) => (await findEvent(inbox, eventId)) ?? { endpoint, eventId }));
+  }
   for (const query of queries ?? []) {
-    for await (const page of searchPages(inbox, query)) yield page.map(({ eventId }) => eventId);
+    for await (const page of searchPages(inbox, query))
+      yield page.map(({ endpoint, eventId }) => ({ endpoint, eventId }));
   }
 }

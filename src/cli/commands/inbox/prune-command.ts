@@ -3,6 +3,7 @@ import { RETENTION } from "../../../inbox/retention.js";
 import { DAY_MS } from "../../../time/units.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
 import { usageError } from "../../options/exit.js";
+import { echoed } from "../../console/printable.js";
 import { numberOf } from "../../options/parse-option.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
@@ -26,31 +27,33 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
     ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
   ]);
   runs(command, context, async (options, { cli }) => {
-    const { endpoint, keyDays, payloadDays, json } = options;
+    const { keyDays, payloadDays, json } = options;
     const { terminal, signal } = cli;
     if (payloadDays > keyDays) {
       throw usageError(
         `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
       );
     }
-    const total = { payloads: 0, keys: 0 };
     const request = {
-      endpoint,
       payloadsOlderThanMs: payloadDays * DAY_MS,
       keysOlderThanMs: keyDays * DAY_MS,
       limit: ROWS_AT_ONCE,
     };
-    await withInbox(options, async ({ store }) => {
-      for (;;) {
-        signal.throwIfAborted();
-        const { payloads, keys } = await store.prune(request);
-        total.payloads += payloads;
-        total.keys += keys;
-        terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-        if (payloads + keys === 0) return;
+    await withInbox(options, async ({ store, endpoints }) => {
+      for (const endpoint of endpoints) {
+        const total = { payloads: 0, keys: 0 };
+        for (;;) {
+          signal.throwIfAborted();
+          const { payloads, keys } = await store.prune({ endpoint, ...request });
+          total.payloads += payloads;
+          total.keys += keys;
+          terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
+          if (payloads + keys === 0) break;
+        }
+        const of = endpoints.length > 1 ? ` of ${echoed(endpoint)}` : "";
+        if (json) terminal.printJson({ endpoint, ...total });
+        else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
       }
     });
-    if (json) terminal.printJson({ endpoint, ...total });
-    else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids`);
   });
 }

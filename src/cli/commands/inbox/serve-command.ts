@@ -1,24 +1,21 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
-import { notEmpty, wholeNumber } from "../../options/parse-option.js";
-import { systemClock } from "../../../time/clock.js";
+import { wholeNumber } from "../../options/parse-option.js";
 import { untilStopped } from "../../console/until-stopped.js";
-import { addPlaceOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
+import { addInboxOptions, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 /** Not reachable from another machine: the page has no login. */
 const HOST = "127.0.0.1";
 
 export function addServeCommand(parent: Command, context: CommandContext): void {
-  const command = addPlaceOptions(
+  const command = addInboxOptions(
     parent
       .command("serve")
       .description(
         "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
       ),
-  )
-    .option("--endpoint <name>", "only this endpoint (default: all)", notEmpty)
-    .option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4020);
+  ).option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4020);
   withExamples(command, [
     ["signalbox inbox serve --db signals.db", "Serve the page at http://127.0.0.1:4020"],
     ["signalbox inbox serve --db signals.db --port 0 --json", "Serve it on a free port, and print its address as JSON"],
@@ -28,24 +25,19 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
     const { port, json } = options;
     const { listen } = await import("../../../emulator/http/listen.js");
     const closing = new AbortController();
-    await withInbox({ ...options, endpoint: options.endpoint ?? "default" }, async (inbox) => {
-      const { store } = inbox;
-      const all = options.endpoint === undefined ? await store.endpoints() : [];
-      const endpoints = all.length === 0 ? [inbox.endpoint] : all;
-      const others = endpoints.filter((endpoint) => endpoint !== inbox.endpoint);
-      for (const endpoint of others) await store.open({ endpoint, clock: systemClock });
+    await withInbox(options, async (inbox) => {
+      const { store, endpoints } = inbox;
       const handler = await pageOfInbox({ store, endpoints }, { closing: closing.signal, note: terminal.note });
       const listening = await listen({ port, host: HOST }, handler);
       try {
         const url = `http://${HOST}:${listening.port}/`;
         if (json) terminal.printJson({ url, endpoints, pid: process.pid });
         else printStart(url, terminal);
-        if (all.length === 0) await noteOtherEndpoint(inbox, terminal);
+        await noteIfEmpty(inbox, terminal);
         await untilStopped(cli, outcome);
       } finally {
         closing.abort();
         await listening.close();
-        for (const endpoint of others) await store.close(endpoint);
       }
     });
   });

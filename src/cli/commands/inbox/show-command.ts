@@ -4,7 +4,8 @@ import { runs, withExamples, type CommandContext } from "../../options/define-co
 import { CliError, EXIT } from "../../options/exit.js";
 import { echoed } from "../../console/printable.js";
 import { payloadText, showLines } from "./event-fields.js";
-import { fullId } from "../../inbox/event-ids.js";
+import { findEvent } from "../../inbox/event-ids.js";
+import { noteRefusals } from "../../inbox/refusal-lines.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 
 export function addShowCommand(parent: Command, context: CommandContext): void {
@@ -20,15 +21,14 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
     ["signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json", "Save the payload of an event"],
   ]);
   runs(command, context, async (id, options, { cli: { terminal } }) => {
-    const { event, now } = await withInbox(options, async (inbox) => ({
-      event: await inbox.store.get(inbox.endpoint, await fullId(inbox, id)),
-      now: inbox.now,
-    }));
+    const { event, now } = await withInbox(options, async (inbox) => {
+      const key = await findEvent(inbox, id);
+      if (key === undefined) await noteRefusals(inbox, id, terminal);
+      return { event: key && (await inbox.store.get(key.endpoint, key.eventId)), now: inbox.now };
+    });
     if (event === undefined) {
-      throw new CliError(
-        EXIT.failed,
-        `no event ${echoed(id)} of endpoint "${echoed(options.endpoint)}"; \`signalbox trace\` says what was refused`,
-      );
+      const where = options.endpoint === undefined ? "in this inbox" : `of endpoint "${echoed(options.endpoint)}"`;
+      throw new CliError(EXIT.failed, `no event ${echoed(id)} ${where}`);
     }
     if (options.raw) {
       if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);

@@ -1,48 +1,78 @@
 import type { Command } from "#commander";
+import { joinRefusals } from "../../../inbox/receiver-report.js";
+import { describeEndpoints } from "../../../inbox/situation.js";
 import { EVENT_STATES } from "../../../inbox/stored-events.js";
-import { readInboxState } from "../../../inbox/read-situation.js";
-import { describeSituation } from "../../../inbox/situation.js";
-import { formatAge } from "../../../text/format.js";
 import { runs, withExamples, type CommandContext } from "../../options/define-command.js";
+import { EXIT } from "../../options/exit.js";
+import { shortened } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { addInboxOptions, noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
+import { commandsFor, readStates } from "../../inbox/endpoint-states.js";
+import { JUDGED_SINCE } from "../../inbox/filters.js";
+import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 import { refusalLines } from "../../inbox/refusal-lines.js";
 import { colourOf } from "./event-fields.js";
 
 export function addStatsCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    parent.command("stats").description("Say whether the receiver is behind, and count the events in each state."),
-  );
+    parent
+      .command("stats")
+      .description(
+        "Say what is wrong with each endpoint, and count the events in each state. The exit code is 1 if a person must act.",
+      ),
+  ).addOption(JUDGED_SINCE);
   withExamples(command, [
     ["signalbox inbox stats --db signals.db", "Is it behind, paused, or refusing? Then the counts"],
     ["signalbox inbox stats --db signals.db --json | jq .dead", "Print the number of dead events, for a monitor"],
+    ["signalbox inbox stats --db signals.db --endpoint stripe --since 1h", "For a script: exit 1 if it needs a person"],
   ]);
-  runs(command, context, async (options, { cli: { terminal } }) => {
-    const { endpoint, json } = options;
-    await withInbox(options, async (inbox) => {
-      const { stats, facts, refusals } = await readInboxState(inbox.store, endpoint, inbox.now);
-      const { oldestReadyAgeMs, oldestReceivedAgeMs, ...counts } = stats;
-      const { level, text } = describeSituation(facts);
-      if (json) {
-        const ages = { oldestReadyAgeMs: oldestReadyAgeMs ?? 0, oldestReceivedAgeMs: oldestReceivedAgeMs ?? 0 };
-        const { pause, hasReceiver } = facts;
-        terminal.printJson({ endpoint, ...counts, ...ages, pause, hasReceiver, refusals, level, summary: text });
-        return;
+  runs(command, context, async (options, { cli: { terminal } }) =>
+    withInbox(options, async (inbox) => {
+      const { level, lines, endpoints } = describeEndpoints(await readStates(inbox, options.since));
+      const exitCode = level === "ok" ? EXIT.ok : EXIT.failed;
+      const refusals = joinRefusals(endpoints.map((each) => each.refusals));
+      if (options.json) {
+        const rows = endpoints.map(rowOf);
+        const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
+        terminal.printJson({ endpoint, ...total(rows), refusals, level, summary: lines.join(" "), endpoints: rows });
+        return exitCode;
       }
-      if (counts.total === 0) await noteOtherEndpoint(inbox, terminal);
-      const { paint } = terminal;
-      terminal.print((level === "ok" ? paint.green : paint.red)(text));
-      for (const line of refusalLines(refusals, inbox.now)) terminal.print(line);
-      if (counts.total === 0) return;
-      const isDue = oldestReadyAgeMs !== null && oldestReadyAgeMs > 0;
-      const remark = isDue ? `the oldest has been due for ${formatAge(oldestReadyAgeMs)}` : "";
-      const rows = EVENT_STATES.map((state) => [
-        counts[state] > 0 ? colourOf(state, paint)(state) : state,
-        String(counts[state]).padStart(8),
-        state === "ready" ? paint.dim(remark) : "",
+      const { paint, print } = terminal;
+      for (const line of lines) print((level === "ok" ? paint.green : paint.red)(line));
+      for (const line of refusalLines(refusals, inbox.now)) print(line);
+      const counts = endpoints.map(({ endpoint, stats }) => [
+        shortened(endpoint, 24),
+        ...EVENT_STATES.map((state) => {
+          const count = String(stats[state]).padStart(state.length);
+          return stats[state] > 0 ? colourOf(state, paint)(count) : count;
+        }),
       ]);
-      rows.push(["total", String(counts.total).padStart(8)]);
-      for (const line of formatTable(rows)) terminal.print(line);
-    });
-  });
+      for (const line of formatTable([["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())], ...counts]))
+        print(line);
+      const place = inbox.isShared ? options : { ...options, endpoint: undefined };
+      const next = endpoints.flatMap(({ problems }) =>
+        problems.flatMap(({ id }) => commandsFor(id, place).slice(0, 1)),
+      );
+      for (const each of new Set(next)) print(`$ ${each}`);
+      return exitCode;
+    }),
+  );
+}
+
+type State = ReturnType<typeof describeEndpoints<Awaited<ReturnType<typeof readStates>>[number]>>["endpoints"][number];
+
+function rowOf({ endpoint, stats, facts: { pause, hasReceiver }, refusals, level, text }: State) {
+  const { oldestReadyAgeMs, oldestReceivedAgeMs } = stats;
+  const ages = { oldestReadyAgeMs: oldestReadyAgeMs ?? 0, oldestReceivedAgeMs: oldestReceivedAgeMs ?? 0 };
+  return { endpoint, ...stats, ...ages, pause, hasReceiver, refusals, level, summary: text };
+}
+
+/** The sums, the largest ages, the first pause; and no receiver if an endpoint has none. */
+function total(rows: readonly ReturnType<typeof rowOf>[]): object {
+  const all: Record<string, unknown> = {};
+  for (const name of [...EVENT_STATES, "total"] as const) all[name] = rows.reduce((sum, row) => sum + row[name], 0);
+  for (const name of ["oldestReadyAgeMs", "oldestReceivedAgeMs"] as const)
+    all[name] = Math.max(...rows.map((row) => row[name]));
+  const pauses = rows.flatMap(({ pause }) => pause ?? []).sort((a, b) => a.since - b.since);
+  const worst = [false, null, true].find((has) => rows.some(({ hasReceiver }) => hasReceiver === has));
+  return { ...all, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
 }

@@ -4,11 +4,10 @@ import { buildTimeline, type TimelineSides } from "../../../timeline/build-timel
 import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
 import { connectControl, serviceUrl } from "../../emulator/remote-control.js";
-import { fullId } from "../../inbox/event-ids.js";
-import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
-import { noteOtherEndpoint, withInbox } from "../../inbox/open-inbox.js";
-import { refusalsOf } from "../../inbox/refusal-lines.js";
-import { readNews } from "../../../inbox/receiver-report.js";
+import { findEvent } from "../../inbox/event-ids.js";
+import { DEFAULT_INBOX, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
+import { noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
+import { noteRefusals } from "../../inbox/refusal-lines.js";
 import { runs, withExamples, type CommandContext, type OptionsOf } from "../../options/define-command.js";
 import { CliError, EXIT, usageError } from "../../options/exit.js";
 import { httpUrl, notEmpty } from "../../options/parse-option.js";
@@ -31,7 +30,7 @@ export function addTraceCommand(program: Command, context: CommandContext) {
       notEmpty,
     )
     .addOption(SCHEMA)
-    .option("--endpoint <name>", "the receiver's endpoint", notEmpty, "default")
+    .addOption(ENDPOINT)
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox trace sig_885702_10233", `Show an event of the emulator on this machine and of ${DEFAULT_INBOX}`],
@@ -72,11 +71,11 @@ async function readInbox(
     return null;
   }
   return withInbox({ db, ...place }, async (inbox) => {
-    const found = await inbox.store.get(inbox.endpoint, await fullId(inbox, id));
+    const key = await findEvent(inbox, id);
+    const found = key && (await inbox.store.get(key.endpoint, key.eventId));
     if (found === undefined) {
-      await noteOtherEndpoint(inbox, terminal);
-      const { refusals } = await readNews(inbox.store, inbox.endpoint, inbox.now);
-      for (const line of refusalsOf(id, refusals, inbox.now)) terminal.note(line);
+      await noteIfEmpty(inbox, terminal);
+      await noteRefusals(inbox, id, terminal);
       return { event: null };
     }
     const { rawBody, ...event } = found;
