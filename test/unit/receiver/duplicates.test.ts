@@ -28,7 +28,7 @@ function shop(changes: Partial<SenderDefinition> = {}) {
 async function send({ deliver }: Pick<TestReceiver, "deliver">, body: object | string, facts: Facts): Promise<string> {
   const headers = Object.entries({ id: "1", type: "paid", ...facts }).map(([name, value]) => [`x-${name}`, value]);
   const answer = await deliver(body, { headers: Object.fromEntries(headers) as Record<string, string> });
-  return `${answer?.status} ${answer?.body as string}`;
+  return `${answer?.status} ${answer?.body}`;
 }
 
 const RECEIVED = '200 {"received":true}';
