@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { manifestOf, pack, REPOSITORY } from "../package/installed.js";
+import { manifestOf, pack, PEERS, REPOSITORY } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
@@ -45,7 +45,7 @@ const LOAD_ALL = Object.entries(manifestOf(REPOSITORY).exports)
 async function installWith(node: Tool, driver: number): Promise<{ folder: string; env: Record<string, string> }> {
   const folder = makeProject(`${node.name}-driver-${driver}`, FILES);
   const env = { ...envOf(node), ...(await driverBinary(node)) };
-  const packages = [pack().tarball, "express@5", "express4@npm:express@~4.18.0", `better-sqlite3@${driver}`];
+  const packages = [pack().tarball, ...PEERS, "express4@npm:express@~4.18.0", `better-sqlite3@${driver}`];
   await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...packages], env);
   return { folder, env };
 }
