@@ -96,7 +96,7 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
   if (refused === undefined) continue;
   test(
     `Node ${node.version}, better-sqlite3 ${refused}: receiver and emulator say what to install`,
-    { timeout: 5 * MINUTES },
+    { timeout: 10 * MINUTES },
     async () => {
       const folder = makeProject(`${node.name}-refused-driver`, FILES);
       const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
