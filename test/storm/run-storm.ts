@@ -40,6 +40,8 @@ const DISK_MEGABYTES = 400;
 /** Long enough for leases that no process knows, which end after 40 seconds, and for events that are handed off one by one. */
 const DRAIN_MS = 600_000;
 const BURSTS_EVERY_MS = 50;
+/** More are not under way at once: what a busy machine sends again and again would leave it no time for anything else. */
+const MOST_UNDER_WAY = 500;
 
 export async function runStorm(config: StormConfig): Promise<StormResult> {
   const { seed, seconds, events, report } = config;
@@ -89,7 +91,7 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   const sends: Promise<void>[] = [];
   for (let reportAt = 0; sends.length < events; await delay(BURSTS_EVERY_MS)) {
     const due = Math.min(events, Math.ceil(((nowMs() - beganAt) / (seconds * 1000)) * events));
-    while (sends.length < due) {
+    while (sends.length < due && sends.length - acknowledged < MOST_UNDER_WAY) {
       sends.push(sendToTwo(`storm-${seed}-${sends.length}`, sending).then(() => void (acknowledged += 1)));
     }
     if (nowMs() - beganAt < reportAt) continue;
