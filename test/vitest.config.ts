@@ -19,12 +19,12 @@ const threadsFromDist = {
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification): boolean =>
-      /\/(starters|power-loss|browser)\.test\.ts$/.test(moduleId);
+      /\/(starters|power-loss|browser|postgres-versions|node-versions|package-managers)\.test\.ts$/.test(moduleId);
     return (await super.sort(files)).toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
   }
 }
 
-/** Takes minutes, so that only `npm run test:storm` runs it. */
+/** Takes minutes: `npm run test:storm` runs it, and CI in a short form. */
 const STORM = ["test/storm/storm.test.ts"];
 
 const testsOf = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);

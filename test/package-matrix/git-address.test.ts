@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { manifestOf, REPOSITORY } from "../package/installed.js";
+import { manifestOf, PEERS, REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
 import { driverBinary } from "./driver-binary.js";
 import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
@@ -20,7 +20,7 @@ for (const node of await fetchNodes([20])) {
       const folder = makeProject("from-a-git-address");
       const env = { ...envOf(node), ...(await driverBinary(node)) };
       // The last commit, as npm clones it.
-      await run(folder, "npm", ["install", "--no-audit", "--no-fund", `git+file://${REPOSITORY}`], env);
+      await run(folder, "npm", ["install", "--no-audit", "--no-fund", `git+file://${REPOSITORY}`, ...PEERS], env);
       const own = join(folder, "node_modules/signalbox");
       const { version, exports } = manifestOf(own) as ReturnType<typeof manifestOf> & { version: string };
       expect((await run(folder, "npx", ["signalbox", "--version"], env)).stdout.trim()).toBe(version);

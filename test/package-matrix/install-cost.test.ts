@@ -78,6 +78,6 @@ for (const node of await fetchNodes([24])) {
         ).toBeLessThan(Math.max(2, value / 10));
       }
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 }

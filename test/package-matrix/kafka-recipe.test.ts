@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { runRecipe } from "../repo/run-recipe.js";
 import { run } from "../templates/commands.js";
 import { fetchTools } from "../toolchain/fetch-tools.js";
+import { COMPILE_QUICKLY } from "../toolchain/workshop.js";
 
 const CLIENT = "@confluentinc/kafka-javascript";
 
@@ -23,7 +24,7 @@ if (client?.ok !== true) {
   test("Kafka: a hand-off waits for the brokers, fails when they do not confirm, and a repeat is beside its original", async () => {
     const folder = join(client.folder, "../../..");
     // Its install script would fetch a binary. Linked dynamically, it needs no libraries for TLS and the like to be there.
-    const env = { CKJS_LINKING: "dynamic", npm_config_build_from_source: "true" };
+    const env = { ...COMPILE_QUICKLY, CKJS_LINKING: "dynamic" };
     await run(folder, "npm", ["rebuild", CLIENT], env);
     writeFileSync(join(folder, "brokers.cjs"), BROKERS);
     const script = `

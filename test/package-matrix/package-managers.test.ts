@@ -38,7 +38,7 @@ const BUN = `@oven/bun-${OS}-${process.arch === "arm64" ? "aarch64" : process.ar
 const APP = { name: "app", private: true, type: "module" };
 const block = (holding: string): string => readDocument("docs/installing.md").block(holding).code;
 const manifestWith = (text: string): string => JSON.stringify({ ...APP, ...(JSON.parse(text) as object) });
-const FOR_PNPM = { "pnpm-workspace.yaml": block("overrides") };
+const FOR_PNPM = { "pnpm-workspace.yaml": block("onlyBuiltDependencies") };
 const FOR_YARN = { "package.json": manifestWith(block("resolutions")) };
 const FOR_BUN = { "package.json": manifestWith(block("trustedDependencies")) };
 

@@ -60,13 +60,13 @@ for (const server of servers) {
         .rows as [{ version: string }];
       expect(Number.parseInt(row.version)).toBe(Number.parseInt(server.version));
       await admin.end();
+      // With CI, a skip that is not in test/skips.ts ends it with an error.
       const env = { TEST_POSTGRES_PORT: String(own.port), TEST_POSTGRES_BINARIES: binaries, CI: "1" };
       // These packages lack pg_receivewal, which the test of the doctor starts.
       const excluded = ["--exclude", "**/postgres/doctor.test.ts"];
       const args = ["run", "--config", "test/vitest.config.ts", "test/contract", "test/faults/postgres", ...excluded];
       const { stdout } = await run(REPOSITORY, join(REPOSITORY, "node_modules/.bin", "vitest"), args, env);
       expect(stdout).toMatch(/Tests .*\d{3} passed/);
-      expect(stdout).not.toContain("skipped");
     },
   );
 }

@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = makeProject("types");
   const packages = [pack().tarball, "@types/node@20"];
   await run(folder, "npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages]);
-}, 5 * MINUTES);
+}, 10 * MINUTES);
 
 for (const compiler of compilers) {
   if (!compiler.ok) {
@@ -47,6 +47,6 @@ for (const compiler of compilers) {
       const tsc = join(compiler.folder, "bin/tsc");
       expect(await compileIn(folder, PROGRAM, { ...resolution, skipLibCheck: false }, tsc)).toBe("");
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 }

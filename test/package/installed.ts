@@ -42,11 +42,17 @@ function linkCommand(folder: string, own: string): void {
   symlinkSync(command, join(folder, "node_modules", ".bin", "signalbox"));
 }
 
+/** What npm is to install beside the package, so that every entry point finds what it loads. */
+export const PEERS: readonly string[] = Object.entries(manifestOf(REPOSITORY).peerDependencies).map(
+  ([name, range]) => `${name}@${range}`,
+);
+
 export interface Manifest {
   exports: Record<string, string>;
   bin: Record<string, string>;
   dependencies: Record<string, string>;
   optionalDependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
   scripts?: Record<string, string>;
 }
 

@@ -44,7 +44,7 @@ export async function runRecipe(
     ${script}
     process.stdout.write("\\n" + JSON.stringify(found), () => process.exit());`;
   writeFileSync(`${file}.mjs`, source);
-  const { stdout } = await promisify(execFile)(process.execPath, [`${file}.mjs`], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [`${file}.mjs`], { timeout: 120_000 });
   // Clients may have logged before.
   return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
 }

@@ -37,6 +37,8 @@ const pool = new Pool({
   // A connection that is half open stays so.
   connectionTimeoutMillis: 5000,
   query_timeout: 5000,
+  // As docs/idempotent-effects.md says: a transaction whose client is gone would keep its event from everybody else.
+  idle_in_transaction_session_timeout: 10_000,
   // As the store's, so that faults end its connections too.
   application_name: "signalbox",
 });

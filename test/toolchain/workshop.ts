@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
 
@@ -22,6 +22,17 @@ export const CACHES: Readonly<Record<string, string>> = {
   YARN_ENABLE_TELEMETRY: "0",
   // No question, and no update of itself.
   CI: "1",
+};
+
+/**
+ * For what is compiled only to be loaded: the optimizer takes most of the time. librdkafka asks make for as many compilers as
+ * it has files, which starves every other test, so that the load of the machine limits them.
+ */
+export const COMPILE_QUICKLY: Readonly<Record<string, string>> = {
+  npm_config_build_from_source: "true",
+  CFLAGS: "-O0",
+  CXXFLAGS: "-O0",
+  MAKEFLAGS: `-l${availableParallelism() + 1}`,
 };
 
 /** An empty project, but for these files. */
