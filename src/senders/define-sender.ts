@@ -109,8 +109,10 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
     read: (delivery) => readWith((content) => definition.read(content), delivery),
-    sign(body, { secret, now, headers }) {
-      const given = lowerCase({ ...sample(now).headers, ...headers });
+    sign(body, { secret, now, headers = {} }) {
+      const own = lowerCase(headers);
+      // Those of the sample only where none of the sender's is given: they would name another event.
+      const given = readHeaders.some((name) => name in own) ? own : { ...lowerCase(sample(now).headers ?? {}), ...own };
       return { ...given, ...scheme.sign(body, { secret, now, given }) };
     },
     sample,

@@ -1,6 +1,7 @@
 import { checkOptions } from "../options/option-error.js";
 import { repeatedBodyOptions } from "./check-definition.js";
 import { defineSender, matching } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** The payload of a delivery, as far as many have it. */
@@ -61,14 +62,6 @@ export function github<Events extends object = Record<string, GithubPayload>>(
       subtype: json.action,
       subject: json.repository?.full_name ?? json.organization?.login ?? json.installation?.account?.login,
     }),
-    sample: (now) => ({
-      headers: { "x-github-event": "issues" },
-      body: {
-        action: "opened",
-        issue: { number: 1, title: "A sample", created_at: new Date(now).toISOString() },
-        repository: { full_name: "octocat/hello-world" },
-        sender: { login: "octocat" },
-      },
-    }),
+    sample: firstSampleOf("github"),
   }) as Sender<Events>;
 }

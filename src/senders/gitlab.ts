@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { checkOptions } from "../options/option-error.js";
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { ReadableDelivery, ReadEvent, Sender } from "./sender.js";
 import { standardSignature } from "./standard-webhooks.js";
 
@@ -46,21 +47,7 @@ export function gitlab<Event = GitlabPayload>(options: GitlabOptions = {}): Send
       ? { header: "x-gitlab-token", token: true, id: "idempotency-key" }
       : standardSignature({ headerPrefix: "webhook", key: "base64" }),
     read,
-    sample: (now) => ({
-      headers: { "x-gitlab-event": "Merge Request Hook", "x-gitlab-instance": "https://gitlab.example" },
-      body: {
-        object_kind: "merge_request",
-        event_type: "merge_request",
-        project: { id: 1, path_with_namespace: "larkvoice/app" },
-        object_attributes: {
-          id: now,
-          iid: 1,
-          action: "open",
-          title: "A sample",
-          created_at: new Date(now).toISOString(),
-        },
-      },
-    }),
+    sample: firstSampleOf("gitlab"),
   }) as Sender<Record<string, Event>>;
 
   function read({ json, headers }: ReadableDelivery): ReadEvent {

@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** An event of Lemon Squeezy. */
@@ -18,12 +19,6 @@ export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string,
     headers: ["x-event-name"],
     signature: { header: "x-signature" },
     read: ({ json }) => ({ id: null, type: json.meta?.event_name, subject: json.data?.id }),
-    sample: (now) => ({
-      headers: { "x-event-name": "order_created" },
-      body: {
-        meta: { event_name: "order_created" },
-        data: { type: "orders", id: String(now), attributes: { total: 2000, currency: "EUR" } },
-      },
-    }),
+    sample: firstSampleOf("lemon-squeezy"),
   }) as Sender<Record<string, Event>>;
 }

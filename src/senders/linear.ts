@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { EventsByType, Sender } from "./sender.js";
 
 /** An event of Linear. */
@@ -42,14 +43,6 @@ export function linear<Event extends { type: string } = LinearEvent>(): Sender<E
         json.notification?.issue?.identifier ??
         json.agentSession?.id,
     }),
-    sample: (now) => ({
-      body: {
-        action: "create",
-        type: "Issue",
-        createdAt: new Date(now).toISOString(),
-        data: { id: `issue-${now}`, identifier: "ENG-1", title: "A sample" },
-        webhookTimestamp: now,
-      },
-    }),
+    sample: firstSampleOf("linear"),
   });
 }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { checkOptions } from "../options/option-error.js";
 import { isUsableSecret } from "../signature/secret.js";
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** A delivery of Meta, with one or more entries. */
@@ -50,14 +51,7 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
       subtype: json.entry?.[0]?.changes?.[0]?.field ?? messagingOf(json.entry?.[0]),
       subject: json.entry?.[0]?.id,
     }),
-    sample: (now) => ({
-      body: {
-        object: "whatsapp_business_account",
-        entry: [
-          { id: "1", changes: [{ field: "messages", value: { messages: [{ id: `wamid.${now}`, type: "text" }] } }] },
-        ],
-      },
-    }),
+    sample: firstSampleOf("meta"),
   }) as Sender<Record<string, Event>>;
 }
 

@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** A notification of Paddle Billing. */
@@ -26,14 +27,6 @@ export function paddle<Event extends { event_type: string } = PaddleEvent>(): Se
       message: ["time", ":", "body"],
     },
     read: ({ json }) => ({ id: json.event_id, type: json.event_type, subject: json.data?.id }),
-    sample: (now) => ({
-      body: {
-        event_id: `evt_${now}`,
-        event_type: "transaction.completed",
-        occurred_at: new Date(now).toISOString(),
-        notification_id: `ntf_${now}`,
-        data: { id: `txn_${now}`, status: "completed" },
-      },
-    }),
+    sample: firstSampleOf("paddle"),
   }) as Sender<Record<string, Event>>;
 }

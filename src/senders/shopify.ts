@@ -1,6 +1,7 @@
 import { checkOptions } from "../options/option-error.js";
 import { repeatedBodyOptions } from "./check-definition.js";
 import { defineSender, matching } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** The options of `shopify`. */
@@ -53,10 +54,7 @@ export function shopify<Event = Record<string, unknown>>(options: ShopifyOptions
         subject: shop,
       };
     },
-    sample: (now) => ({
-      headers: { "x-shopify-topic": "orders/paid", "x-shopify-shop-domain": "larkvoice.myshopify.com" },
-      body: { id: now, total_price: "20.00", currency: "EUR", updated_at: new Date(now).toISOString() },
-    }),
+    sample: firstSampleOf("shopify"),
   });
 }
 

@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** What Slack posts: an event of the Events API, an interaction, or the fields of a slash command. */
@@ -42,14 +43,6 @@ export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
       subtype: json.command ?? json.event?.subtype,
       subject: json.team_id ?? json.team?.id,
     }),
-    sample: (now) => ({
-      body: {
-        type: "event_callback",
-        event_id: `Ev${now}`,
-        event_time: Math.floor(now / 1000),
-        team_id: "T0001",
-        event: { type: "app_mention", user: "U0001", text: "A sample", channel: "C0001" },
-      },
-    }),
+    sample: firstSampleOf("slack"),
   }) as Sender<Record<string, Event>>;
 }

@@ -3,6 +3,7 @@ import { checkOptions } from "../options/option-error.js";
 import { functionOption } from "../options/option-schemas.js";
 import { defineSender } from "./define-sender.js";
 import type { SignatureScheme } from "./scheme.js";
+import { firstSampleOf } from "./samples.js";
 import type { EventsByType, ReadableDelivery, Sender } from "./sender.js";
 
 /** An event by the advice of Standard Webhooks. */
@@ -66,9 +67,7 @@ export function standardWebhooks<Event extends { type: string } = StandardWebhoo
       id: delivery.headers[`${headerPrefix}-id`],
       type: typeOf === undefined ? (delivery.json.type ?? "event") : typeOf(delivery),
     }),
-    sample: (now) => ({
-      body: { type: "invoice.paid", timestamp: new Date(now).toISOString(), data: { id: `inv_${now}` } },
-    }),
+    sample: firstSampleOf("standard-webhooks"),
   });
 }
 

@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { EventsByType, Sender } from "./sender.js";
 
 /** An event of Stripe, as far as every event has it. Pass `Stripe.Event` of the package `stripe` to have each in full. */
@@ -29,14 +30,6 @@ export function stripe<Event extends { type: string } = StripeEvent>(): Sender<E
       type: json.type,
       subject: json.data?.object?.id ?? json.related_object?.id,
     }),
-    sample: (now) => ({
-      body: {
-        id: `evt_${now}`,
-        object: "event",
-        created: Math.floor(now / 1000),
-        type: "invoice.paid",
-        data: { object: { id: `in_${now}`, object: "invoice", amount_paid: 2000, currency: "eur" } },
-      },
-    }),
+    sample: firstSampleOf("stripe"),
   });
 }

@@ -6,6 +6,7 @@ import { publicUrlOption } from "./check-definition.js";
 import { defineSender } from "./define-sender.js";
 import { parametersOf } from "./form.js";
 import { addressOf, type PublicUrl, type SignedRequest } from "./scheme.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** The parameters of a request of Twilio. */
@@ -67,15 +68,7 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
       const type = CallSid === undefined ? "event" : `call.${CallStatus ?? "request"}`;
       return { id, type, subject: CallSid, event };
     },
-    sample: (now) => ({
-      headers: { "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({
-        MessageSid: `SM${now}`,
-        MessageStatus: "delivered",
-        To: "+15550100",
-        From: "+15550101",
-      }).toString(),
-    }),
+    sample: firstSampleOf("twilio"),
   }) as Sender<Record<string, Event>>;
 }
 

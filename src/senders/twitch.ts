@@ -1,4 +1,5 @@
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** A notification of Twitch. */
@@ -34,12 +35,6 @@ export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
         return { id, type: "revocation", subtype: subscription.status, subject: subscription.type };
       return { id, type: subscription.type, subject: event?.broadcaster_user_login ?? event?.user_login };
     },
-    sample: (now) => ({
-      headers: { "twitch-eventsub-message-type": "notification" },
-      body: {
-        subscription: { id: "1", type: "stream.online", status: "enabled", condition: { broadcaster_user_id: "1" } },
-        event: { id: String(now), broadcaster_user_login: "larkvoice", started_at: new Date(now).toISOString() },
-      },
-    }),
+    sample: firstSampleOf("twitch"),
   }) as Sender<Record<string, Event>>;
 }

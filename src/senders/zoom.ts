@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { defineSender } from "./define-sender.js";
+import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./sender.js";
 
 /** An event of Zoom. */
@@ -40,12 +41,6 @@ export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
       },
     },
     read: ({ json }) => ({ id: null, type: json.event, subject: json.payload?.account_id }),
-    sample: (now) => ({
-      body: {
-        event: "meeting.started",
-        event_ts: now,
-        payload: { account_id: "A0001", object: { id: String(now), topic: "A sample" } },
-      },
-    }),
+    sample: firstSampleOf("zoom"),
   }) as Sender<Record<string, Event>>;
 }

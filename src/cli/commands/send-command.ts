@@ -13,14 +13,8 @@ import {
   setPaths,
   type Assignment,
 } from "../deliveries/event-source.js";
-import {
-  deliveryOfSample,
-  fillSample,
-  findSample,
-  samplesOf,
-  unknownType,
-  type EventSample,
-} from "../deliveries/sender-samples.js";
+import { deliveryOfSample, fillSample, samplesOf, type EventSample } from "../../senders/samples.js";
+import { findSample, unknownType } from "../deliveries/sender-samples.js";
 import { EXIT, usageError, type ExitCode } from "../options/exit.js";
 import { inParallel } from "../deliveries/send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../options/parse-option.js";
@@ -82,12 +76,12 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const sender = await senderOf(options);
-  const isAny = options.sender !== undefined && source === "sample";
-  const sample = options.sender === undefined || isAny ? undefined : findSample(samplesOf(options.sender), source);
-  const isMade = isAny || sample !== undefined;
+  const samples = options.sender === undefined ? [] : samplesOf(options.sender);
+  const sample = source === "sample" ? samples[0] : findSample(samples, source);
   if (options.sender !== undefined && !isMade && source !== "-" && !existsSync(source))
     throw unknownType(options.sender, source);
-  const next = isMade ? sampleMaker(sender, sample, assignments) : await fileMaker(source, options, assignments, cli);
+  const next =
+    sample !== undefined ? sampleMaker(sample, assignments) : await fileMaker(source, options, assignments, cli);
   const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
   const given =
@@ -141,21 +135,16 @@ async function fileMaker(
   };
 }
 
-/** Returns a function that makes the sender's next event: this one of the package, or the one that the sender itself has. */
-function sampleMaker(
-  sender: AnySender,
-  sample: EventSample | undefined,
-  assignments: readonly Assignment[],
-): () => Made {
+/** Returns a function that makes the next event of the sample. */
+function sampleMaker(sample: EventSample, assignments: readonly Assignment[]): () => Made {
   // Makes the ids of several events differ.
   let number = 0;
   return () => {
     const now = Date.now() + number++;
-    if (sample !== undefined) return deliveryOfSample(fillSample(sample, now), assignments);
-    const { body } = sender.sample(now);
-    const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-    if (assignments.length === 0) return { body: bytes };
-    return { body: Buffer.from(JSON.stringify(setPaths(parseEventSource(bytes, "sample"), assignments))) };
+    const { json, form = {}, ...rest } = fillSample(sample, now);
+    const fields = setPaths(json ?? form, assignments);
+    const { body, headers } = deliveryOfSample({ ...rest, [json === undefined ? "form" : "json"]: fields });
+    return { body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), headers };
   };
 }
 

@@ -46,7 +46,6 @@ export const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
  */
 const TABLE = readFileSync(join(import.meta.dirname, "../../../../fixtures/market/sectors.txt"), "utf8");
 
-
 /** Ids follow the order of the table, so only append sectors. */
 export const SECTORS: readonly Sector[] = TABLE.trim()
   .split("\n\n")
