@@ -40,7 +40,10 @@ export function fillSample(sample: EventSample, now: number): EventSample {
 }
 
 /** The body and headers of a filled sample. Values of a form that are no text are sent as JSON. */
-export function deliveryOfSample({ headers = {}, json, form = {} }: EventSample): Required<SampleDelivery> {
+export function deliveryOfSample({ headers = {}, json, form = {} }: Omit<EventSample, "id">): {
+  body: object | string;
+  headers: Record<string, string>;
+} {
   const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   if (json !== undefined) return { body: json, headers: given };
   const texts = Object.entries(form).map(([name, value]): [string, string] => [

@@ -78,14 +78,16 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   const sender = await senderOf(options);
   const samples = options.sender === undefined ? [] : samplesOf(options.sender);
   const sample = source === "sample" ? samples[0] : findSample(samples, source);
-  if (options.sender !== undefined && !isMade && source !== "-" && !existsSync(source))
+  if (options.sender !== undefined && sample === undefined && source !== "-" && !existsSync(source))
     throw unknownType(options.sender, source);
   const next =
     sample !== undefined ? sampleMaker(sample, assignments) : await fileMaker(source, options, assignments, cli);
   const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
   const given =
-    isMade || options.sender === undefined ? headersOf(lines, sender) : headersForFile(lines, sender, cli.terminal);
+    sample !== undefined || options.sender === undefined
+      ? headersOf(lines, sender)
+      : headersForFile(lines, sender, cli.terminal);
   const signed = createSigner(sender, secret, given, options);
 
   const { reportAnswers } = await import("../deliveries/report-answers.js");

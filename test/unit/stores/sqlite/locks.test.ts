@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { expect, onTestFinished, test } from "vitest";
 import { batchOf, newEvent } from "../../inbox/new-event.js";
 import { codeOf, startRig } from "../../inbox/receiver-rig.js";
-import { openInbox } from "../../../../src/cli/inbox/open-inbox.js";
+import { withInbox } from "../../../../src/cli/inbox/open-inbox.js";
 import { sqliteStore } from "../../../../src/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
@@ -29,7 +29,7 @@ test.each([
   ["a second owner", (path: string) => rejectionOf(openStore(path))],
   ["an owner that would share", (path: string) => rejectionOf(openStore({ path, shared: true }))],
   ["a tool", (path: string) => openStore({ path, operator: true })],
-  ["a command", (db: string) => openInbox({ db, endpoint: "default" })],
+  ["a command", (db: string) => withInbox({ db }, () => Promise.resolve({}))],
 ])("%s in the process that has the inbox open takes none of its locks away", async (_who, open) => {
   const path = inboxPath();
   const store = await openStore(path);
