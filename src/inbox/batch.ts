@@ -27,6 +27,9 @@ export interface NewEvent {
   possiblyRepeated: boolean;
 }
 
+/** What of an event is kept beside its id and body, and can stand where no signature covers it. */
+export type Fact = "type" | "subtype" | "subject";
+
 /** The result for one new event of a batch. */
 export type AcceptResult =
   | {
@@ -45,6 +48,8 @@ export type AcceptResult =
        * same. It is for the caller to say whether the two are one event.
        */
       otherThan: "id" | "content" | null;
+      /** Those of its facts that are other ones. */
+      differing: readonly Fact[];
     };
 
 /** Ends one lease. The store writes these values into the event, and computes nothing but the time. */

@@ -4,7 +4,7 @@ import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { AcceptResult, ClaimedEvent } from "./batch.js";
+import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
 import { firstIdOf, ownIdOf } from "./identity.js";
 import { createSeenBodies } from "./seen-bodies.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
@@ -40,6 +40,7 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared"
   sender: string | null;
   /** As the sender has them. */
   unsignedId: boolean;
+  unsignedFacts: readonly Fact[];
   repeatedBody: "keep" | "drop";
   readAgain: ReadAgain;
   maxQueued: BatcherLimits;
@@ -91,14 +92,17 @@ export function createInbox(config: InboxConfig) {
    */
   async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
     const identity = { ...input, bodyHash };
-    const ownId = ownIdOf(identity);
+    const ownId = ownIdOf(identity, config.unsignedFacts);
     const isRepeated = seen?.add(bodyHash) ?? false;
-    let eventId = firstIdOf(identity);
+    let eventId = firstIdOf(identity, config.unsignedFacts);
     let contentKey = dropsRepeated ? contentKeyOf(input.type, bodyHash) : null;
     try {
       for (;;) {
         const result = await add({ ...input, eventId }, bodyHash, contentKey, isRepeated);
-        const otherThan = result.status === "accepted" ? null : result.otherThan;
+        const isSame =
+          result.status === "accepted" ||
+          (result.sameBody && !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
+        const otherThan = isSame ? null : result.otherThan;
         // The API writes a body in another way than a delivery, so of what came by it the id alone counts.
         const isOther = otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
         if (otherThan === "content") contentKey = null;

@@ -25,8 +25,9 @@ export function readAgainBy(find: (name: string) => AnySender | undefined): Read
     const { id, type, subtype, subject } = reading;
     const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject };
     if (sender?.unsignedId !== true) return facts;
+    const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };
-    return { ...facts, eventId: firstIdOf(identity), ownId: ownIdOf(identity) };
+    return { ...facts, eventId: firstIdOf(identity, unsignedFacts), ownId: ownIdOf(identity, unsignedFacts) };
   };
 }
 

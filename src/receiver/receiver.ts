@@ -156,6 +156,7 @@ export function createReceiver<Events extends object>(
     ...config.handoff,
     sender: otherSender,
     unsignedId: sender.unsignedId,
+    unsignedFacts: sender.unsignedFacts,
     repeatedBody: sender.repeatedBody,
     readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined)),
     handOff,

@@ -55,6 +55,7 @@ const definitionSchema = z.strictObject({
   publicUrl: publicUrlOption.optional(),
   read: functionOption(),
   unsignedId: z.boolean().optional(),
+  unsignedFacts: z.array(z.enum(["type", "subtype", "subject"])).optional(),
   repeatedBody: z.enum(["keep", "drop"]).optional(),
   otherBody: z.enum(["duplicate", "conflict"]).optional(),
   alsoReads: z.array(text).optional(),

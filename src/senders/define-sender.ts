@@ -45,6 +45,8 @@ export interface SenderDefinition<Event = unknown> extends SenderLimits {
    * @default false
    */
   readonly unsignedId?: boolean | undefined;
+  /** With `unsignedId`: which of these stand in a header that is not signed. @default all of them */
+  readonly unsignedFacts?: readonly ("type" | "subtype" | "subject")[] | undefined;
   /**
    * With `unsignedId`: what becomes of the type and the bytes of a stored event under a new id. `keep`: it is a new event. `drop`: it is a
    * duplicate, for a sender that never makes two events with the same bytes.
@@ -81,7 +83,12 @@ const MIB = 1024 * 1024;
 export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
   checkDefinition(definition);
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
-  const { repeatedBody = "keep", otherBody = "duplicate", alsoReads = [] } = definition;
+  const {
+    unsignedFacts = ["type", "subtype", "subject"],
+    repeatedBody = "keep",
+    otherBody = "duplicate",
+    alsoReads = [],
+  } = definition;
   const { ackTimeoutMs, toleranceSeconds } = definition;
   const scheme = schemeOf(definition);
   // A key pair needs a verification for each candidate.
@@ -96,6 +103,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
     unsignedId,
+    unsignedFacts,
     repeatedBody,
     otherBody,
     reads: [name, ...alsoReads],

@@ -51,6 +51,7 @@ export function github<Events extends object = Record<string, GithubPayload>>(
       "x-github-hook-installation-target-type",
     ],
     unsignedId: true,
+    unsignedFacts: ["type"],
     repeatedBody,
     bodyLimitBytes: 25 * 1024 * 1024,
     // GitHub waits for 10 seconds.

@@ -27,6 +27,7 @@ export function linear<Event extends { type: string } = LinearEvent>(): Sender<E
     toleranceSeconds: LEAST_KEY_SECONDS - 300,
     // Version 0.2.0 had another id, and stored the hash beside it: an event that it has stored is found by that.
     unsignedId: true,
+    unsignedFacts: [],
     repeatedBody: "drop",
     signature: {
       header: "linear-signature",

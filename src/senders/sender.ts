@@ -32,6 +32,8 @@ export interface Sender<Events extends object> {
   readonly signedHeaders: readonly string[];
   /** Whether no signature covers something that `read` uses, so that a captured delivery could get another id, type or subject. */
   readonly unsignedId: boolean;
+  /** Which of its facts no signature covers. What is read from a signed body needs no comparison. */
+  readonly unsignedFacts: readonly ("type" | "subtype" | "subject")[];
   /** What becomes of the bytes of a stored event under a new id, with `unsignedId`. */
   readonly repeatedBody: "keep" | "drop";
   /** What a delivery with the id of a stored event and other bytes is. It is not stored in either case, unless `unsignedId`. */

@@ -23,6 +23,7 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
   signatureHeaders: [SIGNATURE],
   signedHeaders: [SIGNATURE],
   unsignedId: false,
+  unsignedFacts: [],
   repeatedBody: "keep",
   otherBody: "conflict",
   reads: ["signals"],

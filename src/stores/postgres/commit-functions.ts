@@ -139,7 +139,7 @@ const ACCEPT = `
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
     p_repeated boolean[] DEFAULT NULL,
-    OUT seqs bigint[], OUT fates text[] -- new; same; alike, content (other facts under that key); other (body). NULL: all new
+    OUT seqs bigint[], OUT fates text[] -- new; same; other (body); id or content with the facts that differ. NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
@@ -177,8 +177,10 @@ const ACCEPT = `
             WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other'
             WHEN (coalesce(old.type, alike.type), coalesce(old.subtype, alike.subtype), coalesce(old.subject, alike.subject))
               IS NOT DISTINCT FROM (e.type, e.subtype, e.subject) THEN 'same'
-            WHEN old.seq IS NULL THEN 'content'
-            ELSE 'alike'
+            ELSE CASE WHEN old.seq IS NULL THEN 'content' ELSE 'id' END
+              || CASE WHEN coalesce(old.type, alike.type) <> e.type THEN ' type' ELSE '' END
+              || CASE WHEN coalesce(old.subtype, alike.subtype) IS DISTINCT FROM e.subtype THEN ' subtype' ELSE '' END
+              || CASE WHEN coalesce(old.subject, alike.subject) IS DISTINCT FROM e.subject THEN ' subject' ELSE '' END
           END ORDER BY e.n)
       INTO seqs, fates
       FROM unnest(p_ids, p_hashes, p_content_keys, p_types, p_subtypes, p_subjects)

@@ -6,11 +6,12 @@ import type {
   BatchResult,
   ClaimedEvent,
   CrashedEvent,
+  Fact,
   NewEvent,
   Settlement,
   SettleResult,
 } from "../../inbox/batch.js";
-import { isSameEvent } from "../../inbox/identity.js";
+import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import type { Activity } from "../../inbox/stored-events.js";
 import { parseReceived } from "../parse-received.js";
 import { MINUTE_MS } from "../../time/units.js";
@@ -23,7 +24,7 @@ interface Summary {
   applied: (SettleResult | "before")[] | null;
   seqs: number[] | null;
   /** null: all events are new. */
-  fates: ("new" | keyof typeof DUPLICATES)[] | null;
+  fates: string[] | null;
   dead: CrashedEvent[] | null;
   nextDueInMs: number | null;
 }
@@ -153,19 +154,17 @@ function acceptResult(
     firstOf.set(seq, event);
     return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
   }
-  if (fate !== "new") return { status: "duplicate", seq, ...DUPLICATES[fate] };
+  if (fate !== "new") {
+    // `id type subject`: the key, and the facts that differ.
+    const [key, ...differing] = fate.split(" ");
+    const otherThan = fate === "same" ? null : key === "content" ? "content" : "id";
+    return { status: "duplicate", seq, sameBody: fate !== "other", otherThan, differing: differing as Fact[] };
+  }
   return {
     status: "duplicate",
     seq,
     sameBody: first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0,
     otherThan: first !== undefined && isSameEvent(first, event) ? null : "id",
+    differing: first === undefined ? [] : differingFacts(first, event),
   };
 }
-
-/** By what the function `accept` says. */
-const DUPLICATES = {
-  same: { sameBody: true, otherThan: null },
-  alike: { sameBody: true, otherThan: "id" },
-  other: { sameBody: false, otherThan: "id" },
-  content: { sameBody: true, otherThan: "content" },
-} as const;

@@ -11,7 +11,7 @@ import type {
   Settlement,
 } from "../../inbox/batch.js";
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
-import { isSameEvent } from "../../inbox/identity.js";
+import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
 import { prepareActivity, type Counts } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
@@ -128,6 +128,7 @@ export function createCommitter(db: Database, shared: boolean) {
       seq: stored.seq,
       sameBody: Buffer.compare(stored.bodyHash, event.bodyHash) === 0,
       otherThan: isSameEvent(stored, event) ? null : byId === undefined ? "content" : "id",
+      differing: differingFacts(stored, event),
     };
   }
 

@@ -45,6 +45,7 @@ test.each([1, 2, 3])(
       endpoint: "default",
       sender: null,
       unsignedId: false,
+      unsignedFacts: [],
       repeatedBody: "keep",
       readAgain: () => null,
       clock,
