@@ -5,11 +5,15 @@ export function isUsableSecret(secret: unknown): secret is string {
   return typeof secret === "string" && secret.trim() !== "";
 }
 
+/** Whether it has no white space around it, such as the line end of a file, with which it would match nothing. A key in PEM may. */
+export function isBare(secret: string): boolean {
+  return secret === secret.trim() || secret.startsWith("-----BEGIN");
+}
+
 /** @throws SignalboxError `secret_invalid`, without the secret in its message */
 export function assertSecret(secret: unknown, help = HELP): asserts secret is string {
   const isText = typeof secret === "string";
-  // Such as the line end of a file: with it the secret would match nothing.
-  if (isText && secret !== "" && secret === secret.trim()) return;
+  if (isText && secret !== "" && isBare(secret)) return;
   const found = !isText ? typeof secret : secret === "" ? "an empty string" : WHITE[Number(secret.trim() !== "")];
   throw new SignalboxError(
     "secret_invalid",

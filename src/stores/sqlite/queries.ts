@@ -78,7 +78,7 @@ export function createQueries(db: Database) {
       `WITH RECURSIVE e(name) AS (
          SELECT min(endpoint) FROM inbox UNION ALL SELECT (SELECT min(endpoint) FROM inbox WHERE endpoint > e.name) FROM e WHERE e.name IS NOT NULL
        ) SELECT name FROM e WHERE name IS NOT NULL
-       UNION SELECT endpoint FROM inbox_report WHERE at / 1000 > unixepoch() - ${REPORT_KEPT_MS / 1000} ORDER BY name`,
+       UNION ALL SELECT endpoint FROM inbox_report WHERE at / 1000 > unixepoch() - ${REPORT_KEPT_MS / 1000}`,
     )
     .pluck();
   const toReady = db.prepare(`
@@ -192,7 +192,7 @@ export function createQueries(db: Database) {
 
   return {
     list,
-    endpoints: (): string[] => endpoints.all(),
+    endpoints: (): string[] => [...new Set(endpoints.all())].sort(),
     get(endpoint: string, eventId: string): StoredEvent | undefined {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;

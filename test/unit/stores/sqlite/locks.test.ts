@@ -29,7 +29,7 @@ test.each([
   ["a second owner", (path: string) => rejectionOf(openStore(path))],
   ["an owner that would share", (path: string) => rejectionOf(openStore({ path, shared: true }))],
   ["a tool", (path: string) => openStore({ path, operator: true })],
-  ["a command", (db: string) => withInbox({ db }, () => Promise.resolve({}))],
+  ["a command", (db: string) => withInbox({ db }, ({ now }) => Promise.resolve({ now }))],
 ])("%s in the process that has the inbox open takes none of its locks away", async (_who, open) => {
   const path = inboxPath();
   const store = await openStore(path);
@@ -37,7 +37,7 @@ test.each([
   const opened = await open(path);
   expect(takenByAnotherProcess(path)).toBe("SQLITE_BUSY");
   expect((await store.commit(batchOf({ accepts: [newEvent()] }))).accepts).toMatchObject([{ status: "accepted" }]);
-  if ("store" in opened) await opened.store.close("default");
+  if ("close" in opened) await opened.close("default");
 });
 
 test("a delivery is not acknowledged when the -wal was deleted after its transaction began", async () => {
