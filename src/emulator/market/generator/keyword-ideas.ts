@@ -2,7 +2,7 @@ import type { BRAND_TYPES } from "../../../api/search-demand.js";
 import type { Dice, Range } from "./dice.js";
 import type { Product } from "./product.js";
 import { SECTORS, type Bilingual } from "./sectors.js";
-import { BEGINNINGS, BRAND_INTENTS, INTENTS, UNCLEAR_TERMS } from "./words.js";
+import { WORDS } from "./words.js";
 
 /** A keyword before its first observation. */
 export interface KeywordIdea {
@@ -38,16 +38,16 @@ const NO_CLUSTER_SHARE = 0.06;
 /** The number of beginnings of product names that occur in unclear searches. */
 const UNCLEAR_BEGINNINGS = 32;
 /** The lowest and the highest number of searches that name a product. */
-const BRAND_KEYWORDS: Range = [2, BRAND_INTENTS.length];
+const BRAND_KEYWORDS: Range = [2, WORDS.brandIntents.length];
 const VERSUS_SHARE = 0.2;
 
 /** Makes the keywords that do not name a product. */
 export function sectorIdeas(dice: Dice): KeywordIdea[] {
   const ofSectors = SECTORS.flatMap((sector, sectorIndex) =>
-    INTENTS.flatMap(({ cluster: id, name, en, zh }): KeywordIdea[] => {
+    WORDS.intents.flatMap(({ cluster: id, name, en, zh }): KeywordIdea[] => {
       const names = { en: `${sector.name.en}: ${name.en}`, zh: `${sector.name.zh}：${name.zh}` };
       const named = { id: `${sector.slug}-${id}`, name: names };
-      const reach = id === INTENTS[0]?.cluster ? HEAD : OTHER;
+      const reach = id === WORDS.intents[0]?.cluster ? HEAD : OTHER;
       return sector.terms
         .flatMap((term) => [...fill(en, term.en), ...fill(zh, term.zh)])
         .map((text) => {
@@ -56,7 +56,9 @@ export function sectorIdeas(dice: Dice): KeywordIdea[] {
         });
     }),
   );
-  const unclear = BEGINNINGS.slice(0, UNCLEAR_BEGINNINGS).flatMap((beginning) => fill(UNCLEAR_TERMS, beginning));
+  const unclear = WORDS.beginnings
+    .slice(0, UNCLEAR_BEGINNINGS)
+    .flatMap((beginning) => fill(WORDS.unclearTerms, beginning));
   const ofNoSector = unclear.map((text): KeywordIdea => {
     const sectorIndex = dice.chance(0.5) ? null : dice.whole(0, SECTORS.length - 1);
     return { text, brandType: "unknown", cluster: null, sectorIndex, owner: null, reach: UNCLEAR };
@@ -73,9 +75,11 @@ export function brandIdeas(dice: Dice, product: Product, rival: Product | undefi
     const [text = ""] = fill([template], name);
     return { text, brandType, cluster, sectorIndex, owner: { product, share: dice.number(...share) }, reach: BRAND };
   };
-  const ideas = BRAND_INTENTS.slice(0, dice.whole(...BRAND_KEYWORDS)).map(({ kind, en, zh }, place) =>
-    idea(isChinese || dice.chance(0.12) ? zh : en, kind, place === 0 ? [0.08, 0.16] : [0.01, 0.03]),
-  );
+  const ideas = WORDS.brandIntents
+    .slice(0, dice.whole(...BRAND_KEYWORDS))
+    .map(({ kind, en, zh }, place) =>
+      idea(isChinese || dice.chance(0.12) ? zh : en, kind, place === 0 ? [0.08, 0.16] : [0.01, 0.03]),
+    );
   if (rival !== undefined && dice.chance(VERSUS_SHARE)) ideas.push(idea(`{} vs ${rival.name}`, "mixed", [0.01, 0.02]));
   return ideas;
 }

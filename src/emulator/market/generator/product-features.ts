@@ -1,6 +1,6 @@
 import { pick, type Dice, type Range } from "./dice.js";
 import type { Bilingual, ProductKind } from "./sectors.js";
-import { AI_PLATFORMS, GENERAL_FEATURES } from "./words.js";
+import { WORDS } from "./words.js";
 
 interface Owner {
   index: number;
@@ -22,11 +22,11 @@ interface Row {
 
 /** Features of four kinds, and AI platforms that send visits. */
 const ROWS = {
-  feature: { share: 1, start: [2, 5], chance: 0.03, most: 3 + GENERAL_FEATURES.length, nameOf: featureName },
+  feature: { share: 1, start: [2, 5], chance: 0.03, most: 3 + WORDS.generalFeatures.length, nameOf: featureName },
   model: { share: 0.25, start: [1, 1], chance: 0.012, most: Infinity, nameOf: modelName },
   api: { share: 0.3, start: [1, 1], chance: 0.005, most: 1, nameOf: () => ({ en: "Public API", zh: "开放API" }) },
   mcp: { share: 0.04, start: [1, 1], chance: 0.009, most: 1, nameOf: () => ({ en: "MCP server", zh: "MCP服务器" }) },
-  source: { share: 0.75, start: [1, 3], chance: 0.025, most: AI_PLATFORMS.length, nameOf: platformName },
+  source: { share: 0.75, start: [1, 3], chance: 0.025, most: WORDS.aiPlatforms.length, nameOf: platformName },
 } satisfies Record<string, Row>;
 const ENTRIES = Object.entries(ROWS) as [keyof typeof ROWS, Row][];
 
@@ -52,7 +52,7 @@ export function introduce(dice: Dice, owner: Owner & { counts: Counts }, isFirst
 
 /** A product has the features of its kind first. */
 function featureName({ index, kind }: Owner, place: number): Bilingual {
-  return pick(place < kind.features.length ? kind.features : GENERAL_FEATURES, index + place);
+  return pick(place < kind.features.length ? kind.features : WORDS.generalFeatures, index + place);
 }
 
 function modelName({ name }: Owner, place: number): Bilingual {
@@ -61,6 +61,6 @@ function modelName({ name }: Owner, place: number): Bilingual {
 }
 
 function platformName({ index }: Owner, place: number): Bilingual {
-  const name = pick(AI_PLATFORMS, index + place);
+  const name = pick(WORDS.aiPlatforms, index + place);
   return { en: name, zh: name };
 }

@@ -1,7 +1,7 @@
 import { fillText, type Text, type TextValues } from "../format-values.js";
 import { pick, type Dice } from "./dice.js";
 import type { Bilingual, ProductKind, Sector } from "./sectors.js";
-import { BEGINNINGS, DESCRIPTIONS, HANZI_BEGINNINGS, HANZI_ENDINGS, TAGLINES } from "./words.js";
+import { WORDS } from "./words.js";
 
 const CHINESE_NAME_SHARE = 0.12;
 
@@ -30,8 +30,8 @@ export function createTexts() {
     name(dice: Dice, sector: Sector): { name: string; slug: string; isChinese: boolean } {
       for (;;) {
         const isChinese = dice.chance(CHINESE_NAME_SHARE);
-        const first = dice.pick(isChinese ? HANZI_BEGINNINGS : BEGINNINGS);
-        const last = dice.pick(isChinese ? HANZI_ENDINGS : sector.endings);
+        const first = dice.pick(isChinese ? WORDS.hanziBeginnings : WORDS.beginnings);
+        const last = dice.pick(isChinese ? WORDS.hanziEndings : sector.endings);
         const slug = `${first}-${last}`.toLowerCase().replaceAll(/\p{Script=Han}/gu, "");
         if (slugs.has(slug)) continue;
         slugs.add(slug);
@@ -47,9 +47,9 @@ export function createTexts() {
       const number = positionings.get(owner.kind) ?? 0;
       positionings.set(owner.kind, number + 1);
       const words = wordsOf(owner, pick(owner.kind.audiences, number));
-      const { short, rest } = pick(DESCRIPTIONS, owner.index);
+      const { short, rest } = pick(WORDS.descriptions, owner.index);
       return {
-        tagline: fill(pick(TAGLINES, number), words),
+        tagline: fill(pick(WORDS.taglines, number), words),
         short: fill(short, words),
         long: fill([`${short[0]} ${rest[0]}`, `${short[1]}${rest[1]}`], words),
       };

@@ -5,7 +5,7 @@ import { firstOffer } from "./product-offer.js";
 import type { Texts } from "./product-texts.js";
 import { firstTraffic } from "./product-traffic.js";
 import { SECTORS } from "./sectors.js";
-import { COUNTRIES } from "./words.js";
+import { WORDS } from "./words.js";
 
 /** Ids have gaps, as if other products had the ids between them. */
 const ID_STEP = 79;
@@ -28,7 +28,9 @@ export function makeProduct(dice: Dice, index: number, isNew: boolean, texts: Te
   const sector = pick(SECTORS, sectorIndex);
   const kind = dice.pick(sector.kinds);
   const { name, slug, isChinese } = texts.name(dice, sector);
-  const home = isChinese ? "CN" : pick(COUNTRIES, Math.floor(dice.number(0, 1) * dice.number(0, COUNTRIES.length)));
+  const home = isChinese
+    ? "CN"
+    : pick(WORDS.countries, Math.floor(dice.number(0, 1) * dice.number(0, WORDS.countries.length)));
   const countries = [home, ...COUNTRIES.filter((country) => country !== home)].slice(0, dice.whole(3, 6));
   return {
     index,
