@@ -313,8 +313,9 @@ export function createPipeline(config: PipelineConfig) {
     });
     // The operator can remove the reason of these: a refusal with a cause, a body that another parser consumed, or one that is too large.
     if ("cause" in refusal || code === "body_unavailable" || code === "body_too_large") {
-      const { body } = request;
-      const bodyBytes = body instanceof Uint8Array ? body.byteLength : lengthOf(request.headers) || null;
+      // A caller without types may pass nothing.
+      const { body, headers = {} } = (request as Partial<DeliveryRequest> | null) ?? {};
+      const bodyBytes = body instanceof Uint8Array ? body.byteLength : lengthOf(headers) || null;
       config.onTrouble({ code, cause: refusal.cause ?? null, body, bodyBytes, bodyLimitBytes: config.bodyLimitBytes });
     }
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);

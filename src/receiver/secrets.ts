@@ -1,6 +1,6 @@
 import { SignalboxError } from "../errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import { assertSecret, isBare, isUsableSecret, OTHER_HELP } from "../signature/secret.js";
+import { assertSecret, isUsableSecret, OTHER_HELP } from "../signature/secret.js";
 import { ignore } from "../time/ignore.js";
 
 /** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only white space). */
@@ -119,17 +119,13 @@ function isTrue(answer: unknown): boolean {
   return answer === true;
 }
 
-function isUsable(secret: unknown): boolean {
-  return isUsableSecret(secret) && isBare(secret);
-}
-
 function checked(found: SecretLookup | null): readonly string[] {
   if (found === undefined || found === null) return [];
-  const secrets = typeof found === "string" ? (isUsableSecret(found) ? [found] : []) : found;
-  if (Array.isArray(secrets) && secrets.every(isUsable)) return secrets;
+  if (typeof found === "string") return isUsableSecret(found) ? [found] : [];
+  if (Array.isArray(found) && found.every(isUsableSecret)) return found;
   throw new SignalboxError(
     "secret_invalid",
-    "The secret source returned a secret that is empty, not a string, or has white space at its beginning or end.",
+    "The secret source returned a secret that is empty or not a string.",
     "Return the secrets that the service showed when the webhooks were registered.",
   );
 }

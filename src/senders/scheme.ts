@@ -4,7 +4,15 @@ import { parseJson } from "../events/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
 import { headerValueOf, type RequestHeaders } from "./headers.js";
-import { hmacKey, LEAST_KEY_BYTES, privateKey, publicKey, type KeyForm, type KeyPairDigest } from "./keys.js";
+import {
+  blanksProblem,
+  hmacKey,
+  LEAST_KEY_BYTES,
+  privateKey,
+  publicKey,
+  type KeyForm,
+  type KeyPairDigest,
+} from "./keys.js";
 
 /**
  * How a sender signs, as data. What does not fit takes a function in place of data.
@@ -280,7 +288,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     secretProblem(secret: string): string | null {
       const { digest: first } = kinds[0] as (typeof kinds)[0];
       if (isHash(first)) {
-        if (hmacKey(secret, keyForm, keyPrefix) !== null) return null;
+        if (hmacKey(secret, keyForm, keyPrefix) !== null) return blanksProblem(secret);
         const place = keyPrefix === "" ? "" : ` after ${keyPrefix}`;
         return `expected ${keyForm}${place}, of at least ${LEAST_KEY_BYTES} bytes`;
       }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
+import { blanksProblem } from "./keys.js";
 import { headerValueOf } from "./headers.js";
 import { namesOf, type CompiledScheme } from "./scheme.js";
 
@@ -33,7 +34,7 @@ export function compileBasic(scheme: BasicScheme): CompiledScheme {
   const compiled = compileSecretHeader(["authorization"], namesOf(scheme.id), "Basic ", (secret) => {
     return `Basic ${Buffer.from(secret).toString("base64")}`;
   });
-  const secretProblem = (secret: string) => (secret.includes(":") ? null : "expected user:password");
+  const secretProblem = (secret: string) => (secret.includes(":") ? blanksProblem(secret) : "expected user:password");
   return { ...compiled, secretProblem };
 }
 
@@ -47,7 +48,7 @@ function compileSecretHeader(
     headers: ids,
     signedHeaders: headers.slice(0, 1),
     signatureHeaders: headers,
-    secretProblem: () => null,
+    secretProblem: blanksProblem,
     signature(sent) {
       const value = headerValueOf(sent, headers);
       if (value === undefined) return { ok: false, reason: "signature_missing" };

@@ -110,6 +110,8 @@ const OTHERS: readonly (() => { secrets: string; secret: string })[] = [
   // Written in base64 and in hex alike.
   () => same("7e57".repeat(16)),
   () => pemOf(generateKeyPairSync("ed25519")),
+  () => pemOf(generateKeyPairSync("ec", { namedCurve: "P-256" })),
+  () => pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 })),
 ];
 
 /** The secret that the receiver has, and the one that `deliver` signs with. */

@@ -68,7 +68,10 @@ test.each(["stripe", "github", "svix", "slack", "twilio"])(
     expect(examined.stdout).toContain("[forgery_refused]");
     expect(examined.stdout).toContain(isTimed ? "[secret]" : "[secret_not_tried]");
     expect(await receiver.inbox.list()).toHaveLength(3);
-    const wrong = await run(["doctor", "--url", url, ...(isTimed ? [] : ["--test-event"])], "whsec_b3RoZXI=");
+    const wrong = await run(
+      ["doctor", "--url", url, ...(isTimed ? [] : ["--test-event"])],
+      "whsec_dGhlIHNlY3JldCBvZiBhbm90aGVyISEh",
+    );
     expect(wrong.stdout).toContain("[secret_unknown]");
     expect(wrong.exitCode).toBe(1);
   },

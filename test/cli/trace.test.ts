@@ -62,7 +62,7 @@ test("one side alone is shown, and the words say how to give the other", async (
     "although a delivery was accepted",
   );
   expect((await trace([eventId, "--db", db, "--endpoint", "other", "--url", emulator.url])).stderr).toContain(
-    'it has events of endpoint "default"',
+    'no endpoint "other": it has default',
   );
 });
 

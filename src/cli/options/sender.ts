@@ -48,8 +48,9 @@ export function headersForFile(
   terminal: Pick<Terminal, "note">,
 ): Record<string, string> {
   const headers = headersOf(lines, sender);
+  if (sender.keptHeaders.some((name) => name in headers && name !== "content-type")) return headers;
   for (const [name, value] of Object.entries(sender.sample(Date.now()).headers ?? {})) {
-    if (name in headers || name === "content-type") continue;
+    if (name in headers || name === "content-type" || name === "user-agent") continue;
     terminal.note(`the header ${name} is that of the sample: ${value}; give another with -H`);
   }
   return headers;

@@ -34,8 +34,8 @@ export interface Facts {
   contact?: Reply;
   /** Another program holds the inbox file. */
   isInboxBusy?: boolean;
-  /** When the sample of a sender that a receiver stores was made, in milliseconds since 1970. */
-  sampledAt?: number;
+  /** The sample of a sender that a receiver stores, and the headers that its id may stand in. */
+  sampled?: { at: number; bytes: Buffer; headers: Readonly<Record<string, string>> };
   /** The receiver's answers have signalbox's error codes, so it is a receiver of signalbox. */
   isSignalbox?: boolean;
   /** The key that the receiver verifies with, as far as it is known. */

@@ -81,7 +81,7 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
     assertInbox(db, path, false);
     return [soundnessOf(db, path)];
   } catch (error) {
-    if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
+    if (isSignalboxError(error)) return [{ ...refusedWith("inbox_not_ours", error), blocks: true }];
     if (isBusy(error)) {
       facts.isInboxBusy = true;
       const fix = "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";

@@ -8,8 +8,8 @@ import { storedOrNot } from "./examine-body.js";
 import { connected } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 
-/** So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing. */
-const LONG_AGO_MS = 24 * 60 * 60 * 1000;
+/** Older than a time in a body may be, so that every receiver refuses it, but after it has checked the digest: this proves the secret, and stores nothing. */
+const LONG_AGO_MS = 3 * 24 * 60 * 60 * 1000;
 
 /** Posts a sample of the sender, signed so long ago that it is not stored. */
 async function post(
@@ -18,11 +18,12 @@ async function post(
 ): Promise<Reply> {
   const known = sender as AnySender;
   const before = surroundings.now();
-  // One time for all that is stored: so a run stores one event, and the others are its duplicates.
-  const now = isNew ? (facts.sampledAt ??= before) : before - LONG_AGO_MS;
-  const { body } = known.sample(now);
-  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  const signed = Object.entries(known.sign(bytes, { secret, now }));
+  // One sample for all that is stored: so a run stores one event, and the others are its duplicates.
+  const sampled = (isNew ? facts.sampled : undefined) ?? sampleOf(known, isNew ? before : before - LONG_AGO_MS);
+  const { at: now, bytes } = sampled;
+  const headersOf = known.sign(bytes, { secret, now, headers: sampled.headers });
+  if (isNew) facts.sampled = { ...sampled, headers: headersOf };
+  const signed = Object.entries(headersOf);
   const type = signed.some(([name]) => name === "content-type") ? [] : [["Content-Type", "application/json"] as const];
   const delivery = { method: "POST", headers: [...type, ...signed], body: sent?.(bytes) ?? bytes, isChunked: false };
   const answer = await sendDelivery(url, delivery, { timeoutMs, signal, secrets });
@@ -94,9 +95,16 @@ export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {
   return [storedOrNot("the sender's sample", await post(subject, { secret, isNew: true }))];
 }
 
+/** Each sender takes it, written in base64 or not. */
+const ANY_SECRET = "whsec_dGhlIHNlY3JldCBvZiBubyByZWNlaXZlcg==";
+
+function sampleOf(sender: AnySender, at: number): NonNullable<Subject["facts"]["sampled"]> {
+  const { body, headers = {} } = sender.sample(at);
+  return { at, bytes: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), headers };
+}
+
 function signsTime(sender: AnySender): boolean {
-  const { body } = sender.sample(LONG_AGO_MS);
-  const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-  const signature = sender.signature(sender.sign(bytes, { secret: "whsec_test", now: LONG_AGO_MS }), undefined);
+  const { bytes } = sampleOf(sender, LONG_AGO_MS);
+  const signature = sender.signature(sender.sign(bytes, { secret: ANY_SECRET, now: LONG_AGO_MS }), undefined);
   return signature.ok && signature.signedAt(bytes) !== null;
 }
