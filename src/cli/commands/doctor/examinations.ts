@@ -29,8 +29,8 @@ const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
 
 export const EXAMINATIONS: readonly Examination[] = [
   { name: "inbox-file", group: INBOX, needs: [], unless: noFile, run: examineInboxFile },
+  { name: "inbox-owner", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxOwner },
   { name: "inbox-content", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxContent },
-  { name: "inbox-owner", group: INBOX, needs: ["inbox-content"], unless: noFile, run: examineInboxOwner },
   { name: "inbox-state", group: INBOX, needs: ["inbox-content"], unless: noFile, run: examineInboxState },
   { name: "inbox-database", group: DATABASE, needs: [], run: examineDatabase },
   { name: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },

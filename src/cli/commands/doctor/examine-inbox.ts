@@ -1,4 +1,4 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../errors.js";
@@ -20,8 +20,7 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
       return [blocker("inbox_missing", `there is no file ${db}`, fix)];
     }
     if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
-    if (stats.size === 0) return [notOurs(`${db} is not an SQLite file`)];
-    accessSync(db, constants.R_OK);
+    if (!beginsAsSqlite(db)) return [notOurs(`${db} is not an SQLite file`)];
   } catch (error) {
     const fix = "Run this command as the receiver's user. If you did, give that user the right to read the file.";
     return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
@@ -35,6 +34,18 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
     return [blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix)];
   }
   return [driverFault(surroundings) ?? ok("inbox_file", path)];
+}
+
+/** No receiver runs in this process, whose locks on the file would end when it is closed. */
+function beginsAsSqlite(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(16);
+    readSync(file, start);
+    return start.toString("latin1") === "SQLite format 3\0";
+  } finally {
+    closeSync(file);
+  }
 }
 
 function notOurs(found: string): Finding {
@@ -81,14 +92,13 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
     assertInbox(db, path, false);
     return [soundnessOf(db, path)];
   } catch (error) {
-    if (isSignalboxError(error)) return [{ ...refusedWith("inbox_not_ours", error), blocks: true }];
+    if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
       facts.isInboxBusy = true;
       const fix = "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
-    if (code === "SQLITE_NOTADB") return [notOurs(`${path} is not an SQLite file`)];
     // A short read: the -wal or the file is shorter than it was.
     if (/^SQLITE_(CORRUPT|IOERR_SHORT_READ)/.test(code)) return [damaged(path, code)];
     const fix = "Check the disk, and the rights of the file, its -wal and its -shm, and try again.";
