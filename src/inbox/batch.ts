@@ -2,7 +2,7 @@ import type { ReceivedDelivery } from "./stored-events.js";
 
 /** An event that is to be stored. */
 export interface NewEvent {
-  /** The envelope's id; for unusable bytes, `sha256:<hex of the body>`. */
+  /** The envelope's id; for unusable bytes, `sha256:<hex of the body>`; or what {@link ownIdOf} made of it. */
   eventId: string;
   /** The envelope's type; empty for unusable bytes. */
   type: string;
@@ -22,8 +22,9 @@ export interface NewEvent {
   subject: string | null;
   /** As `InboxEntry` has it; null for {@link DEFAULT_SENDER}. */
   sender: string | null;
-  /** An event with the content key of a stored one is its duplicate, whatever its id. Null for an event whose id is signed. */
+  /** An event with the content key of a stored one is its duplicate, whatever its id. Null: its id alone counts. */
   contentKey: Uint8Array | null;
+  possiblyRepeated: boolean;
 }
 
 /** The result for one new event of a batch. */
@@ -39,6 +40,11 @@ export type AcceptResult =
       seq: number;
       /** False when the stored event has another body. The stored body is kept, and the new one is dropped. */
       sameBody: boolean;
+      /**
+       * The stored event has this key of the new one, but another type, subtype or subject, or another body; null when all are the
+       * same. It is for the caller to say whether the two are one event.
+       */
+      otherThan: "id" | "content" | null;
     };
 
 /** Ends one lease. The store writes these values into the event, and computes nothing but the time. */
@@ -81,6 +87,8 @@ export interface ClaimedEvent {
   seq: number;
   eventId: string;
   type: string;
+  /** As `NewEvent` has it. */
+  sender: string | null;
   token: number;
   /** Attempts that were used up before this lease. */
   attempts: number;

@@ -4,10 +4,12 @@ import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { ClaimedEvent } from "./batch.js";
-import type { InboxStore, ReadAgain } from "./store.js";
+import type { AcceptResult, ClaimedEvent } from "./batch.js";
+import { firstIdOf, ownIdOf } from "./identity.js";
+import { createSeenBodies } from "./seen-bodies.js";
+import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
 import type { ReceivedDelivery } from "./stored-events.js";
-import { withDeadline } from "../time/timers.js";
+import { nextTurn, withDeadline } from "../time/timers.js";
 
 /** An authentic event, from the receiver. */
 export interface AcceptedInput {
@@ -24,15 +26,21 @@ export interface AcceptedInput {
   body: Uint8Array;
 }
 
-export type Acceptance = { status: "accepted" } | { status: "duplicate"; sameBody: boolean };
+export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBody: boolean }) & {
+  /** The id under which it is stored, where that is not the one that was delivered: another event has that. */
+  ownId?: string | undefined;
+  /** Its bytes were seen lately under another id. */
+  isRepeated?: boolean;
+};
 
 export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared" | "leasedSince"> {
   store: InboxStore;
   endpoint: string;
   /** Null for the default one. */
   sender: string | null;
-  /** Whether an event with the type and body of a stored one is its duplicate, whatever its id. */
-  hasUnsignedIds: boolean;
+  /** As the sender has them. */
+  unsignedId: boolean;
+  repeatedBody: "keep" | "drop";
   readAgain: ReadAgain;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
@@ -65,14 +73,51 @@ export function createInbox(config: InboxConfig) {
     shared: store.shared,
     leasedSince: () => store.leasedSince?.(endpoint) ?? -Infinity,
   });
+  const dropsRepeated = config.repeatedBody === "drop";
+  const seen = config.unsignedId && !dropsRepeated ? createSeenBodies() : null;
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept(input: AcceptedInput): Promise<Acceptance> {
-    const { eventId, type, disposition, subtype, subject, received, body } = input;
     // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
-    const bodyHash = Buffer.from(hash("sha256", body, "hex"), "hex");
+    const bodyHash = Buffer.from(hash("sha256", input.body, "hex"), "hex");
+    return config.unsignedId ? acceptUnsigned(input, bodyHash) : add(input, bodyHash, null, false);
+  }
+
+  /**
+   * Whoever has a captured delivery can give it any unsigned id, type and subject. So a stored event makes a duplicate only of a
+   * delivery that is the same in everything, and another one with its id is stored too.
+   */
+  async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
+    const identity = { ...input, bodyHash };
+    const ownId = ownIdOf(identity);
+    const isRepeated = seen?.add(bodyHash) ?? false;
+    let eventId = firstIdOf(identity);
+    let contentKey = dropsRepeated ? contentKeyOf(input.type, bodyHash) : null;
+    try {
+      for (;;) {
+        const result = await add({ ...input, eventId }, bodyHash, contentKey, isRepeated);
+        const otherThan = result.status === "accepted" ? null : result.otherThan;
+        // The API writes a body in another way than a delivery, so of what came by it the id alone counts.
+        const isOther = otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
+        if (otherThan === "content") contentKey = null;
+        else if (isOther) eventId = ownId;
+        else return { ...result, ownId: eventId === input.eventId ? undefined : eventId, isRepeated };
+      }
+    } catch (error) {
+      if (!isRepeated) seen?.forget(bodyHash);
+      throw error;
+    }
+  }
+
+  function add(
+    input: AcceptedInput,
+    bodyHash: Uint8Array,
+    contentKey: Uint8Array | null,
+    possiblyRepeated: boolean,
+  ): Promise<AcceptResult> {
+    const { eventId, type, disposition, subtype, subject, received, body } = input;
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = disposition.kind === "handOff" && dispatcher.reserve();
@@ -88,7 +133,8 @@ export function createInbox(config: InboxConfig) {
       subtype,
       subject,
       sender: config.sender,
-      contentKey: config.hasUnsignedIds ? contentKeyOf(type, bodyHash) : null,
+      contentKey,
+      possiblyRepeated,
     });
     return accepted.then(
       (result) => {
@@ -101,9 +147,10 @@ export function createInbox(config: InboxConfig) {
             seq: result.seq,
             eventId,
             type,
+            sender: config.sender,
             token: result.token,
             attempts: 0,
-            possiblyRepeated: false,
+            possiblyRepeated,
             replayed: false,
             dueForMs: 0,
             received,
@@ -118,6 +165,16 @@ export function createInbox(config: InboxConfig) {
         throw error;
       },
     );
+  }
+
+  /** So that a body that was stored before the start is known as repeated. */
+  async function rememberBodies(): Promise<void> {
+    let beforeSeq: number | null = Number.MAX_SAFE_INTEGER;
+    for (let portion = 0; seen !== null && beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
+      const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
+      beforeSeq = found.hashes.every(seen.addOlder) ? found.nextBeforeSeq : null;
+      await nextTurn();
+    }
   }
 
   function vitals(): InboxVitals {
@@ -147,6 +204,7 @@ export function createInbox(config: InboxConfig) {
       try {
         const { freed, dead } = await store.reclaim({ endpoint, held: [], crashed: true });
         dispatcher.reportCrashed(dead);
+        await rememberBodies();
         dispatcher.start();
         const { retention, onRetentionError } = config;
         stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError: onRetentionError });
@@ -198,6 +256,10 @@ export function createInbox(config: InboxConfig) {
 }
 
 export type RunningInbox = ReturnType<typeof createInbox>;
+
+/** The store reads so many events at a time for their bodies' hashes, and so many times. */
+const PORTION = 1000;
+const MOST_PORTIONS = 200;
 
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;

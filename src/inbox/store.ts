@@ -58,7 +58,21 @@ export interface PruneRequest {
 /** Reads a stored event. @returns null when this version of signalbox cannot use it */
 export type ReadAgain = (
   event: Pick<StoredEvent, "sender" | "received"> & { body: Uint8Array },
-) => Pick<NewEvent, "eventId" | "type" | "subtype" | "subject"> | null;
+) => ReadEventFacts | null;
+
+/** What is read of a stored event. */
+export interface ReadEventFacts extends Pick<NewEvent, "eventId" | "type" | "subtype" | "subject"> {
+  /** The id that it gets when another event has its id. Absent: the id alone makes a duplicate. */
+  ownId?: string;
+}
+
+/** A part of the hashes of bodies. */
+export interface BodyHashes {
+  /** The newest first. */
+  hashes: Uint8Array[];
+  /** To continue, pass it as `beforeSeq`; null at the end. */
+  nextBeforeSeq: number | null;
+}
 
 /**
  * If the time at which an event became ready is more than this in the future, the clock was set back (see G7). Less is a normal
@@ -151,7 +165,8 @@ export interface InboxStore {
    *
    * - **G1** When it resolves, everything in the batch is on stable storage (with `durable: false`, in the process's memory).
    * - **G2** At most one accept per (endpoint, event id), and per (endpoint, content key), is `accepted`, under any concurrency and, with `shared: true`, any number
-   *   of processes. All others are `duplicate`.
+   *   of processes. All others are `duplicate`, and say whether the stored event is the same in type, subtype, subject and body. If
+   *   both keys are stored, the event with the id is the one that is compared.
    * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
    * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
    * - **G5** A settlement is applied if its event is `leased` under its token; the result is `true`. If a settlement has ended that
@@ -222,6 +237,12 @@ export interface InboxStore {
    *   succeeds pays nothing for it.
    */
   failing(endpoint: string, state: FailedEvent["state"], beforeSeq: number): Promise<FailedEvent[]>;
+  /**
+   * The hashes of the bodies of events with a smaller `seq`.
+   *
+   * - **G16** It looks at the newest `limit` events of all endpoints, and finds those of this one, in an inbox of any size.
+   */
+  bodyHashes(endpoint: string, beforeSeq: number, limit: number): Promise<BodyHashes>;
   /** Whether a receiver has the endpoint open; null when that cannot be told. For a tool. */
   hasReceiver(endpoint: string): Promise<boolean | null>;
   /** Replaces the report of this reporter. Those that are older than `REPORT_KEPT_MS` are deleted. */
@@ -234,7 +255,8 @@ export interface InboxStore {
    * Makes events `ready`.
    *
    * - **G10** It moves only `done`, `dead` and `quarantined` events that have their payload. It reads the body of an event that is
-   *   `quarantined` or has an empty type, and stores the id and type that it reads. `discard` deletes the payload of a `dead` or
+   *   `quarantined` or has an empty type, and stores the id and type that it reads, or its `ownId` if another event, which differs in
+   *   type, subtype, subject or body, has that id. `discard` deletes the payload of a `dead` or
    *   `quarantined` event but keeps its id.
    *
    * @returns one outcome for each, in order

@@ -38,9 +38,9 @@ export interface ReceiverVerification {
 export interface DeliveryCounts {
   /** New events that were stored and can be used. */
   accepted: number;
-  /** Known ids with the same body. */
+  /** Known events. */
   duplicate: number;
-  /** Known ids with another body. */
+  /** Known ids with other content, which is stored too if the sender does not sign its ids. */
   conflict: number;
   /** New authentic events that were stored but cannot be used, or whose type is not known. */
   quarantined: number;

@@ -18,7 +18,7 @@ import {
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { idOfBody } from "./read-stored.js";
-import { referenceTo, type ReceiverEvents } from "./receiver-events.js";
+import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
 import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
@@ -65,6 +65,8 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   onTrouble: (code: RejectionCode, cause: unknown) => void;
   /** Called for each refusal. */
   onRefused: (code: RejectionCode, example: () => Pick<RefusedDelivery, "address" | "eventId">) => void;
+  /** Called for each event whose bytes came lately under another id. */
+  onRepeated: (event: EventReference) => void;
   /** Called for each event for which `onEvent` has no function. */
   onUnhandled: (type: string) => void;
 }
@@ -176,8 +178,8 @@ export function createPipeline(config: PipelineConfig) {
 
     // 7. It is durable, or its id was stored before, so that a retry would change nothing. The store has compared the bodies.
     const outcome = outcomeOf(input, acceptance);
-    observed?.end(outcome, input.eventId);
-    tell(outcome, input);
+    observed?.end(outcome, acceptance.ownId ?? input.eventId);
+    tell(outcome, input, acceptance);
     if (sender.acknowledgement !== undefined) return answerWith(sender.acknowledgement);
     if (reading.kind === "unusable") return acknowledge({ received: true, quarantined: true });
     return acceptance.status === "duplicate" ? acknowledge({ received: true, duplicate: true }) : acknowledgeNew();
@@ -215,8 +217,9 @@ export function createPipeline(config: PipelineConfig) {
     const acceptance = await inbox.accept(input);
     // The API writes a body in another way than a delivery, so another body is no conflict.
     const outcome = acceptance.status === "duplicate" ? "duplicate" : outcomeOf(input, acceptance);
-    tell(outcome, input);
-    return { status: outcome as BackfillResult["status"], eventId: input.eventId, type: input.type };
+    tell(outcome, input, acceptance);
+    const status = outcome === "conflict" ? "accepted" : outcome;
+    return { status, eventId: acceptance.ownId ?? input.eventId, type: input.type };
   }
 
   function inputOf(reading: StorableReading, received: ReceivedDelivery, body: Uint8Array): AcceptedInput {
@@ -238,11 +241,21 @@ export function createPipeline(config: PipelineConfig) {
     };
   }
 
-  function tell(outcome: AcceptanceOutcome, input: AcceptedInput): void {
-    const reference = referenceTo(config.endpoint, input);
-    const { disposition } = input;
-    if (outcome === "accepted" && disposition.kind === "keep" && disposition.reason !== null)
-      config.onUnhandled(input.type);
+  function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {
+    if (acceptance.status === "duplicate") {
+      return acceptance.sameBody || sender.unsignedId || sender.otherBody === "duplicate" ? "duplicate" : "conflict";
+    }
+    if (disposition.kind === "quarantine") return "quarantined";
+    return acceptance.ownId === undefined ? "accepted" : "conflict";
+  }
+
+  function tell(outcome: AcceptanceOutcome, input: AcceptedInput, acceptance: Acceptance): void {
+    const { disposition, type, eventId } = input;
+    const reference = referenceTo(config.endpoint, { eventId: acceptance.ownId ?? eventId, type });
+    if (acceptance.status === "accepted") {
+      if (disposition.kind === "keep" && disposition.reason !== null) config.onUnhandled(type);
+      if (disposition.kind === "handOff" && acceptance.isRepeated === true) config.onRepeated(reference);
+    }
     if (outcome !== "quarantined") events.emit(outcome, reference);
     else if (disposition.kind === "quarantine")
       events.emit("quarantined", { ...reference, reason: disposition.reason });
@@ -332,9 +345,4 @@ function lengthOf(headers: RequestHeaders): number {
 
 function isShort(length: number): boolean {
   return length > 0 && length <= LONGEST_UNSIGNED;
-}
-
-function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {
-  if (acceptance.status === "duplicate") return acceptance.sameBody ? "duplicate" : "conflict";
-  return disposition.kind === "quarantine" ? "quarantined" : "accepted";
 }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { firstIdOf, ownIdOf } from "../inbox/identity.js";
 import type { ReadAgain } from "../inbox/store.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
 import { readable } from "../senders/define-sender.js";
@@ -17,10 +18,15 @@ export function readAgainBy(find: (name: string) => AnySender | undefined): Read
   return (event) => {
     const sender = find(event.sender);
     const reading = sender === undefined ? null : readStored(sender, event);
-    if (reading?.kind === "challenge") return { eventId: reading.id, type: reading.type, subtype: null, subject: null };
+    if (reading?.kind === "challenge") {
+      return { eventId: reading.id, type: reading.type, subtype: null, subject: null };
+    }
     if (reading?.kind !== "event" || reading.quarantine !== null) return null;
     const { id, type, subtype, subject } = reading;
-    return { eventId: id ?? idOfBody(event.body), type, subtype, subject };
+    const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject };
+    if (sender?.unsignedId !== true) return facts;
+    const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };
+    return { ...facts, eventId: firstIdOf(identity), ownId: ownIdOf(identity) };
   };
 }
 

@@ -24,9 +24,12 @@ export function deliveryKeyOf(endpoint: string, eventId: string): string {
 export interface ReceiverEventMap {
   /** A new event that can be used is durable and about to be acknowledged. */
   accepted: EventReference;
-  /** A known event was delivered again, with the same body. */
+  /** A known event was delivered again. */
   duplicate: EventReference;
-  /** A known id was delivered with another body. The first body is kept. */
+  /**
+   * A known id was delivered with other content. With `unsignedId` it is stored and handed off too, under the `eventId` given here: the
+   * known id, `~` and a hash. Of the service the first body is kept.
+   */
   conflict: EventReference;
   /** An authentic event was stored in quarantine: it cannot be used, or its type is not known. */
   quarantined: EventReference & { reason: string };

@@ -58,11 +58,19 @@ export function createReceiverLog(logger: Logger, logErrors: boolean) {
 /** Logs what the receiver emits. */
 export function logEvents(
   events: ReceiverEvents,
-  { log, throttle, endpoint }: { log: ReceiverLog; throttle: LogThrottle; endpoint: string },
+  {
+    log,
+    throttle,
+    endpoint,
+    unsignedId,
+  }: { log: ReceiverLog; throttle: LogThrottle; endpoint: string; unsignedId: boolean },
 ): void {
   events.on("accepted", (event) => log.debug(event, "accepted an event"));
   events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
-  events.on("conflict", (event) => log.warn(event, "a known event id has another body; the first body is kept"));
+  const conflict = unsignedId
+    ? "a known event id came with other content; it was stored as an event of its own, whose id ends with ~ and a hash"
+    : "a known event id has another body; the first body is kept";
+  events.on("conflict", (event) => log.warn(event, conflict));
   events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
   events.on("verified", (event) => log.info(event, "answered the verification challenge"));
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));

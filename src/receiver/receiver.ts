@@ -6,7 +6,7 @@ import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
 import { describeSituation } from "../inbox/situation.js";
-import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import { DEFAULT_SENDER, OTHER_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/sender.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
 import { LazyHandoff } from "./create-handoff.js";
@@ -84,6 +84,7 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
+const REPEATED = "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
 /** What only a slow query tells. */
 const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
 
@@ -119,11 +120,10 @@ export function createReceiver<Events extends object>(
   const config = resolveOptions(options);
   const { clock, endpoint, store, sender } = config;
   const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
-  const signatureHeader = otherSender === null ? undefined : sender.signatureHeader;
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
   const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
-  logEvents(events, { log, throttle, endpoint });
+  logEvents(events, { log, throttle, endpoint, unsignedId: sender.unsignedId });
   const deliveries = watchDeliveries(events, clock);
 
   let state: ReceiverState = "idle";
@@ -155,8 +155,9 @@ export function createReceiver<Events extends object>(
     ...config,
     ...config.handoff,
     sender: otherSender,
-    hasUnsignedIds: sender.unsignedId,
-    readAgain: readAgainBy((name) => (name === sender.name ? sender : undefined)),
+    unsignedId: sender.unsignedId,
+    repeatedBody: sender.repeatedBody,
+    readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined)),
     handOff,
     observe: observeHandoffs({ endpoint, clock, log, events, telemetry, onBreaker: () => reporter.changed() }),
     onHealth(failure) {
@@ -194,6 +195,10 @@ export function createReceiver<Events extends object>(
     },
     onRefused: reporter.refused,
     onTrouble: (code, cause) => logTrouble(log, throttle, code, cause),
+    onRepeated(event) {
+      const suppressed = throttle("repeated");
+      if (suppressed !== null) log.info({ ...event, suppressed }, REPEATED);
+    },
     onUnhandled(type) {
       if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
       unhandled.add(type);
@@ -207,9 +212,8 @@ export function createReceiver<Events extends object>(
   }
 
   function callBack({ event, parsed }: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
-    if (parsed === undefined && event.received.signatureHeader !== signatureHeader) {
-      throw new PermanentFailure("The event is of another sender: give each sender an endpoint of its own.");
-    }
+    const storedBy = event.sender ?? DEFAULT_SENDER;
+    if (!sender.reads.includes(storedBy)) throw otherSenderFailure(storedBy, sender.name);
     const reading = (parsed ?? readStored(sender, event)) as Reading;
     if (reading.kind === "challenge") return undefined;
     if (reading.kind === "unusable" || reading.quarantine !== null) {
@@ -292,6 +296,17 @@ export function createReceiver<Events extends object>(
     inbox: inbox.reader,
   };
   return withParts(receiver, { endpoint, store, clock, log, closing: closed.signal });
+}
+
+/** Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins with `other_sender`. */
+function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
+  const failure = new PermanentFailure(
+    `The event was stored by the sender "${storedBy}", and this receiver's is "${name}". Give each sender an endpoint of its own, ` +
+      `or let this one read the other's events with alsoReads: ["${storedBy}"]; then replay the event.`,
+  );
+  failure.name = OTHER_SENDER;
+  failure.stack = "";
+  return failure;
 }
 
 /** A number that is no wait counts as absent: a refused `close` would not wait for the callbacks when the process ends. */

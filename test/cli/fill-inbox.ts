@@ -123,6 +123,7 @@ function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...even
     subject: null,
     sender: null,
     contentKey: null,
+    possiblyRepeated: false,
     ...event,
     // An event becomes dead by a settlement, so it has to be leased first.
     state: state === "dead" || state === "failing" ? "leased" : state,

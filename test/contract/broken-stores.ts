@@ -2,6 +2,7 @@ import Database from "better-sqlite3";
 import { vi } from "vitest";
 import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
 import type { InboxStore } from "../../src/inbox/store.js";
+import { ENDPOINTS } from "./cases/store-case.js";
 import type { Break } from "./plain-medium.js";
 
 /** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
@@ -29,6 +30,26 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     mistake: "takes all equal bodies for one event",
     caught: "only events of one endpoint that have a content key are compared by it",
     bend: withContentKey(({ contentKey, bodyHash }) => contentKey ?? bodyHash),
+  },
+  {
+    mistake: "compares bodies alone",
+    caught: "a duplicate says whether the stored event is the same in everything",
+    bend: compareBodies,
+  },
+  {
+    mistake: "forgets that bytes came before",
+    caught: "an event whose bytes came before is stored and claimed so, with its sender",
+    bend: forgetRepeated,
+  },
+  {
+    mistake: "takes a known id for a known event",
+    caught: "a quarantined event whose real id another event has gets an id of its own",
+    bend: replayById,
+  },
+  {
+    mistake: "remembers the bodies of all endpoints together",
+    caught: "the hashes of bodies are found, the newest first, of one endpoint",
+    bend: hashesOfAll,
   },
   {
     mistake: "settles under any token",
@@ -141,6 +162,47 @@ function withContentKey(keyOf: (event: NewEvent) => Uint8Array | null): (store: 
     commit: (batch) =>
       store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, contentKey: keyOf(event) })) }),
   });
+}
+
+function compareBodies(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      const compared = (each: AcceptResult, index: number): AcceptResult =>
+        each.status === "accepted" || batch.accepts[index]?.contentKey !== null
+          ? each
+          : { ...each, otherThan: each.sameBody ? null : "id" };
+      return { ...result, accepts: result.accepts.map(compared) };
+    },
+  };
+}
+
+function forgetRepeated(store: InboxStore): InboxStore {
+  const accepted = (event: NewEvent): NewEvent => ({ ...event, possiblyRepeated: false });
+  return { ...store, commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(accepted) }) };
+}
+
+function replayById(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    replay(events, readAgain) {
+      return store.replay(events, (event) => {
+        const { ownId: _ownId, ...read } = readAgain(event) ?? {};
+        return "eventId" in read ? (read as ReturnType<typeof readAgain>) : null;
+      });
+    },
+  };
+}
+
+function hashesOfAll(store: InboxStore): InboxStore {
+  return {
+    ...store,
+    async bodyHashes(_endpoint, beforeSeq, limit) {
+      const pages = await Promise.all(ENDPOINTS.map((each) => store.bodyHashes(each, beforeSeq, limit)));
+      return { hashes: pages.flatMap(({ hashes }) => hashes), nextBeforeSeq: pages[0]?.nextBeforeSeq ?? null };
+    },
+  };
 }
 
 function forgetApplied(store: InboxStore): InboxStore {

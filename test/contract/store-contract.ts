@@ -11,7 +11,7 @@ export type { ContractMedium } from "./cases/store-case.js";
 
 /** A test of one guarantee of {@link InboxStore}. */
 export interface ContractCase {
-  /** The tested guarantee: `G1` to `G15`. */
+  /** The tested guarantee: `G1` to `G16`. */
   guarantee: string;
   name: string;
   /** Rejects when the store breaks the guarantee. */

@@ -35,6 +35,6 @@ for (const [store, createMedium] of Object.entries(MEDIA)) {
 test("every guarantee of the port has a case, and no case has the name of another", () => {
   const cases = storeContract(() => plainMedium());
   const guarantees = new Set(cases.map(({ guarantee }) => guarantee));
-  expect([...guarantees].toSorted()).toEqual(Array.from({ length: 15 }, (_, index) => `G${index + 1}`).toSorted());
+  expect([...guarantees].toSorted()).toEqual(Array.from({ length: 16 }, (_, index) => `G${index + 1}`).toSorted());
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });

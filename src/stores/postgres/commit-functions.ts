@@ -138,7 +138,8 @@ const ACCEPT = `
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
-    OUT seqs bigint[], OUT fates text[] -- new, same (body) or other (body). NULL: all new
+    p_repeated boolean[] DEFAULT NULL,
+    OUT seqs bigint[], OUT fates text[] -- new; same; alike, content (other facts under that key); other (body). NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
@@ -150,12 +151,13 @@ const ACCEPT = `
     END IF;
     WITH stored AS (
       INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
-        body_hash, last_error, subtype, subject, sender, content_key)
+        body_hash, last_error, subtype, subject, sender, content_key, possibly_repeated)
       SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
         CASE WHEN e.state = 'quarantined' THEN p_now END, CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
-        e.subtype, e.subject, e.sender, e.content_key
-      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders, p_content_keys)
-        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, n)
+        e.subtype, e.subject, e.sender, e.content_key, coalesce(e.repeated, false)
+      FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders,
+        p_content_keys, p_repeated)
+        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated, n)
       WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
         AND (e.content_key IS NULL
           OR (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.content_key = e.content_key) IS NULL)
@@ -172,11 +174,15 @@ const ACCEPT = `
         array_agg(
           CASE
             WHEN old.seq = ANY (v_new) AND old.content_key IS NOT DISTINCT FROM e.content_key THEN 'new'
-            WHEN coalesce(old.body_hash, alike.body_hash) = e.hash THEN 'same'
-            ELSE 'other'
+            WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other'
+            WHEN (coalesce(old.type, alike.type), coalesce(old.subtype, alike.subtype), coalesce(old.subject, alike.subject))
+              IS NOT DISTINCT FROM (e.type, e.subtype, e.subject) THEN 'same'
+            WHEN old.seq IS NULL THEN 'content'
+            ELSE 'alike'
           END ORDER BY e.n)
       INTO seqs, fates
-      FROM unnest(p_ids, p_hashes, p_content_keys) WITH ORDINALITY AS e(id, hash, content_key, n)
+      FROM unnest(p_ids, p_hashes, p_content_keys, p_types, p_subtypes, p_subjects)
+        WITH ORDINALITY AS e(id, hash, content_key, type, subtype, subject, n)
       LEFT JOIN inbox old ON old.endpoint = p_endpoint AND old.event_id = e.id
       LEFT JOIN inbox alike ON old.seq IS NULL AND alike.endpoint = p_endpoint AND alike.content_key = e.content_key;
       IF array_position(seqs, NULL) IS NOT NULL THEN
@@ -206,11 +212,11 @@ const COMMIT = `
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_subtypes text[], a_subjects text[],
     p_limit int, p_lease bigint, p_held bigint[], -- p_limit NULL: no claim
-    a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL -- NULL: no event has one
+    a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL, a_repeated boolean[] DEFAULT NULL -- NULL: no event has one
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
-    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea
+    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -242,7 +248,8 @@ const COMMIT = `
     SELECT NULL::bigint[] AS seqs, NULL::text[] AS fates INTO v_accepted;
     IF cardinality(a_ids) > 0 THEN
       SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
-        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_subtypes, a_subjects, a_senders, a_content_keys);
+        a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_subtypes, a_subjects, a_senders, a_content_keys,
+        a_repeated);
     END IF;
 
     IF p_limit IS NOT NULL THEN
@@ -267,11 +274,11 @@ const COMMIT = `
     RETURN QUERY SELECT
       json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
         'nextDueInMs', v_next - v_now),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea;
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL;
     IF v_claimed IS NOT NULL THEN
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
-          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, '')
+          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender
         FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

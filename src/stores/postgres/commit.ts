@@ -10,6 +10,7 @@ import type {
   Settlement,
   SettleResult,
 } from "../../inbox/batch.js";
+import { isSameEvent } from "../../inbox/identity.js";
 import type { Activity } from "../../inbox/stored-events.js";
 import { parseReceived } from "../parse-received.js";
 import { MINUTE_MS } from "../../time/units.js";
@@ -22,7 +23,7 @@ interface Summary {
   applied: (SettleResult | "before")[] | null;
   seqs: number[] | null;
   /** null: all events are new. */
-  fates: ("new" | "same" | "other")[] | null;
+  fates: ("new" | keyof typeof DUPLICATES)[] | null;
   dead: CrashedEvent[] | null;
   nextDueInMs: number | null;
 }
@@ -32,7 +33,7 @@ type ClaimedRow = Omit<ClaimedEvent, "received"> & { summary: null; receivedAt: 
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 29 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 30 }, (_, index) => `$${index + 1}`).join(", ");
 
 /** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
 const MOST_TOKEN = 2 ** 30;
@@ -81,6 +82,7 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     claim?.held ?? [],
     unlessNull(events.map(({ sender }) => sender)),
     unlessNull(events.map(({ contentKey }) => contentKey && Buffer.from(contentKey))),
+    unlessNull(events.map(({ possiblyRepeated }) => possiblyRepeated || null)),
   ];
 
   function readRows([first, ...claimed]: readonly CommitRow[]): { result: BatchResult; counts: Activity } {
@@ -151,6 +153,19 @@ function acceptResult(
     firstOf.set(seq, event);
     return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
   }
-  const isLikeFirst = first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0;
-  return { status: "duplicate", seq, sameBody: fate === "new" ? isLikeFirst : fate === "same" };
+  if (fate !== "new") return { status: "duplicate", seq, ...DUPLICATES[fate] };
+  return {
+    status: "duplicate",
+    seq,
+    sameBody: first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0,
+    otherThan: first !== undefined && isSameEvent(first, event) ? null : "id",
+  };
 }
+
+/** By what the function `accept` says. */
+const DUPLICATES = {
+  same: { sameBody: true, otherThan: null },
+  alike: { sameBody: true, otherThan: "id" },
+  other: { sameBody: false, otherThan: "id" },
+  content: { sameBody: true, otherThan: "content" },
+} as const;

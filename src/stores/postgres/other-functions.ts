@@ -12,7 +12,8 @@ const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
 // event whose body cannot be used.
 const REPLAY = `
   CREATE OR REPLACE FUNCTION replay(
-    p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_subtypes text[], p_subjects text[]
+    p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_subtypes text[], p_subjects text[],
+    p_own_ids text[] DEFAULT NULL
   ) RETURNS text[]
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
@@ -24,8 +25,8 @@ const REPLAY = `
   BEGIN
     ${SYNC}
     FOR e IN
-      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_subtypes, p_subjects)
-        AS e(endpoint, id, read_id, read_type, subtype, subject)
+      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_subtypes, p_subjects, p_own_ids)
+        AS e(endpoint, id, read_id, read_type, subtype, subject, own_id)
     LOOP
       ${lockIf("'done', 'dead', 'quarantined'")}
       ELSIF NOT v_row.has_payload THEN
@@ -33,6 +34,12 @@ const REPLAY = `
       ELSIF e.read_id IS NULL THEN
         v_outcome := 'still_unusable';
       ELSE
+        IF e.own_id IS NOT NULL AND EXISTS (
+          SELECT FROM inbox o WHERE o.endpoint = e.endpoint AND o.event_id = e.read_id AND o.seq <> v_row.seq
+            AND (o.type, o.subtype, o.subject, o.body_hash) IS DISTINCT FROM (e.read_type, e.subtype, e.subject, v_row.body_hash))
+        THEN
+          e.read_id := e.own_id;
+        END IF;
         BEGIN
           UPDATE inbox SET
             event_id = e.read_id, type = e.read_type, subtype = e.subtype, subject = e.subject, state = 'ready',

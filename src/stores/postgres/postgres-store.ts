@@ -231,6 +231,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
     failing: (endpoint, state, beforeSeq) => call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    bodyHashes: (endpoint, beforeSeq, limit) => call(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
     hasReceiver: (endpoint) => call(({ failures }) => failures.hasReceiver(endpoint)),
     saveReport: (endpoint, reporter, report) => call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
     reports: (endpoint) => call(({ failures }) => failures.reports(endpoint)),

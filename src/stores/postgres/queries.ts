@@ -1,4 +1,4 @@
-import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
+import type { BodyHashes, EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
   type InboxEntry,
@@ -73,6 +73,13 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       );
       return rows.map((row) => row.name);
     },
+    async bodyHashes(endpoint: string, beforeSeq: number, limit: number): Promise<BodyHashes> {
+      const rows = await run<{ seq: number; hash: Buffer | null }>(
+        `SELECT seq, CASE WHEN endpoint = $1 THEN body_hash END AS hash FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
+        [endpoint, beforeSeq, limit],
+      );
+      return { hashes: rows.flatMap(({ hash }) => hash ?? []), nextBeforeSeq: rows[limit - 1]?.seq ?? null };
+    },
     async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
         bodyHash: Buffer;
@@ -114,7 +121,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const endpoints = events.map(({ endpoint }) => endpoint);
       const ids = events.map(({ eventId }) => storable(eventId));
       type Read = Exclude<ReturnType<ReadAgain>, null>;
-      type Row = Omit<Read, "eventId"> & {
+      type Row = Omit<Read, "eventId" | "ownId"> & {
         n: number;
         sender: string;
         receivedAt: number;
@@ -143,9 +150,10 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         read.map((each) => each?.type ?? null),
         read.map((each) => each?.subtype ?? null),
         read.map((each) => each?.subject ?? null),
+        read.map((each) => each?.ownId ?? null),
       ];
       const [row] = await run<{ outcomes: ReplayOutcome[] }>(
-        `SELECT to_json(${name}.replay($1, $2, $3, $4, $5, $6)) AS outcomes`,
+        `SELECT to_json(${name}.replay($1, $2, $3, $4, $5, $6, $7)) AS outcomes`,
         values,
       );
       return (row as { outcomes: ReplayOutcome[] }).outcomes;

@@ -91,6 +91,23 @@ const ONE_QUEUE = `
   CREATE INDEX inbox_queue ON inbox (endpoint, queue_at, seq) WHERE queue_at IS NOT NULL;
 `;
 
+/** The statement that drops functions with their arguments of any version: with other arguments, a function would stand beside them. */
+function dropFunctions(names: string): string {
+  return `
+  DO $$
+  DECLARE
+    old regprocedure;
+  BEGIN
+    FOR old IN
+      SELECT oid FROM pg_proc
+      WHERE pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'inbox'::regclass)
+        AND proname IN (${names})
+    LOOP
+      EXECUTE format('DROP FUNCTION %s', old);
+    END LOOP;
+  END $$;`;
+}
+
 // Any sender's events. The content key has a partial index, so that an event without one writes no index entry for it. `sender` NULL:
 // the default one.
 //
@@ -104,18 +121,7 @@ const SENDERS = `
   ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
   ALTER TABLE inbox RENAME COLUMN product TO subject;
   CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
-  DO $$
-  DECLARE
-    old regprocedure;
-  BEGIN
-    FOR old IN
-      SELECT oid FROM pg_proc
-      WHERE pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'inbox'::regclass)
-        AND proname IN ('accept', 'commit_batch', 'replay', 'search')
-    LOOP
-      EXECUTE format('DROP FUNCTION %s', old);
-    END LOOP;
-  END $$;
+  ${dropFunctions("'accept', 'commit_batch', 'replay', 'search'")}
 `;
 
 // Events that failed and wait for another attempt have an index, in which an event that succeeds has no entry. And what receivers say of
@@ -133,10 +139,17 @@ const FAILURES = `
   DROP FUNCTION IF EXISTS search(text, text, text, text, text, text, text, bigint, bigint, int);
 `;
 
+// Duplicates are compared by type, subtype and subject too, and a claim returns the sender. Processes of the version before go on: they pass
+// fewer arguments, and take each fate but `same` for another body. LOCK comes first, as above.
+const IDENTITIES = `
+  LOCK TABLE inbox_owner, inbox;
+  ${dropFunctions("'accept', 'commit_batch', 'replay'")}
+`;
+
 /**
  * The changes of each version, append only: `inbox_schema.version` is the number of those that were applied. A schema that has
  * all of them is not changed any more. So whoever edits a function, or a constant in one, appends a version too; an empty text
  * is enough. Processes of the version before still use the schema during a rolling deployment: a version keeps what they use,
  * such as the old signature of a function beside a new one.
  */
-export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS, FAILURES];
+export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS, FAILURES, IDENTITIES];

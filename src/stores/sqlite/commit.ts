@@ -11,6 +11,7 @@ import type {
   Settlement,
 } from "../../inbox/batch.js";
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
+import { isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
 import { prepareActivity, type Counts } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
@@ -51,16 +52,11 @@ export function createCommitter(db: Database, shared: boolean) {
   const activity = prepareActivity(db);
   /** What the running commit has counted. */
   const counts: Counts = { ...NOTHING };
-  interface OriginalRow {
-    seq: number;
-    body_hash: Buffer;
-  }
-  const findKey = db.prepare<[string, string], OriginalRow>(
-    "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND event_id = ?",
-  );
-  const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(
-    "SELECT seq, body_hash FROM inbox WHERE endpoint = ? AND content_key = ?",
-  );
+  type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
+  const original = "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
+  const findKey = db.prepare<[string, string], OriginalRow>(`${original} AND event_id = ?`);
+  const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(`${original} AND content_key = ?`);
+  const markRepeated = db.prepare<[number]>("UPDATE inbox SET possibly_repeated = 1 WHERE seq = ?");
   const settleSql = `
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
       last_error = coalesce(?, last_error)
@@ -74,7 +70,7 @@ export function createCommitter(db: Database, shared: boolean) {
   );
   const leaseOne = db.prepare<[number, number], LeasedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
-    RETURNING seq, event_id AS eventId, type, token, attempts, possibly_repeated AS possiblyRepeated, replayed,
+    RETURNING seq, event_id AS eventId, type, sender, token, attempts, possibly_repeated AS possiblyRepeated, replayed,
       received_at AS receivedAt`);
   const nextDue = db
     .prepare<[string, number], number | null>(
@@ -115,15 +111,24 @@ export function createCommitter(db: Database, shared: boolean) {
     const times = [now + (leaseMs ?? 0), readySince, token, received.at];
     const facts = [event.subtype, event.subject, event.sender, event.contentKey];
     const inserted = insert.run(endpoint, eventId, type, state, ...times, bodyHash, reason, ...facts);
-    if (inserted.changes === 0) {
-      const original = findKey.get(endpoint, eventId) ?? findContent.get(endpoint, event.contentKey);
-      if (original === undefined) throw new Error("an event that is in the inbox cannot be found");
-      return { status: "duplicate", seq: original.seq, sameBody: original.body_hash.equals(bodyHash) };
-    }
+    if (inserted.changes === 0) return duplicateOf(event, endpoint);
     const seq = Number(inserted.lastInsertRowid);
+    if (event.possiblyRepeated) markRepeated.run(seq);
     payloads.insert(seq, received, body);
     counts.accepted += 1;
     return { status: "accepted", seq, token };
+  }
+
+  function duplicateOf(event: NewEvent, endpoint: string): AcceptResult {
+    const byId = findKey.get(endpoint, event.eventId);
+    const stored = byId ?? findContent.get(endpoint, event.contentKey);
+    if (stored === undefined) throw new Error("an event that is in the inbox cannot be found");
+    return {
+      status: "duplicate",
+      seq: stored.seq,
+      sameBody: Buffer.compare(stored.bodyHash, event.bodyHash) === 0,
+      otherThan: isSameEvent(stored, event) ? null : byId === undefined ? "content" : "id",
+    };
   }
 
   /** Under load most settlements write the same values to consecutive events. One statement writes all of them. */

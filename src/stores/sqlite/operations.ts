@@ -59,6 +59,8 @@ export function createOperations(
       read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint))),
     oldestReady: (endpoint) => read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt(endpoint))),
     failing: async (endpoint, state, beforeSeq) => read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    bodyHashes: async (endpoint, beforeSeq, limit) =>
+      read(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
     saveReport: (endpoint, reporter, report) =>
       write(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt(endpoint))),
     reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),

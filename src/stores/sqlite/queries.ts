@@ -1,5 +1,14 @@
 import type { Database, Statement } from "better-sqlite3";
-import type { EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
+import { isSameEvent } from "../../inbox/identity.js";
+import type {
+  BodyHashes,
+  EventKey,
+  MoveOutcome,
+  PruneRequest,
+  ReadAgain,
+  ReadEventFacts,
+  ReplayOutcome,
+} from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
   EVENT_STATES,
@@ -54,6 +63,9 @@ export function createQueries(db: Database) {
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'dead') AS dead,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'quarantined') AS quarantined`);
   // The oldest event that waits is the one that has been due for longest, or has failed and was pushed back.
+  const newestHashes = db.prepare<[number, number], { seq: number; endpoint: string; bodyHash: Buffer }>(
+    "SELECT seq, endpoint, body_hash AS bodyHash FROM inbox WHERE seq < ? ORDER BY seq DESC LIMIT ?",
+  );
   const oldestReady = db.prepare<{ endpoint: string }, { dueAt: number; receivedAt: number }>(`
     SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
       WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
@@ -123,13 +135,16 @@ export function createQueries(db: Database) {
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.hasPayload === 0) return "payload_gone";
     const mustRead = row.state === "quarantined" || row.type === "";
-    const read = mustRead ? readAgain(payloadOf(row)) : row;
+    const read: ReadEventFacts | null = mustRead ? readAgain(payloadOf(row)) : row;
     if (read === null) return "still_unusable";
-    if (read.eventId !== eventId && findOne.get(endpoint, read.eventId) !== undefined) {
+    const { type, subtype, subject, ownId } = read;
+    const sameId = findOne.get(endpoint, read.eventId) ?? row;
+    const isOther = ownId !== undefined && !isSameEvent(sameId, { ...read, bodyHash: row.bodyHash });
+    const realId = sameId.seq !== row.seq && isOther ? ownId : read.eventId;
+    if (realId !== eventId && findOne.get(endpoint, realId) !== undefined) {
       toDone.run(now, row.seq);
       return "duplicate";
     }
-    const { eventId: realId, type, subtype, subject } = read;
     toReady.run({ eventId: realId, type, subtype, subject, now, seq: row.seq });
     payloads.addStep(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
     return "moved";
@@ -192,6 +207,11 @@ export function createQueries(db: Database) {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
       return { ...byState, total, ...oldestReadyOf(endpoint, now) };
+    },
+    bodyHashes(endpoint: string, beforeSeq: number, limit: number): BodyHashes {
+      const rows = newestHashes.all(beforeSeq, limit);
+      const hashes = rows.filter((row) => row.endpoint === endpoint).map(({ bodyHash }) => bodyHash);
+      return { hashes, nextBeforeSeq: rows[limit - 1]?.seq ?? null };
     },
     oldestReady: oldestReadyOf,
     activity: activity.find,

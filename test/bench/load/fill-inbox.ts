@@ -63,5 +63,6 @@ function toDone(
     subject: null,
     sender: null,
     contentKey: null,
+    possiblyRepeated: false,
   };
 }

@@ -88,6 +88,7 @@ function toAccept(n: number, eventId: string): Batch["accepts"][number] {
     subject: event.data.product?.slug ?? null,
     sender: null,
     contentKey: null,
+    possiblyRepeated: false,
   };
 }
 

@@ -21,6 +21,10 @@ function keyOf(content: string): Uint8Array {
   return createHash("sha256").update(content).digest();
 }
 
+function differences(accepts: readonly AcceptResult[]): unknown[] {
+  return accepts.map((each) => (each.status === "duplicate" ? [each.otherThan, each.sameBody] : each.status));
+}
+
 /** G1 to G4 and G6: accepted events. */
 export const ACCEPT_CASES: readonly StoreCase[] = [
   storeCase("G1", "an accepted event is on the medium when commit resolves", async ({ store, readBack }) => {
@@ -104,6 +108,17 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
         "one content was accepted more than once",
       );
       strictEqual((await store.list({ endpoint: ENDPOINT })).length, 4, "a duplicate was stored");
+
+      const facts = [{ eventId: "evt_5" }, { subtype: "x" }, { subject: "x" }, { eventId: "evt_3", subject: "x" }];
+      const accepts = facts.map((over) => alike("evt_5", "three", over));
+      const wantedFacts = [
+        [null, true],
+        ["content", true],
+        ["content", true],
+        ["id", true],
+      ];
+      const told = differences((await commit(sibling, { accepts })).accepts);
+      deepStrictEqual(told, wantedFacts, "a duplicate by content was compared wrongly");
     },
   ),
   storeCase("G2", "only events of one endpoint that have a content key are compared by it", async ({ store }) => {
@@ -112,6 +127,44 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     await accept(store, "evt_2", over);
     await accept(store, "evt_3", over);
     await accept(store, "evt_4", { ...over, contentKey: keyOf("one") }, SECOND);
+  }),
+  storeCase("G2", "a duplicate says whether the stored event is the same in everything", async ({ store, sibling }) => {
+    const variants = (eventId: string, text: string): NewEvent[] => {
+      const one = { type: "a", subtype: "b", subject: "c", body: Buffer.from(text) };
+      const others = [{ type: "x" }, { subtype: null }, { subject: "x" }, { body: Buffer.from(`other than ${text}`) }];
+      return [one, ...others.map((over) => ({ ...one, ...over }))].map((facts) => newEvent(eventId, facts));
+    };
+    const wanted = [
+      [null, true],
+      ["id", true],
+      ["id", true],
+      ["id", true],
+      ["id", false],
+    ];
+    const stored = variants("evt_1", "one");
+    await accept(store, "evt_1", stored[0]);
+    const apart = stored.map((event, index) => commit(index % 2 === 0 ? store : sibling, { accepts: [event] }));
+    const compared = (await Promise.all(apart)).flatMap(({ accepts }) => differences(accepts));
+    deepStrictEqual(compared, wanted, "a duplicate was compared wrongly");
+    const together = await commit(sibling, { accepts: stored });
+    deepStrictEqual(differences(together.accepts), wanted, "the duplicates of one batch were compared wrongly");
+    const fresh = await commit(store, { accepts: variants("evt_2", "two") });
+    const [first, ...rest] = differences(fresh.accepts);
+    deepStrictEqual([first, rest], ["accepted", wanted.slice(1)], "the events of one batch were compared wrongly");
+  }),
+  storeCase("G6", "an event whose bytes came before is stored and claimed so, with its sender", async ({ store }) => {
+    await accept(store, "evt_1", { sender: "github", possiblyRepeated: true });
+    await accept(store, "evt_2");
+    const entries = await store.list({ endpoint: ENDPOINT });
+    const marks = (found: readonly { possiblyRepeated: boolean }[]) => found.map((each) => each.possiblyRepeated);
+    deepStrictEqual(marks(entries), [true, false], "a mark was not stored, or was stored for another event");
+    const { events } = await claim(store);
+    deepStrictEqual(marks(events), [true, false], "a claim lost a mark, or made one");
+    deepStrictEqual(
+      events.map(({ sender }) => sender),
+      ["github", null],
+      "a claim returned another sender",
+    );
   }),
   storeCase("G3", "a duplicate waits until its original is on the medium", async ({ store, sibling, readBack }) => {
     const commits = Array.from({ length: 10 }, async (_, index) => {

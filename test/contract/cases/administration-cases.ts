@@ -140,6 +140,26 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
     strictEqual(await stateOf(store, "sha256:b"), "done", "a duplicate did not become done");
     strictEqual((await claim(store)).events.length, 1, "a duplicate was claimed");
   }),
+  storeCase("G10", "a quarantined event whose real id another event has gets an id of its own", async ({ store }) => {
+    const facts = { type: "a", subtype: null, subject: "c" };
+    const read = { ...facts, eventId: "evt_1", ownId: "evt_1~own" };
+    const quarantined = { state: "quarantined", reason: "event_invalid", type: "" } as const;
+    const replay = (eventId: string) => store.replay([{ endpoint: ENDPOINT, eventId }], () => read);
+    const body = Buffer.from("same");
+    await accept(store, "evt_1", { ...facts, subject: "x", body });
+    await accept(store, "sha256:a", { ...quarantined, body });
+    deepStrictEqual(await replay("sha256:a"), ["moved"], "an event vanished behind another one with its id");
+    strictEqual(await stateOf(store, "evt_1~own"), "ready", "the event did not get an id of its own");
+    await accept(store, "sha256:b", { ...quarantined, body });
+    deepStrictEqual(await replay("sha256:b"), ["duplicate"], "an event got its own id twice");
+    await accept(store, "evt_2", { ...facts, body });
+    await accept(store, "sha256:c", { ...quarantined, body });
+    const again = await store.replay([{ endpoint: ENDPOINT, eventId: "sha256:c" }], () => ({
+      ...read,
+      eventId: "evt_2",
+    }));
+    deepStrictEqual(again, ["duplicate"], "an event was handed off twice, although it was the same in everything");
+  }),
   storeCase("G10", "discard deletes the payload of a dead or quarantined event and keeps its id", async ({ store }) => {
     for (const state of ["ready", "leased", "done", "dead", "quarantined"] as const)
       await acceptAs(store, `evt_${state}`, state);

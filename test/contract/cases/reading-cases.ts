@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import type { NewEvent } from "../../../src/inbox/batch.js";
-import type { InboxStore } from "../../../src/inbox/store.js";
+import { createHash } from "node:crypto";
+import type { BodyHashes, InboxStore } from "../../../src/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
   DEFAULT_SENDER,
@@ -192,6 +193,22 @@ export const READING_CASES: readonly StoreCase[] = [
       entry,
       "list returned another entry than search and get",
     );
+  }),
+  storeCase("G16", "the hashes of bodies are found, the newest first, of one endpoint", async ({ store }) => {
+    const bodies = ["one", "two", "three", "four", "five"].map((text) => Buffer.from(text));
+    const seqs: number[] = [];
+    for (const [index, body] of bodies.entries()) {
+      const { seq } = await accept(store, `evt_${index}`, { body }, index === 2 ? SECOND : ENDPOINT);
+      seqs.push(seq);
+    }
+    const hex = ({ hashes }: BodyHashes): string[] => hashes.map((each) => Buffer.from(each).toString("hex"));
+    const wanted = bodies.map((body) => createHash("sha256").update(body).digest("hex"));
+    const first = await store.bodyHashes(ENDPOINT, Number.MAX_SAFE_INTEGER, 3);
+    deepStrictEqual(hex(first), [wanted[4], wanted[3]], "other hashes were found, or in another order");
+    strictEqual(first.nextBeforeSeq, seqs[2], "a page does not continue after the events that were looked at");
+    const second = await store.bodyHashes(ENDPOINT, seqs[2] as number, 3);
+    deepStrictEqual(hex(second), [wanted[1], wanted[0]], "the next page was wrong");
+    strictEqual(second.nextBeforeSeq, null, "the end was not told");
   }),
   storeCase("G12", "an entry has the documented keys, and no other", async ({ store }) => {
     const lease = await accept(store, "evt_1", { state: "leased" });

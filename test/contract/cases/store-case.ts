@@ -86,6 +86,7 @@ export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEven
     subject: null,
     sender: null,
     contentKey: null,
+    possiblyRepeated: false,
     ...over,
     body,
     bodyHash: createHash("sha256").update(body).digest(),

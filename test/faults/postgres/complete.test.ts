@@ -112,7 +112,7 @@ testOnPostgres(
     const accepts = [...ids.map((id) => newEvent(id)), newEvent("evt_new")];
     const result = await commit(store, { settlements, accepts });
     expect(result.settlements).toEqual(["locked", true, "locked"]);
-    const duplicate = { status: "duplicate", sameBody: true };
+    const duplicate = { status: "duplicate", sameBody: true, otherThan: null };
     expect(result.accepts).toMatchObject([duplicate, duplicate, duplicate, { status: "accepted" }]);
     // All leases have expired, nobody holds them, and a process is dead.
     kill();

@@ -27,6 +27,7 @@ const BATCH: Batch = {
       subject: null,
       sender: null,
       contentKey: null,
+      possiblyRepeated: false,
     },
   ],
   claim: null,

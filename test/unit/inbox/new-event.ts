@@ -20,6 +20,7 @@ export function newEvent(over: Partial<NewEvent> & { signal?: SignalEvent } = {}
     subject: null,
     sender: null,
     contentKey: null,
+    possiblyRepeated: false,
     ...rest,
     body,
     bodyHash: createHash("sha256").update(body).digest(),
