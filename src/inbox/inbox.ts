@@ -169,8 +169,9 @@ export function createInbox(config: InboxConfig) {
 
   /** So that a body that was stored before the start is known as repeated. */
   async function rememberBodies(): Promise<void> {
+    if (seen === null) return;
     let beforeSeq: number | null = Number.MAX_SAFE_INTEGER;
-    for (let portion = 0; seen !== null && beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
+    for (let portion = 0; beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
       const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
       beforeSeq = found.hashes.every(seen.addOlder) ? found.nextBeforeSeq : null;
       await nextTurn();

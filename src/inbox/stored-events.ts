@@ -4,9 +4,6 @@ export const DEFAULT_SENDER = "signals";
 /** The `lastError` of an event that is `done` because no function of `onEvent` takes its type. */
 export const NO_HANDLER = "no_handler";
 
-/** The first word of the `lastError` of an event that is `dead` because another sender has stored it. */
-export const OTHER_SENDER = "other_sender";
-
 /** What tools say of an event that {@link isIgnored}. */
 export const IGNORED = "ignored: no function of onEvent takes its type";
 

@@ -6,7 +6,7 @@ import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/inbox-reader.js";
 import { describeSituation } from "../inbox/situation.js";
-import { DEFAULT_SENDER, OTHER_SENDER } from "../inbox/stored-events.js";
+import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/sender.js";
 import { LONGEST_DELAY_MS } from "../time/units.js";
 import { LazyHandoff } from "./create-handoff.js";
@@ -301,10 +301,9 @@ export function createReceiver<Events extends object>(
 /** Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins with `other_sender`. */
 function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
   const failure = new PermanentFailure(
-    `The event was stored by the sender "${storedBy}", and this receiver's is "${name}". Give each sender an endpoint of its own, ` +
-      `or let this one read the other's events with alsoReads: ["${storedBy}"]; then replay the event.`,
+    `It was stored by the sender "${storedBy}", not by "${name}". Give each an endpoint, or add alsoReads: ["${storedBy}"]; then replay it.`,
   );
-  failure.name = OTHER_SENDER;
+  failure.name = "other_sender";
   failure.stack = "";
   return failure;
 }

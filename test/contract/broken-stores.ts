@@ -189,7 +189,7 @@ function replayById(store: InboxStore): InboxStore {
     replay(events, readAgain) {
       return store.replay(events, (event) => {
         const { ownId: _ownId, ...read } = readAgain(event) ?? {};
-        return "eventId" in read ? (read as ReturnType<typeof readAgain>) : null;
+        return "eventId" in read ? read : null;
       });
     },
   };

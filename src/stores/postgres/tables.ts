@@ -93,8 +93,7 @@ const ONE_QUEUE = `
 
 /** The statement that drops functions with their arguments of any version: with other arguments, a function would stand beside them. */
 function dropFunctions(names: string): string {
-  return `
-  DO $$
+  return `DO $$
   DECLARE
     old regprocedure;
   BEGIN

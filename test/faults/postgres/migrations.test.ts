@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Pool } from "pg";
 import { expect, test } from "vitest";
 import type { Batch, BatchResult } from "../../../src/inbox/batch.js";
 import type { InboxStore } from "../../../src/inbox/store.js";
@@ -9,6 +8,8 @@ import { FUNCTIONS } from "../../../src/stores/postgres/schema.js";
 import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
 import {
   claim,
+  claimRequest,
+  commit,
   ENDPOINT,
   idsOf,
   newEvent,
@@ -27,7 +28,8 @@ const LANDED = [
   { tables: "3b39cd4489474ff6" },
   { tables: "d3afada14dfdf3dd" },
   { tables: "045786a497dc15a5" },
-  { tables: "09617f3d8c9aff3f", functions: "dfff13b49d62215d" },
+  { tables: "09617f3d8c9aff3f" },
+  { tables: "e3c3e0e4633df316", functions: "e4644841bee80fba" },
 ];
 
 function hashOf(sql: string): string {
@@ -52,14 +54,29 @@ const VERSION_2 = `
   UPDATE inbox SET signal_type = 'price_drop', product = 'acme' WHERE event_id = 'evt_done';`;
 
 /** A store that has migrated an inbox of an old version, with the events of `schema-1.sql`. */
-async function migrated(version: number, sql: string): Promise<{ name: string; admin: Pool; store: InboxStore }> {
+async function migrated(
+  version: number,
+  sql: string,
+): Promise<{ store: InboxStore; commitAsOld(arguments_: number, batch: Partial<Batch>): Promise<BatchResult> }> {
   const { schema, name, admin } = newSchema();
   const old = await admin.connect();
   await old.query(`CREATE SCHEMA ${name}; SET search_path TO ${name};
     ${MIGRATIONS.slice(0, version).join("")} ${VERSION_1} ${sql}
     CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (${version})`);
   old.release();
-  return { name, admin, store: await openStore(schema) };
+  return {
+    store: await openStore(schema),
+    /** As a process of before the migration does, which passes fewer arguments. */
+    async commitAsOld(arguments_, batch) {
+      const prepared = prepareCommit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
+      const parameters = Array.from({ length: arguments_ }, (_, index) => `$${index + 1}`).join(", ");
+      const { rows } = await admin.query<CommitRow>(
+        `SELECT * FROM ${name}.commit_batch(${parameters})`,
+        [ENDPOINT, 1, ...prepared.values].slice(0, arguments_),
+      );
+      return prepared.readRows(rows).result;
+    },
+  };
 }
 
 testOnPostgres("an inbox of version 1 is migrated with its events", async () => {
@@ -71,26 +88,53 @@ testOnPostgres("an inbox of version 1 is migrated with its events", async () => 
 });
 
 testOnPostgres("an inbox of version 2 keeps its facts, and a process of that version goes on", async () => {
-  const { store, admin, name } = await migrated(2, VERSION_2);
+  const { store, commitAsOld } = await migrated(2, VERSION_2);
   const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
   expect(await store.get(ENDPOINT, "evt_done")).toMatchObject(facts);
   expect((await store.search(ENDPOINT, { subtype: "price_drop", subject: "acme" })).entries).toMatchObject([facts]);
 
-  async function commitAsVersion2(batch: Partial<Batch>): Promise<BatchResult> {
-    const prepared = prepareCommit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
-    const parameters = Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(", ");
-    const { rows } = await admin.query<CommitRow>(
-      `SELECT * FROM ${name}.commit_batch(${parameters})`,
-      [ENDPOINT, 1, ...prepared.values].slice(0, 27),
-    );
-    return prepared.readRows(rows).result;
-  }
-
   const lost = newEvent("evt_old", { state: "leased", ...facts, sender: null });
-  const [first, again] = (await commitAsVersion2({ accepts: [lost, newEvent("evt_done")] })).accepts;
+  const [first, again] = (await commitAsOld(27, { accepts: [lost, newEvent("evt_done")] })).accepts;
   expect([first?.status, again?.status]).toEqual(["accepted", "duplicate"]);
   expect(await store.get(ENDPOINT, "evt_old")).toMatchObject({ state: "leased", ...facts });
   const settlements = [settlement(first as Lease)];
-  expect((await commitAsVersion2({ settlements })).settlements).toEqual([true]);
+  expect((await commitAsOld(27, { settlements })).settlements).toEqual([true]);
   expect(await stateOf(store, "evt_old")).toBe("done");
+});
+
+/** Version 4 has another `commit_batch`. */
+const VERSION_4 = `
+  CREATE FUNCTION commit_batch(
+    text, int, int, bigint[], int[], text[], bigint[], int[], boolean[], text[], bigint[], text[], text[], text[], bigint[], bigint[],
+    text[], text[], bytea[], int[], int[], bytea, text[], text[], int, bigint, bigint[], text[] DEFAULT NULL, bytea[] DEFAULT NULL
+  ) RETURNS TABLE (summary json) LANGUAGE plpgsql AS 'BEGIN END';`;
+
+testOnPostgres("a process of version 4 goes on, and each knows the events of the other", async () => {
+  const { store, commitAsOld } = await migrated(4, VERSION_4);
+  const contentKey = createHash("sha256").update("content").digest();
+  const facts = { sender: "github", subtype: "opened", subject: "acme/shop" };
+  const statuses = ({ accepts }: BatchResult): unknown[] =>
+    accepts.map((each) => (each.status === "duplicate" ? each.otherThan : each.status));
+
+  const byOld = newEvent("evt_by_old", { ...facts, contentKey });
+  expect(statuses(await commitAsOld(29, { accepts: [byOld] }))).toEqual(["accepted"]);
+  const retried = { ...byOld, contentKey: null };
+  const repeated = { ...retried, eventId: "evt_repeated", possiblyRepeated: true };
+  const captured = { ...retried, type: "zzz" };
+  expect(statuses(await commit(store, { accepts: [retried, repeated, captured] }))).toEqual([null, "accepted", "id"]);
+
+  const byNew = newEvent("evt_by_new", { ...facts, body: Buffer.from("other") });
+  expect(statuses(await commit(store, { accepts: [byNew] }))).toEqual(["accepted"]);
+  expect(statuses(await commitAsOld(29, { accepts: [byNew, { ...byOld, eventId: "evt_old_again" }] }))).toEqual([
+    null,
+    null,
+  ]);
+
+  const { claim: claimed } = await commitAsOld(29, { claim: claimRequest() });
+  const marks = claimed?.events.map((event) => [event.eventId, event.possiblyRepeated, event.type]);
+  expect(marks).toContainEqual(["evt_repeated", true, "signal.published"]);
+  for (const event of claimed?.events ?? []) {
+    expect((await commitAsOld(29, { settlements: [settlement(event)] })).settlements).toEqual([true]);
+  }
+  expect(await stateOf(store, "evt_by_old")).toBe("done");
 });
