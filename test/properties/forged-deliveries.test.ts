@@ -38,28 +38,11 @@ const TOLERANCE_SECONDS: Readonly<Record<string, number>> = {
 };
 
 const JUNK = [
-  ..."\0\t ,;=.:%&?+/\"'{}[]~\\",
-  ...[
-    "é",
-    "\ud800",
-    "٣",
-    "v1=",
-    "v1,",
-    "v1a,",
-    "t=",
-    "ts=",
-    "h1=",
-    "v0=",
-    "sha256=",
-    "sha1=",
-    "NaN",
-    "1e9",
-    "-1",
-    "0x10",
-  ],
-  ...["0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "undefined", "payload=", "bodySHA256=", "&Body=x"],
-  ...["2026-11-28T12:00:00Z", "v1=ab,".repeat(20), "a".repeat(300)],
-];
+  "\0\t ,;=.:%&?+/\"'{}[]~\\".split(""),
+  ["é", "\ud800", "٣", "v1=", "v1,", "v1a,", "t=", "ts=", "h1=", "v0=", "sha256=", "sha1=", "NaN", "1e9", "-1", "0x10"],
+  ["0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "undefined", "payload=", "bodySHA256=", "&Body=x"],
+  ["2026-11-28T12:00:00Z", "v1=ab,".repeat(20), "a".repeat(300)],
+].flat();
 
 function createChanges(
   signer: IndependentSigner,
@@ -161,7 +144,7 @@ function createChanges(
   };
 }
 
-const STATUSES = [200, 401, 403, 405, 408, 413, 415];
+const STATUSES = new Set([200, 401, 403, 405, 408, 413, 415]);
 
 test(
   `${DELIVERIES} changed deliveries: nothing forged or stale comes in, and no event twice`,
@@ -226,8 +209,7 @@ test(
         clock.setNow(NOW + seconds * 1000);
         heard = null;
         const answer = await receiver.handle(request);
-        if (answer === null || !STATUSES.includes(answer.status))
-          throw new Error(`answer ${answer?.status} to ${what()}`);
+        if (answer === null || !STATUSES.has(answer.status)) throw new Error(`answer ${answer?.status} to ${what()}`);
         const { outcome = String(answer.status), eventId = "" } = (heard ?? {}) as {
           outcome?: string;
           eventId?: string;

@@ -191,7 +191,7 @@ test("a function that verifies gets each secret, and what it needs", async () =>
 
 test("a function that never ends: the sender gets 503 at the deadline, and the memory is free again", async () => {
   let calls = 0;
-  const verify = () => (++calls > 2 ? true : new Promise<boolean>(() => {}));
+  const verify = () => (++calls > 2 ? true : new Promise<boolean>(() => undefined));
   const maxQueued = { events: 100, bytes: 1024 * 1024 };
   const bodyLimitBytes = 1024 * 1024;
   const { send, clock, receiver } = await start({ verify, ackTimeoutMs: 2000, bodyLimitBytes }, {
@@ -295,7 +295,7 @@ test.each<[string, SenderDefinition["signature"], Record<string, string>, string
       throw new Error("fails");
     };
     const definition = { signature: scheme, headers: ["x-topic"] };
-    const { send, receiver } = await start(definition, { logger, store, onEvent, secrets } as Options);
+    const { send, receiver } = await start(definition, { logger, store, onEvent, secrets });
     expect(await send({ ...headers, "x-topic": "t", "user-agent": "sender/1" })).toBe(200);
     const wrong = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace(/.$/, "!")]));
     expect(await send({ ...headers, "content-encoding": "gzip" })).toBe("encoding_unsupported");
@@ -304,7 +304,7 @@ test.each<[string, SenderDefinition["signature"], Record<string, string>, string
     const entries = await receiver.inbox.list();
     expect(entries).toHaveLength(2);
     for (const { eventId } of entries) shown.push(JSON.stringify(await receiver.inbox.get(eventId)));
-    shown.push(JSON.stringify(await receiver.health()), JSON.stringify(await receiver.inbox.stats()));
+    shown.push(JSON.stringify(receiver.health()), JSON.stringify(await receiver.inbox.stats()));
 
     const server = createServer(inboxPage(receiver, { authorize: () => true }) as never);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -30,8 +30,12 @@ interface Case {
 
 /** A delivery whose signature has the right form and is wrong. */
 function forged(signer: (typeof SIGNERS)[number], body: Buffer): Case {
-  const { sender, secret, name, sign } = signer;
-  const { headers, url } = sign({ body: Buffer.from(name.startsWith("twilio") ? "a=1" : "{}"), now: NOW, id: "1" });
+  const { sender, secret, name } = signer;
+  const { headers, url } = signer.sign({
+    body: Buffer.from(name.startsWith("twilio") ? "a=1" : "{}"),
+    now: NOW,
+    id: "1",
+  });
   // Signed over another body; of the secret token a wrong one.
   const other = name === "gitlab, secret token" ? { ...headers, "x-gitlab-token": "x".repeat(8000) } : headers;
   return { name, sender, secret, headers: other, body, url };

@@ -238,3 +238,25 @@ test.each(SIGNERS)("$name: what becomes of each delivery", async (signer) => {
 
 const countOf = async (receiver: Receiver) => (await receiver.inbox.list()).length;
 const close = (receiver: Receiver) => receiver.close({ graceMs: 0 });
+
+test.each(SIGNERS)(
+  "$name: twenty of one delivery at once are one event, beside twenty of a captured one",
+  async (signer) => {
+    const { receiver, first, sample } = await rigOf(signer);
+    const heard: string[] = [];
+    for (const name of ["accepted", "duplicate", "conflict", "quarantined"] as const)
+      receiver.on(name, () => heard.push(name));
+    const captured = retyped(first, sample.expected.type);
+    const all = Array.from({ length: 40 }, (_each, index) => (index % 2 === 0 ? captured : first));
+    const answers = await Promise.all(all.map((each) => receiver.handle({ method: "POST", ...each })));
+    const isUnsigned = TABLE[signer.name]?.["captured: another type"] === "stored as ~";
+    expect(await countOf(receiver)).toBe(isUnsigned ? 2 : 1);
+    const [events, others] = [/accepted|quarantined/, /conflict/].map(
+      (name) => heard.filter((each) => name.test(each)).length,
+    );
+    expect([events, others]).toEqual([1, isUnsigned ? 1 : 0]);
+    const isRefused = TABLE[signer.name]?.["captured: another type"] === "signature_mismatch";
+    expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(isRefused ? 20 : 40);
+    await close(receiver);
+  },
+);
