@@ -54,14 +54,14 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
     },
     acknowledgement: { text: "<Response></Response>", contentType: "text/xml" },
     read(delivery) {
-      const { body, url } = delivery;
+      const { body, headers } = delivery;
       const text = isJson(body) ? null : textOf(body);
       const event = text === null ? delivery.json : Object.fromEntries(parametersOf(body) ?? []);
       const { MessageSid, CallSid, MessageStatus, SmsStatus, CallStatus } = event;
-      // Other bytes can have the same signature: the order of the parameters is not signed, nor how the address is spelt. One that does not
-      // change adds nothing.
-      const address = typeof publicUrl === "string" ? "" : rewritten(url ?? "");
-      const id = text === null ? null : `sha256:${hash("sha256", address + text)}`;
+      // Other bytes can have the same signature: the order of the parameters is not signed. With an address from the request, neither are its
+      // spelling and its end: what is the same for all of them is the signature.
+      const signed = typeof publicUrl === "string" ? text : (headers["x-twilio-signature"] ?? text);
+      const id = text === null || signed === null ? null : `sha256:${hash("sha256", signed)}`;
       if (MessageSid !== undefined) {
         return { id, type: `message.${MessageStatus ?? SmsStatus ?? "request"}`, subject: MessageSid, event };
       }
@@ -113,16 +113,9 @@ function textOf(body: Uint8Array): string | null {
 function spellingsOf(address: string): string[] {
   if (!URL.canParse(address)) return [address];
   const escaped = new URL(address).toString();
-  const all = [address, escaped, rewritten(address)].flatMap((each) => [withoutPort(each), withPort(each)]);
-  return [...new Set(all)];
-}
-
-/** The same for each spelling of an address. */
-function rewritten(address: string): string {
-  if (!URL.canParse(address)) return address;
-  const escaped = new URL(address).toString();
   const [path, query] = escaped.split(/\?(.+)/s);
-  return query === undefined ? escaped : `${path}?${stringify(parse(query))}`;
+  const rewritten = query === undefined ? escaped : `${path}?${stringify(parse(query))}`;
+  return [...new Set([address, escaped, rewritten].flatMap((each) => [withoutPort(each), withPort(each)]))];
 }
 
 const PORT = /^([a-z]+:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:[\]]*))(:\d*)?(?=[/?#]|$)/i;

@@ -194,9 +194,12 @@ test("a function that never ends: the sender gets 503 at the deadline, and the m
   const verify = () => (++calls > 2 ? true : new Promise<boolean>(() => undefined));
   const maxQueued = { events: 100, bytes: 1024 * 1024 };
   const bodyLimitBytes = 1024 * 1024;
-  const { send, clock, receiver } = await start({ verify, ackTimeoutMs: 2000, bodyLimitBytes }, {
-    maxQueued,
-  } as Options);
+  const { send, clock, receiver } = await start(
+    { verify, ackTimeoutMs: 2000, bodyLimitBytes },
+    {
+      maxQueued,
+    },
+  );
   const body = Buffer.concat([BODY, Buffer.alloc(600 * 1024, " ")]);
   const [first, second] = [send({}, body), send({}, body)];
   // Both do not fit: the older one makes room.
