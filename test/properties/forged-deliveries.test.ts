@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { createReceiver } from "../../src/index.js";
+import { twilio } from "../../src/senders/index.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { createManualClock } from "../../src/testing/index.js";
 import { SEED, seededRandom } from "../faults/seeded-random.js";
-import { SIGNERS, type IndependentSigner } from "../unit/senders/independent-signers.js";
+import { signerOf, SIGNERS, type IndependentSigner } from "../unit/senders/independent-signers.js";
 import { samplesOf } from "../unit/senders/sample-deliveries.js";
 
 /*
@@ -11,6 +12,16 @@ import { samplesOf } from "../unit/senders/sample-deliveries.js";
  */
 
 const DELIVERIES = 100_000;
+/** Also one whose address the request may write. */
+const ALL = [
+  ...SIGNERS,
+  {
+    ...signerOf("twilio, SHA-1"),
+    name: "twilio, any address",
+    sender: twilio({ publicUrl: ({ url }) => `https://hooks.example${url}` }),
+  },
+];
+
 const NOW = Date.UTC(2026, 10, 28, 12);
 const CAPTURED = 6;
 
@@ -104,6 +115,15 @@ function createChanges(
     (request) => (request.url = oneOf([undefined, "", "*", "/?", "http://%", insert(request.url ?? "/", oneOf(JUNK))])),
     (request) =>
       (request.url = `${request.url ?? "/"}${oneOf(["&a=1", "?", "#x", "&bodySHA256=", request.body.toString().slice(0, 50)])}`),
+    // From the parameters into the address, and back.
+    (request) => {
+      const text = [...new URLSearchParams(request.body.toString())].toSorted().flat().join("");
+      const count = upTo(text.length + 1);
+      request.url += oneOf([text.slice(0, count), encodeURI(text.slice(0, count))]);
+      request.body = Buffer.from(oneOf([text.slice(count), encodeURIComponent(text.slice(count))]));
+    },
+    (request) =>
+      (request.url = request.url?.replace(/\w(?=\w*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`)),
     (request) => (request.method = oneOf(["GET", "PUT", "post", "OPTIONS", "HEAD", "", "POST"])),
     (request) => (request.headers["content-encoding"] = oneOf(["gzip", "identity", "", "br, gzip"])),
     (request) => (request.headers["content-length"] = oneOf(["0", "1", "-5", "NaN", "99999999999", "30"])),
@@ -152,7 +172,7 @@ test(
   async () => {
     const random = seededRandom(SEED);
     const outcomes = new Map<string, number>();
-    for (const signer of SIGNERS) {
+    for (const signer of ALL) {
       const { sender, secret, name } = signer;
       const clock = createManualClock(NOW);
       const receiver = createReceiver({
@@ -202,7 +222,7 @@ test(
       const tolerance = TOLERANCE_SECONDS[name] ?? TOLERANCE_SECONDS[sender.name] ?? Infinity;
       const change = createChanges(signer, captured, random);
       const stored = new Set((await receiver.inbox.list()).map(({ eventId }) => eventId));
-      for (let count = Math.ceil(DELIVERIES / SIGNERS.length); count > 0; count--) {
+      for (let count = Math.ceil(DELIVERIES / ALL.length); count > 0; count--) {
         const { seconds, ...request } = change();
         const what = () =>
           `FAULT_SEED=${SEED}, ${name}: ${JSON.stringify({ ...request, body: request.body.toString(), seconds, heard })}`;
