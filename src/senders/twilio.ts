@@ -82,7 +82,7 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
 
 /** The bytes alone tell JSON from a form, since the header Content-Type is not signed. A name of Twilio's begins with a letter. */
 function isJson(body: Uint8Array): boolean {
-  return body.byteLength === 0 || /^\s*[{[]/.test(Buffer.from(body.buffer, body.byteOffset, 20).toString("latin1"));
+  return body.byteLength === 0 || /^\s*[{[]/.test(Buffer.from(body.subarray(0, 20)).toString("latin1"));
 }
 
 /** The address and then each parameter with its value, by name; for JSON the address alone, which has the body's hash. */
