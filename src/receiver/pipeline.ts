@@ -122,7 +122,8 @@ export function createPipeline(config: PipelineConfig) {
         return null;
       }
       if (!signature.ok) {
-        const answer = isAsked ? handshake?.unsigned?.(readable(collected.bytes, {})) : null;
+        const answer =
+          isAsked && isShort(collected.bytes.byteLength) ? handshake?.unsigned?.(readable(collected.bytes, {})) : null;
         if (answer) return answerWith(answer);
         return refuse({ code: signature.reason }, observed, request);
       }

@@ -98,7 +98,9 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
 function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): void {
   if (name === DEFAULT_SENDER) return assertSecret(secret);
   assertSecret(secret, OTHER_HELP);
-  const problem = secretProblem(secret);
+  // PEM ends with a line feed. Any other secret got its blanks when it was copied, and would refuse every delivery.
+  const hasBlanks = secret.trim() !== secret && !secret.includes("-----BEGIN");
+  const problem = hasBlanks ? "expected no blanks around it" : secretProblem(secret);
   if (problem === null) return;
   throw new SignalboxError("secret_invalid", `A secret cannot be one of the sender "${name}": ${problem}.`, OTHER_HELP);
 }

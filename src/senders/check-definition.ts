@@ -79,6 +79,9 @@ const definitionSchema = z.strictObject({
   toleranceSeconds: z.number().min(1).optional(),
 });
 
+/** The headers that are stored with each event, whoever sends it. */
+export const ALWAYS_KEPT: readonly string[] = ["content-type", "user-agent"];
+
 /** Headers that hold secrets, whoever sends them. */
 const SECRET_HEADERS = ["authorization", "proxy-authorization", "cookie"];
 
@@ -93,13 +96,23 @@ export function checkDefinition(definition: unknown): void {
   if ((signature === undefined) === (verify === undefined))
     throw new OptionError(FACTORY, "signature", "expected either signature or verify");
   const secretNames = [...SECRET_HEADERS];
-  if (signature !== undefined && "token" in signature)
-    secretNames.push(...namesOf(checkPart(tokenSchema, signature).header));
-  else if (signature !== undefined && "basic" in signature) checkPart(basicSchema, signature);
-  else if (signature !== undefined) checkSigned(checkPart(signedSchema, signature), checked);
+  if (signature !== undefined && "token" in signature) {
+    const { header: names, id } = checkPart(tokenSchema, signature);
+    secretNames.push(...namesOf(names));
+    if (secretNames.some((name) => ALWAYS_KEPT.includes(name)))
+      throw new OptionError(FACTORY, "signature.header", "expected a header that is not stored with each event");
+    checkIdHeader(id, secretNames);
+  } else if (signature !== undefined && "basic" in signature) {
+    checkIdHeader(checkPart(basicSchema, signature).id, secretNames);
+  } else if (signature !== undefined) checkSigned(checkPart(signedSchema, signature), checked);
   const kept = (checked.headers ?? []).find((name) => secretNames.includes(name.toLowerCase()));
   if (kept !== undefined)
     throw new OptionError(FACTORY, "headers", `"${kept}" holds a secret, which is not stored with an event`);
+}
+
+function checkIdHeader(id: string | undefined, secretNames: readonly string[]): void {
+  if (id !== undefined && secretNames.includes(id.toLowerCase()))
+    throw new OptionError(FACTORY, "signature.id", `"${id}" holds a secret, which is not stored with an event`);
 }
 
 /** Checks it below its own name, so that an error has the option's whole name. */

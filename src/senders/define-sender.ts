@@ -1,7 +1,7 @@
 import { isStorableName } from "../events/parse-event.js";
 import { parseJson } from "../events/parse-json.js";
 import { ignore } from "../time/ignore.js";
-import { checkDefinition } from "./check-definition.js";
+import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
 import { parametersOf } from "./form.js";
 import { compileScheme, type CompiledScheme, type PublicUrl, type SignatureScheme } from "./scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
@@ -98,7 +98,7 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
   return {
     name,
     limits: { bodyLimitBytes, ackTimeoutMs, toleranceSeconds },
-    keptHeaders: [...new Set(["content-type", "user-agent", ...scheme.headers, ...readHeaders])],
+    keptHeaders: [...new Set([...ALWAYS_KEPT, ...scheme.headers, ...readHeaders])],
     signatureHeader: scheme.signatureHeaders[0] ?? "",
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,

@@ -136,6 +136,9 @@ const TIME_FORMS = {
   },
 };
 
+/** How each time in ISO 8601 begins. */
+const DATE = /\d{4}-\d\d-\d\dT/;
+
 const HASH_BYTES = { sha256: 32, sha1: 20, sha512: 64 };
 type Hash = keyof typeof HASH_BYTES;
 
@@ -225,6 +228,8 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     if (parsed === null || id === null || timeOfHeader === null) return MALFORMED;
     // With a separator in the id, another place in the signed text could be taken for its end.
     if (separators.some((separator) => id.includes(separator))) return MALFORMED;
+    // So could a time in the body, in place of the signed one.
+    if (time?.form === "iso" && DATE.test(id)) return MALFORMED;
     const timeText = time !== undefined && "list" in time ? (parsed.time ?? "") : timeOfHeader;
     if (isTimeSent && !form.text.test(timeText)) return MALFORMED;
     const url = addressOf(publicUrl, requestUrl);

@@ -55,13 +55,14 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
     },
     acknowledgement: { text: "<Response></Response>", contentType: "text/xml" },
     read(delivery) {
-      const { body, url } = delivery;
+      const { body, headers } = delivery;
       const text = isJson(body) ? null : textOf(body);
       const event = text === null ? delivery.json : Object.fromEntries(parametersOf(body) ?? []);
       const { MessageSid, CallSid, MessageStatus, SmsStatus, CallStatus } = event;
-      // Other bytes can have the same signature: the order of the parameters is not signed. An address that does not change adds nothing.
-      const address = typeof publicUrl === "string" ? "" : (url ?? "");
-      const id = text === null ? null : `sha256:${hash("sha256", address + text)}`;
+      // Other bytes can have the same signature: the order of the parameters is not signed. With an address from the request, neither are its
+      // spelling and its end: what is the same for all of them is the signature.
+      const signed = typeof publicUrl === "string" ? text : (headers["x-twilio-signature"] ?? text);
+      const id = text === null || signed === null ? null : `sha256:${hash("sha256", signed)}`;
       if (MessageSid !== undefined) {
         return { id, type: `message.${MessageStatus ?? SmsStatus ?? "request"}`, subject: MessageSid, event };
       }
@@ -74,7 +75,7 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
 
 /** The bytes alone tell JSON from a form, since the header Content-Type is not signed. A name of Twilio's begins with a letter. */
 function isJson(body: Uint8Array): boolean {
-  return body.byteLength === 0 || /^\s*[{[]/.test(Buffer.from(body.buffer, body.byteOffset, 20).toString("latin1"));
+  return body.byteLength === 0 || /^\s*[{[]/.test(Buffer.from(body.subarray(0, 20)).toString("latin1"));
 }
 
 /** The address and then each parameter with its value, by name; for JSON the address alone, which has the body's hash. */

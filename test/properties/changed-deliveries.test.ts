@@ -100,19 +100,18 @@ function createChanges(random: () => number) {
 }
 
 /** What of a delivery its signature covers, and one of its signatures: who has not the secret can only send these again. */
-function signedPartsOf(sender: AnySender, { headers, body, url = "" }: Delivered): string {
+function signedPartsOf(sender: AnySender, { headers, body }: Delivered): string {
   const valueOf = (name: string) =>
     Object.entries(headers)
       .flatMap(([key, value]) => (key.toLowerCase() === name ? [value].flat() : []))
       .join(", ");
   const signature = valueOf(sender.signatureHeader);
-  const isForm = sender.name === "twilio" && !url.includes("bodySHA256");
+  const isForm = sender.name === "twilio" && !/^\s*[{[]/.test(Buffer.from(body).toString("latin1"));
   // Of a form Twilio signs each value of a field once, and neither the order nor the spelling.
   const fields = () =>
     [...new Set([...new URLSearchParams(Buffer.from(body).toString())].map((pair) => pair.join("=")))].sort();
   return JSON.stringify([
     isForm ? fields() : Buffer.from(body).toString("base64"),
-    sender.name === "twilio" ? url.slice(url.indexOf("?")).split("#")[0] : "",
     valueOf(
       ["standard-webhooks", "svix", "twitch"].includes(sender.name)
         ? (sender.keptHeaders.find((name) => name.endsWith("-id")) ?? "")
