@@ -156,7 +156,7 @@ export function createPipeline(config: PipelineConfig) {
 
     // The body is read only now: an eviction during the wait for a secret has replaced it.
     const { body, secret } = delivery;
-    const content = readable(body, received.headers, delivery.signature.url);
+    const content = readable(body, received.headers);
 
     // 5. Answer a handshake, also while the receiver closes. Nothing is stored.
     const answer = handshake?.post?.(content, secret) ?? null;

@@ -117,8 +117,8 @@ function checkIdHeader(id: string | undefined, secretNames: readonly string[]): 
 
 /** Checks it below its own name, so that an error has the option's whole name. */
 function checkPart<Schema extends z.ZodObject>(schema: Schema, signature: unknown): z.output<Schema> {
-  const whole = z.strictObject({ signature: schema as z.ZodType });
-  return checkOptions(FACTORY, whole, { signature }).signature as z.output<Schema>;
+  const checked: unknown = checkOptions(FACTORY, z.strictObject({ signature: schema }), { signature });
+  return (checked as { signature: z.output<Schema> }).signature;
 }
 
 function checkSigned(

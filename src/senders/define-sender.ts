@@ -120,7 +120,9 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     sign(body, { secret, now, headers = {} }) {
       const own = lowerCase(headers);
       // Those of the sample only where none of the sender's is given: they would name another event.
-      const given = readHeaders.some((name) => name in own) ? own : { ...lowerCase(sample(now).headers ?? {}), ...own };
+      const given = readHeaders.some((header) => header in own)
+        ? own
+        : { ...lowerCase(sample(now).headers ?? {}), ...own };
       return { ...given, ...scheme.sign(body, { secret, now, given }) };
     },
     sample,
@@ -195,21 +197,12 @@ class Unreadable extends Error {
   }
 }
 
-/**
- * A delivery whose body is parsed when it is first asked for.
- *
- * @param url the address that was signed; undefined for a stored event
- */
-export function readable(
-  body: Uint8Array,
-  headers: Readonly<Record<string, string | undefined>>,
-  url?: string,
-): ReadableDelivery {
+/** A delivery whose body is parsed when it is first asked for. */
+export function readable(body: Uint8Array, headers: Readonly<Record<string, string | undefined>>): ReadableDelivery {
   let json: ReturnType<typeof parseJson> | null = null;
   return {
     body,
     headers,
-    url,
     get json(): unknown {
       const { form } = this;
       if (form !== NO_FORM && form["payload"] === undefined) return form;

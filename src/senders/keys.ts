@@ -1,10 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 
-/** Why a text cannot be a secret: such as the line end of a file, with which it would match nothing. */
-export function blanksProblem(secret: string): string | null {
-  return secret === secret.trim() ? null : "it has white space at its beginning or end";
-}
-
 /** How a key is written: as the text itself, or as its bytes in base64 or hex. */
 export type KeyForm = "text" | "base64" | "hex";
 

@@ -4,15 +4,7 @@ import { parseJson } from "../events/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
 import { headerValueOf, type RequestHeaders } from "./headers.js";
-import {
-  blanksProblem,
-  hmacKey,
-  LEAST_KEY_BYTES,
-  privateKey,
-  publicKey,
-  type KeyForm,
-  type KeyPairDigest,
-} from "./keys.js";
+import { hmacKey, LEAST_KEY_BYTES, privateKey, publicKey, type KeyForm, type KeyPairDigest } from "./keys.js";
 
 /**
  * How a sender signs, as data. What does not fit takes a function in place of data.
@@ -168,11 +160,12 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     return [message.map((part) => (part === "body" ? body : NAMED_PARTS.has(part) ? (named[part] ?? "") : part))];
   }
 
+  const isCandidate = (text: string): boolean => kinds.some((kind) => kind.form.test(text));
+
   /** @returns the candidates and the time of the list; null for a header that has not the form */
   function parse(value: string): { candidates: string[]; time?: string } | null {
     if (!value.startsWith(prefix)) return null;
     const rest = value.slice(prefix.length);
-    const isCandidate = (text: string): boolean => kinds.some((kind) => kind.form.test(text));
     if (list === undefined) return isCandidate(rest) ? { candidates: [rest] } : null;
     // A header that was sent twice is joined by ", ": a proxy and this receiver could disagree about which value counts. But Supabase joins the
     // signatures of two secrets so, which differ.
@@ -237,7 +230,6 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     let texts: { of: Uint8Array; are: readonly SignedText[] } | null = null;
     return {
       ok: true,
-      url: url ?? "",
       secondsAhead: isTimeSent ? undefined : MOST_SECONDS_AHEAD,
       matches(body, secret) {
         // Once for all secrets.
@@ -266,7 +258,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     }
     const idHeader = idHeaders.find((name) => given[name] !== undefined) ?? idHeaders[0];
     const id = idHeader === undefined ? "" : (given[idHeader] ?? `msg_${randomUUID()}`);
-    const header = headers.find((name) => given[name] !== undefined) ?? (headers[0] as string);
+    const header = headers.find((name) => given[name] !== undefined) ?? headers[0] ?? "";
     const [text] = textsOf(body, { id, time: timeText, url: addressOf(publicUrl, "") ?? "" });
     const [{ digest: first }] = kinds as [(typeof kinds)[0]];
     const key = isHash(first) ? hmacKey(secret, keyForm, keyPrefix) : privateKey(secret, first);
@@ -278,7 +270,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     }
     const made = isHash(first)
       ? hmac(first, key, text, encoding)
-      : sign(hashOf(first), joined(text), key as KeyObject).toString(encoding);
+      : sign(hashOf(first), joined(text), key).toString(encoding);
     return {
       ...(idHeader !== undefined && { [idHeader]: id }),
       ...Object.fromEntries(timeHeaders.slice(0, 1).map((name) => [name, timeText])),
@@ -293,7 +285,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     secretProblem(secret: string): string | null {
       const { digest: first } = kinds[0] as (typeof kinds)[0];
       if (isHash(first)) {
-        if (hmacKey(secret, keyForm, keyPrefix) !== null) return blanksProblem(secret);
+        if (hmacKey(secret, keyForm, keyPrefix) !== null) return null;
         const place = keyPrefix === "" ? "" : ` after ${keyPrefix}`;
         return `expected ${keyForm}${place}, of at least ${LEAST_KEY_BYTES} bytes`;
       }

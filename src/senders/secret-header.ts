@@ -1,6 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
-import { blanksProblem } from "./keys.js";
 import { headerValueOf } from "./headers.js";
 import { namesOf, type CompiledScheme } from "./scheme.js";
 
@@ -34,8 +33,11 @@ export function compileBasic(scheme: BasicScheme): CompiledScheme {
   const compiled = compileSecretHeader(["authorization"], namesOf(scheme.id), "Basic ", (secret) => {
     return `Basic ${Buffer.from(secret).toString("base64")}`;
   });
-  const secretProblem = (secret: string) => (secret.includes(":") ? blanksProblem(secret) : "expected user:password");
-  return { ...compiled, secretProblem };
+  return { ...compiled, secretProblem: passwordProblem };
+}
+
+function passwordProblem(secret: string): string | null {
+  return secret.includes(":") ? null : "expected user:password";
 }
 
 function compileSecretHeader(
@@ -48,7 +50,7 @@ function compileSecretHeader(
     headers: ids,
     signedHeaders: headers.slice(0, 1),
     signatureHeaders: headers,
-    secretProblem: blanksProblem,
+    secretProblem: () => null,
     signature(sent) {
       const value = headerValueOf(sent, headers);
       if (value === undefined) return { ok: false, reason: "signature_missing" };

@@ -80,8 +80,6 @@ export interface ReadableDelivery {
   readonly body: Uint8Array;
   /** Those of the sender's `headers` that were sent, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The address that was signed, for a sender with `publicUrl`; undefined for an event that was stored, or came by `receiver.accept`. */
-  readonly url?: string | undefined;
   /** The body as JSON; of a form its fields, or the JSON of its field `payload`. What is neither is quarantined when this is read. */
   // oxlint-disable-next-line typescript/no-explicit-any -- `read` takes what the sender documents; what it returns is checked
   readonly json: any;

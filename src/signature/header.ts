@@ -11,8 +11,6 @@ export interface Signature {
   matches(body: Uint8Array, secret: string): boolean;
   /** When it was signed, in Unix seconds; null for a sender that signs no time. Called only for a body that matches. */
   signedAt(body: Uint8Array): number | null;
-  /** The address that was signed, for a sender that signs it. */
-  readonly url?: string;
   /** By how many seconds the time may be in the future at most. @default the tolerance */
   readonly secondsAhead?: number | undefined;
   /** In place of `matches`, for a sender with a function of its own. Never rejects. @param now in milliseconds since 1970 */

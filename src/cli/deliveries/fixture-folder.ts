@@ -58,7 +58,7 @@ export interface FixtureFolder {
   deliveries: readonly Delivery[];
 }
 
-const OTHER_FILES = /^(deliveries|signatures|(senders|samples|market)\/.*)\.json$/;
+const OTHER_FILES = /^(deliveries|signatures|(senders|samples|payloads|market)\/.*)\.json$/;
 
 /** Every `.json` file below the folder is an event, except `deliveries.json`, `signatures.json` and those of other senders. */
 export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {

@@ -53,7 +53,7 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
   const { timestamp, secretIndex } = found;
   const ageSeconds = timestamp === null ? null : nowSeconds - timestamp;
   if (ageSeconds === null || Math.abs(ageSeconds) <= toleranceSeconds) {
-    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers, signature.url)) };
+    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers)) };
     return { valid: true, ageSeconds, secretIndex, ...reading };
   }
   const when = ageSeconds >= 0 ? `${ageSeconds} s ago` : `${-ageSeconds} s in the future`;

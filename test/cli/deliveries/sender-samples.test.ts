@@ -29,7 +29,7 @@ test.each(NAMES)(
     let lastId: string | undefined;
     receiver.on("accepted", ({ eventId }) => (lastId = eventId));
     const samples = samplesOf(name);
-    expect(samples.length).toBeGreaterThanOrEqual(20);
+    expect(samples.length).toBeGreaterThanOrEqual(4);
     const differences: unknown[] = [];
     for (const [index, sample] of samples.entries()) {
       const filled = fillSample(sample, clock.now() + index);
@@ -79,6 +79,6 @@ test("a type is found alone and with its subtype, and each delivery of it is new
   expect(JSON.stringify(deliveryOfSample(fillSample(samples[0]!, now)))).not.toContain(String(json["same"]));
   const form = deliveryOfSample(fillSample(samples[1]!, now));
   expect(form.headers).toEqual({ "content-type": "application/x-www-form-urlencoded" });
-  const fields = Object.fromEntries(new URLSearchParams(String(form.body)));
+  const fields = Object.fromEntries(new URLSearchParams(form.body as string));
   expect(fields).toEqual({ payload: `{"at":"${new Date(now).toISOString()}"}`, n: "1", text: "ü &" });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** An event of `fixtures/samples/`. */
+/** An event of `fixtures/samples/` or `fixtures/payloads/`. */
 interface Sample {
   type: string;
   subtype: string | null;
@@ -21,11 +21,13 @@ export interface SampleDelivery {
   uuid: string;
 }
 
-const FOLDER = new URL("../../../fixtures/samples/", import.meta.url);
+const FIXTURES = new URL("../../../fixtures/", import.meta.url);
 
 /** All samples of a sender. */
 export function samplesOf(sender: string, now: number): SampleDelivery[] {
-  const samples = JSON.parse(readFileSync(new URL(`${sender}.json`, FOLDER), "utf8")) as Sample[];
+  const read = (folder: string) =>
+    JSON.parse(readFileSync(new URL(`${folder}/${sender}.json`, FIXTURES), "utf8")) as Sample[];
+  const samples = [...read("samples"), ...read("payloads")];
   // A millisecond apart, so that those without an id differ in their times.
   return samples.map((sample, index) => deliveryOf(sample, now + index));
 }

@@ -71,7 +71,7 @@ function linesOf(
   ];
   let length = LEAST_ERROR;
   const characters = Array.from(error);
-  const beginningOf = (count: number): string => characters.slice(0, count).join("");
+  const beginningOf = (end: number): string => characters.slice(0, end).join("");
   const isShared = (text: string): boolean => all.some((other) => other.error !== error && other.error.includes(text));
   while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length))) length += 1;
   const beginning = beginningOf(length);
