@@ -91,7 +91,9 @@ export function createPipeline(config: PipelineConfig) {
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
     let observed: ObservedDelivery | null = null;
     try {
-      const { headers, url } = request;
+      const { headers } = request;
+      // The path and query alone, also of an address.
+      const url = isDefault ? undefined : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
       observed = telemetry === null ? null : telemetry.receive(headers);
 
       // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not run, no room.

@@ -94,6 +94,7 @@ const TROUBLE: Partial<Record<RejectionCode, string>> = {
 
 /** A refusal whose reason the user can remove. */
 export interface Trouble {
+  endpoint?: string;
   code: RejectionCode;
   /** Null when no error caused it. */
   cause: unknown;
@@ -105,11 +106,11 @@ export interface Trouble {
 }
 
 export function logTrouble(log: ReceiverLog, throttle: LogThrottle, trouble: Trouble): void {
-  const { code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
+  const { endpoint, code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
   const suppressed = throttle(code);
   if (suppressed === null) return;
   const text = code === "body_unavailable" ? lostBodyAdvice(body) : (TROUBLE[code] ?? "a delivery could not be taken");
-  if (code === "body_too_large") return log.warn({ code, bodyBytes, bodyLimitBytes, suppressed }, text);
+  if (code === "body_too_large") return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.

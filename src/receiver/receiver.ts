@@ -195,7 +195,7 @@ export function createReceiver<Events extends object>(
       return "store_unavailable";
     },
     onRefused: reporter.refused,
-    onTrouble: (trouble) => logTrouble(log, throttle, trouble),
+    onTrouble: (trouble) => logTrouble(log, throttle, { ...trouble, endpoint }),
     onRepeated(event) {
       const suppressed = throttle("repeated");
       if (suppressed !== null) log.info({ ...event, suppressed }, REPEATED);

@@ -19,6 +19,8 @@ import { zoom } from "./zoom.js";
 export interface ToolOptions {
   publicUrl?: string | undefined;
   verifyToken?: string | undefined;
+  /** Of GitLab one that is no signing token is sent as it is. */
+  secret?: string | undefined;
 }
 
 const FACTORIES: Readonly<Record<SenderName, (options: ToolOptions) => AnySender>> = {
@@ -26,7 +28,7 @@ const FACTORIES: Readonly<Record<SenderName, (options: ToolOptions) => AnySender
   svix,
   stripe,
   github: () => github(),
-  gitlab: () => gitlab(),
+  gitlab: ({ secret = "whsec_" }) => gitlab({ token: !secret.startsWith("whsec_") }),
   shopify: () => shopify(),
   slack,
   paddle,

@@ -109,6 +109,7 @@ const DEFAULT_SECRET = "whsec_test";
 const OTHERS: readonly (() => { secrets: string; secret: string })[] = [
   // Written in base64 and in hex alike.
   () => same("7e57".repeat(16)),
+  () => same("user:password"),
   () => pemOf(generateKeyPairSync("ed25519")),
   () => pemOf(generateKeyPairSync("ec", { namedCurve: "P-256" })),
   () => pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 })),

@@ -103,7 +103,9 @@ async function story(env: NodeJS.ProcessEnv): Promise<void> {
     headers: { "x-github-event": "push" },
   });
   const captured = { ...headers, "X-GitHub-Delivery": randomUUID() };
-  expect(await app.post("github", captured, push)).toBe('200 {"received":true,"duplicate":true}');
+  expect(await app.post("github", headers, push)).toBe('200 {"received":true,"duplicate":true}');
+  expect(await app.post("github", captured, push)).toBe(RECEIVED);
+  expect(await app.next()).toMatchObject({ deliveryKey: `github/${captured["X-GitHub-Delivery"]}` });
 
   const slack: [string, string] = ["X-Slack-Signature", "X-Slack-Request-Timestamp"];
   expect(await postVersion0(app, "slack", slack, { type: "url_verification", challenge: "3eZbrw1a" })).toBe(

@@ -75,7 +75,7 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
   const [secret] = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
-  const sender = await senderOf(options);
+  const sender = await senderOf(options, secret);
   const samples = options.sender === undefined ? [] : samplesOf(options.sender);
   const sample = source === "sample" ? samples[0] : findSample(samples, source);
   if (options.sender !== undefined && sample === undefined && source !== "-" && !existsSync(source))

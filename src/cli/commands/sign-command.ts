@@ -41,7 +41,7 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     const [secret] = readSecrets(options, cli);
     const body = await readInput(file, cli);
     const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
-    const sender = options.sender === undefined ? null : await senderOf(options);
+    const sender = options.sender === undefined ? null : await senderOf(options, secret);
     const headers =
       sender === null
         ? { [SIGNATURE_HEADER]: signBody({ body, secret, timestamp }) }

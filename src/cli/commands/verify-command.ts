@@ -49,7 +49,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   ]);
   runs(command, context, async (file, options, { cli }) => {
     const secrets = readSecrets(options, cli);
-    const sender = await senderOf(options);
+    const sender = await senderOf(options, secrets[0]);
     const { explainDelivery } = await import("../diagnosis/explain-delivery.js");
     const explanation = explainDelivery({
       sender,

@@ -22,12 +22,15 @@ export const SENDER_HEADER = new Option(
   throw new InvalidArgumentError("Expected a name, a colon and a value, such as 'X-GitHub-Event: push'.");
 });
 
-/** The sender that was chosen, by default the service. Imported here, so that --help starts faster. */
-export async function senderOf(options: { sender?: SenderName; publicUrl?: string }): Promise<AnySender> {
+/** The sender that was chosen, by default the service. Imported here, so that --help starts faster. @param secret the first one */
+export async function senderOf(
+  options: { sender?: SenderName; publicUrl?: string },
+  secret?: string,
+): Promise<AnySender> {
   const { sender = "signals", publicUrl } = options;
   if (sender === "twilio" && publicUrl === undefined) throw usageError("--sender twilio needs --public-url <url>");
   const { builtInSender } = await import("../../senders/built-in.js");
-  return builtInSender(sender, { publicUrl }) as AnySender;
+  return builtInSender(sender, { publicUrl, secret }) as AnySender;
 }
 
 /** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */
@@ -47,11 +50,12 @@ export function headersForFile(
   sender: AnySender,
   terminal: Pick<Terminal, "note">,
 ): Record<string, string> {
-  const headers = headersOf(lines, sender);
-  if (sender.keptHeaders.some((name) => name in headers && name !== "content-type")) return headers;
-  for (const [name, value] of Object.entries(sender.sample(Date.now()).headers ?? {})) {
-    if (name in headers || name === "content-type" || name === "user-agent") continue;
+  const given = headersOf(lines, sender);
+  if (sender.keptHeaders.some((name) => name in given && name !== "content-type")) return given;
+  const { headers = {} } = sender.sample(Date.now());
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === "content-type" || name === "user-agent") continue;
     terminal.note(`the header ${name} is that of the sample: ${value}; give another with -H`);
   }
-  return headers;
+  return { ...headers, ...given };
 }

@@ -17,7 +17,9 @@ export function nodeHandler(receiver: Receiver): (request: IncomingMessage, resp
   // Express changes the prototypes of request and response, so V8 reads their properties slowly. So few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
-    const { method = "", url, headers } = request;
+    const { method = "", headers } = request;
+    // Express cuts the mount's path off `url`.
+    const url = (request as { originalUrl?: string }).originalUrl ?? request.url;
     // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
     const giveUp = (): void => void response.destroy();
     const body = capturedRawBody(request) ?? request;
@@ -49,6 +51,10 @@ class NodeHeaders implements HeadersLike {
 
   constructor(headers: IncomingHttpHeaders) {
     this.#headers = headers;
+  }
+
+  keys(): string[] {
+    return Object.keys(this.#headers);
   }
 
   get(name: string): string | null {

@@ -60,7 +60,7 @@ test("no file, no inbox, somebody else's file, a newer one", async () => {
   const newer = changed(await fillInbox([]), "PRAGMA user_version = 99");
   for (const path of [tempFiles(), tempFile("a letter to the reader", "letter.db"), theirs, newer]) {
     const examined = await examineHere(path);
-    expect(examined.problems.filter((id) => id !== "inbox_not_owned")).toEqual(["inbox_not_ours"]);
+    expect(examined.problems).toEqual(["inbox_not_ours"]);
     expect(examined.find("inbox_not_ours")?.fix?.includes("Upgrade")).toBe(path === newer);
   }
 });
@@ -90,7 +90,7 @@ test("a path that leads in a circle, and a lock that cannot be looked at, end no
 test("a damaged file", async () => {
   const db = await fillInbox([{ eventId: "one", body: "x".repeat(200_000) }]);
   writeFileSync(db, readFileSync(db).fill(0x5a, 4096, 12_288));
-  expect((await examineHere(db)).problems).toEqual(["inbox_not_owned", "inbox_damaged"]);
+  expect((await examineHere(db)).problems).toEqual(["inbox_damaged"]);
 });
 
 test("a log whose end is missing while a process has the file open", async () => {
@@ -100,14 +100,14 @@ test("a log whose end is missing while a process has the file open", async () =>
   writer.exec("CREATE TABLE other (text); INSERT INTO other VALUES (printf('%9000s', ''))");
   // A header and one frame.
   truncateSync(`${db}-wal`, 32 + 24 + 4096);
-  expect((await examineHere(db)).problems).toEqual(["inbox_not_owned", "inbox_damaged"]);
+  expect((await examineHere(db)).problems).toEqual(["inbox_damaged"]);
 });
 
 test("a file that is too large to be checked, and one that is held", async () => {
   const large = await fillInbox([]);
   truncateSync(large, 257 * 2 ** 20);
   const examined = await examineHere(large);
-  expect([examined.problems, examined.find("inbox_sound")]).toEqual([["inbox_not_owned"], undefined]);
+  expect([examined.problems, examined.find("inbox_sound")]).toEqual([[], undefined]);
   expect(examined.find("inbox_not_checked")?.found).toContain("257 MiB");
   // What is to be typed can be, whatever the path is.
   const odd = join(tempFiles(), "it's here; rm x.db");
@@ -121,7 +121,7 @@ test("a file that is too large to be checked, and one that is held", async () =>
   holder.pragma("locking_mode = EXCLUSIVE");
   holder.exec("BEGIN IMMEDIATE; COMMIT");
   const busy = await examineHere(held);
-  expect(busy.problems).toEqual(["inbox_not_owned"]);
+  expect(busy.problems).toEqual([]);
   expect(busy.find("inbox_not_checked")?.found).toContain("busy");
 });
 
@@ -132,7 +132,7 @@ test("events that were given up, wait for too long, or cannot be read are proble
     { eventId: "evt_3", state: "quarantined", reason: "not_json" },
   ]);
   const examined = await examineHere(db);
-  expect(examined.problems).toEqual(["inbox_not_owned", "inbox_behind", "inbox_dead", "inbox_quarantined"]);
+  expect(examined.problems).toEqual(["inbox_behind", "inbox_dead", "inbox_quarantined"]);
   expect(examined.find("inbox_behind")?.found).toBe("Behind: 1 waiting, the oldest received 24 h ago");
   expect(examined.find("inbox_dead")?.commands?.at(-1)).toBe(`npx signalbox inbox retry --all-dead --db ${db}`);
 });
@@ -141,11 +141,12 @@ test("an inbox that nobody has open is told, and is as it was", async () => {
   const db = await fillInbox([{ eventId: "one" }]);
   const before = readFileSync(db);
   const examined = await examineHere(db);
-  expect(examined.problems).toEqual(["inbox_not_owned"]);
+  expect(examined.problems).toEqual([]);
+  expect(examined.warnings).toContain("inbox_not_owned");
   expect(examined.find("inbox_sound")?.level).toBe("ok");
   expect(readFileSync(db).equals(before)).toBe(true);
   // The lock that was tried is free again.
-  expect((await examineHere(db)).problems).toContain("inbox_not_owned");
+  expect((await examineHere(db)).warnings).toContain("inbox_not_owned");
   const left = readdirSync(dirname(db)).filter((name) => name.endsWith("-wal"));
   expect(left.filter((name) => statSync(join(dirname(db), name)).size > 0)).toEqual([]);
 });
@@ -166,6 +167,7 @@ test.each(["alone", "shared"])("an inbox that a process has open, %s, has an own
   await once(owner.stdout, "data");
   const examined = await examineHere(db);
   expect(examined.problems).toEqual([]);
+  expect(examined.warnings).not.toContain("inbox_not_owned");
   expect(examined.find("inbox_owner")?.level).toBe("ok");
   expect(examined.find("inbox_sound")?.level).toBe("ok");
 });

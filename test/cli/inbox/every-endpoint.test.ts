@@ -238,12 +238,14 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(run.lines[0]).toBe("1 delivery was refused in the last 24 h: store_unavailable.");
   });
 
-  testHere("a stopped receiver needs a person, also for doctor", async () => {
+  testHere("a stopped receiver is told, and needs a person once an event waits", async () => {
     const place = newPlace();
     await staged(place, { orders: [{ eventId: "evt_1" }] });
     const run = await inbox(place, "stats");
-    expect([run.exitCode, run.lines[0]]).toEqual([1, "No receiver has this inbox open."]);
-    expect(await doctor(place)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("inbox_not_owned") });
+    expect([run.exitCode, run.lines[0]]).toEqual([0, "No receiver has this inbox open."]);
+    expect(await doctor(place)).toMatchObject({ stdout: expect.stringContaining("inbox_not_owned") });
+    await staged(place, { waits: [{ eventId: "evt_2", state: "ready" }] });
+    expect((await inbox(place, "stats")).exitCode).toBe(1);
   });
 
   testHere("an empty inbox that a receiver has open is fine, and says that it is empty", async () => {

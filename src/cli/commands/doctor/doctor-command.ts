@@ -53,14 +53,15 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     if (db !== undefined) assertPlace({ db, schema });
     else if (endpoint !== undefined || since !== undefined) throw usageError("--endpoint and --since need --db");
     const report = reportOutcomes(cli.terminal, json);
+    const secrets = url === undefined ? [] : readSecrets(options, cli);
     const input = {
       url: url ?? null,
-      secrets: url === undefined ? [] : readSecrets(options, cli),
+      secrets,
       ...(db !== undefined && { db }),
       ...(schema !== undefined && { schema }),
       endpoint,
       since,
-      ...(options.sender !== undefined && { sender: await senderOf(options) }),
+      ...(options.sender !== undefined && { sender: await senderOf(options, secrets[0]) }),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,
       signal: cli.signal,

@@ -75,7 +75,7 @@ export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   }
   const fix =
     "Start the receiver. If it runs, it uses another file: compare --db with the path in its sqliteStore(…), which is relative to its working folder.";
-  return [problem("inbox_not_owned", "no process on this machine has the inbox open", fix)];
+  return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
 /** A larger file is not checked: the check reads about 150 MB per second, and the write-ahead log grows until it ends. */

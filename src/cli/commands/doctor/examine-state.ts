@@ -3,7 +3,7 @@ import { describeEndpoints, type SituationProblem } from "../../../inbox/situati
 import { commandsFor, readStates } from "../../inbox/endpoint-states.js";
 import { withInbox } from "../../inbox/open-inbox.js";
 import { printable } from "../../console/printable.js";
-import { ok, problem, type Finding, type Subject } from "./examination.js";
+import { ok, problem, warning, type Finding, type Subject } from "./examination.js";
 
 const FIXES: Partial<Record<SituationProblem["id"], string>> = {
   inbox_behind:
@@ -31,7 +31,7 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
         const found = problems.filter(({ id }) => hasAny || id !== "inbox_not_owned");
         if (problems.length === 0) return [ok("inbox_up_to_date", `${name}${text.replace(/\.$/, "")}`)];
         return found.map(({ id, text: what }) => ({
-          ...problem(id, `${name}${what.replace(/\.$/, "")}`, FIXES[id] ?? ""),
+          ...(id === "inbox_not_owned" ? warning : problem)(id, `${name}${what.replace(/\.$/, "")}`, FIXES[id] ?? ""),
           commands: commandsFor(id, place),
         }));
       });

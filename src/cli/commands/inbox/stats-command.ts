@@ -28,7 +28,11 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
   runs(command, context, async (options, { cli: { terminal } }) =>
     withInbox(options, async (inbox) => {
       const { level, lines, endpoints } = describeEndpoints(await readStates(inbox, options.since));
-      const exitCode = level === "ok" ? EXIT.ok : EXIT.failed;
+      // A receiver that is stopped while nothing waits is told, and fails no script.
+      const isActed = endpoints.every(({ problems, stats }) =>
+        problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
+      );
+      const exitCode = isActed ? EXIT.ok : EXIT.failed;
       const refusals = joinRefusals(endpoints.map((each) => each.refusals));
       if (options.json) {
         const rows = endpoints.map(rowOf);
