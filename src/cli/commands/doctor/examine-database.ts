@@ -77,7 +77,7 @@ function* checkOwners(owners: readonly Owners[]): Iterable<Finding> {
   if (known.length === 0) {
     const fix =
       "Start the receiver. If it runs, it uses another inbox: compare --db and --schema with its postgresStore(…).";
-    yield problem("inbox_not_owned", "no receiver has the inbox open", fix);
+    yield warning("inbox_not_owned", "no receiver has the inbox open", fix);
   }
   for (const { endpoint, alive } of known) {
     if (alive > 0) yield ok("inbox_owner", `${alive} open with the endpoint ${endpoint}`);
