@@ -1,6 +1,7 @@
 import { isSignalboxError } from "../../../errors.js";
 import { describeEndpoints, type SituationProblem } from "../../../inbox/situation.js";
-import { commandsFor, readStates } from "../../inbox/endpoint-states.js";
+import { readStates } from "../../inbox/endpoint-states.js";
+import { inboxCommand } from "../../inbox/inbox-place.js";
 import { withInbox } from "../../inbox/open-inbox.js";
 import { printable } from "../../console/printable.js";
 import { ok, problem, warning, type Finding, type Subject } from "./examination.js";
@@ -14,6 +15,14 @@ const FIXES: Partial<Record<SituationProblem["id"], string>> = {
     "docs/errors.md, Answer codes, says what each code needs. What is mended before the sender's last attempt comes again.",
   inbox_dead: "Look at what fails and remove the cause. Then retry the dead events, or discard them.",
   inbox_quarantined: "List them: each says why. Retry them with a version that can read them, or discard them.",
+};
+
+/** The commands that help, the one to begin with first. */
+const COMMANDS: Partial<Record<SituationProblem["id"], readonly string[]>> = {
+  inbox_behind: ["inbox failures"],
+  inbox_paused: ["inbox failures"],
+  inbox_dead: ["inbox failures", "inbox retry --all-dead"],
+  inbox_quarantined: ["inbox ls --state quarantined"],
 };
 
 /** What waits, fails, was given up or was refused, for each endpoint of the inbox, the worst first. */
@@ -32,7 +41,7 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
         if (problems.length === 0) return [ok("inbox_up_to_date", `${name}${text.replace(/\.$/, "")}`)];
         return found.map(({ id, text: what }) => ({
           ...(id === "inbox_not_owned" ? warning : problem)(id, `${name}${what.replace(/\.$/, "")}`, FIXES[id] ?? ""),
-          commands: commandsFor(id, place),
+          commands: (COMMANDS[id] ?? []).map((words) => inboxCommand(words, place)),
         }));
       });
     });

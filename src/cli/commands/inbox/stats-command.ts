@@ -6,7 +6,7 @@ import { runs, withExamples, type CommandContext } from "../../options/define-co
 import { EXIT } from "../../options/exit.js";
 import { shortened } from "../../console/printable.js";
 import { formatTable } from "../../console/table.js";
-import { commandsFor, readStates } from "../../inbox/endpoint-states.js";
+import { readStates } from "../../inbox/endpoint-states.js";
 import { JUDGED_SINCE } from "../../inbox/filters.js";
 import { addInboxOptions, withInbox } from "../../inbox/open-inbox.js";
 import { refusalLines } from "../../inbox/refusal-lines.js";
@@ -52,11 +52,6 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
       ]);
       for (const line of formatTable([["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())], ...counts]))
         print(line);
-      const place = inbox.isShared ? options : { ...options, endpoint: undefined };
-      const next = endpoints.flatMap(({ problems }) =>
-        problems.flatMap(({ id }) => commandsFor(id, place).slice(0, 1)),
-      );
-      for (const each of new Set(next)) print(`$ ${each}`);
       return exitCode;
     }),
   );
