@@ -1,0 +1,105 @@
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import express from "express";
+import express4 from "express4";
+import request from "supertest";
+import { expect, onTestFinished, test } from "vitest";
+import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
+import { fetchHandler } from "../../src/receiver/adapters/fetch-handler.js";
+import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
+import type { Receiver } from "../../src/receiver/receiver.js";
+import { defineSender, twilio } from "../../src/senders/index.js";
+import type { Sender } from "../../src/senders/sender.js";
+import { testReceiver } from "../../src/testing/index.js";
+
+// What a sender is asked about a request is the same in each framework: all of its headers, and its whole path.
+
+interface Sent {
+  method: "POST" | "OPTIONS";
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+type Answer = { status: number; headers: Record<string, string> };
+type Ask = (receiver: Receiver, sent: Sent) => Promise<Answer>;
+
+const overHttp =
+  (listenerOf: (receiver: Receiver) => Parameters<typeof request>[0]): Ask =>
+  async (receiver, { method, path, headers, body }) => {
+    const asked =
+      method === "POST" ? request(listenerOf(receiver)).post(path) : request(listenerOf(receiver)).options(path);
+    const { status, headers: answered } = await asked.set(headers).send(body);
+    return { status, headers: answered as Record<string, string> };
+  };
+
+const FRAMEWORKS: readonly (readonly [string, Ask])[] = [
+  ["node:http", overHttp((receiver) => createServer(nodeHandler(receiver)))],
+  ["Express 5", overHttp((receiver) => express().use("/hooks", expressHandler(receiver)))],
+  ["Express 4", overHttp((receiver) => express4().use("/hooks", expressHandler(receiver)))],
+  [
+    "fetch",
+    async (receiver, { method, path, headers, body }) => {
+      const init = { method, headers, ...(method === "POST" && { body }) };
+      const answer = await fetchHandler(receiver)(new Request(`https://hooks.example${path}`, init));
+      return { status: answer.status, headers: Object.fromEntries(answer.headers) };
+    },
+  ],
+];
+
+async function receiverOf(sender: Sender<object>, secrets: string): Promise<Receiver> {
+  const { receiver } = await testReceiver({ sender, secrets });
+  onTestFinished(() => receiver.close({ graceMs: 0 }));
+  return receiver;
+}
+
+test.each(FRAMEWORKS)("%s: verify gets every header and the whole path", async (_name, ask) => {
+  const asked: unknown[] = [];
+  const sender = defineSender({
+    name: "own",
+    verify: ({ headers, url, secret }) => {
+      asked.push(url);
+      return headers["x-token"] === secret;
+    },
+    read: ({ json }) => ({ id: json.id, type: "a" }),
+  });
+  const receiver = await receiverOf(sender, "right");
+  const sent = { method: "POST", path: "/hooks/a?b=1", body: '{"id":"1"}' } as const;
+  const type = { "content-type": "application/json" };
+  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "right" } })).toMatchObject({ status: 200 });
+  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "wrong" } })).toMatchObject({ status: 401 });
+  expect(asked).toEqual(["/hooks/a?b=1", "/hooks/a?b=1"]);
+});
+
+test.each(FRAMEWORKS)("%s: OPTIONS is answered by the headers of the request", async (_name, ask) => {
+  const sender = defineSender({
+    name: "own",
+    signature: { header: "x-own" },
+    read: () => ({ id: null, type: "a" }),
+    handshake: {
+      options: ({ headers }) => ({
+        headers: { "WebHook-Allowed-Origin": headers["webhook-request-origin"] ?? "none" },
+      }),
+    },
+  });
+  const receiver = await receiverOf(sender, "secret");
+  const headers = { "WebHook-Request-Origin": "events.example" };
+  expect(await ask(receiver, { method: "OPTIONS", path: "/hooks/a", headers, body: "" })).toMatchObject({
+    status: 200,
+    headers: { "webhook-allowed-origin": "events.example" },
+  });
+});
+
+test.each(FRAMEWORKS)("%s: an address is made of the whole path", async (_name, ask) => {
+  const publicUrl = ({ url }: { url: string }) =>
+    /^\/hooks\/[a-z]{1,9}$/.test(url) ? `https://hooks.example${url}` : null;
+  const receiver = await receiverOf(twilio({ publicUrl }), "token");
+  const send = (path: string) => {
+    const signature = createHmac("sha1", "token")
+      .update("https://hooks.example/hooks/acmeMessageSidSM1")
+      .digest("base64");
+    const headers = { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature };
+    return ask(receiver, { method: "POST", path, headers, body: "MessageSid=SM1" });
+  };
+  expect(await send("/hooks/acme")).toMatchObject({ status: 200 });
+  expect(await send("/hooks/other")).toMatchObject({ status: 401 });
+});
