@@ -48,6 +48,8 @@ export type AcceptResult =
        * same. It is for the caller to say whether the two are one event.
        */
       otherThan: "id" | "content" | null;
+      /** The stored event came by `receiver.accept`, whose bytes are not those of a delivery. */
+      isBackfilled: boolean;
       /** Those of its facts that are other ones. */
       differing: readonly Fact[];
     };

@@ -101,9 +101,10 @@ export function createInbox(config: InboxConfig) {
         const result = await add({ ...input, eventId }, bodyHash, contentKey, isRepeated);
         const isSame =
           result.status === "accepted" ||
+          result.isBackfilled ||
           (result.sameBody && !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
         const otherThan = isSame ? null : result.otherThan;
-        // The API writes a body in another way than a delivery, so of what came by it the id alone counts.
+        // The API writes a body in another way than a delivery, so of what came by it the id alone counts, as of what is stored by it.
         const isOther = otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
         if (otherThan === "content") contentKey = null;
         else if (isOther) eventId = ownId;

@@ -126,7 +126,10 @@ export function createPipeline(config: PipelineConfig) {
       if (!signature.ok) {
         const answer =
           isAsked && isShort(collected.bytes.byteLength) ? handshake?.unsigned?.(readable(collected.bytes, {})) : null;
-        if (answer) return answerWith(answer);
+        if (answer) {
+          observed?.end("verified");
+          return answerWith(answer);
+        }
         return refuse({ code: signature.reason }, observed, request);
       }
 

@@ -6,9 +6,8 @@ import type { HeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";
 import { isSame } from "./secrets.js";
-import { withDeadline } from "../time/timers.js";
 
-type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs" | "ackTimeoutMs">;
+type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs">;
 
 /** What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a secret. */
 export interface SignedDelivery {
@@ -28,7 +27,6 @@ export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH: Refusal = { code: "signature_mismatch" };
 const CLOSING: Refusal = { code: "closing" };
-const LATE: Refusal = { code: "ack_timeout" };
 
 /**
  * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that is not known yet: the
@@ -36,7 +34,7 @@ const LATE: Refusal = { code: "ack_timeout" };
  * lookup every {@link LOOKUP_EVERY_MS}.
  */
 export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
-  const { secrets, clock, toleranceSeconds, secretWaitMs, ackTimeoutMs } = config;
+  const { secrets, clock, toleranceSeconds, secretWaitMs } = config;
   /** The functions that end the current waits. */
   const waits = new Set<() => void>();
   let nextLookup: ReturnType<typeof lookUpNow> | null = null;
@@ -51,7 +49,7 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     return null;
   }
 
-  /** The sender has a function of its own. Each secret is tried, at once. What comes after the deadline is not used: the sender tries again. */
+  /** The sender has a function of its own. Each secret is tried, at once. */
   async function verifyByFunction(
     delivery: SignedDelivery,
     verify: NonNullable<Signature["verify"]>,
@@ -160,10 +158,8 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     verify(delivery: SignedDelivery): Verdict | Promise<Verdict> {
       try {
         const { verify } = delivery.signature;
-        if (verify !== undefined) {
-          const verdict = withDeadline(verifyByFunction(delivery, verify), clock, ackTimeoutMs, LATE);
-          return whileHeld(delivery, verdict).catch(unavailable);
-        }
+        // Held until the function ends, also after the deadline of the delivery: until then it has the bytes.
+        if (verify !== undefined) return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
         const known = secrets.lookUp();
         const verdict =
           known instanceof Promise

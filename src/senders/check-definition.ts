@@ -104,7 +104,11 @@ export function checkDefinition(definition: unknown): void {
     checkIdHeader(id, secretNames);
   } else if (signature !== undefined && "basic" in signature) {
     checkIdHeader(checkPart(basicSchema, signature).id, secretNames);
-  } else if (signature !== undefined) checkSigned(checkPart(signedSchema, signature), checked);
+  } else if (signature !== undefined) {
+    const signed = checkPart(signedSchema, signature);
+    for (const id of namesOf(signed.id)) checkIdHeader(id, secretNames);
+    checkSigned(signed, checked);
+  }
   const kept = (checked.headers ?? []).find((name) => secretNames.includes(name.toLowerCase()));
   if (kept !== undefined)
     throw new OptionError(FACTORY, "headers", `"${kept}" holds a secret, which is not stored with an event`);

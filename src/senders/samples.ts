@@ -19,13 +19,15 @@ export interface EventSample {
 
 /** The samples of the package; none for a sender of your own. From `src` and from `dist` the path is the same. */
 export function samplesOf(sender: string): readonly EventSample[] {
-  const path = join(import.meta.dirname, `../../fixtures/samples/${sender}.json`);
+  const path = join(import.meta.dirname ?? "", `../../fixtures/samples/${sender}.json`);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as EventSample[]) : [];
 }
 
 /** Makes a sender's first sample. */
 export function firstSampleOf(sender: string): (now: number) => SampleDelivery {
-  return (now) => deliveryOfSample(fillSample(samplesOf(sender)[0] as EventSample, now));
+  // In a bundle there are none.
+  return (now) =>
+    deliveryOfSample(fillSample(samplesOf(sender)[0] ?? { type: "", subtype: null, subject: null, id: null }, now));
 }
 
 /** Fills the placeholders, as if the event happened now. */

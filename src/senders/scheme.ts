@@ -1,5 +1,5 @@
 import { createHmac, randomUUID, sign, timingSafeEqual, verify, type KeyObject } from "node:crypto";
-import { SignalboxError } from "../errors.js";
+import { safely, SignalboxError } from "../errors.js";
 import { parseJson } from "../events/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
@@ -154,7 +154,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
 
   function textsOf(body: Uint8Array, named: Record<string, string>, requestUrl?: string): readonly SignedText[] {
     if (typeof message === "function") {
-      const texts = message({ body, url: named["url"] ?? "", requestUrl }) ?? [];
+      const texts = safely(() => message({ body, url: named["url"] ?? "", requestUrl }), null) ?? [];
       return isOneText(texts) ? [texts] : texts;
     }
     return [message.map((part) => (part === "body" ? body : NAMED_PARTS.has(part) ? (named[part] ?? "") : part))];

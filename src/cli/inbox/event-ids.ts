@@ -1,7 +1,7 @@
 import type { EventKey, InboxStore } from "../../inbox/store.js";
 import { CliError, EXIT, usageError } from "../options/exit.js";
 import { echoed, printable } from "../console/printable.js";
-import { listPages, type OpenInbox } from "./open-inbox.js";
+import type { OpenInbox } from "./open-inbox.js";
 
 /** An event without a usable id has the hash of its bytes as its id. Tables show this number of digits of the hash. */
 const SHOWN_DIGITS = 16;
@@ -31,12 +31,8 @@ async function fullId(store: InboxStore, endpoint: string, typed: string): Promi
   const prefix = `${endpoint}/`;
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   if (!SHORT_HASH.test(id)) return id;
-  const found: string[] = [];
-  // Only quarantined events have a hash as their id.
-  for await (const page of listPages(store, { endpoint, state: "quarantined" })) {
-    found.push(...page.map(({ eventId }) => eventId).filter((eventId) => eventId.startsWith(id)));
-  }
-  if (found.length > 1)
-    throw new CliError(EXIT.failed, `${found.length} events have an id that starts with ${id}: type more digits`);
-  return found[0] ?? id;
+  const { entries } = await store.search(endpoint, { eventId: id, limit: 2 });
+  if (entries.length > 1)
+    throw new CliError(EXIT.failed, `several events have an id that starts with ${id}: type more digits`);
+  return entries[0]?.eventId ?? id;
 }

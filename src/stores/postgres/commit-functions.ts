@@ -139,7 +139,7 @@ const ACCEPT = `
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
     p_repeated boolean[] DEFAULT NULL,
-    OUT seqs bigint[], OUT fates text[] -- new; same; other (body); id or content with the facts that differ. NULL: all new
+    OUT seqs bigint[], OUT fates text[] -- new; same; other (body); these with backfilled; id or content with the facts that differ. NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
@@ -174,6 +174,8 @@ const ACCEPT = `
         array_agg(
           CASE
             WHEN old.seq = ANY (v_new) AND old.content_key IS NOT DISTINCT FROM e.content_key THEN 'new'
+            WHEN b.received LIKE '%"backfilled":true%' THEN
+              CASE WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other backfilled' ELSE 'same backfilled' END
             WHEN coalesce(old.body_hash, alike.body_hash) <> e.hash THEN 'other'
             WHEN (coalesce(old.type, alike.type), coalesce(old.subtype, alike.subtype), coalesce(old.subject, alike.subject))
               IS NOT DISTINCT FROM (e.type, e.subtype, e.subject) THEN 'same'
@@ -186,7 +188,8 @@ const ACCEPT = `
       FROM unnest(p_ids, p_hashes, p_content_keys, p_types, p_subtypes, p_subjects)
         WITH ORDINALITY AS e(id, hash, content_key, type, subtype, subject, n)
       LEFT JOIN inbox old ON old.endpoint = p_endpoint AND old.event_id = e.id
-      LEFT JOIN inbox alike ON old.seq IS NULL AND alike.endpoint = p_endpoint AND alike.content_key = e.content_key;
+      LEFT JOIN inbox alike ON old.seq IS NULL AND alike.endpoint = p_endpoint AND alike.content_key = e.content_key
+      LEFT JOIN inbox_body b ON b.seq = coalesce(old.seq, alike.seq);
       IF array_position(seqs, NULL) IS NOT NULL THEN
         RAISE EXCEPTION 'the original of a duplicate was pruned meanwhile' USING ERRCODE = 'serialization_failure';
       END IF;

@@ -156,15 +156,18 @@ function acceptResult(
   }
   if (fate !== "new") {
     // `id type subject`: the key, and the facts that differ.
-    const [key, ...differing] = fate.split(" ");
-    const otherThan = fate === "same" ? null : key === "content" ? "content" : "id";
-    return { status: "duplicate", seq, sameBody: fate !== "other", otherThan, differing: differing as Fact[] };
+    const [key, ...words] = fate.split(" ");
+    const isBackfilled = words.includes("backfilled");
+    const otherThan = key === "same" ? null : key === "content" ? "content" : "id";
+    const differing = isBackfilled ? [] : (words as Fact[]);
+    return { status: "duplicate", seq, sameBody: key !== "other", otherThan, isBackfilled, differing };
   }
   return {
     status: "duplicate",
     seq,
     sameBody: first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0,
     otherThan: first !== undefined && isSameEvent(first, event) ? null : "id",
+    isBackfilled: first?.received.backfilled === true,
     differing: first === undefined ? [] : differingFacts(first, event),
   };
 }

@@ -128,6 +128,7 @@ export function createCommitter(db: Database, shared: boolean) {
       seq: stored.seq,
       sameBody: Buffer.compare(stored.bodyHash, event.bodyHash) === 0,
       otherThan: isSameEvent(stored, event) ? null : byId === undefined ? "content" : "id",
+      isBackfilled: payloads.findReceived(stored.seq, 0).backfilled === true,
       differing: differingFacts(stored, event),
     };
   }

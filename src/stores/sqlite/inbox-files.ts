@@ -98,7 +98,9 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
   function isFileCut(bytes: number): boolean {
     const hasShrunk = bytes < fileBytes;
     fileBytes = bytes;
-    return hasShrunk && bytes < (db.pragma("page_count", { simple: true }) as number) * pageBytes;
+    const pages = db.pragma("page_count", { simple: true }) as number;
+    // Pages that are not in the file yet are in the WAL, each in a frame of its own.
+    return hasShrunk && pages - Math.floor(bytes / pageBytes) > endOfWal();
   }
 
   function cutError(): SignalboxError {
