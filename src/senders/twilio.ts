@@ -98,7 +98,7 @@ function textOf(body: Uint8Array): string | null {
   const names = [...values.keys()].sort();
   const text = names.flatMap((name) => [...(values.get(name) ?? [])].sort().map((value) => name + value)).join("");
   // The end of the address of a captured request with JSON, whose signature this form would have.
-  return BODY_HASH.test(text) ? null : text;
+  return BODY_HASH.exec(text)?.index === 0 ? null : text;
 }
 
 /**

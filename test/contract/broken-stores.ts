@@ -37,6 +37,11 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
     bend: compareBodies,
   },
   {
+    mistake: "does not say that an event came by the API",
+    caught: "a duplicate says in what its original differs, and whether it came by the API",
+    bend: hideBackfills,
+  },
+  {
     mistake: "forgets that bytes came before",
     caught: "an event whose bytes came before is stored and claimed so, with its sender",
     bend: forgetRepeated,
@@ -174,6 +179,18 @@ function compareBodies(store: InboxStore): InboxStore {
           ? each
           : { ...each, otherThan: each.sameBody ? null : "id" };
       return { ...result, accepts: result.accepts.map(compared) };
+    },
+  };
+}
+
+function hideBackfills(store: InboxStore): InboxStore {
+  const hidden = (each: AcceptResult): AcceptResult =>
+    each.status === "accepted" ? each : { ...each, isBackfilled: false };
+  return {
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      return { ...result, accepts: result.accepts.map(hidden) };
     },
   };
 }

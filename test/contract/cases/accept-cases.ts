@@ -52,6 +52,25 @@ export const ACCEPT_CASES: readonly StoreCase[] = [
     deepStrictEqual(statuses, ["accepted", "duplicate"], "the second accept of an id was not a duplicate");
     strictEqual(accepts[0]?.seq, accepts[1]?.seq, "the duplicate has a different seq from its original");
   }),
+  storeCase(
+    "G2",
+    "a duplicate says in what its original differs, and whether it came by the API",
+    async ({ store }) => {
+      await accept(store, "evt_1", { received: { ...newEvent("evt_1").received, backfilled: true } });
+      await accept(store, "evt_2", { type: "a", subject: "x" });
+      const again = [newEvent("evt_1", { body: Buffer.from("other") }), newEvent("evt_2", { type: "a", subject: "y" })];
+      const { accepts } = await commit(store, { accepts: again });
+      const said = accepts.map((each) => each.status === "duplicate" && [each.isBackfilled, each.differing]);
+      deepStrictEqual(
+        said,
+        [
+          [true, []],
+          [false, ["subject"]],
+        ],
+        "a difference or the API was not told",
+      );
+    },
+  ),
   storeCase("G2", "the same id at another endpoint is another event", async ({ store }) => {
     await accept(store, "evt_1");
     await accept(store, "evt_1", {}, SECOND);

@@ -269,3 +269,11 @@ test("a quarantined event of another sender is read again only by one that adopt
   expect(OWN_ID.exec(own)?.[1]).toBe("1");
   await waitForEvent(heir.receiver, own);
 });
+
+test("what came by the sender's API is the event of its delivery, although its bytes are others", async () => {
+  const rig = await testReceiver({ sender: shop(), onEvent: () => {} });
+  const headers = { "x-id": "a", "x-type": "paid" };
+  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({ status: "accepted" });
+  expect(await send(rig, { order: 1 }, { id: "a" })).toBe(DUPLICATE);
+  expect(await idsOf(rig.receiver)).toEqual(["a"]);
+});

@@ -99,6 +99,16 @@ test("twilio: a hash that somebody writes into a message is none of a body", asy
   }
 });
 
+test("twilio: the signature of a request with JSON is that of no form", async () => {
+  const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
+  const json = '{"MessageSid":"SM1"}';
+  const end = `&bodySHA256=${createHash("sha256").update(json).digest("hex")}`;
+  const headers = signedForm(TWILIO_URL + end, "");
+  expect(await send({ headers, body: json, url: `/twilio?tenant=1${end}` })).toBe("accepted");
+  for (const body of [`${encodeURIComponent(end)}`, `${encodeURIComponent("&")}=${encodeURIComponent(end.slice(1))}`])
+    expect(await send({ headers, body, url: "/twilio?tenant=1" })).toBe("signature_mismatch");
+});
+
 test("twilio: with an address from the request, neither its spelling nor its end makes a second event", async () => {
   const send = await receiverOf(twilio({ publicUrl: ({ url }) => `https://hooks.example${url}` }));
   const form = `Body=${encodeURIComponent("see a:b, 'c'")}&From=x`;
