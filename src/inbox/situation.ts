@@ -106,7 +106,8 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
 }
 
 /**
- * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing. Checks of a server's
+ * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while
+ * a receiver starts. Checks of a server's
  * health use GET, and a closing receiver is asked again by the sender.
  */
 const LEAST_REFUSED = new Map<string, number>([
@@ -114,6 +115,7 @@ const LEAST_REFUSED = new Map<string, number>([
   ["signature_malformed", 10],
   ["encoding_unsupported", 10],
   ["body_timeout", 10],
+  ["store_unavailable", 10],
   ["method_not_allowed", Infinity],
   ["closing", Infinity],
 ]);

@@ -43,8 +43,7 @@ export function recordOf(headers: RequestHeaders): Readonly<Record<string, strin
   const names = isHeaders(headers)
     ? [...((headers as Partial<Headers>).keys?.() ?? [])]
     : Object.keys(headers).map((name) => name.toLowerCase());
-  const entries = names.map((name) => [name, headerValue(headers, name)] as const);
-  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(names.map((name) => [name, headerValue(headers, name) ?? ""]));
 }
 
 function isHeaders(headers: RequestHeaders): headers is HeadersLike {

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyPairKeyObjectResult } from "node:crypto";
+import { generateKeyPairSync } from "node:crypto";
 import type { DeliveryResponse } from "../receiver/delivery.js";
 import type { ReceiverOptions, SenderReceiverOptions } from "../receiver/options.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
@@ -105,34 +105,20 @@ export async function testReceiver<Events extends object>(
   };
 }
 
-const DEFAULT_SECRET = "whsec_test";
-const OTHERS: readonly (() => { secrets: string; secret: string })[] = [
-  // Written in base64 and in hex alike.
-  () => same("7e57".repeat(16)),
-  () => same("user:password"),
-  () => pemOf(generateKeyPairSync("ed25519")),
-  () => pemOf(generateKeyPairSync("ec", { namedCurve: "P-256" })),
-  () => pemOf(generateKeyPairSync("rsa", { modulusLength: 2048 })),
-];
+/** What a sender takes: any text, base64 and hex alike, or a password; or else a pair of keys. */
+const TEXTS = ["whsec_test", "7e57".repeat(16), "user:password"];
+const KEYS = [["ed25519"], ["ec", { namedCurve: "P-256" }], ["rsa", { modulusLength: 2048 }]] as const;
 
 /** The secret that the receiver has, and the one that `deliver` signs with. */
 function madeFor(sender: AnySender | undefined): { secrets: string; secret: string } {
   const fits = (secret: string): boolean => sender === undefined || sender.secretProblem(secret) === null;
-  if (fits(DEFAULT_SECRET)) return same(DEFAULT_SECRET);
-  for (const make of OTHERS) {
-    const made = make();
-    if (fits(made.secrets)) return made;
+  const [first = ""] = TEXTS;
+  const text = TEXTS.find(fits);
+  if (text !== undefined) return { secrets: text, secret: text };
+  for (const [type, options] of KEYS) {
+    const { publicKey, privateKey } = generateKeyPairSync(type as "ec", options as { namedCurve: string });
+    const secrets = String(publicKey.export({ format: "pem", type: "spki" }));
+    if (fits(secrets)) return { secrets, secret: String(privateKey.export({ format: "pem", type: "pkcs8" })) };
   }
-  return same(DEFAULT_SECRET);
-}
-
-function same(secret: string): { secrets: string; secret: string } {
-  return { secrets: secret, secret };
-}
-
-function pemOf({ publicKey, privateKey }: KeyPairKeyObjectResult): { secrets: string; secret: string } {
-  return {
-    secrets: String(publicKey.export({ format: "pem", type: "spki" })),
-    secret: String(privateKey.export({ format: "pem", type: "pkcs8" })),
-  };
+  return { secrets: first, secret: first };
 }

@@ -29,7 +29,7 @@ const overHttp =
     const asked =
       method === "POST" ? request(listenerOf(receiver)).post(path) : request(listenerOf(receiver)).options(path);
     const { status, headers: answered } = await asked.set(headers).send(body);
-    return { status, headers: answered as Record<string, string> };
+    return { status, headers: answered };
   };
 
 const FRAMEWORKS: readonly (readonly [string, Ask])[] = [

@@ -234,10 +234,10 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
   testHere("a store that failed is told by what it refused", async () => {
     const place = newPlace();
     await staged(place, { orders: [{ eventId: "evt_1" }] });
-    await attended(place, ["orders"], { orders: refused({ store_unavailable: 1 }) });
+    await attended(place, ["orders"], { orders: refused({ store_unavailable: 10 }) });
     const run = await inbox(place, "stats");
     expect(run.exitCode).toBe(1);
-    expect(run.lines[0]).toBe("1 delivery was refused in the last 24 h: store_unavailable.");
+    expect(run.lines[0]).toBe("10 deliveries were refused in the last 24 h: store_unavailable.");
   });
 
   testHere("a stopped receiver is told, and needs a person once an event waits", async () => {
