@@ -129,10 +129,7 @@ function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): s
   if (main === undefined) return "";
   const count = refused.reduce((sum, each) => sum + each.count, 0);
   const what = count === 1 ? "1 delivery was" : `${formatCount(count)} deliveries were`;
-  // A sender may not send such a one again, so it does not hide behind others.
-  const large = others.find(({ code }) => code === "body_too_large");
-  const also = large === undefined ? "" : `, and ${formatCount(large.count)} ${large.code}`;
-  const reason = `${others.length > 0 ? "mostly " : ""}${visible(main.code)}${also}`;
+  const reason = `${others.length > 0 ? "mostly " : ""}${visible(main.code)}`;
   return `${what} refused in the last ${formatAge(refusedForMs)}: ${reason}.`;
 }
 
