@@ -112,7 +112,6 @@ const KEYS = [["ed25519"], ["ec", { namedCurve: "P-256" }], ["rsa", { modulusLen
 /** The secret that the receiver has, and the one that `deliver` signs with. */
 function madeFor(sender: AnySender | undefined): { secrets: string; secret: string } {
   const fits = (secret: string): boolean => sender === undefined || sender.secretProblem(secret) === null;
-  const [first = ""] = TEXTS;
   const text = TEXTS.find(fits);
   if (text !== undefined) return { secrets: text, secret: text };
   for (const [type, options] of KEYS) {
@@ -120,5 +119,5 @@ function madeFor(sender: AnySender | undefined): { secrets: string; secret: stri
     const secrets = String(publicKey.export({ format: "pem", type: "spki" }));
     if (fits(secrets)) return { secrets, secret: String(privateKey.export({ format: "pem", type: "pkcs8" })) };
   }
-  return { secrets: first, secret: first };
+  return { secrets: "", secret: "" };
 }
