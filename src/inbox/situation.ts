@@ -110,18 +110,20 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
  * a receiver starts. Checks of a server's
  * health use GET, and a closing receiver is asked again by the sender.
  */
-const LEAST_REFUSED = new Map<string, number>([
-  ["signature_missing", 10],
-  ["signature_malformed", 10],
-  ["encoding_unsupported", 10],
-  ["body_timeout", 10],
-  ["store_unavailable", 10],
-  ["method_not_allowed", Infinity],
-  ["closing", Infinity],
-]);
+const LEAST_REFUSED = 10;
+const LEAST_OF = [
+  "signature_missing",
+  "signature_malformed",
+  "encoding_unsupported",
+  "body_timeout",
+  "store_unavailable",
+];
+const NONE_OF = ["method_not_allowed", "closing"];
 
 function isRefusing({ refused = [] }: SituationFacts): boolean {
-  return refused.some(({ code, count }) => count >= (LEAST_REFUSED.get(code) ?? 1));
+  return refused.some(
+    ({ code, count }) => !NONE_OF.includes(code) && count >= (LEAST_OF.includes(code) ? LEAST_REFUSED : 1),
+  );
 }
 
 function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {
