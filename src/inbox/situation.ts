@@ -106,9 +106,8 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
 }
 
 /**
- * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while
- * a receiver starts. Checks of a server's
- * health use GET, and a closing receiver is asked again by the sender.
+ * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while a receiver
+ * starts. Checks of a server's health use GET, and a closing receiver is asked again by the sender.
  */
 const LEAST_REFUSED = 10;
 const LEAST_OF = [

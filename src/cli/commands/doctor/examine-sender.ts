@@ -8,7 +8,7 @@ import { storedOrNot } from "./examine-body.js";
 import { connected } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 
-/** Older than a time in a body may be, so that every receiver refuses it, but after it has checked the digest: this proves the secret, and stores nothing. */
+/** So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing. A time in a body may be two days old. */
 const LONG_AGO_MS = 3 * 24 * 60 * 60 * 1000;
 
 /** Posts a sample of the sender, signed so long ago that it is not stored. */
