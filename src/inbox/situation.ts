@@ -110,19 +110,17 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
  * starts. Checks of a server's health use GET, and a closing receiver is asked again by the sender.
  */
 const LEAST_REFUSED = 10;
-const LEAST_OF = [
+const LEAST_OF = new Set([
   "signature_missing",
   "signature_malformed",
   "encoding_unsupported",
   "body_timeout",
   "store_unavailable",
-];
-const NONE_OF = ["method_not_allowed", "closing"];
+]);
+const NONE_OF = new Set(["method_not_allowed", "closing"]);
 
 function isRefusing({ refused = [] }: SituationFacts): boolean {
-  return refused.some(
-    ({ code, count }) => !NONE_OF.includes(code) && count >= (LEAST_OF.includes(code) ? LEAST_REFUSED : 1),
-  );
+  return refused.some(({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? LEAST_REFUSED : 1));
 }
 
 function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {
