@@ -34,8 +34,9 @@ async function expectOrderlyEnd(folder: string, app: App, db = "signals.db"): Pr
   const { status } = await fetch(url, { method: "POST", ...signedDelivery(signalEvent(), { secret: SECRET }) });
   await app.stop();
   // Of the repository, whose driver is one for this Node.
-  const command = [join(REPOSITORY, "dist/cli/main.js"), "inbox", "stats", "--json", "--db", db];
-  const { stdout } = await run(folder, "node", command);
+  const main = join(REPOSITORY, "dist/cli/main.js");
+  // 1: the quarantined ones need a person.
+  const { stdout } = await run(folder, "sh", ["-c", 'node "$0" inbox stats --json --db "$1" || [ $? = 1 ]', main, db]);
   expect([status, JSON.parse(stdout)]).toEqual([200, expect.objectContaining({ leased: 0, dead: 0, quarantined: 23 })]);
 }
 
