@@ -106,10 +106,9 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
 }
 
 /**
- * So many refusals are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while a receiver
+ * Ten refusals with one of these codes are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while a receiver
  * starts. Checks of a server's health use GET, and a closing receiver is asked again by the sender.
  */
-const LEAST_REFUSED = 10;
 const LEAST_OF = new Set([
   "signature_missing",
   "signature_malformed",
@@ -120,7 +119,7 @@ const LEAST_OF = new Set([
 const NONE_OF = new Set(["method_not_allowed", "closing"]);
 
 function isRefusing({ refused = [] }: SituationFacts): boolean {
-  return refused.some(({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? LEAST_REFUSED : 1));
+  return refused.some(({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? 10 : 1));
 }
 
 function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {

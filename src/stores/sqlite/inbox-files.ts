@@ -145,7 +145,7 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
      * @throws SignalboxError `store_failed`
      */
     assertWritten(end: number): void {
-      for (const { name, before } of watched) sameFile(name, before);
+      for (const { name, before } of watched) if (name === walName) sameFile(name, before);
       // NOOP gives -1 when it cannot read the WAL; nothing can be checked in that case.
       if (end <= 0 || wal.hasBytesAt(WAL_HEADER_BYTES + (end - 1) * frameBytes)) return;
       // A WAL that another process has restarted is shorter, but it was not truncated.
