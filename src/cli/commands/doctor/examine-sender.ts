@@ -8,7 +8,10 @@ import { storedOrNot } from "./examine-body.js";
 import { connected } from "./examine-answer.js";
 import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
 
-/** So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing. A time in a body may be two days old. */
+/**
+ * So old that every receiver refuses it, after it has checked the digest: this proves the secret, and stores nothing.
+ * A time in a body may be two days old.
+ */
 const LONG_AGO_MS = 3 * 24 * 60 * 60 * 1000;
 
 /** Posts a sample of the sender, signed so long ago that it is not stored. */
@@ -21,11 +24,11 @@ async function post(
   // One sample for all that is stored: so a run stores one event, and the others are its duplicates.
   const sampled = (isNew ? facts.sampled : undefined) ?? sampleOf(known, isNew ? before : before - LONG_AGO_MS);
   const { at: now, bytes } = sampled;
-  const headersOf = known.sign(bytes, { secret, now, headers: sampled.headers });
-  if (isNew) facts.sampled = { ...sampled, headers: headersOf };
-  const signed = Object.entries(headersOf);
-  const type = signed.some(([name]) => name === "content-type") ? [] : [["Content-Type", "application/json"] as const];
-  const delivery = { method: "POST", headers: [...type, ...signed], body: sent?.(bytes) ?? bytes, isChunked: false };
+  const signed = known.sign(bytes, { secret, now, headers: sampled.headers });
+  if (isNew) facts.sampled = { ...sampled, headers: signed };
+  const pairs = Object.entries(signed);
+  const type = pairs.some(([name]) => name === "content-type") ? [] : [["Content-Type", "application/json"] as const];
+  const delivery = { method: "POST", headers: [...type, ...pairs], body: sent?.(bytes) ?? bytes, isChunked: false };
   const answer = await sendDelivery(url, delivery, { timeoutMs, signal, secrets });
   const headers = answer.kind === "answer" ? answer.headers : {};
   return { answer, headers, code: errorCodeIn(answer), isVerified: false, at: (before + surroundings.now()) / 2 };

@@ -29,10 +29,10 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     withInbox(options, async (inbox) => {
       const { level, lines, endpoints } = describeEndpoints(await readStates(inbox, options.since));
       // A receiver that is stopped while nothing waits is told, and fails no script.
-      const isActed = endpoints.every(({ problems, stats }) =>
+      const needsNobody = endpoints.every(({ problems, stats }) =>
         problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
       );
-      const exitCode = isActed ? EXIT.ok : EXIT.failed;
+      const exitCode = needsNobody ? EXIT.ok : EXIT.failed;
       const refusals = joinRefusals(endpoints.map((each) => each.refusals));
       if (options.json) {
         const rows = endpoints.map(rowOf);
