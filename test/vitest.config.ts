@@ -3,14 +3,14 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { skipsReporter } from "./skips.js";
 
-const DIST = new URL("../dist/stores/sqlite/", import.meta.url);
+const DIST = new URL("../dist/kit/stores/sqlite/", import.meta.url);
 const THREAD = "./background-thread.js";
 
 /** A thread runs its script as Node finds it, untransformed: the built one. */
 const threadsFromDist = {
   name: "threads-from-dist",
   transform(code: string, id: string): string | undefined {
-    if (!id.endsWith("/src/stores/sqlite/background.ts")) return undefined;
+    if (!id.endsWith("/src/kit/stores/sqlite/background.ts")) return undefined;
     return code.replace(`"${THREAD}"`, JSON.stringify(new URL(THREAD, DIST).href));
   },
 };

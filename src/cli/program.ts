@@ -1,9 +1,9 @@
 import { Command, type CommandUnknownOpts } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
-import { byNpx, commandPath, type CommandContext } from "./options/define-command.js";
-import { usageError } from "./options/exit.js";
+import { byNpx, commandPath, type CommandContext } from "./console/define-command.js";
+import { usageError } from "./console/exit.js";
 import { wrap } from "./console/wrap.js";
-import { packageVersion } from "./package-folder.js";
+import { packageVersion } from "./init/package-folder.js";
 
 const START = `
 Start here:
@@ -27,19 +27,19 @@ const HELP_COLUMNS = 100;
  * command's action itself imports what is large (`await import`), so that the help of all commands does not wait for it.
  */
 const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
-  ["init", async () => (await import("./commands/init/init-command.js")).addInitCommand],
-  ["dev", async () => (await import("./commands/dev/dev-command.js")).addDevCommand],
-  ["demo", async () => (await import("./commands/demo/demo-command.js")).addDemoCommand],
-  ["sign", async () => (await import("./commands/sign-command.js")).addSignCommand],
-  ["verify", async () => (await import("./commands/verify-command.js")).addVerifyCommand],
-  ["send", async () => (await import("./commands/send-command.js")).addSendCommand],
-  ["replay", async () => (await import("./commands/replay-command.js")).addReplayCommand],
-  ["check", async () => (await import("./commands/check/check-command.js")).addCheckCommand],
-  ["doctor", async () => (await import("./commands/doctor/doctor-command.js")).addDoctorCommand],
-  ["register", async () => (await import("./commands/register/register-command.js")).addRegisterCommand],
-  ["inbox", async () => (await import("./commands/inbox/inbox-command.js")).addInboxCommand],
-  ["trace", async () => (await import("./commands/trace/trace-command.js")).addTraceCommand],
-  ["emulator", async () => (await import("./commands/emulator/emulator-command.js")).addEmulatorCommand],
+  ["init", async () => (await import("./init/init-command.js")).addInitCommand],
+  ["dev", async () => (await import("./service/dev/dev-command.js")).addDevCommand],
+  ["demo", async () => (await import("./service/demo/demo-command.js")).addDemoCommand],
+  ["sign", async () => (await import("./deliveries/sign-command.js")).addSignCommand],
+  ["verify", async () => (await import("./deliveries/verify-command.js")).addVerifyCommand],
+  ["send", async () => (await import("./deliveries/send-command.js")).addSendCommand],
+  ["replay", async () => (await import("./deliveries/replay-command.js")).addReplayCommand],
+  ["check", async () => (await import("./probe/check/check-command.js")).addCheckCommand],
+  ["doctor", async () => (await import("./probe/doctor/doctor-command.js")).addDoctorCommand],
+  ["register", async () => (await import("./service/register/register-command.js")).addRegisterCommand],
+  ["inbox", async () => (await import("./inbox/inbox-command.js")).addInboxCommand],
+  ["trace", async () => (await import("./service/trace/trace-command.js")).addTraceCommand],
+  ["emulator", async () => (await import("./service/emulator/emulator-command.js")).addEmulatorCommand],
 ]);
 
 /** With the typed command, or with all if the first word of `args` is none. The run sets `outcome`. */

@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { CommanderError } from "#commander";
-import { isSignalboxError } from "../errors.js";
-import { systemClock } from "../time/clock.js";
+import { isSignalboxError } from "../base/errors.js";
+import { systemClock } from "../base/time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
 import { createInterruption } from "./console/interruption.js";
-import { CliError, EXIT, type ExitCode } from "./options/exit.js";
+import { CliError, EXIT, type ExitCode } from "./console/exit.js";
 import { printable } from "./console/printable.js";
 import { createTerminal } from "./console/terminal.js";
 import { createProgram } from "./program.js";

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { NewEvent, Settlement } from "../../src/inbox/batch.js";
-import type { InboxStore } from "../../src/index.js";
-import { createManualClock } from "../../src/testing/index.js";
-import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
+import type { NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
+import type { InboxStore } from "../../src/kit/index.js";
+import { createManualClock } from "../../src/kit/testing/index.js";
+import { postgresStore } from "../../src/kit/stores/postgres/postgres-store.js";
+import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
 import { makePool, newSchemaName, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
 import { hasServer } from "../prerequisites.js";
 import { tempFiles } from "./temp-files.js";

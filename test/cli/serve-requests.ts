@@ -5,8 +5,8 @@ import {
   type RequestListener,
   type ServerResponse,
 } from "node:http";
-import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
+import type { Receiver, ReceiverOptions } from "../../src/kit/index.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import { listen as listenOnPort, startReceiver } from "../http/serve.js";
 import { SECRET } from "./run-cli.js";
 

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { vi } from "vitest";
-import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/inbox/batch.js";
-import type { InboxStore } from "../../src/inbox/store.js";
+import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
+import type { InboxStore } from "../../src/kit/inbox/store.js";
 import { ENDPOINTS } from "./cases/store-case.js";
 import type { Break } from "./plain-medium.js";
 

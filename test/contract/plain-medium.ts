@@ -1,5 +1,5 @@
-import type { InboxStore } from "../../src/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import type { InboxStore } from "../../src/kit/index.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
 import type { ContractMedium } from "./store-contract.js";
 
 /** What a broken store does otherwise. `store` is what the process sees; its writes reach the medium a turn later. */

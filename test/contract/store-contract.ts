@@ -1,5 +1,5 @@
-import type { InboxStore } from "../../src/inbox/store.js";
-import { createManualClock } from "../../src/testing/manual-clock.js";
+import type { InboxStore } from "../../src/kit/inbox/store.js";
+import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { ACCEPT_CASES } from "./cases/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
 import { CRASH_CASES } from "./cases/crash-cases.js";

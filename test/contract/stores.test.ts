@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { memoryStore } from "../../src/stores/memory.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
 import { storeContract, type ContractMedium } from "./store-contract.js";
 import { makeOwnPostgres, POSTGRES_BINARIES } from "../own-postgres.js";
 import { hasServer, testWith } from "../prerequisites.js";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATIONS, type OperationName } from "../../src/api/operations.js";
-import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
+import { OPERATIONS, type OperationName } from "../../src/service/contract/operations.js";
+import { errorEnvelopeSchema } from "../../src/service/contract/error-envelope.js";
 import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
 
 let running: RunningEmulator;

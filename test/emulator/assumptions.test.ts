@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
 import { startEmulator } from "./start-emulator.js";
 
 // What each assumption does is in the tests of its part. Here: those of the options come to the parts.

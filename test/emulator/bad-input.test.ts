@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { errorEnvelopeSchema } from "../../src/api/error-envelope.js";
+import { errorEnvelopeSchema } from "../../src/service/contract/error-envelope.js";
 import { openEmulator, refusal, type Asked, type RunningEmulator } from "./start-emulator.js";
 
 let running: RunningEmulator;

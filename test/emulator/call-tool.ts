@@ -1,4 +1,4 @@
-import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
+import type { Emulator } from "../../src/service/emulator/instance/create-emulator.js";
 import { askAt, type Asked, type Told } from "./start-emulator.js";
 
 /** The result of a tool's call, with the HTTP answer that it came in. */

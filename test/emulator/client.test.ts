@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { clientOn } from "../unit/client/client-on.js";
-import { settleOn, watchClock } from "../unit/client/watched-clock.js";
+import { clientOn } from "../unit/service/client/client-on.js";
+import { settleOn, watchClock } from "../unit/service/client/watched-clock.js";
 import { startEmulator } from "./start-emulator.js";
 
 /** A client of an emulator, on the clock of both, and a product that the emulator knows. */

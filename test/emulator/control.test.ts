@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
 import {
   askAt,
   BEGINNING,

@@ -3,9 +3,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as Client1 } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as Transport1 } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect, onTestFinished, test } from "vitest";
-import type { InvestigationTask } from "../../src/api/investigation.js";
-import type { RankingsResponse } from "../../src/api/rankings.js";
-import type { SearchDemandResponse } from "../../src/api/search-demand.js";
+import type { InvestigationTask } from "../../src/service/contract/investigation.js";
+import type { RankingsResponse } from "../../src/service/contract/rankings.js";
+import type { SearchDemandResponse } from "../../src/service/contract/search-demand.js";
 import { startEmulator } from "./start-emulator.js";
 
 const INFO = { name: "test", version: "1" };

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { SCOPES, type Scope } from "../../src/api/access.js";
-import { OPERATIONS } from "../../src/api/operations.js";
+import { SCOPES, type Scope } from "../../src/service/contract/access.js";
+import { OPERATIONS } from "../../src/service/contract/operations.js";
 import { exchange, type RawRequest } from "../http/wire.js";
 import { callTool, sendMessage } from "./call-tool.js";
 import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator, type Told } from "./start-emulator.js";

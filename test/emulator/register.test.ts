@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/time/clock.js";
-import { secretFile } from "../../src/index.js";
+import { systemClock } from "../../src/base/time/clock.js";
+import { secretFile } from "../../src/kit/index.js";
 import { runCli } from "../cli/run-cli.js";
 import { serveReceiver } from "../cli/serve-requests.js";
 import { tempFiles } from "../cli/temp-files.js";

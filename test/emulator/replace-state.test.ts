@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, wri
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { createManualClock } from "../../src/testing/manual-clock.js";
+import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { tempFolder } from "../unit/temp-folder.js";
 import { BEGINNING, startEmulator, usualDatabase, type RunningEmulator } from "./start-emulator.js";
 

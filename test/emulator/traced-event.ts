@@ -1,10 +1,10 @@
 import { onTestFinished, vi } from "vitest";
-import { SIGNAL_TYPES } from "../../src/events/signal-types.js";
-import { createReceiver, type InboxStore, type Receiver } from "../../src/index.js";
-import { createEmulator, type Emulator } from "../../src/emulator/instance/create-emulator.js";
-import { inboxPage } from "../../src/inbox-page/inbox-page.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { SIGNAL_TYPES } from "../../src/kit/senders/signals/signal-types.js";
+import { createReceiver, type InboxStore, type Receiver } from "../../src/kit/index.js";
+import { createEmulator, type Emulator } from "../../src/service/emulator/instance/create-emulator.js";
+import { inboxPage } from "../../src/page/inbox/inbox-page.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
 import { usualDatabase } from "./start-emulator.js";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock } from "../../src/testing/index.js";
-import { batchOf, newEvent, opened, T0 } from "../unit/inbox/new-event.js";
-import { startRig, type Rig } from "../unit/inbox/receiver-rig.js";
+import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
+import { createManualClock } from "../../src/kit/testing/index.js";
+import { batchOf, newEvent, opened, T0 } from "../unit/kit/inbox/new-event.js";
+import { startRig, type Rig } from "../unit/kit/inbox/receiver-rig.js";
 import { eventually } from "./eventually.js";
 import { inboxFiles } from "./inbox-file.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { ReceiverHealth, SignalEvent } from "../../src/index.js";
+import type { ReceiverHealth, SignalEvent } from "../../src/kit/index.js";
 import { areHandedOff, startReceiver, type Child } from "./child-process.js";
 import { eventually } from "./eventually.js";
 import { readLog, readRows } from "./inbox-file.js";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import type { EventState } from "../../src/index.js";
+import type { EventState } from "../../src/kit/index.js";
 import { tempFolder } from "../unit/temp-folder.js";
 
 export interface Row {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signalEvent } from "../../src/testing/index.js";
+import { signalEvent } from "../../src/kit/testing/index.js";
 import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { heldStore } from "./held-store.js";
 import { deliver, delivery, nextEvent, roundTrip, serve, sqliteOnDisk, STACKS, tally } from "./serve.js";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { RejectionCode } from "../../src/index.js";
+import type { RejectionCode } from "../../src/kit/index.js";
 import type { Answer } from "./wire.js";
 
 /** What every answer has, whatever it says. */

@@ -3,10 +3,10 @@ import { getRequestListener } from "@hono/node-server";
 import Fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import type { Receiver } from "../../src/index.js";
-import { fastifyPlugin } from "../../src/receiver/adapters/fastify-plugin.js";
-import { fetchHandler } from "../../src/receiver/adapters/fetch-handler.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
+import type { Receiver } from "../../src/kit/index.js";
+import { fastifyPlugin } from "../../src/kit/receiver/adapters/fastify-plugin.js";
+import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import { MOUNT } from "./wire.js";
 
 /** What a server decides without our adapter, so that its answer differs from all others. */

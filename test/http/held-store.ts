@@ -1,5 +1,5 @@
-import type { InboxStore } from "../../src/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import type { InboxStore } from "../../src/kit/index.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
 import { latch, type Latch } from "./latch.js";
 
 /** A store at work whose commits of events wait while it is held: a slow disk. */

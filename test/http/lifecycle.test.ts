@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { latch } from "./latch.js";
 import { deliver, delivery, listen, makeReceiver, serve, sqliteOnDisk, STACKS } from "./serve.js";

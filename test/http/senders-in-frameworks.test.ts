@@ -4,13 +4,13 @@ import express from "express";
 import express4 from "express4";
 import request from "supertest";
 import { expect, onTestFinished, test } from "vitest";
-import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
-import { fetchHandler } from "../../src/receiver/adapters/fetch-handler.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import type { Receiver } from "../../src/receiver/receiver.js";
-import { defineSender, twilio } from "../../src/senders/index.js";
-import type { Sender } from "../../src/senders/sender.js";
-import { testReceiver } from "../../src/testing/index.js";
+import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
+import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import type { Receiver } from "../../src/kit/receiver/receiver.js";
+import { defineSender, twilio } from "../../src/kit/senders/index.js";
+import type { Sender } from "../../src/kit/senders/engine/sender.js";
+import { testReceiver } from "../../src/kit/testing/index.js";
 
 // What a sender is asked about a request is the same in each framework: all of its headers, and its whole path.
 

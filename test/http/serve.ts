@@ -11,12 +11,12 @@ import {
   type ReceiverEventMap,
   type ReceiverEventName,
   type ReceiverOptions,
-} from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+} from "../../src/kit/index.js";
+import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
+import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import { tempFolder } from "../unit/temp-folder.js";
 import { mountInFastify, mountInHono, mountInKoa, mountIterable } from "./frameworks.js";
 import { exchange, MOUNT, type Answer } from "./wire.js";

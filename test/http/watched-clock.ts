@@ -1,4 +1,4 @@
-import { createManualClock, type ManualClock } from "../../src/testing/index.js";
+import { createManualClock, type ManualClock } from "../../src/kit/testing/index.js";
 
 /** A manual clock that tells when a timer of a certain length was set; each `armed` stands for one timer. */
 export function watchedClock(startMs?: number): ManualClock & { armed(delayMs: number): Promise<void> } {

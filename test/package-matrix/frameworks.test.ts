@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import { ownDatabase } from "../contract/own-database.js";
 import { POSTGRES_PORT } from "../contract/postgres-medium.js";
 import { pack, REPOSITORY } from "../package/installed.js";

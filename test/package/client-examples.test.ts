@@ -13,8 +13,8 @@ import {
   refusal,
   registration,
   task,
-} from "../unit/client/answers.js";
-import { serve, type Answer, type SeenRequest } from "../unit/client/serve-answers.js";
+} from "../unit/service/client/answers.js";
+import { serve, type Answer, type SeenRequest } from "../unit/service/client/serve-answers.js";
 import { install } from "./installed.js";
 
 // Several processes a test, on a machine that may be busy.

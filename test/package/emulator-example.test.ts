@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
-import { MCP_TOOLS } from "../../src/api/mcp-tools.js";
+import { MCP_TOOLS } from "../../src/service/contract/mcp-tools.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
 

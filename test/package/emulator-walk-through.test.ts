@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createEmulator } from "../../src/emulator/instance/create-emulator.js";
+import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
 import { typeIn } from "./processes.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Stripe } from "stripe";
 import { expect, test, vi } from "vitest";
-import { signalEvent, signedDelivery } from "../../src/testing/index.js";
+import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import { POSTGRES_URL } from "../contract/postgres-medium.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { install } from "./installed.js";

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { PermanentFailure, type InboxStore } from "../../src/index.js";
-import { inboxPage, type Authorize } from "../../src/inbox-page/inbox-page.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { signalEvent } from "../../src/testing/index.js";
+import { PermanentFailure, type InboxStore } from "../../src/kit/index.js";
+import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { signalEvent } from "../../src/kit/testing/index.js";
 import { errorOf } from "../unit/signalbox-error-of.js";
 import { hostileProxy } from "../unit/hostile.js";
 import { logLines } from "../http/log-lines.js";

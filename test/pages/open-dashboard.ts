@@ -1,11 +1,11 @@
 import type { Locator, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import type { Tier } from "../../src/api/access.js";
-import type { EmulatorOptions } from "../../src/emulator/instance/options.js";
-import { systemClock, type Clock } from "../../src/time/clock.js";
-import { createManualClock } from "../../src/testing/manual-clock.js";
+import type { Tier } from "../../src/service/contract/access.js";
+import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
+import { systemClock, type Clock } from "../../src/base/time/clock.js";
+import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { BEGINNING, startEmulator } from "../emulator/start-emulator.js";
-import { serveEndpoint } from "../unit/emulator/webhooks/webhook-world.js";
+import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
 import { openContext } from "./start-browser.js";
 
 export const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
 import { request as forward, type RequestListener } from "node:http";
 import express from "express";
 import { expect } from "vitest";
-import type { Receiver, ReceiverOptions } from "../../src/index.js";
-import { inboxPage, type InboxPageOptions } from "../../src/inbox-page/inbox-page.js";
+import type { Receiver, ReceiverOptions } from "../../src/kit/index.js";
+import { inboxPage, type InboxPageOptions } from "../../src/page/inbox/inbox-page.js";
 import { delivery, listen, nextEvent, startReceiver } from "../http/serve.js";
 import { exchange, type Answer, type RawRequest } from "../http/wire.js";
 

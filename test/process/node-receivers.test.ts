@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callCli } from "../cli/call-cli.js";
-import { checkAll, runCheck } from "../cli/check/run-check.js";
-import { serveProcess } from "../cli/check/serve-process.js";
+import { checkAll, runCheck } from "../cli/probe/check/run-check.js";
+import { serveProcess } from "../cli/probe/check/serve-process.js";
 
 /** What a fault is caught by: these required checks, these advised ones, and no other. */
 interface Caught {

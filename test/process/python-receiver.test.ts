@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { checkAll } from "../cli/check/run-check.js";
-import { isMissing, serveProcess } from "../cli/check/serve-process.js";
+import { checkAll } from "../cli/probe/check/run-check.js";
+import { isMissing, serveProcess } from "../cli/probe/check/serve-process.js";
 import { testWith } from "../prerequisites.js";
 
 const testWithPython = testWith(!isMissing("python"));

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MCP_TOOLS } from "../../src/api/mcp-tools.js";
+import { MCP_TOOLS } from "../../src/service/contract/mcp-tools.js";
 import { outcomeOf } from "../cli/run-cli.js";
 import { startEmulator } from "../emulator/start-emulator.js";
 import { fetchTools, nodeSource } from "../toolchain/fetch-tools.js";

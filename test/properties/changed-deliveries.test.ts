@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createReceiver } from "../../src/index.js";
-import type { AnySender } from "../../src/senders/sender.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { createManualClock } from "../../src/testing/index.js";
-import { deliveredOf, readingOf, VECTORS, verdictOf, type Delivered } from "../unit/senders/published-vectors.js";
+import { createReceiver } from "../../src/kit/index.js";
+import type { AnySender } from "../../src/kit/senders/engine/sender.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { createManualClock } from "../../src/kit/testing/index.js";
+import { deliveredOf, readingOf, VECTORS, verdictOf, type Delivered } from "../unit/kit/senders/published-vectors.js";
 
 const SEED = 20_261_126;
 const DELIVERIES = 100_000;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { createReceiver } from "../../src/index.js";
-import { twilio } from "../../src/senders/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { createManualClock } from "../../src/testing/index.js";
+import { createReceiver } from "../../src/kit/index.js";
+import { twilio } from "../../src/kit/senders/index.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { createManualClock } from "../../src/kit/testing/index.js";
 import { SEED, seededRandom } from "../faults/seeded-random.js";
-import { signerOf, SIGNERS, type IndependentSigner } from "../unit/senders/independent-signers.js";
-import { samplesOf } from "../unit/senders/sample-deliveries.js";
+import { signerOf, SIGNERS, type IndependentSigner } from "../unit/kit/senders/independent-signers.js";
+import { samplesOf } from "../unit/kit/senders/sample-deliveries.js";
 
 /*
  * Somebody holds some captured deliveries of each sender, of which half have been received, and sends 100,000 changed ones.

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
-import { OPERATIONS } from "../../src/api/operations.js";
-import { SIGNAL_TYPES } from "../../src/index.js";
+import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
+import { OPERATIONS } from "../../src/service/contract/operations.js";
+import { SIGNAL_TYPES } from "../../src/kit/index.js";
 import { callTool } from "../emulator/call-tool.js";
-import { createDocumentValidator, operationsOf } from "../unit/api/document-validator.js";
+import { createDocumentValidator, operationsOf } from "../unit/service/contract/document-validator.js";
 import { randomQuery, type DescribedParameter } from "./random-query.js";
 import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
 

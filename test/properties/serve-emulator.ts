@@ -1,8 +1,8 @@
-import { openApiDocument } from "../../src/api/openapi/openapi-document.js";
-import type { Tier } from "../../src/api/access.js";
-import type { Emulator } from "../../src/emulator/instance/create-emulator.js";
+import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
+import type { Tier } from "../../src/service/contract/access.js";
+import type { Emulator } from "../../src/service/emulator/instance/create-emulator.js";
 import { startEmulator } from "../emulator/start-emulator.js";
-import { createDocumentValidator } from "../unit/api/document-validator.js";
+import { createDocumentValidator } from "../unit/service/contract/document-validator.js";
 
 /** What a call was answered, already held against the OpenAPI document. */
 export interface CheckedAnswer {

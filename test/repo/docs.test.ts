@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { EVENT_STATES } from "../../src/inbox/stored-events.js";
-import { parseEvent } from "../../src/index.js";
-import { parseSearch } from "../../src/inbox-page/parse-search.js";
-import { signalEvent } from "../../src/testing/index.js";
+import { EVENT_STATES } from "../../src/kit/inbox/stored-events.js";
+import { parseEvent } from "../../src/kit/index.js";
+import { parseSearch } from "../../src/page/inbox/parse-search.js";
+import { signalEvent } from "../../src/kit/testing/index.js";
 import { callCli } from "../cli/call-cli.js";
 import { checkBlocks } from "./check-blocks.js";
 import { unionOf } from "./facts.js";
@@ -25,7 +25,7 @@ const sorted = (names: Iterable<string>): string[] => [...names].sort();
 test("the page of errors has a heading for each error code and for no other", () => {
   const headings = readDocument("docs/errors.md").headings.filter(({ level, text }) => level === 2 && text[0] === "`");
   expect(sorted(headings.flatMap(({ text }) => codesIn(text)))).toEqual(
-    sorted(unionOf("src/errors.ts", "SignalboxErrorCode")),
+    sorted(unionOf("src/base/errors.ts", "SignalboxErrorCode")),
   );
 });
 

@@ -1,33 +1,33 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { MCP_TOOLS, type McpTool } from "../../src/api/mcp-tools.js";
-import { OPERATIONS, type Operation } from "../../src/api/operations.js";
-import { CHECKS } from "../../src/cli/commands/check/checks.js";
-import { ALL_KEYS } from "../../src/cli/commands/dev/key-actions.js";
-import { EXAMINATIONS } from "../../src/cli/commands/doctor/examinations.js";
-import { MOST_SIGNAL_TYPES } from "../../src/cli/registration/signal-type-list.js";
-import { EXIT } from "../../src/cli/options/exit.js";
+import { MCP_TOOLS, type McpTool } from "../../src/service/contract/mcp-tools.js";
+import { OPERATIONS, type Operation } from "../../src/service/contract/operations.js";
+import { CHECKS } from "../../src/cli/probe/check/checks.js";
+import { ALL_KEYS } from "../../src/cli/service/dev/key-actions.js";
+import { EXAMINATIONS } from "../../src/cli/probe/doctor/examinations.js";
+import { MOST_SIGNAL_TYPES } from "../../src/cli/service/signal-type-list.js";
+import { EXIT } from "../../src/cli/console/exit.js";
 import { createProgram } from "../../src/cli/program.js";
-import { resolveClientOptions } from "../../src/client/client-options.js";
-import { createClient } from "../../src/client/index.js";
-import { assumptionsSchema } from "../../src/emulator/instance/assumption-options.js";
-import { resolveEmulatorOptions } from "../../src/emulator/instance/options.js";
-import { MAX_NAME_LENGTH } from "../../src/events/parse-event.js";
-import { fullJitter } from "../../src/inbox/dispatch/backoff.js";
-import { BREAKER_THRESHOLD } from "../../src/inbox/dispatch/breaker.js";
-import { LEASE_MARGIN_MS } from "../../src/inbox/dispatch/dispatcher.js";
-import { createReceiver, SIGNAL_TYPES } from "../../src/index.js";
-import { resolveOptions } from "../../src/receiver/options.js";
-import { DEFAULT_GRACE_MS, DRAIN_MARGIN_MS } from "../../src/receiver/receiver.js";
-import { REJECTIONS, type Rejection } from "../../src/receiver/rejection.js";
-import { OLDEST_SQLITE } from "../../src/sqlite/sqlite-driver.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { DISK_RESERVE_BYTES } from "../../src/stores/sqlite/limit-size.js";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import * as testing from "../../src/testing/index.js";
-import { DEFAULT_TIMEOUT_MS } from "../../src/testing/wait-for-event.js";
-import { KEPT } from "../../src/time/durations.js";
+import { resolveClientOptions } from "../../src/service/client/client-options.js";
+import { createClient } from "../../src/service/client/index.js";
+import { assumptionsSchema } from "../../src/service/emulator/instance/assumption-options.js";
+import { resolveEmulatorOptions } from "../../src/service/emulator/instance/options.js";
+import { MAX_NAME_LENGTH } from "../../src/kit/senders/signals/parse-event.js";
+import { fullJitter } from "../../src/kit/inbox/dispatch/backoff.js";
+import { BREAKER_THRESHOLD } from "../../src/kit/inbox/dispatch/breaker.js";
+import { LEASE_MARGIN_MS } from "../../src/kit/inbox/dispatch/dispatcher.js";
+import { createReceiver, SIGNAL_TYPES } from "../../src/kit/index.js";
+import { resolveOptions } from "../../src/kit/receiver/options.js";
+import { DEFAULT_GRACE_MS, DRAIN_MARGIN_MS } from "../../src/kit/receiver/receiver.js";
+import { REJECTIONS, type Rejection } from "../../src/kit/receiver/rejection.js";
+import { OLDEST_SQLITE } from "../../src/base/sqlite/sqlite-driver.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { DISK_RESERVE_BYTES } from "../../src/kit/stores/sqlite/limit-size.js";
+import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
+import * as testing from "../../src/kit/testing/index.js";
+import { DEFAULT_TIMEOUT_MS } from "../../src/kit/testing/wait-for-event.js";
+import { KEPT } from "../../src/base/time/durations.js";
 import { errorOf } from "../unit/signalbox-error-of.js";
 import { tempFolder } from "../unit/temp-folder.js";
 
@@ -66,14 +66,14 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   "emulator-options": () =>
     optionFacts((over) => resolveEmulatorOptions(over), [], { ...resolveEmulatorOptions({}), seed: 1, logger: false }),
   receiver: () => ({ names: keysOf(createReceiver(MINIMAL)) }),
-  inbox: () => ({ names: membersOf("src/inbox/inbox-reader.ts", "Inbox") }),
+  inbox: () => ({ names: membersOf("src/kit/inbox/inbox-reader.ts", "Inbox") }),
   health: async () => {
     await using receiver = createReceiver({ ...MINIMAL, store: sqliteStore(join(tempFolder(), "signals.db")) });
     await receiver.start();
     const { medium, ...own } = receiver.health();
     return { names: [...Object.keys(own), ...Object.keys(medium ?? {}).map((name) => `medium.${name}`)] };
   },
-  "receiver-events": () => ({ names: membersOf("src/receiver/receiver-events.ts", "ReceiverEventMap") }),
+  "receiver-events": () => ({ names: membersOf("src/kit/receiver/receiver-events.ts", "ReceiverEventMap") }),
   answers: () => ({
     nameColumn: 2,
     names: [
@@ -91,11 +91,11 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   }),
   handoff: () => ({
     // `completeSql` has a page of its own.
-    names: membersOf("src/inbox/handoff.ts", "Handoff").filter((name) => name !== "completeSql"),
+    names: membersOf("src/kit/inbox/handoff.ts", "Handoff").filter((name) => name !== "completeSql"),
   }),
   testing: () => ({ names: Object.keys(testing) }),
   client: () => ({ names: Object.keys(createClient(CLIENT)) }),
-  "client-errors": () => ({ names: unionOf("src/client/client-error.ts", "ClientErrorKind") }),
+  "client-errors": () => ({ names: unionOf("src/service/client/client-error.ts", "ClientErrorKind") }),
   commands: () => ({ names: COMMANDS }),
   "exit-codes": () => ({ names: Object.values(EXIT).map(String) }),
   checks: () => ({
@@ -108,7 +108,7 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   examinations: () => ({ names: [...new Set(EXAMINATIONS.map(({ group }) => group))] }),
   findings: () => ({ names: findingsOfDoctor() }),
   keys: () => ({ names: ALL_KEYS.map(({ key, name = key }) => name) }),
-  faults: () => ({ names: unionOf("src/emulator/webhooks/faults/webhook-faults.ts", "FaultKind") }),
+  faults: () => ({ names: unionOf("src/service/emulator/webhooks/faults/webhook-faults.ts", "FaultKind") }),
   assumptions: () => {
     const defaults = new Map<string, unknown>(Object.entries(assumptionsSchema.parse({})));
     return { names: [...defaults.keys()], cells: (name) => [null, `\`${String(defaults.get(name))}\``] };
@@ -217,7 +217,7 @@ async function commandNames(): Promise<string[]> {
 
 /** The ids in the calls that make a finding, and those that a table of fixes names. */
 function findingsOfDoctor(): string[] {
-  const folders = ["commands/doctor", "diagnosis"].map((name) => new URL(`src/cli/${name}/`, ROOT));
+  const folders = ["probe/doctor", "deliveries"].map((name) => new URL(`src/cli/${name}/`, ROOT));
   const code = folders.flatMap((folder) =>
     readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8")),
   );

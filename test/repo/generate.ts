@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { format } from "prettier";
 import { renderTables, type BenchResult } from "../bench/report/tables.js";
 import { NUMBERS, TABLES, type TableFacts } from "./facts.js";
-import { importsOfFolders } from "./import-graph.js";
 import { cellsOf, codesIn } from "./markdown.js";
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
@@ -15,12 +14,11 @@ export const TO_WRITE = "TO WRITE";
  *
  * - the rows of the table behind `<!-- table: NAME -->`, and some of their cells; the words in the others stay;
  * - the number in front of `<!-- NAME -->`;
- * - all from `<!-- bench -->` to `<!-- /bench -->`, and from `<!-- imports -->` to `<!-- /imports -->`.
+ * - all from `<!-- bench -->` to `<!-- /bench -->`.
  */
 export async function generate(path: string): Promise<string> {
   const blocks: Record<string, () => string | Promise<string>> = {
     bench: () => renderTables(JSON.parse(read("test/bench/result.json")) as BenchResult),
-    imports: importsOfFolders,
   };
   let page = read(path);
   for (const [name, text] of Object.entries(blocks)) {

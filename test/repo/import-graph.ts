@@ -6,16 +6,18 @@ import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What each file of src imports there: values, types, re-exports, `import()` and import types. */
+/** What each file of src imports, files and packages: values, types, re-exports, `import()` and import types. */
 export type ImportGraph = Map<string, Set<string>>;
 
-/** @param texts the texts by path, such as `src/inbox/store.ts` */
+/** @param texts the texts by path, such as `src/kit/inbox/store.ts` */
 export function importGraph(texts: ReadonlyMap<string, string>): ImportGraph {
   const graph: ImportGraph = new Map();
   for (const [path, text] of texts) {
     const names = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
-    const local = names.filter((name) => name.startsWith(".")).map((name) => posix.join(posix.dirname(path), name));
-    graph.set(path, new Set(local.map((target) => sourceOf(target, texts)).filter((source) => source !== undefined)));
+    const targets = names.map((name) =>
+      name.startsWith(".") ? sourceOf(posix.join(posix.dirname(path), name), texts) : name,
+    );
+    graph.set(path, new Set(targets.filter((target) => target !== undefined)));
   }
   return graph;
 }
@@ -26,20 +28,24 @@ function sourceOf(target: string, texts: ReadonlyMap<string, string>): string | 
   return [target, `${base}.ts`, `${base}.tsx`].find((path) => texts.has(path));
 }
 
-/** The same graph of what lies directly in src: its folders, and its loose files. */
-export function folderGraph(files: ImportGraph): ImportGraph {
+/**
+ * The same graph of folders, without packages.
+ * @param depth 1: the wings, such as `kit`; 2: their rooms, such as `kit/inbox`, and the files beside them
+ */
+export function folderGraph(files: ImportGraph, depth: 1 | 2): ImportGraph {
+  const folderOf = (path: string): string =>
+    path
+      .split("/")
+      .slice(1, depth + 1)
+      .join("/");
   const graph: ImportGraph = new Map();
   for (const [path, targets] of files) {
     const folder = folderOf(path);
     const own = graph.get(folder) ?? new Set();
-    for (const target of targets) if (folderOf(target) !== folder) own.add(folderOf(target));
+    for (const target of targets) if (files.has(target) && folderOf(target) !== folder) own.add(folderOf(target));
     graph.set(folder, own);
   }
   return graph;
-}
-
-function folderOf(path: string): string {
-  return path.split("/")[1] as string;
 }
 
 /** The knots of a graph: in each one every file reaches every other one. */
@@ -68,17 +74,4 @@ export function readSources(): Map<string, string> {
   });
   const paths = listed.split("\n").filter((path) => /\.tsx?$/.test(path) && existsSync(`${ROOT}${path}`));
   return new Map(paths.map((path) => [path, readFileSync(`${ROOT}${path}`, "utf8")]));
-}
-
-/** For each folder of src and each loose file, what it imports of the others: a list in Markdown. */
-export function importsOfFolders(): string {
-  const folders = folderGraph(importGraph(readSources()));
-  const shown = (name: string): string => name.replace(/\.ts$/, "");
-  const items = [...folders]
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([name, targets]) => {
-      const own = name.includes(".") ? name : `${name}/`;
-      return `- \`${own}\`: ${[...targets].map(shown).toSorted().join(", ") || "nothing"}`;
-    });
-  return items.join("\n");
 }

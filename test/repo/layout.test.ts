@@ -24,13 +24,13 @@ function holds(path: string, isIt: (node: ts.Node) => boolean): boolean {
   return visit(parse(path));
 }
 
-test("the top holds only the planned folders, and src only its folders and two files", () => {
+test("the top holds only the planned folders, and src its wings and their map", () => {
   const entriesOf = (folder: string): string[] =>
     FILES.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length).split("/")[0] ?? "");
   const folders = new Set(entriesOf("").filter((name) => FILES.some((path) => path.startsWith(`${name}/`))));
   const allowed = new Set(["docs", "fixtures", "src", "templates", "test"]);
   expect([...folders].filter((name) => !name.startsWith(".") && !allowed.has(name))).toEqual([]);
-  expect(entriesOf("src/").filter((name) => name.includes("."))).toEqual(["README.md", "errors.ts", "index.ts"]);
+  expect(entriesOf("src/").filter((name) => name.includes("."))).toEqual(["README.md"]);
 });
 
 /** The modules that are loaded with this one, itself included. Types load nothing. */
@@ -50,10 +50,16 @@ function loadedBy(path: string, found = new Set<string>()): Set<string> {
 }
 
 test("the client loads nothing that only Node has", () => {
-  const folders = /^src\/(client|api|addresses|events|options)\//;
-  const beside = new Set(["zod", "ipaddr.js", "src/errors.ts", "src/time/units.ts"]);
-  const loaded = [...loadedBy("src/client/index.ts")];
-  expect(loaded).toContain("src/api/operations.ts");
+  const folders = /^src\/(service\/(client|contract)|base\/(addresses|options)|kit\/senders\/signals)\//;
+  const beside = new Set([
+    "zod",
+    "ipaddr.js",
+    "src/base/errors.ts",
+    "src/base/time/units.ts",
+    "src/base/text/parse-json.ts",
+  ]);
+  const loaded = [...loadedBy("src/service/client/index.ts")];
+  expect(loaded).toContain("src/service/contract/operations.ts");
   expect(loaded.filter((path) => !folders.test(path) && !beside.has(path))).toEqual([]);
   const ofNode = (node: ts.Node): boolean =>
     ts.isIdentifier(node) &&
@@ -76,5 +82,5 @@ test("the SQLite driver is loaded where it is known not to crash this Node, and 
     (ts.isExportDeclaration(node) && isName(node.moduleSpecifier)) ||
     (ts.isCallExpression(node) && node.arguments.some(isName));
   const naming = SOURCES.filter((path) => read(path).includes("better-sqlite3"));
-  expect(naming.filter((path) => holds(path, loads))).toEqual(["src/sqlite/sqlite-driver.ts"]);
+  expect(naming.filter((path) => holds(path, loads))).toEqual(["src/base/sqlite/sqlite-driver.ts"]);
 });

@@ -58,9 +58,9 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
   const script = `
     import { inspect } from "node:util";
     import pg from "${ROOT}node_modules/pg/lib/index.js";
-    import { createReceiver } from "${ROOT}dist/index.js";
-    import { postgresStore } from "${ROOT}dist/stores/postgres/postgres-store.js";
-    import { signalEvent, signedDelivery } from "${ROOT}dist/testing/index.js";
+    import { createReceiver } from "${ROOT}dist/kit/index.js";
+    import { postgresStore } from "${ROOT}dist/kit/stores/postgres/postgres-store.js";
+    import { signalEvent, signedDelivery } from "${ROOT}dist/kit/testing/index.js";
     const schema = name + ${JSON.stringify(heading.replaceAll(/\W/g, "_").toLowerCase())};
     const url = "postgres://postgres@127.0.0.1:5432/test?options=-c%20search_path%3D" + schema;
     const pool = new pg.Pool({ connectionString: url });

@@ -10,10 +10,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import chromium from "@sparticuz/chromium";
 import { chromium as launcher } from "playwright-core";
-import { createReceiver } from "../../dist/index.js";
-import { inboxPage } from "../../dist/inbox-page/inbox-page.js";
-import { memoryStore } from "../../dist/stores/memory.js";
-import { signalEvent, signedDelivery } from "../../dist/testing/index.js";
+import { createReceiver } from "../../dist/kit/index.js";
+import { inboxPage } from "../../dist/page/inbox/inbox-page.js";
+import { memoryStore } from "../../dist/kit/stores/memory.js";
+import { signalEvent, signedDelivery } from "../../dist/kit/testing/index.js";
 
 const ESCAPE = String.fromCodePoint(27);
 const SECRET = "whsec_of_the_pictures";

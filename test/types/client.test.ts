@@ -11,7 +11,7 @@ import type {
   RankingItem,
   RankingsResponse,
   SearchDemandResponse,
-} from "../../src/client/index.js";
+} from "../../src/service/client/index.js";
 
 // Held by `tsc -p test`: the functions below are never called.
 

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import express, { type RequestHandler } from "express";
 import { expectTypeOf, test } from "vitest";
-import { captureRawBody, type Receiver } from "../../src/index.js";
-import { expressHandler } from "../../src/receiver/adapters/express-handler.js";
-import { nodeHandler } from "../../src/receiver/adapters/node-handler.js";
-import { inboxPage } from "../../src/inbox-page/inbox-page.js";
+import { captureRawBody, type Receiver } from "../../src/kit/index.js";
+import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expectTypeOf, test } from "vitest";
-import { systemClock } from "../../src/time/clock.js";
+import { systemClock } from "../../src/base/time/clock.js";
 import {
   createReceiver,
   PermanentFailure,
@@ -11,10 +11,10 @@ import {
   type SecretsOption,
   type Signal,
   type StoredEvent,
-} from "../../src/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, testReceiver, waitForEvent } from "../../src/testing/index.js";
+} from "../../src/kit/index.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
+import { createManualClock, testReceiver, waitForEvent } from "../../src/kit/testing/index.js";
 
 // Held by `tsc -p test`: the functions below are never called.
 const base = { secrets: "whsec_types", store: memoryStore(), onSignal: () => {} };

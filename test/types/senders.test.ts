@@ -1,11 +1,11 @@
 import type { EventPayloadMap, IssuesEvent, IssuesOpenedEvent, PushEvent } from "@octokit/webhooks-types";
 import type Stripe from "stripe";
 import { expectTypeOf, test } from "vitest";
-import { createReceiver, type Handoff, type TestEvent } from "../../src/index.js";
-import { defineSender } from "../../src/senders/define-sender.js";
-import type { EventsByType, Sender } from "../../src/senders/sender.js";
-import { memoryStore } from "../../src/stores/memory.js";
-import { testReceiver } from "../../src/testing/index.js";
+import { createReceiver, type Handoff, type TestEvent } from "../../src/kit/index.js";
+import { defineSender } from "../../src/kit/senders/engine/define-sender.js";
+import type { EventsByType, Sender } from "../../src/kit/senders/engine/sender.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { testReceiver } from "../../src/kit/testing/index.js";
 
 // Held by `tsc -p test`, against the senders' own types: the functions below are never called.
 const base = { secrets: "whsec_types", store: memoryStore() };

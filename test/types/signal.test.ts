@@ -10,8 +10,8 @@ import {
   type TestEvent,
   type Verification,
   type VerificationEvent,
-} from "../../src/index.js";
-import { signalEvent, testEvent, type SignalEventOverrides } from "../../src/testing/index.js";
+} from "../../src/kit/index.js";
+import { signalEvent, testEvent, type SignalEventOverrides } from "../../src/kit/testing/index.js";
 
 test("a signal's type narrows to the known ones and takes any other", () => {
   const read = ({ data: { signal_type: type } }: Signal): void => {

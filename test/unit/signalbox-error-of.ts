@@ -1,4 +1,4 @@
-import { isSignalboxError, type SignalboxError } from "../../src/index.js";
+import { isSignalboxError, type SignalboxError } from "../../src/kit/index.js";
 
 /** The SignalboxError that a call throws; anything else fails the test. */
 export function errorOf(call: () => unknown): SignalboxError {

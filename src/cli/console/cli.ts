@@ -1,4 +1,4 @@
-import type { ExitCode } from "../options/exit.js";
+import type { ExitCode } from "./exit.js";
 import type { UnfinishedWork } from "./interruption.js";
 import type { Terminal } from "./terminal.js";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../time/clock.js";
+import type { Clock } from "../../base/time/clock.js";
 
 export interface UnfinishedWork {
   /** The maximum time that the work can take after Ctrl-C. */

@@ -1,4 +1,4 @@
-import { visible as printable } from "../../text/visible-text.js";
+import { visible as printable } from "../../base/text/visible-text.js";
 
 export { printable };
 

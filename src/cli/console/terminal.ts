@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty";
 import { styleText } from "node:util";
-import { environmentError } from "../options/exit.js";
+import { environmentError } from "./exit.js";
 import { printable } from "./printable.js";
 import { wrap } from "./wrap.js";
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { EXIT } from "../options/exit.js";
+import { EXIT } from "./exit.js";
 import type { Cli, Outcome } from "./cli.js";
 
 /** Resolves when a server has to end: after a signal, or when nothing reads its output any more. */

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { SIGNATURE_HEADER } from "../../signature/header.js";
-import { signBody } from "../../signature/sign.js";
+import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
+import { signBody } from "../../kit/senders/signature/sign.js";
 import type { AfterSigning, Delivery, Expectation, FixtureFolder } from "./fixture-folder.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";

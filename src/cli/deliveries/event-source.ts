@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseJson } from "../../events/parse-json.js";
-import { SIGNAL_TYPES } from "../../events/signal-types.js";
-import { nearMiss } from "../../options/near-miss.js";
+import { parseJson } from "../../base/text/parse-json.js";
+import { SIGNAL_TYPES } from "../../kit/senders/signals/signal-types.js";
+import { nearMiss } from "../../base/options/near-miss.js";
 import type { Cli } from "../console/cli.js";
-import { environmentError, usageError } from "../options/exit.js";
+import { environmentError, usageError } from "../console/exit.js";
 import { echoed } from "../console/printable.js";
-import { readInput } from "../options/read-input.js";
+import { readInput } from "../console/read-input.js";
 import { isJsonObject, jsonObjectIn } from "./restamp.js";
 
 /** The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`. */

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { parseEvent } from "../../events/parse-event.js";
-import { environmentError, errorCode } from "../options/exit.js";
-import { readBytes } from "../options/read-input.js";
+import { parseEvent } from "../../kit/senders/signals/parse-event.js";
+import { environmentError, errorCode } from "../console/exit.js";
+import { readBytes } from "../console/read-input.js";
 import { PACKAGED_FIXTURES } from "./event-source.js";
 import { isJsonObject } from "./restamp.js";
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { parseJson } from "../../events/parse-json.js";
-import { shiftTimes, timeOf } from "../../testing/shift-times.js";
+import { parseJson } from "../../base/text/parse-json.js";
+import { shiftTimes, timeOf } from "../../kit/testing/shift-times.js";
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import http from "node:http";
 import https from "node:https";
-import { environmentError, errorCode } from "../options/exit.js";
+import { environmentError, errorCode } from "../console/exit.js";
 import { withoutSecrets, type Answer } from "./answer.js";
 
 export interface OutgoingDelivery {

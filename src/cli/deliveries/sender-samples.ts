@@ -1,7 +1,7 @@
-import { nearMiss } from "../../options/near-miss.js";
-import { samplesOf, type EventSample } from "../../senders/samples.js";
+import { nearMiss } from "../../base/options/near-miss.js";
+import { samplesOf, type EventSample } from "../../kit/senders/samples.js";
 import { echoed } from "../console/printable.js";
-import { usageError } from "../options/exit.js";
+import { usageError } from "../console/exit.js";
 
 /** Finds an event by its type, or by its type and subtype with a dot between them. */
 export function findSample(samples: readonly EventSample[], name: string): EventSample | undefined {

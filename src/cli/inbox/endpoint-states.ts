@@ -1,4 +1,4 @@
-import { readInboxState } from "../../inbox/read-situation.js";
+import { readInboxState } from "../../kit/inbox/read-situation.js";
 import type { OpenInbox } from "./open-inbox.js";
 
 /** The state of each endpoint of the command. @param since as {@link readInboxState} has it */

@@ -1,5 +1,5 @@
-import type { EventKey, InboxStore } from "../../inbox/store.js";
-import { CliError, EXIT, usageError } from "../options/exit.js";
+import type { EventKey, InboxStore } from "../../kit/inbox/store.js";
+import { CliError, EXIT, usageError } from "../console/exit.js";
 import { echoed, printable } from "../console/printable.js";
 import type { OpenInbox } from "./open-inbox.js";
 

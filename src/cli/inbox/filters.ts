@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option } from "#commander";
-import { MOMENT_FORMS, parseMoment } from "../../inbox/moment.js";
-import type { InboxEntry, SearchQuery } from "../../inbox/stored-events.js";
-import { joinedInbox, storedInbox } from "../../inbox-page/page-inbox.js";
-import { notEmpty } from "../options/parse-option.js";
+import { MOMENT_FORMS, parseMoment } from "../../kit/inbox/moment.js";
+import type { InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
+import { joinedInbox, storedInbox } from "../../page/inbox/page-inbox.js";
+import { notEmpty } from "../console/parse-option.js";
 import type { OpenInbox } from "./open-inbox.js";
 import { readAgain } from "./page-of-inbox.js";
 

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { Option } from "#commander";
-import { createRun, ignoreErrorsOf, makePool, type Run } from "../../stores/postgres/connection.js";
-import { prepareSchema } from "../../stores/postgres/schema.js";
-import { storeError } from "../../stores/postgres/store-error.js";
-import { ignore } from "../../time/ignore.js";
+import { createRun, ignoreErrorsOf, makePool, type Run } from "../../kit/stores/postgres/connection.js";
+import { prepareSchema } from "../../kit/stores/postgres/schema.js";
+import { storeError } from "../../kit/stores/postgres/store-error.js";
+import { ignore } from "../../base/time/ignore.js";
 import { printable } from "../console/printable.js";
 import { shellQuote } from "../console/shell-quote.js";
-import { usageError } from "../options/exit.js";
-import { notEmpty } from "../options/parse-option.js";
+import { usageError } from "../console/exit.js";
+import { notEmpty } from "../console/parse-option.js";
 
 /** The options of a command that takes an inbox in a file or in a database. */
 export interface InboxPlace {

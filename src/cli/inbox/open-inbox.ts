@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import type { Command } from "#commander";
-import type { InboxStore } from "../../inbox/store.js";
-import type { InboxEntry, ListQuery } from "../../inbox/stored-events.js";
-import { systemClock } from "../../time/clock.js";
-import { nearMiss } from "../../options/near-miss.js";
+import type { InboxStore } from "../../kit/inbox/store.js";
+import type { InboxEntry, ListQuery } from "../../kit/inbox/stored-events.js";
+import { systemClock } from "../../base/time/clock.js";
+import { nearMiss } from "../../base/options/near-miss.js";
 import { assertPlace, ENDPOINT, isDatabase, SCHEMA, type EndpointPlace, type InboxPlace } from "./inbox-place.js";
-import type { OptionsOf } from "../options/define-command.js";
-import { environmentError, usageError, type CliError } from "../options/exit.js";
-import { notEmpty } from "../options/parse-option.js";
-import { readFrom } from "../options/read-input.js";
+import type { OptionsOf } from "../console/define-command.js";
+import { environmentError, usageError, type CliError } from "../console/exit.js";
+import { notEmpty } from "../console/parse-option.js";
+import { readFrom } from "../console/read-input.js";
 import { echoed, someNames } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
 
@@ -72,8 +72,8 @@ function noEndpoint(name: string, all: readonly string[]): CliError {
 /** An inbox that is there. The receiver can run at the same time. @throws CliError, SignalboxError */
 export async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
-  const { postgresStore } = await import("../../stores/postgres/postgres-store.js");
-  const { sqliteStore } = await import("../../stores/sqlite/sqlite-store.js");
+  const { postgresStore } = await import("../../kit/stores/postgres/postgres-store.js");
+  const { sqliteStore } = await import("../../kit/stores/sqlite/sqlite-store.js");
   if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
   const stats = readFrom(`the inbox ${db}`, () => statSync(db));
   // The store finds other mistakes. SQLite would take an empty file for a database.

@@ -1,6 +1,6 @@
-import type { RefusedDelivery, Refusals } from "../../inbox/inbox-facts.js";
-import { formatCount, formatMoment } from "../../text/format.js";
-import { joinRefusals, readNews } from "../../inbox/receiver-report.js";
+import type { RefusedDelivery, Refusals } from "../../kit/inbox/inbox-facts.js";
+import { formatCount, formatMoment } from "../../base/text/format.js";
+import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
 import { printable } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
 import type { OpenInbox } from "./open-inbox.js";

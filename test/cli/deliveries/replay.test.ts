@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "./fixture-names.js";
 import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
-import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { startReceiver } from "../../http/serve.js";
 import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
-import { parseEvent, SIGNAL_TYPES, verifySignature, type Signal } from "../../../src/index.js";
+import { parseEvent, SIGNAL_TYPES, verifySignature, type Signal } from "../../../src/kit/index.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, rowsOf, runCli, SECRET } from "../run-cli.js";
 import { listen, serveReceiver, serveRecorder, type RecordedRequest } from "../serve-requests.js";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { verifySignature } from "../../../src/index.js";
+import { verifySignature } from "../../../src/kit/index.js";
 import { callCli } from "../call-cli.js";
 import { ndjson, runCli, SECRET, type CliRun } from "../run-cli.js";
 import { tempFile, tempFiles } from "../temp-files.js";

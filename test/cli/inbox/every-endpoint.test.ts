@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { systemClock } from "../../../src/time/clock.js";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";
 import { fill, KINDS, newFile, type Filling, type Place } from "../fill-inbox.js";

@@ -1,9 +1,9 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { NO_HANDLER } from "../../../src/inbox/stored-events.js";
-import { PermanentFailure, type Signal } from "../../../src/index.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { NO_HANDLER } from "../../../src/kit/inbox/stored-events.js";
+import { PermanentFailure, type Signal } from "../../../src/kit/index.js";
+import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { callCli } from "../call-cli.js";
 import { testWith } from "../../prerequisites.js";
 import { fill, fillInbox, KINDS } from "../fill-inbox.js";

@@ -12,11 +12,11 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/commands/init/package-manager.js";
-import { installedFrom } from "../../../src/cli/commands/init/signalbox-spec.js";
-import { SENDER_NAMES } from "../../../src/senders/sender-names.js";
-import * as senders from "../../../src/senders/index.js";
-import { loadDriver } from "../../../src/sqlite/sqlite-driver.js";
+import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/init/package-manager.js";
+import { installedFrom } from "../../../src/cli/init/signalbox-spec.js";
+import { SENDER_NAMES } from "../../../src/kit/senders/sender-names.js";
+import * as senders from "../../../src/kit/senders/index.js";
+import { loadDriver } from "../../../src/base/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../../package/installed.js";
 import { callCli } from "../call-cli.js";
 import { outcomeOf, runCli, startCli } from "../run-cli.js";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createInterruption } from "../../../src/cli/console/interruption.js";
-import { createManualClock } from "../../../src/testing/index.js";
+import { createManualClock } from "../../../src/kit/testing/index.js";
 
 function interruption() {
   const clock = createManualClock(0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { CommandUnknownOpts } from "#commander";
 import { expect, onTestFinished, test } from "vitest";
 import type { Cli } from "../../../src/cli/console/cli.js";
-import { EXIT } from "../../../src/cli/options/exit.js";
+import { EXIT } from "../../../src/cli/console/exit.js";
 import { createProgram } from "../../../src/cli/program.js";
 import { callCli } from "../call-cli.js";
 import { MAIN, runCli, type CliRun } from "../run-cli.js";

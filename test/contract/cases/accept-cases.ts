@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { AcceptResult, BatchResult, NewEvent } from "../../../src/inbox/batch.js";
+import type { AcceptResult, BatchResult, NewEvent } from "../../../src/kit/inbox/batch.js";
 import {
   ENDPOINT,
   HEADERS,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import type { InboxStore } from "../../../src/inbox/store.js";
-import { DEFAULT_SENDER } from "../../../src/inbox/stored-events.js";
+import type { InboxStore } from "../../../src/kit/inbox/store.js";
+import { DEFAULT_SENDER } from "../../../src/kit/inbox/stored-events.js";
 import {
   DAY_MS,
   ENDPOINT,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { ClaimedEvent } from "../../../src/inbox/batch.js";
-import { CRASH_DELAYS_MS, CRASH_LOOP, MAX_CRASHES } from "../../../src/inbox/crashes.js";
+import type { ClaimedEvent } from "../../../src/kit/inbox/batch.js";
+import { CRASH_DELAYS_MS, CRASH_LOOP, MAX_CRASHES } from "../../../src/kit/inbox/crashes.js";
 import {
   ENDPOINT,
   LEASE_MS,

@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { CLOCK_SLACK_MS } from "../../../src/inbox/store.js";
-import type { InboxEntry } from "../../../src/inbox/stored-events.js";
+import { CLOCK_SLACK_MS } from "../../../src/kit/inbox/store.js";
+import type { InboxEntry } from "../../../src/kit/inbox/stored-events.js";
 import {
   ENDPOINT,
   HEADERS,

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { NewEvent } from "../../../src/inbox/batch.js";
+import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import { createHash } from "node:crypto";
-import type { BodyHashes, InboxStore } from "../../../src/inbox/store.js";
+import type { BodyHashes, InboxStore } from "../../../src/kit/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
   DEFAULT_SENDER,
@@ -13,7 +13,7 @@ import {
   type PastStep,
   type SearchQuery,
   type StoredEvent,
-} from "../../../src/inbox/stored-events.js";
+} from "../../../src/kit/inbox/stored-events.js";
 import {
   DAY_MS,
   ENDPOINT,

@@ -9,9 +9,9 @@ import type {
   CrashedEvent,
   NewEvent,
   Settlement,
-} from "../../../src/inbox/batch.js";
-import type { InboxStore } from "../../../src/inbox/store.js";
-import type { EventState, StoredEvent } from "../../../src/inbox/stored-events.js";
+} from "../../../src/kit/inbox/batch.js";
+import type { InboxStore } from "../../../src/kit/inbox/store.js";
+import type { EventState, StoredEvent } from "../../../src/kit/inbox/stored-events.js";
 
 /** Where the stores of one case keep their events. */
 export interface ContractMedium {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { SignalEvent } from "../../../src/index.js";
+import type { SignalEvent } from "../../../src/kit/index.js";
 import { areHandedOff, startReceiver, type Child } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";

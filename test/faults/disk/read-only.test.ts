@@ -11,12 +11,12 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
 import { inboxFiles } from "../inbox-file.js";
 import { canPreload } from "../preload/compile.js";
-import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
 

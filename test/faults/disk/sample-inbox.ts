@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { copyFileSync } from "node:fs";
-import type { Settlement } from "../../../src/inbox/batch.js";
-import type { InboxStore, StoredEvent } from "../../../src/index.js";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, signalEvent } from "../../../src/testing/index.js";
-import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
+import type { Settlement } from "../../../src/kit/inbox/batch.js";
+import type { InboxStore, StoredEvent } from "../../../src/kit/index.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { createManualClock, signalEvent } from "../../../src/kit/testing/index.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 
 const ENDPOINT = "default";
 const NOW = 1_800_000_000_000;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { openWire, rawRequest, type Wire } from "../../http/wire.js";
 import { inboxFiles } from "../inbox-file.js";
 import {

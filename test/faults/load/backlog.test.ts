@@ -1,11 +1,11 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
-import type { InboxStore } from "../../../src/index.js";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { signalEvent } from "../../../src/testing/index.js";
-import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
-import { startRig } from "../../unit/inbox/receiver-rig.js";
+import type { InboxStore } from "../../../src/kit/index.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
+import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
 

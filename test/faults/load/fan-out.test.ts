@@ -2,7 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { listen } from "../../http/serve.js";
-import { draft, openWebhooks, serveSilence, type WebhookWorld } from "../../unit/emulator/webhooks/webhook-world.js";
+import {
+  draft,
+  openWebhooks,
+  serveSilence,
+  type WebhookWorld,
+} from "../../unit/service/emulator/webhooks/webhook-world.js";
 
 const SIGNALS = 200;
 

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished } from "vitest";
-import type { BatcherLimits, ReceiverOptions } from "../../../src/index.js";
+import type { BatcherLimits, ReceiverOptions } from "../../../src/kit/index.js";
 
 /** How the receiver of `children/pressed-receiver.mjs` is, right after a garbage collection. */
 export interface Report {

@@ -1,6 +1,6 @@
 import type { Client, Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
-import type { InboxStore } from "../../../src/index.js";
+import type { InboxStore } from "../../../src/kit/index.js";
 import {
   accept,
   claim,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Pool } from "pg";
 import { expect } from "vitest";
-import type { NewEvent } from "../../../src/inbox/batch.js";
+import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import { commit, newEvent } from "../../contract/cases/store-case.js";
 import { newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Batch, BatchResult } from "../../../src/inbox/batch.js";
-import type { InboxStore } from "../../../src/inbox/store.js";
-import { prepareCommit, type CommitRow } from "../../../src/stores/postgres/commit.js";
-import { FUNCTIONS } from "../../../src/stores/postgres/schema.js";
-import { MIGRATIONS } from "../../../src/stores/postgres/tables.js";
+import type { Batch, BatchResult } from "../../../src/kit/inbox/batch.js";
+import type { InboxStore } from "../../../src/kit/inbox/store.js";
+import { prepareCommit, type CommitRow } from "../../../src/kit/stores/postgres/commit.js";
+import { FUNCTIONS } from "../../../src/kit/stores/postgres/schema.js";
+import { MIGRATIONS } from "../../../src/kit/stores/postgres/tables.js";
 import {
   claim,
   claimRequest,

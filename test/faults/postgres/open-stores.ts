@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
 import { onTestFinished } from "vitest";
-import { postgresStore, type PostgresStore } from "../../../src/stores/postgres/postgres-store.js";
-import { systemClock } from "../../../src/time/clock.js";
+import { postgresStore, type PostgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { POSTGRES_PORT, makePool, newSchemaName, quotedName } from "../../contract/postgres-medium.js";
 import { hasServer, testWith } from "../../prerequisites.js";
 

@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect } from "vitest";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { systemClock } from "../../../src/time/clock.js";
-import { batchOf, newEvent, opened } from "../../unit/inbox/new-event.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { systemClock } from "../../../src/base/time/clock.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import type { Ledger } from "./ledger.js";
 import { INBOX } from "./recorder.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
-import { createManualClock, signalEvent } from "../../../src/testing/index.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { createManualClock, signalEvent } from "../../../src/kit/testing/index.js";
 import { logLines } from "../../http/log-lines.js";
-import { T0 } from "../../unit/inbox/new-event.js";
-import { startRig } from "../../unit/inbox/receiver-rig.js";
+import { T0 } from "../../unit/kit/inbox/new-event.js";
+import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
 

@@ -1,6 +1,6 @@
 import Fastify from "fastify";
 import { expect, test } from "vitest";
-import { fastifyPlugin } from "../../../src/receiver/adapters/fastify-plugin.js";
+import { fastifyPlugin } from "../../../src/kit/receiver/adapters/fastify-plugin.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { delivery, listen, startReceiver } from "../serve.js";
 import { exchange, MOUNT } from "../wire.js";

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { heldStore } from "../held-store.js";
 import { delivery, listen, nextEvent, startReceiver } from "../serve.js";
 import { exchange } from "../wire.js";

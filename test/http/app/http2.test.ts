@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { turns } from "../../unit/until.js";
 import { delivery, startReceiver } from "../serve.js";
 

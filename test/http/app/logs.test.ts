@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { signBody } from "../../../src/index.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { signBody } from "../../../src/kit/index.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
 import { DUPLICATE, QUARANTINED, RECEIVED } from "../expect-answer.js";
 import { logLines } from "../log-lines.js";
 import { delivery, nextEvent, SECRET, serve, sqliteOnDisk } from "../serve.js";

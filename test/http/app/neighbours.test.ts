@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type express from "express";
 import { expect, test } from "vitest";
-import { captureRawBody, type Receiver } from "../../../src/index.js";
-import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
+import { captureRawBody, type Receiver } from "../../../src/kit/index.js";
+import { expressHandler } from "../../../src/kit/receiver/adapters/express-handler.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";
 import { exchange, MOUNT, type RawRequest } from "../wire.js";

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import type { Express, RequestHandler } from "express";
 import { expect, test } from "vitest";
-import { captureRawBody } from "../../../src/index.js";
-import { expressHandler } from "../../../src/receiver/adapters/express-handler.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { captureRawBody } from "../../../src/kit/index.js";
+import { expressHandler } from "../../../src/kit/receiver/adapters/express-handler.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
 import { logLines } from "../log-lines.js";
 import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";

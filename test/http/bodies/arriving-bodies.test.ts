@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { CHUNK_OVERHEAD_BYTES } from "../../../src/receiver/held-bodies.js";
-import { signalEvent } from "../../../src/testing/index.js";
+import { CHUNK_OVERHEAD_BYTES } from "../../../src/kit/receiver/held-bodies.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { deliver, delivery, roundTrip, serve, STACKS } from "../serve.js";
 import { openWire, rawRequest, type Wire } from "../wire.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { signalEvent } from "../../../src/testing/index.js";
+import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
 import { delivery, serve, STACKS, tally } from "../serve.js";
 import { exchange, openWire, rawRequest } from "../wire.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createManualClock, signalEvent } from "../../../src/testing/index.js";
+import { createManualClock, signalEvent } from "../../../src/kit/testing/index.js";
 import { DUPLICATE, expectAcknowledged } from "../expect-answer.js";
 import { DIFFERENCES } from "../frameworks.js";
 import { heldStore } from "../held-store.js";

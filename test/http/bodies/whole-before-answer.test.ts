@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nodeHandler } from "../../../src/receiver/adapters/node-handler.js";
+import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { delivery, listen, roundTrip, startReceiver } from "../serve.js";
 import { expectRefused } from "../expect-answer.js";
 import { openWire, rawRequest } from "../wire.js";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { SIGNAL_TYPES } from "../../../src/events/signal-types.js";
+import { SIGNAL_TYPES } from "../../../src/kit/senders/signals/signal-types.js";
 import { serveReceiver } from "../../cli/serve-requests.js";
 import { BEGINNING } from "../../emulator/start-emulator.js";
-import { serveEndpoint } from "../../unit/emulator/webhooks/webhook-world.js";
+import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
 import { HOSTILE } from "../hostile-texts.js";
 import {
   clickButton,

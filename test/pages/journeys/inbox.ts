@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PermanentFailure } from "../../../src/index.js";
-import { signalEvent, signedDelivery } from "../../../src/testing/index.js";
+import { PermanentFailure } from "../../../src/kit/index.js";
+import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { nextEvent, sqliteOnDisk } from "../../http/serve.js";
 import { HOSTILE } from "../hostile-texts.js";
 import { openInbox, type OpenInbox, type OpenInboxOptions } from "../open-inbox.js";

@@ -3,11 +3,11 @@ import { h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ActionButton } from "../../../src/browser-parts/action-button.js";
-import { useData } from "../../../src/browser-parts/use-data.js";
-import { DeskContext } from "../../../src/emulator/dashboard/control.js";
-import { Deliveries } from "../../../src/emulator/dashboard/deliveries.js";
-import { ActivityChart } from "../../../src/inbox-page/browser/activity-chart.js";
+import { ActionButton } from "../../../src/page/parts/action-button.js";
+import { useData } from "../../../src/page/parts/use-data.js";
+import { DeskContext } from "../../../src/service/emulator/dashboard/control.js";
+import { Deliveries } from "../../../src/service/emulator/dashboard/deliveries.js";
+import { ActivityChart } from "../../../src/page/inbox/browser/activity-chart.js";
 import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 
 const never = new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { postgresStore } from "../../../../src/stores/postgres/postgres-store.js";
+import { postgresStore } from "../../../../src/kit/stores/postgres/postgres-store.js";
 import { storeContract } from "../../../contract/store-contract.js";
-import { systemClock } from "../../../../src/time/clock.js";
+import { systemClock } from "../../../../src/base/time/clock.js";
 import { postgresMedium } from "../../../contract/postgres-medium.js";
 import { makeOwnPostgres, type OwnPostgres } from "../../../own-postgres.js";
 import { areHandedOff, idsOf, startReceiver } from "../../child-process.js";

@@ -1,0 +1,171 @@
+import { existsSync } from "node:fs";
+import http from "node:http";
+import https from "node:https";
+import { Option, type Command } from "#commander";
+import type { AnySender } from "../../kit/senders/engine/sender.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
+import { changeByte } from "./build-delivery.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../console/define-command.js";
+import { parseAssignment, parseEventSource, readEventSource, setPaths, type Assignment } from "./event-source.js";
+import { deliveryOfSample, fillSample, samplesOf, type EventSample } from "../../kit/senders/samples.js";
+import { findSample, unknownType } from "./sender-samples.js";
+import { EXIT, usageError, type ExitCode } from "../console/exit.js";
+import { inParallel } from "./send-cases.js";
+import { collect, httpUrl, wholeNumber } from "../console/parse-option.js";
+import { readInput } from "../console/read-input.js";
+import { headersForFile, headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../console/sender.js";
+import { restamp, withSignalId } from "./restamp.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
+import { sendDelivery, unreachable, type OutgoingDelivery } from "./send-delivery.js";
+
+const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
+
+export function addSendCommand(program: Command, context: CommandContext) {
+  const command = program
+    .command("send")
+    .description(
+      "Sign an event now and send it, with a new id and new times (with --sender: the bytes of a file are sent unchanged).",
+    )
+    .argument(
+      "<type|file>",
+      "a signal type, test, verification, a file, or - for stdin; with --sender: a type such as invoice.paid (any other word lists them), sample, a file or -",
+    )
+    .requiredOption("--url <url>", "the address of the receiver", httpUrl)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(SENDER_HEADER)
+    .addOption(PUBLIC_URL)
+    .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
+    .option("--duplicate", "send one event --count times: the same id and body, signed anew")
+    .option("--concurrency <n>", "how many deliveries to send at a time", wholeNumber(1, 1024), 1)
+    .option("--skew <seconds>", "shift the signature's timestamp; negative: into the past", skewSeconds, 0)
+    .option("--tamper", "change a byte of the body after signing")
+    .option("--set <path=value>", "set a property of the event (repeatable)", collect)
+    .addOption(new Option("--as-is", "send the bytes of the file unchanged").conflicts("set"))
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  const url = "--url http://localhost:3000/webhooks/signals";
+  withExamples(command, [
+    [`signalbox send price_increased ${url}`, "Send a signal"],
+    [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
+    [`signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`, "Send one that is too old: 401"],
+    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
+    [
+      "signalbox send invoice.paid --sender stripe --url http://localhost:3000/webhooks/stripe",
+      "Send an event of another sender, as the sender makes it",
+    ],
+    [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
+  ]);
+  runs(command, context, send);
+  return command;
+}
+
+type SendOptions = OptionsOf<typeof addSendCommand>;
+
+async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { url, count = 1, concurrency, json = false } = options;
+  if (options.duplicate && options.count === undefined)
+    throw usageError("--duplicate needs --count <n>, the number of times to send the event");
+  const [secret] = readSecrets(options, cli);
+  const assignments = (options.set ?? []).map(parseAssignment);
+  const sender = await senderOf(options, secret);
+  const samples = options.sender === undefined ? [] : samplesOf(options.sender);
+  const sample = source === "sample" ? samples[0] : findSample(samples, source);
+  if (options.sender !== undefined && sample === undefined && source !== "-" && !existsSync(source))
+    throw unknownType(options.sender, source);
+  const next =
+    sample !== undefined ? sampleMaker(sample, assignments) : await fileMaker(source, options, assignments, cli);
+  const first = options.duplicate ? next() : undefined;
+  const lines = options.header ?? [];
+  const given =
+    sample !== undefined || options.sender === undefined
+      ? headersOf(lines, sender)
+      : headersForFile(lines, sender, cli.terminal);
+  const signed = createSigner(sender, secret, given, options);
+
+  const { reportAnswers } = await import("./report-answers.js");
+  const report = reportAnswers(cli.terminal, count, json);
+  const { Agent } = url.protocol === "https:" ? https : http;
+  const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
+  const how = { timeoutMs: options.timeout * 1000, signal: cli.signal, secrets: [secret], agent };
+  try {
+    await inParallel(numbers(count), concurrency, async (number) => {
+      const made = first ?? next();
+      const delivery = signed(made);
+      const answer = await sendDelivery(url, delivery, how);
+      if (answer.kind === "unreachable") throw unreachable(url, answer.code);
+      report.add({ number, answer, body: made.body });
+    });
+  } finally {
+    agent.destroy();
+    report.summarise();
+  }
+  return report.failed === 0 ? EXIT.ok : EXIT.failed;
+}
+
+interface Made {
+  body: Buffer;
+  headers?: Record<string, string>;
+}
+
+/** Reads `TYPE|FILE`, and returns a function that makes the next body to send. */
+async function fileMaker(
+  source: string,
+  { asIs, sender, tamper }: SendOptions,
+  assignments: readonly Assignment[],
+  cli: CommandContext["cli"],
+): Promise<() => Made> {
+  const bytes = await (sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
+  if (tamper && bytes.length === 0) throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
+  // Another sender's event is not made new: its ids are its own.
+  if (asIs || (sender !== undefined && assignments.length === 0)) return () => ({ body: bytes });
+  const event = parseEventSource(bytes, source);
+  const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
+  return () => {
+    const stamped = setPaths(sender === undefined ? restamp(event, Date.now()) : event, assignments);
+    // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
+    // --set has set the id itself.
+    const isKept = sender !== undefined || sets("id") || assignments.length === 0;
+    return { body: Buffer.from(JSON.stringify(isKept ? stamped : withSignalId(stamped))) };
+  };
+}
+
+/** Returns a function that makes the next event of the sample. */
+function sampleMaker(sample: EventSample, assignments: readonly Assignment[]): () => Made {
+  // Makes the ids of several events differ.
+  let number = 0;
+  return () => {
+    const now = Date.now() + number++;
+    const { json, form = {}, ...rest } = fillSample(sample, now);
+    const fields = setPaths(json ?? form, assignments);
+    const { body, headers } = deliveryOfSample({ ...rest, [json === undefined ? "form" : "json"]: fields });
+    return { body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), headers };
+  };
+}
+
+/** With --duplicate each delivery has the headers of the first, but for its time and signature. */
+function createSigner(
+  sender: AnySender,
+  secret: string,
+  given: Record<string, string>,
+  { skew, tamper, duplicate }: SendOptions,
+): (made: Made) => OutgoingDelivery {
+  let first = given;
+  return ({ body, headers: own }) => {
+    const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
+    const headers = sender.sign(body, { secret, now, headers: { ...own, ...first } });
+    if (duplicate) first = headers;
+    const type = headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
+    return {
+      method: "POST",
+      headers: [...type, ...Object.entries(headers)],
+      body: tamper ? changeByte(body) : body,
+      isChunked: false,
+    };
+  };
+}
+
+function* numbers(count: number): Generator<number> {
+  for (let number = 1; number <= count; number++) yield number;
+}

@@ -1,0 +1,160 @@
+import { parseJson } from "../../base/text/parse-json.js";
+import { hasSignature } from "../../kit/inbox/exported-event.js";
+import {
+  DEFAULT_SENDER,
+  IGNORED,
+  isIgnored,
+  NO_HANDLER,
+  type EventState,
+  type InboxEntry,
+  type PastStep,
+  type StoredEvent,
+} from "../../kit/inbox/stored-events.js";
+import { formatAge, formatMoment } from "../../base/text/format.js";
+import { visibleLines } from "../../base/text/visible-text.js";
+import type { Paint, Terminal } from "../console/terminal.js";
+import { printable, shortened } from "../console/printable.js";
+import { formatTable } from "../console/table.js";
+import { shortId } from "./event-ids.js";
+import type { OpenInbox } from "./open-inbox.js";
+
+type Colour = (text: string) => string;
+
+/** The remark of an event gets what is left of the width, and at least this. */
+const LEAST_REMARK = 24;
+
+/** The table of `ls`. */
+export function listLines(
+  entries: readonly InboxEntry[],
+  { endpoints, now }: Pick<OpenInbox, "endpoints" | "now">,
+  { paint, columns }: Pick<Terminal, "paint" | "columns">,
+): string[] {
+  const isJoined = endpoints.length > 1;
+  const headings = ["STATE", ...(isJoined ? ["ENDPOINT"] : []), "TYPE", "ABOUT", "   AGE", "ID"];
+  const rows = entries.map((entry) => [
+    entry.state,
+    ...(isJoined ? [shortened(entry.endpoint, 24)] : []),
+    shownTypeOf(entry),
+    shortened(entry.subject ?? "", 24),
+    formatAge(now - entry.receivedAt).padStart(6),
+    shortId(entry.eventId),
+  ]);
+  const width = Math.max(...formatTable([headings, ...rows]).map((line) => line.length));
+  const room = Math.max(LEAST_REMARK, columns - width - 3);
+  return formatTable([
+    headings.map(paint.dim),
+    ...entries.map((entry, index) => {
+      const [state = "", ...cells] = rows[index] ?? [];
+      const remark = remarkOn(entry, now);
+      return [
+        colourOf(entry.state, paint)(state),
+        ...cells,
+        paint.dim(columns === Infinity ? remark : shortened(remark, room)),
+      ];
+    }),
+  ]);
+}
+
+const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
+  ready: "due",
+  leased: "lease until",
+  done: "since",
+  dead: "since",
+  quarantined: "since",
+};
+
+/** The output of `show` without the payload. */
+export function showLines(event: StoredEvent, now: number, paint: Paint): string[] {
+  const { state, type, attempts, crashes, lastError, rawBody, received } = event;
+  const isDefault = event.sender === DEFAULT_SENDER;
+  const marks = [
+    received.backfilled === true ? "backfilled" : "",
+    event.replayed ? "replayed" : "",
+    event.possiblyRepeated ? "possibly repeated" : "",
+  ];
+  const rows: [name: string, text: string, paint?: Colour][] = [
+    ["id", printable(event.eventId), paint.bold],
+    ["state", state, colourOf(state, paint)],
+    ["type", type === "" ? "none" : printable(type)],
+    [isDefault ? "signal type" : "subtype", printable(event.subtype ?? "")],
+    [isDefault ? "product" : "subject", printable(event.subject ?? "")],
+    ["sender", isDefault ? "" : printable(event.sender)],
+    ["endpoint", printable(event.endpoint)],
+    [MEANING_OF_DUE[state], moment(event.dueAt, now)],
+    ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
+    ["received", moment(event.receivedAt, now)],
+    ["trace parent", printable(received.traceParent ?? "")],
+    ["marks", marks.filter((mark) => mark !== "").join(", ")],
+    [
+      state === "quarantined" ? "reason" : "last error",
+      visibleLines(lastError === NO_HANDLER ? "" : (lastError ?? "")),
+      colourOf(state, paint),
+    ],
+    ["result", isIgnored(event) ? IGNORED : ""],
+    ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
+    ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
+    ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
+  ];
+  const headers = Object.entries(received.headers).map(
+    ([name, value]) =>
+      [printable(name), hasSignature(name, received.signatureHeader) ? "not shown" : printable(value)] as const,
+  );
+  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
+    text.split("\n").map((line, index) => [paint.dim(index === 0 ? name : ""), colour?.(line) ?? line]),
+  );
+  return formatTable(cells);
+}
+
+function stepLine({ at, kind, attempts, error }: PastStep, now: number): string {
+  const [firstLine = ""] = error?.split("\n", 1) ?? [];
+  const what = kind === "failed" ? `attempt ${attempts} failed: ${shortened(firstLine, 60)}` : kind;
+  return `${moment(at, now)} ${what}`;
+}
+
+/** The payload, indented if it is JSON. */
+export function payloadText({ rawBody }: StoredEvent): string {
+  if (rawBody === null) return "The payload was deleted, by `discard` or by retention.";
+  const json = parseJson(rawBody);
+  if (!json.ok && json.reason === "not_utf8") {
+    return `Not UTF-8 (--raw prints the bytes): ${Buffer.from(rawBody).toString("hex")}`;
+  }
+  const text = printable(Buffer.from(rawBody).toString("utf8"));
+  if (!json.ok && json.reason === "not_json") return `Not JSON: ${text}`;
+  try {
+    // Escapes control characters of the sender, but not the line ends that were added here.
+    if (json.ok) return visibleLines(JSON.stringify(json.value, null, 2));
+  } catch (error) {
+    // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is then not indented.
+    if (!(error instanceof RangeError)) throw error;
+  }
+  return `Nested too deep to indent: ${text}`;
+}
+
+/** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
+export function colourOf(state: EventState, paint: Paint): Colour {
+  if (state === "dead") return paint.red;
+  return state === "quarantined" ? paint.yellow : (text) => text;
+}
+
+function moment(at: number, now: number): string {
+  return `${new Date(at).toISOString()} (${formatMoment(at, now)})`;
+}
+
+/** The signal's type, or sender, type and subtype of another event. */
+function shownTypeOf({ type, subtype, sender }: InboxEntry): string {
+  if (sender === DEFAULT_SENDER) return shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
+  return [shortened(sender, 24), shortened(type, 40), shortened(subtype ?? "", 24)]
+    .filter((part) => part !== "")
+    .join(" ");
+}
+
+/** What is unusual: several attempts, a later hand-off, an error. */
+function remarkOn(entry: InboxEntry, now: number): string {
+  const { state, attempts, dueAt, lastError } = entry;
+  const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
+  const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
+  const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
+  const ignored = isIgnored(entry) ? [IGNORED] : [];
+  const tries = attempts > 1 ? [`${attempts} tries`] : [];
+  return [...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
+}

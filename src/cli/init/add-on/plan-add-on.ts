@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, posix, resolve } from "node:path";
+import { echoed, printable } from "../../console/printable.js";
+import { cdCommand, shellQuote } from "../../console/shell-quote.js";
+import { usageError } from "../../console/exit.js";
+import { PACKAGE_FOLDER } from "../package-folder.js";
+import { HABITS, type PackageManager } from "../package-manager.js";
+import type { Store } from "../templates.js";
+import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
+import { readApp, type App } from "./read-app.js";
+
+const TEMPLATES = join(PACKAGE_FOLDER, "templates", "add-on");
+
+interface AddOnOptions {
+  store: Store;
+  into: string | undefined;
+  force: boolean;
+  packageManager: PackageManager | undefined;
+  signalbox: string;
+}
+
+/** Writes nothing. @throws CliError when there is no Express app, or a file exists and `force` is not set */
+export function planAddOn(folder: string, { store, into, force, packageManager, signalbox }: AddOnOptions) {
+  const directory = resolve(folder);
+  const isPostgres = store === "postgres";
+  const app = readApp(directory);
+  const target = into === undefined ? posix.join(app.sourceFolder, "signals") : insideApp(into);
+  const test = testIn(app, target, existsSync(join(directory, "test")));
+  const file = (template: string, path: string) => ({
+    path: path + app.extension,
+    content: render(template, app, posix.relative(posix.dirname(path), target)),
+  });
+  const own = (name: string, template = name) => file(template, posix.join(target, name));
+  const files = [
+    own("router"),
+    own("on-signal"),
+    own("store", isPostgres ? "postgres-store" : "store"),
+    file("router.test", test),
+  ];
+  const taken = files.find(({ path }) => existsSync(join(directory, path)));
+  if (taken !== undefined && !force) {
+    throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
+  }
+  const edits = linesToAdd(app, posix.join(target, "router"));
+  const { exec, add } = HABITS[packageManager ?? app.packageManager];
+  const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
+  const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
+  const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
+  const send = `${exec} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
+  const register = `${exec} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
+  const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
+  const install = `${add} ${signalbox}${isPostgres ? " pg" : ""}`;
+  const hint = app.port === undefined ? "; use its port" : "";
+  const database = isPostgres ? " with your database as DATABASE_URL" : "";
+  const steps = [
+    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", install) },
+    ...edits,
+    { purpose: "Run the receiver's test", lines: typed(runTest) },
+    { purpose: `Start the app${database}, and send it a signal${hint}`, lines: typed(secret, send) },
+    { purpose: "Register the deployed app, in its folder. This adds the secrets", lines: typed(register) },
+    {
+      purpose: "Keep these files out of git, in .gitignore",
+      lines: isPostgres ? ["*.secret"] : ["*.secret", "signals.db*"],
+    },
+  ];
+  const nextSteps = steps.flatMap(({ purpose, lines }, i) => ["", `${i + 1}. ${purpose}:`, ...lines.map(shown)]);
+  return { files, edits, nextSteps };
+}
+
+const typed = (...commands: string[]): string[] => commands.filter(Boolean).map((command) => `$ ${command}`);
+const shown = (line: string): string => `     ${printable(line)}`;
+
+/** @throws CliError for a folder outside the app, and for characters that an import cannot hold without an escape */
+function insideApp(into: string): string {
+  const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
+  const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
+  if (!isOutside && !/["'`$\p{Cc}\u2028\u2029]/u.test(folder)) return folder;
+  throw usageError(`--into ${echoed(into)}: name a folder inside the app, such as src/signals`);
+}
+
+/** Where the app has its tests, named as they are; without an extension. Jest must not run a test that it cannot load. */
+function testIn({ isLazy, ownTest = "" }: App, target: string, hasTestFolder: boolean): string {
+  if (isLazy) return posix.join(target, "router.check");
+  if (ownTest === "" && hasTestFolder) return `test/${posix.basename(target)}.test`;
+  const [, folder, suffix] = /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
+  if (folder === undefined) return posix.join(target, `router${suffix ?? ".test"}`);
+  return `${folder}${posix.basename(target)}${suffix ?? ""}`;
+}
+
+const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\b/gm;
+
+/** Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new files, seen from this one. */
+function render(template: string, app: App, folder: string): string {
+  const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
+  const up = folder.startsWith("..") ? "" : "./";
+  const text = readFileSync(join(TEMPLATES, `${template}.ts`), "utf8")
+    .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
+    .replace(/^(import .+ from )"node:test";\n/m, usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "")
+    // Linters of TypeScript want `void` before the promise of `node:test`.
+    .replaceAll(/^void /gm, isTypeScript && usesNodeTest ? "void " : "");
+  const plain = isTypeScript ? text : text.replaceAll(TYPES, "");
+  // Vitest cannot be loaded with `require`.
+  if (!isRequiring || (template === "router.test" && testRunner === "vitest")) return plain;
+  const names = [...plain.matchAll(/^export (?:function|const) (\w+)/gm)].map(([, name]) => name);
+  const required = plain
+    .replaceAll(/^import (.+) from (".+");$/gm, "const $1 = require($2);")
+    .replaceAll(/^export /gm, "");
+  return names.length === 0 ? required : `${required}\nmodule.exports = { ${names.join(", ")} };\n`;
+}

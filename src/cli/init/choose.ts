@@ -1,0 +1,90 @@
+import { readdirSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Cli } from "../console/cli.js";
+import { echoed } from "../console/printable.js";
+import { CliError, environmentError, EXIT, usageError } from "../console/exit.js";
+import { isAddOn, TEMPLATES, type Template } from "./templates.js";
+
+interface Given {
+  folder: string | undefined;
+  template: string | undefined;
+  sender: string | undefined;
+  force: boolean;
+  /** The output is for a program, so no question is asked. */
+  json: boolean;
+}
+
+export interface Choices {
+  template: Template;
+  directory: string;
+  /** Whether existing files of the same name are replaced. */
+  replace: boolean;
+}
+
+const SUGGESTION = "my-receiver";
+
+export async function choose(given: Given, cli: Cli): Promise<Choices> {
+  const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
+  const asker = hasUser ? await createAsker(cli) : null;
+  // An add-on is written into the folder of an app, in which the user usually is.
+  const folder = given.folder ?? (isAddOn(given.template) ? "." : await asker?.folder());
+  if (folder === undefined || folder.trim() === "") {
+    throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
+  }
+  const directory = resolve(folder);
+  const name = given.template ?? (given.sender === undefined ? await asker?.template() : undefined);
+  // No name means the first template. Unknown names do not get here, because Commander refuses them.
+  const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
+  // An add-on is written into the folder of an app, so a folder that is not empty needs no question.
+  if (!isTaken(directory) || given.force || isAddOn(template.name)) {
+    return { template, directory, replace: given.force };
+  }
+  const shown = echoed(directory);
+  const replace = await asker?.confirm(`${shown} is not empty. Replace files of the same name?`);
+  if (replace) return { template, directory, replace };
+  throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
+}
+
+/** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
+async function createAsker({ stdin, stderr, signal }: Cli) {
+  const { confirm, isCancel, select, text } = await import("#clack-prompts");
+  // Some terminals report 0 columns, and Clack would then print one character in each line of a question.
+  if (stderr.columns === 0) stderr.columns = 80;
+  if (stderr.rows === 0) stderr.rows = 24;
+  const common = { input: stdin, output: stderr, signal };
+  const answered = <Answer>(answer: Answer): Exclude<Answer, symbol> => {
+    if (isCancel(answer)) throw new CliError(EXIT.interrupted, "interrupted; nothing was written");
+    return answer as Exclude<Answer, symbol>;
+  };
+  return {
+    async folder(): Promise<string> {
+      const options = { message: "Which folder?", placeholder: SUGGESTION, defaultValue: SUGGESTION };
+      return answered(await text({ ...common, ...options }));
+    },
+    async template(): Promise<string> {
+      // The description is in the label, because Clack shows a `hint` only for the choice under the cursor.
+      const options = TEMPLATES.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
+      return answered(await select({ ...common, message: "Which template?", options }));
+    },
+    async confirm(question: string): Promise<boolean> {
+      return answered(await confirm({ ...common, message: question, initialValue: false }));
+    },
+  };
+}
+
+/** A folder that holds only these entries counts as empty. macOS adds `.DS_Store` to folders. */
+const IGNORED = new Set([".git", ".DS_Store"]);
+
+/** @throws CliError when the path is a file, or the folder cannot be read */
+function isTaken(directory: string): boolean {
+  try {
+    const found = statSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) return false;
+    if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
+    return readdirSync(directory).some((name) => !IGNORED.has(name));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw environmentError(`cannot read ${echoed(directory)} (${code})`);
+  }
+}

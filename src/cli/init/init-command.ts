@@ -1,0 +1,103 @@
+import { Option, type Command } from "#commander";
+import { SENDER_NAMES } from "../../kit/senders/sender-names.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../console/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../console/exit.js";
+import type { Cli } from "../console/cli.js";
+import { shellQuote } from "../console/shell-quote.js";
+import { notEmpty } from "../console/parse-option.js";
+import { formatTable } from "../console/table.js";
+import { choose, type Choices } from "./choose.js";
+import { makeProject } from "./make-project.js";
+import { PACKAGE_MANAGERS } from "./package-manager.js";
+import { signalboxSpec } from "./signalbox-spec.js";
+import { isAddOn, isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
+import { writeFiles } from "./write-files.js";
+
+export function addInitCommand(program: Command, context: CommandContext) {
+  const names = TEMPLATES.map(({ name }) => name);
+  const command = program
+    .command("init")
+    .description(
+      "Write a new receiver into a folder, install its dependencies and make a git repository. On a terminal it asks for " +
+        "missing values.",
+    )
+    .argument("[dir]", "the folder; created if it does not exist")
+    .addOption(
+      new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
+    )
+    .addOption(new Option("--store <name>", "where the receiver keeps its inbox (default: sqlite)").choices(STORES))
+    .addOption(
+      new Option(
+        "--sender <name>",
+        "receive its webhooks in place of signals; with --template express or hono",
+      ).choices(SENDER_NAMES),
+    )
+    .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
+    .option("--into <folder>", "with --template add-on: where in the app to put the files (default: signals)", notEmpty)
+    .option("--no-install", "do not install the dependencies")
+    .option("--no-git", "do not make a git repository")
+    .addOption(
+      new Option(
+        "--package-manager <name>",
+        "the package manager (default: the one that runs this command, or npm)",
+      ).choices(PACKAGE_MANAGERS),
+    )
+    .option(
+      "--signalbox <spec>",
+      "the signalbox to depend on: a version, a tarball or a folder (default: the signalbox that runs this command)",
+      notEmpty,
+    )
+    .option("--json", "print one JSON document that lists the written files, and ask no questions");
+  const list = formatTable(TEMPLATES.map(({ name, description }) => [`  ${name}`, description]));
+  command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
+  withExamples(command, [
+    ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
+    ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "Answer all questions beforehand"],
+    ["npx signalbox init my-receiver --sender stripe", "Make a new receiver of Stripe's webhooks"],
+    ["npx signalbox init my-receiver --store postgres", "Make a new receiver with its inbox in PostgreSQL"],
+    ["npx signalbox init . --template add-on", "Add files to the Express app in this folder"],
+    ["npx signalbox init . --force --no-install --no-git", "Write only the files, into this folder"],
+    ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "Depend on a tarball of signalbox"],
+  ]);
+  runs(command, context, init);
+  return command;
+}
+
+type InitOptions = OptionsOf<typeof addInitCommand>;
+
+async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
+  const { force = false, json = false } = options;
+  const choices = await choose({ folder, template: options.template, sender: options.sender, force, json }, cli);
+  cli.signal.throwIfAborted();
+  const { template } = choices;
+  const { sender } = options;
+  if (sender !== undefined && !isForSenders(template)) {
+    throw usageError(`--sender works with --template express or hono, not with ${template.name}`);
+  }
+  if (isAddOn(template.name)) return addToApp(choices, options, cli);
+  if (options.into !== undefined) throw usageError("--into needs --template add-on");
+  const stored = options.store === "postgres" ? withPostgres(template) : template;
+  const project = sender === undefined ? stored : withSender(stored, sender);
+  return makeProject({ ...choices, template: project }, options, cli);
+}
+
+async function addToApp(
+  { template, directory, replace }: Choices,
+  { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,
+  { terminal }: Cli,
+): Promise<ExitCode> {
+  const { planAddOn } = await import("./add-on/plan-add-on.js");
+  const spec = signalboxSpec(signalbox, directory);
+  // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.
+  const isDefault = signalbox === undefined && !spec.startsWith("file:");
+  const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
+  const plan = planAddOn(directory, { store, into, force: replace, packageManager, signalbox: install });
+  const replaced = writeFiles(directory, plan.files, { replace });
+  const files = plan.files.map(({ path }) => path);
+  if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
+  else {
+    terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}; your own files were not changed`));
+    for (const line of plan.nextSteps) terminal.print(line);
+  }
+  return EXIT.ok;
+}

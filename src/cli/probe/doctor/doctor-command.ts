@@ -1,0 +1,89 @@
+import type { Command } from "#commander";
+import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../../console/exit.js";
+import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
+import { PUBLIC_URL, SENDER, senderOf } from "../../console/sender.js";
+import { JUDGED_SINCE } from "../../inbox/filters.js";
+import { assertPlace, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
+import { readSecrets, SECRET, SECRET_FILE } from "../../console/secrets.js";
+import { reportOutcomes } from "./report-outcomes.js";
+import type { Outcome } from "./examinations.js";
+
+const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
+
+export function addDoctorCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("doctor")
+    .description(
+      "Find out what is wrong with a running receiver, and how to fix it. It sends only webhook.verification events, " +
+        "which a receiver answers but does not store or hand off.",
+    )
+    .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl)
+    .addOption(SECRET)
+    .addOption(SECRET_FILE)
+    .addOption(SENDER)
+    .addOption(PUBLIC_URL)
+    .option(
+      "--db <inbox>",
+      "also examine the inbox: its SQLite file, or postgres://…; --url is then optional",
+      notEmpty,
+    )
+    .addOption(SCHEMA)
+    .addOption(ENDPOINT)
+    .addOption(JUDGED_SINCE)
+    .option("--test-event", "also send a webhook.test event, which is stored; with --sender its sample")
+    .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    [EXAMPLE, "Examine a receiver on this machine"],
+    [`${EXAMPLE} --db signals.db`, "Examine its inbox too"],
+    ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
+    [
+      "signalbox doctor --sender stripe --url http://localhost:3000/webhooks/stripe",
+      "Examine a receiver of another sender",
+    ],
+    ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
+  ]);
+  runs(command, context, async (options, { cli }) => {
+    const { url, db, schema, endpoint, since, timeout, testEvent = false, json = false } = options;
+    if (url === undefined && db === undefined) {
+      throw usageError(`give --url <url>, --db <inbox>, or both; type for example \`${EXAMPLE}\``);
+    }
+    if (url === undefined && testEvent) throw usageError("--test-event needs --url");
+    if (db !== undefined) assertPlace({ db, schema });
+    else if (endpoint !== undefined || since !== undefined) throw usageError("--endpoint and --since need --db");
+    const report = reportOutcomes(cli.terminal, json);
+    const secrets = url === undefined ? [] : readSecrets(options, cli);
+    const input = {
+      url: url ?? null,
+      secrets,
+      ...(db !== undefined && { db }),
+      ...(schema !== undefined && { schema }),
+      endpoint,
+      since,
+      ...(options.sender !== undefined && { sender: await senderOf(options, secrets[0]) }),
+      timeoutMs: timeout * 1000,
+      sendsTestEvent: testEvent,
+      signal: cli.signal,
+    };
+    // Imported here, so that other commands and --help start faster.
+    const { runExaminations } = await import("./examinations.js");
+    const outcomes = await runExaminations(input, (outcome) => {
+      report.add(outcome);
+      cli.terminal.progress(`${outcome.examination.name} examined`);
+    });
+    report.summarise();
+    return exitCodeOf(outcomes);
+  });
+}
+
+/** The exit code is 3 if the only problem is that the receiver cannot be reached. */
+function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
+  const areUnreachable = outcomes.flatMap((outcome) => {
+    const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
+    const reaches = outcome.examination.name === "host" || outcome.examination.name === "connection";
+    return found.map(({ blocks = false }) => blocks && reaches);
+  });
+  if (areUnreachable.length === 0) return EXIT.ok;
+  return areUnreachable.every(Boolean) ? EXIT.environment : EXIT.failed;
+}

@@ -1,0 +1,103 @@
+import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
+import { bodyVariants } from "../../deliveries/body-variants.js";
+import { explainCode } from "../../deliveries/explain-answer.js";
+import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
+import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
+
+export async function examineBody(subject: Subject): Promise<Finding[]> {
+  const spellings = bodySpellings(subject.facts.isSignalbox === true);
+  const changes = new Map<string, string[]>();
+  const others: Finding[] = [];
+  for (const [name, text] of spellings) {
+    const body = Buffer.from(text);
+    const reply = await subject.send({ body });
+    if (verdictOf(reply) === "unclear") {
+      const fix =
+        "Find out which parser or firewall gives this answer. A receiver must answer every authentic body with 2xx.";
+      const found = `a body (${name}) is answered ${describeAnswer(reply.answer, false)}`;
+      others.push(warning("body_refused", found, fix));
+    }
+    if (verdictOf(reply) !== "mismatched") continue;
+    const arrival = await arrivalOf(subject, body);
+    changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
+  }
+  if (changes.size > 0) {
+    const each = [...changes].map(([arrival, names]) => `these bodies arrive ${arrival}: ${names.join(", ")}`);
+    const fix =
+      "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it. " +
+      "The receiver needs the bytes as they were sent.";
+    others.unshift(blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix));
+  }
+  return others.length > 0
+    ? others
+    : [ok("bytes_kept", `${spellings.length} spellings of a body arrived byte for byte`)];
+}
+
+/**
+ * Verification events, which no receiver stores, in many spellings of JSON. The spellings that are changed in transit show which
+ * kind of program changes bodies.
+ *
+ * @param isSignalbox adds a body with a byte order mark. It is not strict JSON, so other receivers are allowed to refuse it.
+ */
+function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
+  const plain = JSON.stringify(verificationEvent());
+  const { id, version, type, created_at, data } = verificationEvent();
+  const indented = JSON.stringify(verificationEvent(), null, 2);
+  return [
+    ["plain JSON", plain],
+    ["JSON with keys in the service's order", JSON.stringify({ id, version, type, created_at, data })],
+    ["indented JSON", indented],
+    ["JSON with escaped text", withLiteral(String.raw`"\u00e9\u0041\/"`)],
+    ["non-ASCII text", withLiteral('"é 测试 🚂"')],
+    ["text with markup and slashes", withLiteral('"<a href=x/y>&</a>"')],
+    ["unusual numbers", withLiteral("[1.0,1e2,0.10,9007199254740993]")],
+    ["JSON with a line end after it", `${plain}\n`],
+    ["JSON with spaces around it", ` ${plain}  `],
+    ["JSON with CRLF line ends", indented.replaceAll("\n", "\r\n")],
+    ...(isSignalbox ? [["JSON with a byte order mark", `\ufeff${plain}`] as const] : []),
+  ];
+}
+
+function withLiteral(literal: string): string {
+  return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
+}
+
+/** How a changed body arrived. It is sent with a signature of each variant; the accepted one is of the bytes that arrived. */
+async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
+  for (const { body: signed, name } of bodyVariants(body)) {
+    const reply = await send({ body, signed });
+    if (verdictOf(reply) === "matched") return name;
+  }
+  return "changed in an unknown way";
+}
+
+const LARGE_KIB = 200;
+
+export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
+  const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
+  if (verdictOf(reply) === "matched") return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
+  const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
+  // The examination `body` has shown that small bodies arrive unchanged, so the size is the cause.
+  if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
+    const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
+    return [problem("body_cut", `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`, fix)];
+  }
+  const fix =
+    'Raise the limit of the parser or proxy that refuses the body (express.json({ limit: "256kb" }), client_max_body_size).';
+  return [warning("large_body_refused", `a body of ${LARGE_KIB} KiB is not accepted: ${answered}`, fix)];
+}
+
+/** Sends the only probe that a receiver stores. The answer shows whether the store can write an event. */
+export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
+  const data = { message: "A test event of signalbox doctor." };
+  const event = { ...verificationEvent(), type: "webhook.test", data };
+  const body = Buffer.from(JSON.stringify(event));
+  return [storedOrNot("a test event", await send({ body, mayBeStored: true }))];
+}
+
+export function storedOrNot(what: string, { answer, code }: Reply): Finding {
+  const answered = describeAnswer(answer, false);
+  if (isSuccess(answer)) return ok("event_stored", `${what} is acknowledged: ${answered}`);
+  const fix = explainCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
+  return problem("event_not_stored", `${what} is answered ${answered}`, fix);
+}

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import type { Command } from "#commander";
+import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
+import { readDotenv } from "../../console/read-input.js";
+import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
+import { receiverAddress } from "../../console/receiver-address.js";
+import { DEFAULT_PORT } from "./session.js";
+
+export function addDevCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command("dev")
+    .description(
+      "Run the service on this machine for the receiver that you develop: register the receiver for all signal types, follow " +
+        "products, publish signals, and print a line for each signal and delivery.",
+    )
+    .argument("[command...]", "a command that starts the receiver; it is stopped at the end")
+    .option(
+      "--url <url>",
+      "the receiver's address (default: http://localhost:3000/webhooks/signals, or with the PORT that is set or in .env)",
+      httpUrl,
+    )
+    .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
+    .option("--db <inbox>", "the receiver's inbox, a file or postgres://…, for the dashboard", notEmpty, DEFAULT_INBOX)
+    .addOption(SCHEMA)
+    .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
+    .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox dev", "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals"],
+    ["signalbox dev -- node app.mjs", "Start the receiver too"],
+    ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
+  ]);
+  runs(command, context, async (words, options) => {
+    const { runDev } = await import("./run-dev.js");
+    const { env } = context.cli;
+    const url = options.url ?? receiverAddress(existsSync(".env") ? readDotenv(".env", env) : env);
+    return runDev({ ...options, url, command: words }, context);
+  });
+}

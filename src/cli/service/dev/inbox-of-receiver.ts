@@ -1,0 +1,75 @@
+import { statSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { isSignalboxError } from "../../../base/errors.js";
+import { systemClock } from "../../../base/time/clock.js";
+import { isDatabase, type InboxPlace } from "../../inbox/inbox-place.js";
+import { CliError } from "../../console/exit.js";
+import { storeOf } from "../../inbox/open-inbox.js";
+import { pageOfInbox } from "../../inbox/page-of-inbox.js";
+
+export interface InboxOfReceiver {
+  listener: RequestListener;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  /** Which file it is: the user may delete the inbox, and the receiver then makes another one. */
+  file: string;
+  handler: RequestListener;
+  close(): Promise<void>;
+}
+
+/** A page of the receiver's inbox. It is opened at the first request, because the receiver may make it later. */
+export function createInboxOfReceiver(place: InboxPlace, note: (line: string) => void): InboxOfReceiver {
+  let opened: Opened | null = null;
+  /** One after the other, so that the inbox is opened once. */
+  let changing: Promise<unknown> = Promise.resolve();
+
+  async function current(): Promise<RequestListener> {
+    const file = fileAt(place);
+    if (opened?.file === file) return opened.handler;
+    await opened?.close();
+    opened = null;
+    opened = { file, ...(await open(place, note)) };
+    return opened.handler;
+  }
+
+  return {
+    listener(request, response) {
+      const handled = changing.then(async () => (await current())(request, response));
+      changing = handled.catch((error: unknown) => {
+        const isExpected = error instanceof CliError || isSignalboxError(error);
+        if (!isExpected) note(`the inbox could not be opened: ${String(error)}`);
+        const message = isExpected ? error.message : "It could not be opened.";
+        response.writeHead(503, { "Content-Type": "application/json", "Cache-Control": "no-store" });
+        response.end(JSON.stringify({ error: { code: "inbox_unavailable", message } }));
+      });
+    },
+    async close() {
+      await changing;
+      await opened?.close();
+    },
+  };
+}
+
+function fileAt({ db }: InboxPlace): string {
+  if (isDatabase(db)) return db;
+  const { dev, ino } = statSync(db, { throwIfNoEntry: false }) ?? { dev: 0, ino: 0 };
+  return `${dev}:${ino}`;
+}
+
+/** @throws CliError, SignalboxError when there is no inbox that can be used */
+async function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
+  const store = await storeOf(place);
+  const endpoint = "default";
+  await store.open({ endpoint, clock: systemClock });
+  const closing = new AbortController();
+  const handler = await pageOfInbox({ store, endpoints: [endpoint] }, { closing: closing.signal, note });
+  return {
+    handler,
+    async close() {
+      closing.abort();
+      await store.close(endpoint);
+    },
+  };
+}

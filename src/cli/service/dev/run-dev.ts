@@ -1,0 +1,183 @@
+import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
+import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
+import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
+import { refuseEndpoint } from "../../../service/emulator/webhooks/registrations/endpoint-rules.js";
+import { isSignalboxError } from "../../../base/errors.js";
+import { printable } from "../../console/printable.js";
+import { systemClock } from "../../../base/time/clock.js";
+import type { Terminal } from "../../console/terminal.js";
+import type { CommandContext } from "../../console/define-command.js";
+import { assertPlace } from "../../inbox/inbox-place.js";
+import { environmentError, EXIT, usageError, type ExitCode } from "../../console/exit.js";
+import { startEmulator } from "../emulator/start-emulator.js";
+import { untilStopped } from "../../console/until-stopped.js";
+import { followMostVisited } from "../emulator/follow-most-visited.js";
+import { resumeCommand } from "../emulator/report-event.js";
+import { dashboardUrl, demoAccounts, inboxUrl, startFacts } from "../emulator/report-start.js";
+import { openSecretWriter } from "../register/secret-writer.js";
+import { createInboxOfReceiver } from "./inbox-of-receiver.js";
+import { connectReceiver, isListening } from "./connect-receiver.js";
+import { KEY_LINE, listenToKeys } from "./key-actions.js";
+import { shortLogLine } from "./log-line.js";
+import { createScreen, type Screen } from "./screen.js";
+import { DEFAULT_PORT, type DevOptions, type Session } from "./session.js";
+import { startCommand, STOP_MS } from "./start-command.js";
+
+const FOLLOWED = 25;
+
+/** Sends again sooner than the service, because a receiver under development is often restarted. */
+const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
+
+export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
+  const { terminal, env, stdin, stderr } = context.cli;
+  assertAddress(options.url);
+  // A file that is not there yet is not checked: the receiver makes it.
+  assertPlace(options);
+  await assertFree(options);
+  // Checks that the secrets can be stored, before anything is started.
+  openSecretWriter(options.secretFile).close();
+  const isJson = options.json ?? false;
+  const hasKeys = !isJson && stdin.isTTY && stderr.isTTY;
+  const controlToken = env["SIGNALS_CONTROL_TOKEN"] || undefined;
+  const screen = createScreen(terminal, {
+    isJson,
+    resumeHelp(id) {
+      if (hasKeys) return ["Start the receiver, then press space"];
+      return ["Start the receiver, then type:", resumeCommand(emulator.url, id, controlToken !== undefined)];
+    },
+  });
+  const accounts = demoAccounts();
+  const inbox = createInboxOfReceiver(options, screen.say);
+  const given = { accounts, controlToken, onEvent: screen.report, inboxPage: inbox.listener };
+  const emulator = await startOnSomePort(options, given, screen);
+  const secrets: string[] = [];
+  try {
+    const facts = await startFacts(emulator, accounts);
+    const { account_id: account = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
+    const access = { account, count: FOLLOWED, baseUrl: emulator.baseUrl, apiKey };
+    const slugs = await followMostVisited(emulator.control, access);
+    const session = { options, emulator, apiKey, slugs, secrets, screen, hasKeys, stop: new AbortController() };
+    if (isJson) terminal.printJson(facts);
+    else printStart(session, terminal);
+    return await runSession(session, context);
+  } finally {
+    await emulator.close();
+    await inbox.close();
+    if (secrets.length > 0) removeSecrets(secrets, options.secretFile);
+  }
+}
+
+/** The service would refuse such an address only later, when the receiver is up. */
+function assertAddress(url: URL): void {
+  try {
+    refuseEndpoint(url.href, { allowLoopbackHttp: true });
+  } catch (error) {
+    throw error instanceof Error ? usageError(`--${error.message}`) : error;
+  }
+}
+
+/** Another program at the receiver's address would get the deliveries, and the command could not listen there. */
+async function assertFree({ url, command }: DevOptions): Promise<void> {
+  if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url))) return;
+  throw environmentError(
+    `a program that runs already listens on ${url.host}: end it, or let your receiver use another port and name that with PORT or --url`,
+  );
+}
+
+async function startOnSomePort(
+  { port, seed }: DevOptions,
+  given: Pick<EmulatorOptions, "accounts" | "controlToken" | "onEvent" | "inboxPage">,
+  { say }: Screen,
+): Promise<Emulator> {
+  const assumptions = {
+    allowLoopbackHttp: true,
+    signatureClock: "machine",
+    retrySeconds: RETRY_SECONDS,
+    // Other ids in each run: a receiver that keeps its inbox would take the same ids for duplicates.
+    firstSignalId: (systemClock.now() % 1_000_000_000) + 1,
+  } as const;
+  try {
+    return await startEmulator({ ...given, seed, assumptions, port: port ?? DEFAULT_PORT });
+  } catch (error) {
+    if (port !== undefined || !isSignalboxError(error) || error.code !== "port_in_use") throw error;
+    say(`port ${DEFAULT_PORT} is in use, so the service listens on another one`);
+    return startEmulator({ ...given, seed, assumptions, port: 0 });
+  }
+}
+
+function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: Terminal): void {
+  const { print, paint } = terminal;
+  const { bold, dim, green } = paint;
+  print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
+  print("");
+  print(`  ${dim("Receiver")}   ${options.url.href}`);
+  print(`  ${dim("Secrets")}    ${printable(options.secretFile)}`);
+  print(`  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`);
+  print(`  ${dim("Inbox")}      ${inboxUrl(emulator.url)}`);
+  print(`  ${dim("MCP")}        ${emulator.mcpUrl}`);
+  print("");
+  print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
+  print("");
+  if (!hasKeys) return;
+  print(`${bold("Keys")}  ${KEY_LINE}`);
+  print("");
+}
+
+/** Connects the receiver and reads keys, until a key, a signal or the end of the user's command ends it. */
+async function runSession(session: Session, { cli, outcome }: CommandContext): Promise<ExitCode> {
+  const { emulator, apiKey, screen, options, hasKeys, stop } = session;
+  let end!: (exitCode: ExitCode) => void;
+  const ended = new Promise<ExitCode>((resolve) => {
+    end = resolve;
+  });
+  void untilStopped(cli, outcome).then(() => end(EXIT.ok));
+  // The terminal was closed. The command has its own process group, so it would not end with this process.
+  const hangUp = (): void => end(EXIT.ok);
+  process.once("SIGHUP", hangUp);
+
+  const connecting = connectReceiver(session, cli.env);
+  const isTerminal = cli.terminal.columns !== Infinity;
+  const service = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey };
+  const command =
+    options.command.length === 0
+      ? null
+      : startCommand(options.command, {
+          // In a terminal its log lines are shown short. Its stdout is then none, so it is told that colours are welcome.
+          env: { ...(isTerminal && { FORCE_COLOR: "1" }), ...cli.env, ...service },
+          stdout: options.json ? "stderr" : isTerminal ? (line) => screen.pass(shortLogLine(line)) : "stdout",
+        });
+  if (command !== null) {
+    cli.setUnfinished({ atMostMs: STOP_MS, ifInterrupted: "the command that dev started may still run" });
+    void command.ended.then((how) => {
+      if (!stop.signal.aborted) screen.say(`${printable(options.command.join(" "))} ended: ${how}`);
+      end(EXIT.failed);
+    });
+  }
+  const keys = hasKeys ? listenToKeys(session, cli, end) : null;
+  try {
+    return await Promise.race([ended, connecting.then(() => ended)]);
+  } finally {
+    stop.abort();
+    keys?.close();
+    await connecting.catch(() => undefined);
+    // The service stops first, so that it sends nothing to a receiver that is ending.
+    await emulator.close();
+    await command?.stop();
+    cli.setUnfinished(null);
+    process.off("SIGHUP", hangUp);
+  }
+}
+
+/** Removes the secrets, so that the file does not grow with each run. */
+function removeSecrets(secrets: readonly string[], file: string): void {
+  try {
+    const writer = openSecretWriter(file);
+    try {
+      writer.remove(secrets);
+    } finally {
+      writer.close();
+    }
+  } catch {
+    // An error has no effect: a receiver accepts the next secrets beside these.
+  }
+}

@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+import type { Command } from "#commander";
+import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
+import type { Cli } from "../../console/cli.js";
+import { echoed } from "../../console/printable.js";
+import { connectControl, serviceUrl } from "../emulator/remote-control.js";
+import { findEvent } from "../../inbox/event-ids.js";
+import { DEFAULT_INBOX, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
+import { noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
+import { noteRefusals } from "../../inbox/refusal-lines.js";
+import { runs, withExamples, type CommandContext, type OptionsOf } from "../../console/define-command.js";
+import { CliError, EXIT, usageError } from "../../console/exit.js";
+import { httpUrl, notEmpty } from "../../console/parse-option.js";
+import { traceLines } from "./trace-lines.js";
+
+/** The control API's largest page: nobody looks at more. */
+const MOST_DELIVERIES = 500;
+
+export function addTraceCommand(program: Command, context: CommandContext) {
+  const command = program
+    .command("trace")
+    .description(
+      "Show the timeline of an event: every attempt of the emulator that sent it, and what the receiver's inbox did with it. One of the two is enough.",
+    )
+    .argument("<id>", "the event's id")
+    .option("--url <url>", "the emulator's address; or set SIGNALS_BASE_URL (default: http://127.0.0.1:4010)", httpUrl)
+    .option(
+      "--db <inbox>",
+      `the inbox: its SQLite file, or the URL of its PostgreSQL database (default: ${DEFAULT_INBOX} if it is here)`,
+      notEmpty,
+    )
+    .addOption(SCHEMA)
+    .addOption(ENDPOINT)
+    .option("--json", "print NDJSON");
+  withExamples(command, [
+    ["signalbox trace sig_885702_10233", `Show an event of the emulator on this machine and of ${DEFAULT_INBOX}`],
+    ["signalbox trace sig_885702_10233 --db postgres://app@db/app", "Use an inbox in PostgreSQL"],
+    ["signalbox trace sig_885702_10233 --url http://127.0.0.1:4020", "Use an emulator at another address"],
+  ]);
+  runs(command, context, trace);
+  return command;
+}
+
+type TraceOptions = OptionsOf<typeof addTraceCommand>;
+
+async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }: CommandContext): Promise<void> {
+  const { terminal } = cli;
+  const inbox = await readInbox(id, place, cli);
+  const sender = await readSender(inbox?.event?.eventId ?? id, url, cli);
+  if (inbox === null && sender === null) throw usageError("there is nowhere to look: give --db, or --url");
+  const now = Date.now();
+  const { steps, notes } = buildTimeline({ now, sender, inbox });
+  if (steps.length === 0) throw new CliError(EXIT.failed, `no side that was asked knows the event ${echoed(id)}`);
+  if (json) for (const step of steps) terminal.printJson(step);
+  else for (const line of traceLines(steps, now, terminal.paint)) terminal.print(line);
+  for (const note of notes) terminal.note(note);
+}
+
+/** @returns null when there is no inbox to look into, and notes how to give one */
+async function readInbox(
+  id: string,
+  {
+    db = existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined,
+    ...place
+  }: Pick<TraceOptions, "db" | "schema" | "endpoint">,
+  { terminal }: Pick<Cli, "terminal">,
+): Promise<TimelineSides["inbox"]> {
+  if (db === undefined) {
+    if (place.schema !== undefined) terminal.note("--schema has no effect without --db");
+    terminal.note(`no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…`);
+    return null;
+  }
+  return withInbox({ db, ...place }, async (inbox) => {
+    const key = await findEvent(inbox, id);
+    const found = key && (await inbox.store.get(key.endpoint, key.eventId));
+    if (found === undefined) {
+      await noteIfEmpty(inbox, terminal);
+      await noteRefusals(inbox, id, terminal);
+      return { event: null };
+    }
+    const { rawBody, ...event } = found;
+    return { event: { ...event, bytes: rawBody?.byteLength ?? null } };
+  });
+}
+
+/** @returns null when no emulator was given and none is found, and notes how to give one */
+async function readSender(
+  eventId: string,
+  url: URL | undefined,
+  { env, signal, terminal }: Pick<Cli, "env" | "signal" | "terminal">,
+): Promise<TimelineSides["sender"]> {
+  const token = env["SIGNALS_CONTROL_TOKEN"] || undefined;
+  try {
+    const { origin } = url ?? (await serviceUrl(env));
+    const control = await connectControl(origin, { token, signal });
+    const [{ items: deliveries }, { now }] = await Promise.all([
+      control.listDeliveries({ event_id: eventId, limit: MOST_DELIVERIES }),
+      control.now(),
+    ]);
+    return { deliveries, serviceNow: Date.parse(now) };
+  } catch (error) {
+    if (url !== undefined || !(error instanceof CliError)) throw error;
+    terminal.note(`the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`);
+    return null;
+  }
+}

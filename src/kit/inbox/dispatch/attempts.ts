@@ -1,0 +1,119 @@
+import type { Clock, ClockTimer } from "../../../base/time/clock.js";
+import { AbortHandle } from "./abort-handle.js";
+import type { ClaimedEvent } from "../batch.js";
+
+/** An event that this process has leased. */
+export interface LeasedEvent {
+  event: ClaimedEvent;
+  /** When the lease was asked for, by `clock.elapsed()`: before it began in the store, so that a lease counted from here is not too long. */
+  leasedAt: number;
+  /** The event as parsed at its delivery; `undefined` when it was claimed from the store: then `handOff` parses it. */
+  parsed: unknown;
+}
+
+export interface AttemptsConfig {
+  clock: Clock;
+  timeoutMs: number;
+  /** Calls the user's callback. `abort.signal` is aborted at the time-out, and when the grace of a close is over. */
+  handOff: (leased: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
+}
+
+/** How an attempt ended: by its callback, by its time-out, or by `receiver.close` at the end of its `graceMs`. */
+export type AttemptEnd =
+  | { how: "resolved" }
+  | { how: "rejected" | "timed out"; error: unknown }
+  | { how: "shutdown"; error: unknown; dueForMs: number };
+
+/** The pace is counted anew after this time. */
+const PACE_MS = 1000;
+
+/** One object for all, because most attempts end so. */
+const RESOLVED: AttemptEnd = { how: "resolved" };
+
+interface Attempt {
+  leased: LeasedEvent;
+  number: number;
+  abort: AbortHandle;
+  timeout: ClockTimer | null;
+}
+
+/**
+ * Runs attempts. One that timed out or was aborted has ended, although its callback may go on, also beside the event's next attempt. How
+ * that callback ends is ignored.
+ *
+ * @param ended called exactly once for each attempt, perhaps before `run` returns. Must not throw.
+ */
+export function createAttempts(
+  { clock, timeoutMs, handOff }: AttemptsConfig,
+  ended: (event: ClaimedEvent, attempt: number, end: AttemptEnd) => void,
+) {
+  /** Attempts, not a map by `seq`: after another process has reclaimed an event and released it, it can be leased here again. */
+  const running = new Set<Attempt>();
+  let endedCount = 0;
+  let countedSince = clock.elapsed();
+  let pace = 0;
+
+  function run(leased: LeasedEvent): void {
+    const attempt: Attempt = {
+      leased,
+      number: leased.event.attempts + 1,
+      abort: new AbortHandle(),
+      timeout: null,
+    };
+    // Before the callback is called, which can throw at once, or read `handoff.completeSql`, which asks `isRunning`.
+    running.add(attempt);
+    attempt.timeout = clock.setTimeout(() => {
+      const message = `the callback did not settle within ${timeoutMs} ms`;
+      const error = Object.assign(new Error(message), { name: "TimeoutError" });
+      attempt.abort.abort(error);
+      finish(attempt, { how: "timed out", error });
+    }, timeoutMs);
+    let returned: Promise<unknown>;
+    try {
+      returned = Promise.resolve(handOff(leased, attempt.number, attempt.abort));
+    } catch (error) {
+      finish(attempt, { how: "rejected", error });
+      return;
+    }
+    returned.then(
+      () => finish(attempt, RESOLVED),
+      (error: unknown) => finish(attempt, { how: "rejected", error }),
+    );
+  }
+
+  function finish(attempt: Attempt, end: AttemptEnd): void {
+    // False for one that has ended already.
+    if (!running.delete(attempt)) return;
+    attempt.timeout?.cancel();
+    endedCount += 1;
+    ended(attempt.leased.event, attempt.number, end);
+  }
+
+  return {
+    run,
+    count: () => running.size,
+    /** How many lately ended in a second. */
+    pace(): number {
+      const elapsed = clock.elapsed() - countedSince;
+      if (elapsed < PACE_MS) return pace;
+      pace = Math.ceil((endedCount * PACE_MS) / elapsed);
+      endedCount = 0;
+      countedSince += elapsed;
+      return pace;
+    },
+    /** Whether an attempt of this lease runs. Each lease has an object of its own. */
+    isRunning: (event: ClaimedEvent) => [...running].some(({ leased }) => leased.event === event),
+    abortAll(): void {
+      const error = Object.assign(new Error("the receiver is closing"), { name: "AbortError" });
+      for (const attempt of running) {
+        attempt.abort.abort(error);
+        finish(attempt, { how: "shutdown", error, dueForMs: dueForMs(attempt.leased, clock) });
+      }
+    },
+  };
+}
+
+/** For how many milliseconds the event has been due by now; `event.dueForMs` is that at the begin of its lease. */
+export function dueForMs({ event, leasedAt }: LeasedEvent, clock: Clock): number {
+  return event.dueForMs + clock.elapsed() - leasedAt;
+}

@@ -1,0 +1,278 @@
+import { createHash, hash } from "node:crypto";
+import { safely, SignalboxError } from "../../base/errors.js";
+import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
+import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
+import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
+import { startRetention, type RetentionConfig } from "./retention.js";
+import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
+import { firstIdOf, ownIdOf } from "./identity.js";
+import { createSeenBodies } from "./seen-bodies.js";
+import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
+import type { ReceivedDelivery } from "./stored-events.js";
+import { nextTurn, withDeadline } from "../../base/time/timers.js";
+
+/** An authentic event, from the receiver. */
+export interface AcceptedInput {
+  eventId: string;
+  type: string;
+  /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
+  disposition:
+    | { kind: "handOff"; parsed: unknown }
+    | { kind: "keep"; reason: string | null }
+    | { kind: "quarantine"; reason: string };
+  subtype: string | null;
+  subject: string | null;
+  received: ReceivedDelivery;
+  body: Uint8Array;
+}
+
+export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBody: boolean }) & {
+  /** The id under which it is stored, where that is not the one that was delivered: another event has that. */
+  ownId?: string | undefined;
+  /** Its bytes were seen lately under another id. */
+  isRepeated?: boolean;
+};
+
+export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared" | "leasedSince"> {
+  store: InboxStore;
+  endpoint: string;
+  /** Null for the default one. */
+  sender: string | null;
+  /** As the sender has them. */
+  unsignedId: boolean;
+  unsignedFacts: readonly Fact[];
+  repeatedBody: "keep" | "drop";
+  readAgain: ReadAgain;
+  maxQueued: BatcherLimits;
+  retention: RetentionConfig;
+  /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
+  onHealth: (failure: unknown) => void;
+  onCommit: BatcherConfig["onCommit"];
+  onRetentionError: (error: unknown) => void;
+}
+
+/** A store with its batcher, dispatcher and retention. */
+export function createInbox(config: InboxConfig) {
+  const { store, endpoint, clock } = config;
+  const batcher = createBatcher({
+    store,
+    endpoint,
+    clock,
+    maxQueued: config.maxQueued,
+    onHealth: config.onHealth,
+    onCommit: config.onCommit,
+    recover: async () => {
+      const { freed } = await store.reclaim({ endpoint, held: dispatcher.held(), crashed: false });
+      // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
+      // commits would never end.
+      if (freed > 0) dispatcher.nudge();
+    },
+  });
+  const dispatcher = createDispatcher({
+    ...config,
+    batcher,
+    shared: store.shared,
+    leasedSince: () => store.leasedSince?.(endpoint) ?? -Infinity,
+  });
+  const dropsRepeated = config.repeatedBody === "drop";
+  const seen = config.unsignedId && !dropsRepeated ? createSeenBodies() : null;
+  let isOpen = false;
+  let stopRetention: (() => void) | undefined;
+
+  /** Resolves once the event is durable. Rejects when it might not be. */
+  function accept(input: AcceptedInput): Promise<Acceptance> {
+    // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
+    const bodyHash = Buffer.from(hash("sha256", input.body, "hex"), "hex");
+    return config.unsignedId ? acceptUnsigned(input, bodyHash) : add(input, bodyHash, null, false);
+  }
+
+  /**
+   * Whoever has a captured delivery can give it any unsigned id, type and subject. So a stored event makes a duplicate only of a
+   * delivery that is the same in everything, and another one with its id is stored too.
+   */
+  async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
+    const identity = { ...input, bodyHash };
+    const ownId = ownIdOf(identity, config.unsignedFacts);
+    const isRepeated = seen?.add(bodyHash) ?? false;
+    let eventId = firstIdOf(identity, config.unsignedFacts);
+    let contentKey = dropsRepeated ? contentKeyOf(input.type, bodyHash) : null;
+    try {
+      for (;;) {
+        const result = await add({ ...input, eventId }, bodyHash, contentKey, isRepeated);
+        const isSame =
+          result.status === "accepted" ||
+          result.isBackfilled ||
+          (result.sameBody && !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
+        const otherThan = isSame ? null : result.otherThan;
+        // The API writes a body in another way than a delivery, so of what came by it the id alone counts, as of what is stored by it.
+        const isOther = otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
+        if (otherThan === "content") contentKey = null;
+        else if (isOther) eventId = ownId;
+        else return { ...result, ownId: eventId === input.eventId ? undefined : eventId, isRepeated };
+      }
+    } catch (error) {
+      if (!isRepeated) seen?.forget(bodyHash);
+      throw error;
+    }
+  }
+
+  function add(
+    input: AcceptedInput,
+    bodyHash: Uint8Array,
+    contentKey: Uint8Array | null,
+    possiblyRepeated: boolean,
+  ): Promise<AcceptResult> {
+    const { eventId, type, disposition, subtype, subject, received, body } = input;
+    const leasedAt = clock.elapsed();
+    // Until the slot is freed nothing may throw; otherwise the slot would be lost.
+    const leased = disposition.kind === "handOff" && dispatcher.reserve();
+    const accepted = batcher.accept({
+      eventId,
+      type,
+      received,
+      body,
+      state: leased ? "leased" : STATE_AT_BIRTH[disposition.kind],
+      leaseMs: leased ? dispatcher.leaseMs : null,
+      bodyHash,
+      reason: disposition.kind === "handOff" ? null : disposition.reason,
+      subtype,
+      subject,
+      sender: config.sender,
+      contentKey,
+      possiblyRepeated,
+    });
+    return accepted.then(
+      (result) => {
+        if (result.status === "duplicate") {
+          if (leased) dispatcher.unreserve();
+          return result;
+        }
+        if (leased) {
+          const event = {
+            seq: result.seq,
+            eventId,
+            type,
+            sender: config.sender,
+            token: result.token,
+            attempts: 0,
+            possiblyRepeated,
+            replayed: false,
+            dueForMs: 0,
+            received,
+            body,
+          };
+          dispatcher.take({ event, leasedAt, parsed: disposition.parsed });
+        } else if (disposition.kind === "handOff") dispatcher.nudge();
+        return result;
+      },
+      (error: unknown) => {
+        if (leased) dispatcher.unreserve();
+        throw error;
+      },
+    );
+  }
+
+  /** So that a body that was stored before the start is known as repeated. */
+  async function rememberBodies(): Promise<void> {
+    if (seen === null) return;
+    let beforeSeq: number | null = Number.MAX_SAFE_INTEGER;
+    for (let portion = 0; beforeSeq !== null && portion < MOST_PORTIONS; portion += 1) {
+      const found: BodyHashes = await store.bodyHashes(endpoint, beforeSeq, PORTION);
+      beforeSeq = found.hashes.every(seen.addOlder) ? found.nextBeforeSeq : null;
+      await nextTurn();
+    }
+  }
+
+  function vitals(): InboxVitals {
+    // An error of the store must not break the application's health route.
+    const oldest = safely(() => store.oldestReady?.(endpoint), undefined);
+    return {
+      oldestReadyAgeMs:
+        oldest === undefined ? null : Math.max(oldest.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
+      oldestReceivedAgeMs: oldest === undefined ? null : (oldest.oldestReceivedAgeMs ?? 0),
+      pause: dispatcher.pause(),
+      queued: batcher.queued(),
+      running: dispatcher.running(),
+      paused: dispatcher.pausedBy(),
+      breaker: dispatcher.breakerState(),
+      commitInFlightMs: batcher.inFlightMs(),
+      commits: batcher.commits(),
+      shortage: safely(() => store.shortage?.(config.concurrency), null) ?? null,
+      medium: safely(() => store.diagnostics?.(endpoint), null) ?? null,
+    };
+  }
+
+  return {
+    /** Opens the store and reclaims the leases of a process that died. */
+    async open(): Promise<{ reclaimed: number }> {
+      await store.open({ endpoint, clock });
+      isOpen = true;
+      try {
+        const { freed, dead } = await store.reclaim({ endpoint, held: [], crashed: true });
+        dispatcher.reportCrashed(dead);
+        await rememberBodies();
+        dispatcher.start();
+        const { retention, onRetentionError } = config;
+        stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError: onRetentionError });
+        return { reclaimed: freed };
+      } catch (error) {
+        isOpen = false;
+        // The error of `open` says what is wrong; one of `close` would hide it.
+        await store.close(endpoint).catch(() => undefined);
+        throw error;
+      }
+    },
+    drain: dispatcher.drain,
+    /** @returns false when the store has not answered: its files or connections stay open until the process ends */
+    async close(graceMs: number): Promise<boolean> {
+      // If `open` failed, another receiver may have this endpoint of the store open, so it is not closed.
+      if (!isOpen) return true;
+      isOpen = false;
+      stopRetention?.();
+      const closed = (async () => {
+        await dispatcher.close(graceMs);
+        await batcher.close();
+        await store.close(endpoint);
+        return true;
+      })();
+      return withDeadline(closed, clock, graceMs + CLOSE_MARGIN_MS, false);
+    },
+    hasRoom: batcher.hasRoom,
+    accept,
+    vitals,
+    pause: dispatcher.pause,
+    saveReport: (reporter: string, report: string) => store.saveReport(endpoint, reporter, report),
+    /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
+    completeSql(this: void, event: ClaimedEvent): string {
+      if (store.completeSql === undefined) {
+        const message = `handoff.completeSql needs postgresStore, and the store of this receiver is "${store.name}".`;
+        const help = "docs/idempotent-effects.md shows what other stores need.";
+        throw new SignalboxError("store_unsupported", message, help);
+      }
+      if (!dispatcher.expectCompletion(event)) {
+        const message = "handoff.completeSql was read after the attempt had failed, timed out or ended.";
+        const help = "Await all work in the callback, and stop at handoff.abortSignal.";
+        throw new SignalboxError("handoff_ended", message, help);
+      }
+      return store.completeSql(event);
+    },
+    /** As `receiver.inbox`. */
+    reader: createInboxReader(store, endpoint, dispatcher, vitals, config.readAgain),
+  };
+}
+
+export type RunningInbox = ReturnType<typeof createInbox>;
+
+/** The store reads so many events at a time for their bodies' hashes, and so many times. */
+const PORTION = 1000;
+const MOST_PORTIONS = 200;
+
+/** A disk or a database that does not answer must not keep the process from ending. */
+const CLOSE_MARGIN_MS = 15_000;
+
+/** With the type, because some senders send one body under two types, such as an order that is created and paid. */
+function contentKeyOf(type: string, bodyHash: Uint8Array): Uint8Array {
+  return createHash("sha256").update(`${type}\n`).update(bodyHash).digest();
+}
+
+const STATE_AT_BIRTH = { handOff: "ready", keep: "done", quarantine: "quarantined" } as const;

@@ -1,0 +1,150 @@
+import { formatAge, formatCount } from "../../base/text/format.js";
+import { visible } from "../../base/text/visible-text.js";
+import type { Pause, Refusals } from "./inbox-facts.js";
+
+/** What is known of an inbox. Null: not known. */
+export interface SituationFacts {
+  /** Events that wait for their hand-off. */
+  ready: number | null;
+  dead: number | null;
+  quarantined: number | null;
+  oldestReceivedAgeMs: number | null;
+  /** Events in any state. */
+  total?: number | undefined;
+  /** How many of the waiting events have failed before. */
+  failing?: number | undefined;
+  pause: Pause | null;
+  /** How many different subjects fail with the error of the pause. */
+  pausedSubjects?: number | undefined;
+  hasReceiver: boolean | null;
+  /** Why every delivery gets 503 now. */
+  unavailable?: string | null | undefined;
+  /** The refused deliveries, the most frequent code first. */
+  refused?: Refusals["byCode"] | undefined;
+  /** For how long they were counted. @default 24 hours */
+  refusedForMs?: number | undefined;
+  now: number;
+}
+
+/** What a person must act on, the worst first. */
+const PROBLEM_IDS = [
+  "inbox_not_storing",
+  "inbox_behind",
+  "inbox_paused",
+  "inbox_not_owned",
+  "inbox_refusing",
+  "inbox_dead",
+  "inbox_quarantined",
+] as const;
+
+/** What somebody must act on. */
+export interface SituationProblem {
+  id: (typeof PROBLEM_IDS)[number];
+  /** A sentence with its end. */
+  text: string;
+}
+
+/** An inbox in words. */
+export interface Situation {
+  /** `problem`: somebody must act. */
+  level: "ok" | "problem";
+  /** Sentences, each with its end. The problems come first. */
+  text: string;
+  /** The parts of the text that are problems; `doctor` prints each. */
+  problems: SituationProblem[];
+}
+
+/** A receiver that works hands an event off within seconds. */
+const BEHIND_MS = 60_000;
+
+/** Says whether an inbox is behind, why, and what a person must do: the same words on the page, in the terminal and in `health()`. */
+export function describeSituation(facts: SituationFacts): Situation {
+  const { ready, dead, quarantined, oldestReceivedAgeMs, total, failing = 0, pause, hasReceiver, unavailable } = facts;
+  const age = oldestReceivedAgeMs ?? 0;
+  const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
+  const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
+  const failed = failing === 0 ? "" : ` (${formatCount(failing)} after a failed hand-off)`;
+  const oldest = `${waiting}${failed}, the oldest received ${formatAge(age)} ago`;
+  const isBehind = age >= BEHIND_MS && ready !== 0;
+  const refused = refusedText(facts);
+  const texts: Partial<Record<SituationProblem["id"], string | false>> = {
+    inbox_not_storing: typeof unavailable === "string" && `${unavailable}; deliveries get 503.`,
+    inbox_behind: isBehind && `Behind: ${oldest}.`,
+    inbox_paused: pause !== null && pauseText(pause, facts),
+    inbox_not_owned: hasReceiver === false && "No receiver has this inbox open.",
+    inbox_refusing: isRefusing(facts) && refused,
+    inbox_dead: dead !== null && dead > 0 && `${formatCount(dead)} dead: hand-offs were given up.`,
+    inbox_quarantined:
+      quarantined !== null && quarantined > 0 && `${formatCount(quarantined)} quarantined: they could not be read.`,
+  };
+  const problems = PROBLEM_IDS.flatMap((id) => (texts[id] ? [{ id, text: texts[id] }] : []));
+  const isOk = problems.length === 0;
+  const sentences = problems.map(({ text }) => text);
+  if (hasWaiting && !isBehind) {
+    const isUpToDate = isOk && failing === 0 && refused === "";
+    sentences.push(isUpToDate ? `Up to date: ${oldest}.` : `${oldest}.`);
+  } else if (isOk)
+    sentences.push(total === 0 ? "The inbox is empty." : refused === "" ? "Up to date." : "Nothing waits.");
+  if (isOk && refused !== "") sentences.push(refused);
+  return { level: isOk ? "ok" : "problem", text: sentences.join(" "), problems };
+}
+
+/** Several endpoints in words, the worst first. A line names the endpoints that it is about, if there are others. */
+export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(all: readonly State[]) {
+  const endpoints = all
+    .map((state) => ({ ...state, ...describeSituation(state.facts) }))
+    .sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
+  const names = new Map<string, string[]>();
+  for (const { endpoint, text } of endpoints) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
+  const lines = [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text));
+  return { level: endpoints[0]?.level ?? "ok", lines, endpoints };
+}
+
+/** Of two with the same worst problem, the one with another problem too comes first. */
+function rankOf({ problems, endpoint }: Situation & { endpoint: string }): string {
+  return `${problems.map(({ id }) => PROBLEM_IDS.indexOf(id)).join("")}9${endpoint}`;
+}
+
+/**
+ * Ten refusals with one of these codes are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while a receiver
+ * starts. Checks of a server's health use GET, and a closing receiver is asked again by the sender.
+ */
+const LEAST_OF = new Set([
+  "signature_missing",
+  "signature_malformed",
+  "encoding_unsupported",
+  "body_timeout",
+  "store_unavailable",
+]);
+const NONE_OF = new Set(["method_not_allowed", "closing"]);
+
+function isRefusing({ refused = [] }: SituationFacts): boolean {
+  return refused.some(({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? 10 : 1));
+}
+
+function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {
+  const [main, ...others] = refused;
+  if (main === undefined) return "";
+  const count = refused.reduce((sum, each) => sum + each.count, 0);
+  const what = count === 1 ? "1 delivery was" : `${formatCount(count)} deliveries were`;
+  const reason = `${others.length > 0 ? "mostly " : ""}${visible(main.code)}`;
+  return `${what} refused in the last ${formatAge(refusedForMs)}: ${reason}.`;
+}
+
+function pauseText({ since, error, nextTryAt }: Pause, { now, pausedSubjects = 0 }: SituationFacts): string {
+  const subjects = pausedSubjects > 1 ? ` (${formatCount(pausedSubjects)} subjects)` : "";
+  const next = nextTryAt > now ? `in ${formatAge(nextTryAt - now)}` : "now";
+  return `Hand-offs are paused since ${clockTime(since, now)} by \`${shortOf(visible(error))}\`${subjects}; one event is tried ${next}.`;
+}
+
+const LONGEST_ERROR = 100;
+
+const shortOf = (text: string): string => (text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text);
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** In the reader's time zone; with the date if it is not of the last 24 hours. */
+function clockTime(at: number, now: number): string {
+  const time = new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  return now - at < DAY_MS ? time : `${new Date(at).toLocaleDateString("en-CA")} ${time}`;
+}

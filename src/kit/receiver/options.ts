@@ -1,0 +1,200 @@
+import { pino, type Logger } from "pino";
+import { z } from "zod";
+import { systemClock, type Clock } from "../../base/time/clock.js";
+import type { Signal, TestEvent } from "../senders/signals/envelope.js";
+import { signals } from "../senders/signals/signals.js";
+import type { AnySender, Sender } from "../senders/engine/sender.js";
+import { fullJitter, type Backoff } from "../inbox/dispatch/backoff.js";
+import type { BatcherLimits } from "../inbox/batcher.js";
+import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
+import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
+import type { InboxStore } from "../inbox/store.js";
+import { OptionError, checkOptions } from "../../base/options/option-error.js";
+import { clockOption, functionOption, millisecondsOption, objectOption } from "../../base/options/option-schemas.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
+import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
+import type { Telemetry } from "./telemetry.js";
+import { LOGGER_METHODS } from "./receiver-log.js";
+import { createSecrets, type SecretsOption } from "./secrets.js";
+
+/** The options of `createReceiver`. A value of `undefined` means absent. */
+export interface ReceiverOptions {
+  /** The signing secrets, or where to get them. The service shows a secret when a webhook is registered. */
+  secrets: SecretsOption;
+  /** Where accepted events are kept, such as `sqliteStore("signals.db")`. */
+  store: InboxStore;
+  /**
+   * Called with each signal, at least once. Resolve once your system has saved the signal; reject to get it again.
+   * Throw `PermanentFailure` to make the event dead, or `RetryLater` to get it later without using up an attempt.
+   */
+  onSignal: HandoffCallback<Signal>;
+  /** Called with each `webhook.test` event. @default none: test events are only stored */
+  onTest?: HandoffCallback<TestEvent> | undefined;
+  /** The name of this receiver in its store. Event ids are remembered for each endpoint. @default "default" */
+  endpoint?: string | undefined;
+  /** How far a signature's timestamp may be in the past or in the future, in seconds. @default 300 */
+  toleranceSeconds?: number | undefined;
+  /** Largest body, in bytes as received; a larger body is refused with `body_too_large`. @default 262144 */
+  bodyLimitBytes?: number | undefined;
+  /** Milliseconds for a body to arrive; a slower body is refused with `body_timeout`. @default 10000 */
+  bodyTimeoutMs?: number | undefined;
+  /** Milliseconds from a body's last byte to the answer; after this time the answer is `ack_timeout`. @default 3000 */
+  ackTimeoutMs?: number | undefined;
+  /**
+   * Milliseconds that a delivery waits for its secret if no secret is known yet or a new one is about to be stored: the
+   * service posts a verification right after it shows the secret, before a user can store it. Must be less than
+   * `ackTimeoutMs`; with 0 no delivery waits. @default 2000, or two thirds of `ackTimeoutMs`
+   */
+  secretWaitMs?: number | undefined;
+  /**
+   * Limits of the events that wait for their commit; above them deliveries are refused with `overloaded`. Bodies that are
+   * still arriving share the bytes; when these are used up, the body that has been arriving longest is refused.
+   * @default 4096 events, 33554432 bytes (32 MiB)
+   */
+  maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
+  /** Concurrency, timeout and retries of hand-offs. */
+  handoff?: HandoffOptions | undefined;
+  /** How long done events are kept. */
+  retention?: RetentionOptions | undefined;
+  /** A pino logger, or `false` to log nothing. @default pino at level info, to stdout */
+  logger?: Logger | false | undefined;
+  /**
+   * Whether the errors that your functions throw are logged with message, stack and cause. With `false` only their names are
+   * logged, for errors that quote payloads. The inbox keeps the last error of an event in any case. @default true
+   */
+  logErrors?: boolean | undefined;
+  /** Traces and metrics: `openTelemetry()` of `signalbox/opentelemetry`. @default none */
+  telemetry?: Telemetry | undefined;
+  /** The clock; for tests. @default the system's clock */
+  clock?: Clock | undefined;
+}
+
+/** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
+export interface SenderReceiverOptions<Events extends object> extends Omit<ReceiverOptions, "onSignal" | "onTest"> {
+  /** Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and `toleranceSeconds`. */
+  sender: Sender<Events>;
+  /**
+   * Called with each event, at least once: one function, or an object with a function for each type, such as
+   * `{ "invoice.paid": fn, "charge.*": fn, "*": fn }`. An event without a function is stored as `done`. Resolve once your system
+   * has saved the event; reject to get it again.
+   */
+  onEvent: OnEvent<Events>;
+}
+
+const FACTORY = "createReceiver";
+
+const count = z.int().min(1);
+
+// `prefault({})` fills an absent group with the defaults of its members.
+const optionsSchema = z.strictObject({
+  // Checked by `createSecrets`, whose error has a separate code.
+  secrets: z.unknown().optional(),
+  store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
+  sender: objectOption<AnySender>("a sender of signalbox/senders, such as stripe()", "signature", "read").optional(),
+  onSignal: functionOption<HandoffCallback<Signal>>().optional(),
+  onTest: functionOption<HandoffCallback<TestEvent>>().optional(),
+  onEvent: z
+    .union([
+      functionOption<HandoffCallback<never>>(),
+      z.record(z.string(), functionOption<HandoffCallback<never>>().optional()),
+    ])
+    .optional(),
+  endpoint: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, "expected 1 to 100 letters, digits, dots, hyphens or underscores")
+    .default("default"),
+  toleranceSeconds: z.number().min(1).optional(),
+  bodyLimitBytes: count.optional(),
+  bodyTimeoutMs: millisecondsOption.default(10_000),
+  ackTimeoutMs: millisecondsOption.optional(),
+  secretWaitMs: z.int().min(0).optional(),
+  maxQueued: z.strictObject({ events: count.default(4096), bytes: count.optional() }).prefault({}),
+  handoff: z
+    .strictObject({
+      concurrency: count.max(10_000).default(16),
+      timeoutMs: millisecondsOption.default(30_000),
+      maxAttempts: count.default(20),
+      backoff: z
+        .union([
+          functionOption<Backoff>(),
+          z.strictObject({
+            baseMs: z.number().min(0).optional(),
+            factor: z.number().min(1).optional(),
+            maxMs: z.number().min(0).optional(),
+          }),
+        ])
+        .prefault({}),
+    })
+    .prefault({}),
+  retention: z
+    .strictObject({
+      keyDays: z
+        .number()
+        .min(
+          RETENTION.leastKeyDays,
+          `expected at least ${RETENTION.leastKeyDays} days; otherwise an event that the sender retries for longer is accepted twice`,
+        )
+        .default(RETENTION.keyDays),
+      payloadDays: z.number().min(0).default(RETENTION.payloadDays),
+    })
+    .prefault({}),
+  logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),
+  logErrors: z.boolean().default(true),
+  telemetry: objectOption<Telemetry>("openTelemetry() of signalbox/opentelemetry", "observe").optional(),
+  clock: clockOption.default(systemClock),
+});
+
+/** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
+export function resolveOptions<Events extends object>(options: ReceiverOptions | SenderReceiverOptions<Events>) {
+  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
+  const { sender = signals, retention } = config;
+  const { ackTimeoutMs = sender.limits.ackTimeoutMs ?? 3000 } = config;
+  const { bodyLimitBytes = sender.limits.bodyLimitBytes ?? 262_144 } = config;
+  const { toleranceSeconds = sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = config;
+  // The last third of `ackTimeoutMs` is left for the store.
+  const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
+  const { events, bytes = Math.max(32 * MIB, (sender.limits.bodyLimitBytes ?? 0) * 4) } = config.maxQueued;
+  const contradictions = [
+    [retention.payloadDays > retention.keyDays, "retention.payloadDays", "expected at most retention.keyDays"],
+    [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
+    [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
+  ] as const;
+  for (const [isWrong, option, problem] of contradictions) if (isWrong) throw new OptionError(FACTORY, option, problem);
+  const { backoff } = handoff;
+  return {
+    ...config,
+    sender,
+    findCallback: callbacksOf(config),
+    ackTimeoutMs,
+    bodyLimitBytes,
+    toleranceSeconds,
+    secretWaitMs,
+    maxQueued: { events, bytes },
+    telemetry: telemetry ?? null,
+    secrets: createSecrets(secrets as SecretsOption, sender),
+    handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
+    logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
+  };
+}
+
+type Callbacks = Pick<z.output<typeof optionsSchema>, "sender" | "onSignal" | "onTest" | "onEvent">;
+
+/** @throws SignalboxError `option_invalid` for callbacks that do not belong to the sender, and when there is none */
+function callbacksOf({ sender, onSignal, onTest, onEvent }: Callbacks): FindCallback {
+  if (sender === undefined) {
+    if (onEvent !== undefined)
+      throw new OptionError(FACTORY, "onEvent", "it needs the option sender; for signals use onSignal");
+    if (onSignal === undefined) throw new OptionError(FACTORY, "onSignal", "expected a function");
+    return findCallbackIn({ "signal.published": onSignal, "webhook.test": onTest });
+  }
+  const foreign = onSignal === undefined ? (onTest === undefined ? null : "onTest") : "onSignal";
+  if (foreign !== null) throw new OptionError(FACTORY, foreign, `with the option sender use onEvent`);
+  if (onEvent === undefined)
+    throw new OptionError(FACTORY, "onEvent", "expected a function, or an object of functions by type");
+  return findCallbackIn(onEvent);
+}
+
+const MIB = 1024 * 1024;
+
+/** The options with all defaults filled in. */
+export type ReceiverConfig = ReturnType<typeof resolveOptions>;

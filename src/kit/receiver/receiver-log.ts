@@ -1,0 +1,152 @@
+import type { Logger } from "pino";
+import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../../base/errors.js";
+import type { Clock } from "../../base/time/clock.js";
+import { ignore } from "../../base/time/ignore.js";
+import { lostBodyAdvice } from "./lost-body-advice.js";
+import type { ReceiverEvents } from "./receiver-events.js";
+import type { RejectionCode } from "./rejection.js";
+
+type Level = "debug" | "info" | "warn" | "error";
+
+/** The methods that a logger must have. `handoff.logger` needs `child`. */
+export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as const;
+
+export type ReceiverLog = ReturnType<typeof createReceiverLog>;
+
+/**
+ * Writes the receiver's lines to the user's logger. Errors of the logger are dropped: they must not end the process, or a
+ * hand-off before its settlement.
+ */
+export function createReceiverLog(logger: Logger, logErrors: boolean) {
+  /** @returns false if the logger threw */
+  function write(level: Level, fields: object, text: string): boolean {
+    try {
+      const written: unknown = logger[level](fields, text);
+      if (written instanceof Promise) written.catch(ignore);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+  const lineOf = (level: Level) => (fields: object, text: string) => void write(level, fields, text);
+
+  /** Writes a line about an error of the user's code: in full, or with `logErrors: false` its name alone. */
+  function failure(level: Level, fields: object, error: unknown, text: string): void {
+    const named = { ...fields, errorName: errorName(error) };
+    // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
+    // that is no error may be a whole payload. Both are written as text.
+    if (!logErrors) write(level, named, text);
+    else if (!isError(error) || !write(level, { ...named, err: error }, text)) {
+      write(level, { ...named, err: describeError(error) }, text);
+    }
+  }
+
+  return {
+    debug: lineOf("debug"),
+    info: lineOf("info"),
+    warn: lineOf("warn"),
+    error: lineOf("error"),
+    failure,
+    /** Like `failure`, but an error of this package is told by its code and text alone. */
+    problem(level: Level, fields: object, error: unknown, text: string): void {
+      const told = { code: errorCode(error), problem: errorText(error), ...fields };
+      if (isSignalboxError(error)) write(level, told, text);
+      else failure(level, told, error, text);
+    },
+  };
+}
+
+/** Logs what the receiver emits. */
+export function logEvents(
+  events: ReceiverEvents,
+  {
+    log,
+    throttle,
+    endpoint,
+    unsignedId,
+  }: { log: ReceiverLog; throttle: LogThrottle; endpoint: string; unsignedId: boolean },
+): void {
+  events.on("accepted", (event) => log.debug(event, "accepted an event"));
+  events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
+  const conflict = unsignedId
+    ? "a known event id came with other content; it was stored as an event of its own, whose id ends with ~ and a hash"
+    : "a known event id has another body; the first body is kept";
+  events.on("conflict", (event) => log.warn(event, conflict));
+  events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
+  events.on("verified", (event) => log.info(event, "answered the verification challenge"));
+  events.on("handedOff", (event) => log.debug(event, "handed an event off"));
+  events.on("dead", (event) => log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"));
+  events.on("rejected", ({ code, status, requestId }) => {
+    // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`) are only counted.
+    if (status === 500 || status === 503 || code === "body_too_large") return;
+    const suppressed = throttle(code);
+    if (suppressed !== null) log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
+  });
+}
+
+const TROUBLE: Partial<Record<RejectionCode, string>> = {
+  body_too_large:
+    "refused a delivery whose body is larger than the option bodyLimitBytes; if it is of your sender, set a larger one and send it again, " +
+    "since no retry heals that",
+  secret_unavailable: "the secret source gave no signing secret; the delivery got 503",
+  store_unavailable: "the event could not be stored; the delivery got 503",
+};
+
+/** A refusal whose reason the user can remove. */
+export interface Trouble {
+  endpoint?: string;
+  code: RejectionCode;
+  /** Null when no error caused it. */
+  cause: unknown;
+  /** What the caller gave as the body. */
+  body: unknown;
+  /** Its size, as far as it is known. */
+  bodyBytes: number | null;
+  bodyLimitBytes: number;
+}
+
+export function logTrouble(log: ReceiverLog, throttle: LogThrottle, trouble: Trouble): void {
+  const { endpoint, code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
+  const suppressed = throttle(code);
+  if (suppressed === null) return;
+  const text = code === "body_unavailable" ? lostBodyAdvice(body) : (TROUBLE[code] ?? "a delivery could not be taken");
+  if (code === "body_too_large") return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
+  if (cause === null) return log.error({ code, suppressed }, text);
+  const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
+  // The text of an error from a source of secrets may quote a secret.
+  if (code === "secret_unavailable") log.error(fields, text);
+  else log.problem("error", fields, cause, text);
+}
+
+export function errorCode(error: unknown): string {
+  return signalboxCode(error) ?? errorName(error);
+}
+
+/** @returns what happened and what to do; undefined unless it is a SignalboxError, because other messages may quote the payload */
+function errorText(error: unknown): string | undefined {
+  return isSignalboxError(error) ? safely(() => error.message, undefined) : undefined;
+}
+
+export type LogThrottle = ReturnType<typeof createLogThrottle>;
+
+const WINDOW_MS = 1000;
+
+/**
+ * Allows one line a second for each key, so that a flood of forged deliveries does not become a flood of log lines.
+ *
+ * @returns a function. It returns null when the line must be suppressed; otherwise how many lines with this key were suppressed
+ * since the last written line.
+ */
+export function createLogThrottle(clock: Clock) {
+  const windows = new Map<string, { endsAt: number; suppressed: number }>();
+  return (key: string): number | null => {
+    const now = clock.elapsed();
+    const window = windows.get(key);
+    if (window !== undefined && now < window.endsAt) {
+      window.suppressed += 1;
+      return null;
+    }
+    windows.set(key, { endsAt: now + WINDOW_MS, suppressed: 0 });
+    return window?.suppressed ?? 0;
+  };
+}

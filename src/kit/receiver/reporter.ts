@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import type { Pause } from "../inbox/inbox-facts.js";
+import {
+  countsSince,
+  joinRefusals,
+  MOST_EXAMPLES,
+  PAUSE_SAVED_EVERY_MS,
+  type ReceiverReport,
+} from "../inbox/receiver-report.js";
+import type { RefusedDelivery } from "../inbox/inbox-facts.js";
+import { REPORT_KEPT_MS } from "../inbox/stored-events.js";
+import type { Clock, ClockTimer } from "../../base/time/clock.js";
+import { ignore } from "../../base/time/ignore.js";
+import { HOUR_MS } from "../../base/time/units.js";
+
+/** However much happens, the report is saved once in this time, and has at most so many new examples. */
+const SAVED_EVERY_MS = 5000;
+
+export interface ReporterConfig {
+  clock: Clock;
+  /** Saves the report of this reporter. */
+  save: (reporter: string, report: string) => Promise<void>;
+  pause: () => Pause | null;
+}
+
+/**
+ * Keeps in the store what a person in another process asks of a receiver: why its hand-offs are paused, and what it refused in the last 24
+ * hours. A flood of refused deliveries costs one write in 5 seconds.
+ */
+export function createReporter({ clock, save, pause }: ReporterConfig) {
+  const reporter = randomUUID();
+  const refused = new Map<number, Map<string, number>>();
+  let examples: RefusedDelivery[] = [];
+  let newExamples = 0;
+  let timer: ClockTimer | null = null;
+  let savedAt = -Infinity;
+  let hasChanged = false;
+  let isClosed = false;
+
+  function saveIn(delayMs: number): void {
+    timer ??= clock.setTimeout(saveNow, delayMs);
+  }
+
+  function changed(): void {
+    if (isClosed) return;
+    if (!hasChanged) {
+      // It may be the longer one of a pause.
+      timer?.cancel();
+      timer = null;
+    }
+    hasChanged = true;
+    saveIn(Math.max(0, savedAt + SAVED_EVERY_MS - clock.elapsed()));
+  }
+
+  function saveNow(): void {
+    timer = null;
+    hasChanged = false;
+    newExamples = 0;
+    savedAt = clock.elapsed();
+    const oldest = clock.now() - REPORT_KEPT_MS - HOUR_MS;
+    for (const hour of refused.keys()) if (hour < oldest) refused.delete(hour);
+    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused: byHour(), examples };
+    // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store fails.
+    save(reporter, JSON.stringify(report)).catch(ignore);
+    if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
+  }
+
+  function byHour(): ReceiverReport["refused"] {
+    return Object.fromEntries([...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]));
+  }
+
+  return {
+    /** What this receiver has refused in the last 24 hours, by code. */
+    refusals: () =>
+      joinRefusals([{ byCode: countsSince(byHour(), clock.now() - REPORT_KEPT_MS), examples: [] }]).byCode,
+    /** To be called when hand-offs pause or continue. */
+    changed,
+    /** @param example is called only if it is kept; it must not throw */
+    refused(code: string, example: () => Pick<RefusedDelivery, "address" | "eventId">): void {
+      const at = clock.now();
+      const hour = at - (at % HOUR_MS);
+      const byCode = refused.get(hour) ?? new Map<string, number>();
+      refused.set(hour, byCode.set(code, (byCode.get(code) ?? 0) + 1));
+      if (newExamples < MOST_EXAMPLES) {
+        newExamples += 1;
+        examples = [{ at, code, ...example() }, ...examples].slice(0, MOST_EXAMPLES);
+      }
+      changed();
+    },
+    /** Saves what has changed, and says that hand-offs are not paused any more. */
+    close(): void {
+      if (isClosed) return;
+      const isOpen = hasChanged || pause() !== null;
+      isClosed = true;
+      timer?.cancel();
+      if (isOpen) saveNow();
+      timer?.cancel();
+    },
+  };
+}
+
+export type Reporter = ReturnType<typeof createReporter>;

@@ -1,0 +1,173 @@
+import { randomInt } from "node:crypto";
+import { SignalboxError } from "../../../base/errors.js";
+import type {
+  AcceptResult,
+  Batch,
+  BatchResult,
+  ClaimedEvent,
+  CrashedEvent,
+  Fact,
+  NewEvent,
+  Settlement,
+  SettleResult,
+} from "../../inbox/batch.js";
+import { differingFacts, isSameEvent } from "../../inbox/identity.js";
+import type { Activity } from "../../inbox/stored-events.js";
+import { parseReceived } from "../parse-received.js";
+import { MINUTE_MS } from "../../../base/time/units.js";
+
+/** The first row of a commit's result. */
+interface Summary {
+  /** By the database's clock. */
+  now: number;
+  /** `before`: applied by an earlier commit, or done by a transaction of the callback. null: all settlements were applied now. */
+  applied: (SettleResult | "before")[] | null;
+  seqs: number[] | null;
+  /** null: all events are new. */
+  fates: string[] | null;
+  dead: CrashedEvent[] | null;
+  nextDueInMs: number | null;
+}
+
+type ClaimedRow = Omit<ClaimedEvent, "received"> & { summary: null; receivedAt: number; received: string | null };
+
+/** The rows of a commit's result: the summary first, then the claimed events. */
+export type CommitRow = { summary: Summary } | ClaimedRow;
+
+export const COMMIT_PARAMETERS = Array.from({ length: 30 }, (_, index) => `$${index + 1}`).join(", ");
+
+/** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
+const MOST_TOKEN = 2 ** 30;
+
+/** Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its rows to the result. */
+export function prepareCommit({ settlements, accepts, claim }: Batch) {
+  // In one order for all processes, because each row is locked until the end of its transaction.
+  const settled = order(settlements, (a, b) => a.seq - b.seq);
+  const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
+  const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
+  const events = accepted.map((index) => accepts[index] as NewEvent);
+  if (events.some(({ eventId }) => storable(eventId) === null)) {
+    // Otherwise two ids would become one.
+    const message = "The inbox refused an event, whose id is not well-formed or has a NUL.";
+    throw new SignalboxError("store_row_refused", message, "");
+  }
+  let start = 1;
+  const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
+
+  const firstToken = randomInt(1, MOST_TOKEN);
+  const values = [
+    firstToken,
+    ends.map(({ seq }) => seq),
+    ends.map(({ token }) => token),
+    ends.map(({ state }) => state),
+    ends.map(({ delayMs }) => delayMs),
+    ends.map(({ attempts }) => attempts),
+    ends.map(({ possiblyRepeated }) => possiblyRepeated),
+    ends.map(({ lastError }) => lastError),
+    ends.filter(({ mayBeCompleted }) => mayBeCompleted).map(({ seq }) => seq),
+    events.map(({ eventId }) => eventId),
+    events.map(({ type }) => type),
+    events.map(({ state }) => state),
+    events.map(({ leaseMs }) => leaseMs),
+    events.map(({ received }) => received.at),
+    events.map(({ reason }) => reason),
+    events.map(({ received }) => JSON.stringify(received)),
+    events.map(({ bodyHash }) => Buffer.from(bodyHash)),
+    starts,
+    events.map(({ body }) => body.byteLength),
+    Buffer.concat(events.map(({ body }) => body)),
+    events.map(({ subtype }) => subtype),
+    events.map(({ subject }) => subject),
+    claim?.limit ?? null,
+    claim?.leaseMs ?? null,
+    claim?.held ?? [],
+    unlessNull(events.map(({ sender }) => sender)),
+    unlessNull(events.map(({ contentKey }) => contentKey && Buffer.from(contentKey))),
+    unlessNull(events.map(({ possiblyRepeated }) => possiblyRepeated || null)),
+  ];
+
+  function readRows([first, ...claimed]: readonly CommitRow[]): { result: BatchResult; counts: Activity } {
+    const summary = first?.summary as Summary;
+    const result: BatchResult = { settlements: [], accepts: [], claim: null };
+    // For the minute of the commit by the database's clock.
+    const counts = { at: summary.now - (summary.now % MINUTE_MS), accepted: 0, handedOff: 0, failed: 0 };
+    for (const [at, index] of settled.entries()) {
+      const applied = summary.applied?.[at] ?? true;
+      result.settlements[index] = applied === "before" ? true : applied;
+      const { state, lastError, mayBeCompleted } = ends[at] as Settlement;
+      // A completed event counts with its settlement: its transaction must not hold a row that others write.
+      const isCompleted =
+        applied === "completed" || (applied === "before" && state === "done" && mayBeCompleted === true);
+      if (isCompleted || (applied === true && state === "done")) counts.handedOff += 1;
+      if (applied === true && lastError !== null) counts.failed += 1;
+    }
+    const firstOf = new Map<number, NewEvent>();
+    for (const [at, index] of accepted.entries()) {
+      const accept = acceptResult(summary, events[at] as NewEvent, at, firstOf, firstToken);
+      result.accepts[index] = accept;
+      if (accept.status === "accepted") counts.accepted += 1;
+    }
+    if (claim !== null) {
+      const { dead, nextDueInMs } = summary;
+      result.claim = { events: (claimed as ClaimedRow[]).map(claimedEvent), dead: dead ?? [], nextDueInMs };
+    }
+    return { result, counts };
+  }
+
+  return { values, readRows };
+}
+
+/** @returns null for nulls alone, as those of the service: it is shorter than an array of them */
+function unlessNull<Item>(items: readonly Item[]): readonly Item[] | null {
+  return items.every((item) => item === null) ? null : items;
+}
+
+/** @returns the indexes of the items in this order */
+function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => number): number[] {
+  return Array.from(items.keys()).sort((a, b) => compare(items[a] as Item, items[b] as Item));
+}
+
+/**
+ * @returns null, which equals nothing, for a text that no event can have: PostgreSQL refuses NUL, and pg would send U+FFFD for half
+ *   of a surrogate pair
+ */
+export function storable(text: string): string | null {
+  return text.isWellFormed() && !text.includes("\0") ? text : null;
+}
+
+function claimedEvent({ summary: _summary, receivedAt, received, ...event }: ClaimedRow): ClaimedEvent {
+  return { ...event, received: parseReceived(received, receivedAt) };
+}
+
+/** @param firstOf the event of this batch that became the row of this `seq`; several can have one id */
+function acceptResult(
+  { seqs, fates }: Summary,
+  event: NewEvent,
+  at: number,
+  firstOf: Map<number, NewEvent>,
+  firstToken: number,
+): AcceptResult {
+  const seq = seqs?.[at] as number;
+  const fate = fates?.[at] ?? "new";
+  const first = firstOf.get(seq);
+  if (fate === "new" && first === undefined) {
+    firstOf.set(seq, event);
+    return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
+  }
+  if (fate !== "new") {
+    // `id type subject`: the key, and the facts that differ.
+    const [key, ...words] = fate.split(" ");
+    const isBackfilled = words.includes("backfilled");
+    const otherThan = key === "same" ? null : key === "content" ? "content" : "id";
+    const differing = isBackfilled ? [] : (words as Fact[]);
+    return { status: "duplicate", seq, sameBody: key !== "other", otherThan, isBackfilled, differing };
+  }
+  return {
+    status: "duplicate",
+    seq,
+    sameBody: first !== undefined && Buffer.compare(first.bodyHash, event.bodyHash) === 0,
+    otherThan: first !== undefined && isSameEvent(first, event) ? null : "id",
+    isBackfilled: first?.received.backfilled === true,
+    differing: first === undefined ? [] : differingFacts(first, event),
+  };
+}

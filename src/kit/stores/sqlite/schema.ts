@@ -1,0 +1,184 @@
+import type { Database } from "better-sqlite3";
+import { SignalboxError } from "../../../base/errors.js";
+
+// With two tables a change of state does not rewrite the payload. Each state has a partial index with the rows of its
+// query. WITHOUT ROWID is not used, because it writes three times the bytes for each event.
+const INBOX = `
+  CREATE TABLE inbox (
+    seq               INTEGER PRIMARY KEY,
+    endpoint          TEXT    NOT NULL,
+    event_id          TEXT    NOT NULL,
+    type              TEXT    NOT NULL,
+    state             TEXT    NOT NULL CHECK (state = 'leased' OR state = 'done' OR state = 'ready' OR state = 'dead'
+                                             OR state = 'quarantined'), -- IN would make a table of them for every row
+    due_at            INTEGER NOT NULL, -- ready: when due; leased: when the lease runs out; else: since when
+    token             INTEGER NOT NULL,
+    attempts          INTEGER NOT NULL DEFAULT 0,
+    crashes           INTEGER NOT NULL DEFAULT 0,
+    possibly_repeated INTEGER NOT NULL DEFAULT 0,
+    replayed          INTEGER NOT NULL DEFAULT 0,
+    has_payload       INTEGER NOT NULL DEFAULT 1,
+    received_at       INTEGER NOT NULL,
+    body_hash         BLOB    NOT NULL,
+    last_error        TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX inbox_key ON inbox (endpoint, event_id);
+  CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
+  CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
+  CREATE INDEX inbox_leased ON inbox (endpoint, due_at) WHERE state = 'leased';
+  CREATE INDEX inbox_done_payload ON inbox (endpoint, due_at) WHERE state = 'done' AND has_payload = 1;
+  CREATE INDEX inbox_done_key ON inbox (endpoint, due_at) WHERE state = 'done' AND has_payload = 0;
+  CREATE INDEX inbox_dead ON inbox (endpoint, due_at) WHERE state = 'dead';
+  CREATE INDEX inbox_quarantined ON inbox (endpoint, due_at) WHERE state = 'quarantined';
+
+  CREATE TABLE inbox_body (
+    seq     INTEGER PRIMARY KEY,
+    headers TEXT NOT NULL,
+    body    BLOB NOT NULL
+  ) STRICT;
+`;
+
+// If `ready_since` is in the future, the clock was set back after the row became ready, and a claim corrects the row.
+const READY_SINCE = `
+  ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
+  CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
+`;
+
+// The column `headers` becomes `received`, which holds a time too. Old rows are not converted, since that would double the
+// file; payloads.ts reads both forms. Dead and quarantined events are listed by `seq`, which SQLite appends to the columns
+// of each index, so their indexes no longer contain `due_at`.
+const LISTED_BY_SEQ = `
+  ALTER TABLE inbox_body RENAME COLUMN headers TO received;
+  DROP INDEX inbox_ready;
+  DROP INDEX inbox_suspect;
+  DROP INDEX inbox_dead;
+  DROP INDEX inbox_quarantined;
+  CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
+  CREATE INDEX inbox_dead ON inbox (endpoint) WHERE state = 'dead';
+  CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
+`;
+
+// A claim asked for events with two crashes alone.
+const SUSPECTS = `
+  CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
+`;
+
+// What people look for: facts of an event, its earlier steps, and counts over time. No index, because it would write a page for each
+// event; search.ts reads the table. Old events have no facts.
+const READING = `
+  ALTER TABLE inbox ADD COLUMN signal_type TEXT;
+  ALTER TABLE inbox ADD COLUMN product TEXT;
+
+  CREATE TABLE inbox_history (
+    seq      INTEGER NOT NULL,
+    step     INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    attempts INTEGER NOT NULL,
+    error    TEXT,
+    PRIMARY KEY (seq, step)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE inbox_minute (
+    endpoint   TEXT    NOT NULL,
+    minute     INTEGER NOT NULL, -- minutes since 1970
+    accepted   INTEGER NOT NULL,
+    handed_off INTEGER NOT NULL,
+    failed     INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, minute)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+// No claim asks for suspects any more: events that crashed wait for a delay.
+const NO_SUSPECTS = `
+  DROP INDEX inbox_suspect;
+`;
+
+// Any sender's events. The content key has a partial index, so that an event without one writes no index page for it. `sender` NULL:
+// the default one.
+const SENDERS = `
+  ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
+  ALTER TABLE inbox RENAME COLUMN product TO subject;
+  ALTER TABLE inbox ADD COLUMN sender TEXT;
+  ALTER TABLE inbox ADD COLUMN content_key BLOB;
+  CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
+`;
+
+// Events that failed and wait for another attempt, in the order of `seq`, so that an event that succeeds writes nothing to it. And what
+// receivers say of themselves.
+const FAILURES = `
+  CREATE INDEX inbox_failing ON inbox (endpoint) WHERE state = 'ready' AND last_error IS NOT NULL;
+
+  CREATE TABLE inbox_report (
+    endpoint TEXT    NOT NULL,
+    reporter TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    report   TEXT    NOT NULL,
+    PRIMARY KEY (endpoint, reporter)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** Append only: a file's `user_version` is the number of migrations that were applied to it. */
+export const MIGRATIONS: readonly string[] = [
+  INBOX,
+  READY_SINCE,
+  LISTED_BY_SEQ,
+  SUSPECTS,
+  READING,
+  NO_SUSPECTS,
+  SENDERS,
+  FAILURES,
+];
+
+/** Marks a file as an inbox ("sgbx"). */
+const APPLICATION_ID = 0x73676278;
+
+function versionOf(db: Database): number {
+  return db.pragma("user_version", { simple: true }) as number;
+}
+
+/** Writes to the file without changing its content. */
+export function writeNothing(db: Database): void {
+  db.pragma(`user_version = ${versionOf(db)}`);
+}
+
+/**
+ * To be called before anything is written, because another program's database must not be changed.
+ *
+ * @param canMake whether an empty or older file will be migrated
+ * @throws SignalboxError `store_newer`, `store_unsupported`
+ */
+export function assertInbox(db: Database, path: string, canMake: boolean): void {
+  // In one transaction, because another process may be making the file now.
+  const [isOurs, isEmpty] = db.transaction(() => [
+    db.pragma("application_id", { simple: true }) === APPLICATION_ID,
+    db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0,
+  ])();
+  if (!isOurs && !(isEmpty && canMake)) {
+    const help = canMake ? "Pass the path of another file." : "Pass the path that the receiver uses.";
+    throw new SignalboxError("store_unsupported", `${path} is not an inbox of signalbox.`, help);
+  }
+  const version = versionOf(db);
+  if (version > MIGRATIONS.length) {
+    throw new SignalboxError(
+      "store_newer",
+      `${path} was written by a newer signalbox (schema ${version}, this one knows ${MIGRATIONS.length}).`,
+      "Upgrade this installation, or restore the file from before the upgrade.",
+    );
+  }
+  if (version < MIGRATIONS.length && !canMake) {
+    const help = "Start its receiver once with this version of signalbox, which migrates the file.";
+    throw new SignalboxError("store_unsupported", `${path} was written by an older signalbox.`, help);
+  }
+}
+
+/** Applies the missing migrations to an inbox that {@link assertInbox} accepted. */
+export function migrate(db: Database): void {
+  // A current file is not written to, because it may be damaged, which is checked later.
+  if (versionOf(db) === MIGRATIONS.length) return;
+  db.transaction(() => {
+    for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${MIGRATIONS.length}`);
+  }).immediate();
+}

@@ -1,0 +1,134 @@
+import { safely } from "../../base/errors.js";
+import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
+import type { ParsedJson } from "../../base/text/parse-json.js";
+import { joinRefusals } from "../../kit/inbox/receiver-report.js";
+import type { InboxEntry, StoredEvent } from "../../kit/inbox/stored-events.js";
+import { withoutSignature } from "../../kit/inbox/exported-event.js";
+import { indentJson } from "./indent-json.js";
+import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
+import type { PageInbox } from "./page-inbox.js";
+import { parseSearch } from "./parse-search.js";
+import { parseSmall, titleIn, type createTitles } from "./titles.js";
+import { refuseInput, refuseUnknown } from "./refusal.js";
+
+const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
+  ["hour", { minutes: 1, spans: 60 }],
+  ["day", { minutes: 15, spans: 96 }],
+  ["week", { minutes: 120, spans: 84 }],
+]);
+const MOST_LISTED = 200;
+const HEX_BYTES = 4096;
+/** So much is sent of a body that is too large to be parsed. */
+const BEGINNING_BYTES = 16_384;
+/** Of the first line of an error in a list. */
+const ERROR_LENGTH = 300;
+
+/** Of each endpoint so many errors are listed, with so many characters. */
+const MOST_FAILURES = 20;
+
+export async function overviewOf(inbox: PageInbox, revision: number, now: number): Promise<Overview> {
+  const states = await inbox.states(now);
+  const counts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0 };
+  for (const { stats } of states)
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += stats[name];
+  return {
+    endpoints: states.map(({ endpoint, facts: { now: _now, ...facts } }) => ({ endpoint, facts })),
+    counts,
+    failures: states.flatMap(({ endpoint, failures }) =>
+      failures.slice(0, MOST_FAILURES).map(({ eventIds: _eventIds, ...failure }) => ({
+        ...failure,
+        endpoint,
+        error: failure.error.slice(0, ERROR_LENGTH).toWellFormed(),
+      })),
+    ),
+    refusals: joinRefusals(states.map(({ refusals }) => refusals)),
+    paused: states.find(({ paused }) => paused !== null)?.paused ?? null,
+    shortage: states.find(({ shortage }) => shortage !== null)?.shortage ?? null,
+    revision,
+    now,
+  };
+}
+
+export async function activityOf(inbox: PageInbox, query: URLSearchParams, now: number): Promise<ActivityAnswer> {
+  const range = RANGES.get(query.get("range") ?? "hour");
+  if (range === undefined) return refuseInput('"range" must be hour, day or week.');
+  return { ...range, activity: await inbox.activity(range), now };
+}
+
+/** @param titlesOf looked at when the query asks for titles */
+export async function eventsOf(
+  inbox: PageInbox,
+  query: URLSearchParams,
+  now: number,
+  titlesOf: ReturnType<typeof createTitles>,
+): Promise<EventsAnswer> {
+  const wanted = parseSearch(query.get("q") ?? "", now);
+  const beforeSeq = numberIn(query, "before", Number.MAX_SAFE_INTEGER);
+  const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
+  const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit });
+  const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
+  return { events: entries.map((entry, index) => ({ ...listed(entry), title: titles[index] ?? null })), nextBeforeSeq };
+}
+
+function listed(entry: InboxEntry): InboxEntry {
+  const [firstLine = ""] = entry.lastError?.split("\n", 1) ?? [];
+  return { ...entry, lastError: entry.lastError === null ? null : firstLine.slice(0, ERROR_LENGTH).toWellFormed() };
+}
+
+function numberIn(query: URLSearchParams, name: string, most: number): number | undefined {
+  const text = query.get(name);
+  if (text === null) return undefined;
+  const number = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (number < 1 || number > most) return refuseInput(`"${name}" must be a whole number from 1 to ${most}.`);
+  return number;
+}
+
+const UNKNOWN_EVENT =
+  "The inbox has no event with this id. It may have been deleted long ago, or be in quarantine under a hash: search state:quarantined.";
+
+/** @throws Refusal 404 */
+export async function storedEvent(inbox: PageInbox, query: URLSearchParams): Promise<StoredEvent> {
+  const eventId = query.get("id") ?? "";
+  if (eventId === "") return refuseInput('"id" must be the id of an event.');
+  // A database may refuse a text with NUL, and no event has such an id.
+  const event = eventId.includes("\0") ? undefined : await inbox.get(eventId);
+  return event ?? refuseUnknown(UNKNOWN_EVENT);
+}
+
+export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
+  const { received, bodyHash, rawBody, ...entry } = event;
+  const json = rawBody === null ? null : parseSmall(rawBody);
+  return {
+    ...entry,
+    title: titleIn(json),
+    headers: withoutSignature(received.headers, received.signatureHeader),
+    signedAt: signedAtIn(received),
+    backfilled: received.backfilled === true,
+    bodyHash: Buffer.from(bodyHash).toString("hex"),
+    bytes: rawBody?.byteLength ?? null,
+    payload: rawBody === null ? null : payloadOf(rawBody, json),
+    isCut: rawBody !== null && json === null,
+    hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
+    now,
+  };
+}
+
+/** The time in a signature header such as `t=1700000000,v1=…`. */
+function signedAtIn({ headers, signatureHeader = SIGNATURE_HEADER }: StoredEvent["received"]): number | null {
+  const [, seconds] = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headers[signatureHeader.toLowerCase()] ?? "") ?? [];
+  return seconds === undefined ? null : Number(seconds) * 1000;
+}
+
+function payloadOf(body: Uint8Array, json: ParsedJson | null): string | null {
+  if (json === null) return beginningOf(body);
+  if (!json.ok && json.reason === "not_utf8") return null;
+  const text = Buffer.from(body).toString("utf8");
+  return json.ok ? indentJson(text) : text;
+}
+
+function beginningOf(body: Uint8Array): string | null {
+  // With `stream` a character that the cut goes through is left out.
+  const decode = (): string =>
+    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, BEGINNING_BYTES), { stream: true });
+  return safely<string | null>(decode, null);
+}

@@ -1,0 +1,60 @@
+import {
+  DEFAULT_SENDER,
+  IGNORED,
+  isIgnored,
+  type EventState,
+  type InboxEntry,
+} from "../../../kit/inbox/stored-events.js";
+import type { EventAnswer } from "../inbox-api.js";
+import { formatAge, formatCount } from "../../../base/text/format.js";
+import type { Tone } from "../../parts/badge.js";
+import { visible } from "../../../base/text/visible-text.js";
+
+/** In the order of an event's life. */
+export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [
+  { state: "ready", tone: "warn", meaning: "waiting" },
+  { state: "leased", tone: "busy", meaning: "in a hand-off" },
+  { state: "done", tone: "good", meaning: "nothing to do" },
+  { state: "dead", tone: "bad", meaning: "given up" },
+  { state: "quarantined", tone: "bad", meaning: "not usable" },
+];
+
+export function toneOf(state: EventState): Tone {
+  return STATES.find((each) => each.state === state)?.tone ?? "idle";
+}
+
+/** What happens next to the event, in a sentence. */
+export function nextStep(event: EventAnswer, now: number): string {
+  const { state, attempts, dueAt, bytes, lastError } = event;
+  const reason = visible(firstLine(lastError ?? "unknown"));
+  const tried = attempts === 0 ? "" : ` ${formatCount(attempts, "attempt")} failed before.`;
+  const words: Record<EventState, string> = {
+    ready:
+      dueAt > now
+        ? `The next attempt is due in ${formatAge(dueAt - now)}.${tried}`
+        : `It is due now: the receiver hands it off when it runs, is free, and does not pause hand-offs.${tried}`,
+    leased: `It is being handed off now.${tried}`,
+    done: `Nothing more happens${isIgnored(event) ? `, it was ${IGNORED}` : ""}.${bytes === null ? " Its payload is deleted." : ""}`,
+    dead: `It was given up after ${formatCount(attempts, "attempt")}. It is kept until you replay or discard it.`,
+    quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
+  };
+  return words[state];
+}
+
+/** What the event is, in the words of its sender. */
+export function headlineOf(event: Pick<InboxEntry, "type" | "subtype" | "subject" | "sender" | "lastError">): {
+  text: string;
+  about: string;
+} {
+  const { type, subtype, subject, sender, lastError } = event;
+  if (type === "") return { text: visible(firstLine(lastError ?? "unknown")), about: "" };
+  // The type of a signal says more than that it is one.
+  const isSignal = sender === DEFAULT_SENDER && subtype !== null;
+  const text = isSignal ? subtype : [type, subtype].filter((word) => word !== null).join(" ");
+  return { text: visible(text), about: visible(subject ?? "") };
+}
+
+/** The name, and the start of the message. */
+export function firstLine(error: string): string {
+  return error.split("\n", 1)[0] ?? "";
+}

@@ -1,0 +1,88 @@
+import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
+import type { MoveAnswer } from "../inbox-api.js";
+import { ActionButton } from "../../parts/action-button.js";
+import { formatCount } from "../../../base/text/format.js";
+import type { Said } from "../../parts/page-root.js";
+import { request } from "../../parts/request.js";
+
+type Kind = "replay" | "discard";
+
+const TEXTS = {
+  replay: {
+    action: "Replay",
+    text: "The callback gets each of them again. One that was done before may repeat its work.",
+    moved: "will be handed off again",
+    wrongState: "running already",
+  },
+  discard: {
+    action: "Discard",
+    text: "The payload of each is deleted, which cannot be undone. Its id stays known, so that it is not accepted again.",
+    moved: "discarded",
+    wrongState: "neither dead nor quarantined",
+  },
+} as const;
+
+const HAND_OFF_NOW = {
+  action: "Hand off now",
+  text: "The callback gets it now, before the delay after its last attempt ends.",
+};
+
+interface MoveButtonProps {
+  kind: Kind;
+  eventIds: readonly string[];
+  /** Why it cannot be done; undefined when it can. */
+  whyNot: string | undefined;
+  /** The events wait for their hand-off. */
+  isWaiting?: boolean;
+  /** Called when the events have been moved, as far as they could be. */
+  onMoved?: () => void;
+}
+
+/** Asks, then moves the events, and says what became of them. */
+export function MoveButton({ kind, eventIds, whyNot, isWaiting = false, onMoved }: MoveButtonProps) {
+  const { action, text } = isWaiting ? HAND_OFF_NOW : TEXTS[kind];
+
+  async function move(): Promise<Said> {
+    const said = await moveEvents(kind, eventIds);
+    onMoved?.();
+    return said;
+  }
+
+  return (
+    <ActionButton
+      label={`${action}…`}
+      tone={kind === "discard" ? "danger" : undefined}
+      isAllowed={whyNot === undefined}
+      whyNot={whyNot}
+      confirm={{ title: `${action} ${formatCount(eventIds.length, "event")}?`, text, action }}
+      run={move}
+    />
+  );
+}
+
+async function post(kind: Kind | "retry", eventIds: readonly string[]): Promise<MoveAnswer["outcomes"]> {
+  return (await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } })).outcomes;
+}
+
+/** Moves the events. To replay one that waits is to hand it off now. @returns what became of them */
+export async function moveEvents(kind: Kind, eventIds: readonly string[]): Promise<Said> {
+  const outcomes = await post(kind, eventIds);
+  const waiting = kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
+  const retried = waiting.length === 0 ? [] : await post("retry", waiting);
+  const all = outcomes.map((outcome) => (outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome));
+  return { text: summary(kind, all), tone: all.every((outcome) => outcome === "moved") ? "good" : "warn" };
+}
+
+function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {
+  const count = (wanted: ReplayOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  const reasons: [number, string][] = [
+    [count("wrong_state"), TEXTS[kind].wrongState],
+    [count("payload_gone"), "payload deleted"],
+    [count("still_unusable"), "still not usable"],
+    [count("duplicate"), "same as another stored event"],
+    [count("not_found"), "no longer stored"],
+  ];
+  const others = reasons.filter(([number]) => number > 0).map(([number, reason]) => `${formatCount(number)} ${reason}`);
+  const moved = `${formatCount(count("moved"), "event")} ${TEXTS[kind].moved}.`;
+  return others.length === 0 ? moved : `${moved} Not moved: ${others.join(", ")}.`;
+}

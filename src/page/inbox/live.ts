@@ -1,0 +1,151 @@
+import type { ServerResponse } from "node:http";
+import type { Clock, ClockTimer } from "../../base/time/clock.js";
+import { ignore } from "../../base/time/ignore.js";
+import { overviewOf } from "./answers.js";
+import type { PageInbox } from "./page-inbox.js";
+
+/** After this time a stream ends. The browser connects again, and is authorised again. */
+const STREAM_MS = 5 * 60_000;
+/** How often the inbox is read while a page listens: another process may change it. */
+const POLL_MS = 2000;
+/** The least time between two reads of the inbox, however much happens. */
+const THROTTLE_MS = 500;
+/** Reading takes at most one part in so many of the time, however large the inbox is. */
+const REST = 20;
+
+export interface LiveConfig {
+  inbox: PageInbox;
+  clock: Clock;
+  report: (error: unknown, text: string) => void;
+  /** Calls back when something happened to an event. @returns a function that ends this */
+  onChange: (listener: () => void) => () => void;
+  closing: AbortSignal;
+}
+
+/** Tells listening pages what has changed. While no page listens, it has no timer and no listener. */
+export interface Live {
+  /** Sends messages until the client goes, the time is over, or the receiver closes. */
+  stream(response: ServerResponse, headers: Readonly<Record<string, string>>): void;
+  /** Something has changed. */
+  nudge(): void;
+  revision(): number;
+}
+
+export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig): Live {
+  /** The open streams, each with the revision that it was sent last. */
+  const streams = new Map<ServerResponse, number>();
+  // Another process behind the same address counts too, and a page that is connected to it must not see an old number again.
+  let revision = clock.now();
+  let seen = "";
+  let timer: ClockTimer | null = null;
+  let nextReadAt = Infinity;
+  /** The earliest time of the next read. */
+  let restUntil = 0;
+  let isReading = false;
+  let stopWatching = ignore;
+
+  function nudge(): void {
+    revision += 1;
+    if (streams.size > 0 && !isReading) readAt(restUntil);
+  }
+
+  function readAt(time: number): void {
+    if (nextReadAt <= time) return;
+    timer?.cancel();
+    nextReadAt = time;
+    timer = clock.setTimeout(() => void read(), Math.max(0, time - clock.elapsed()));
+  }
+
+  async function read(): Promise<void> {
+    nextReadAt = Infinity;
+    isReading = true;
+    const startedAt = clock.elapsed();
+    let current = revision;
+    let message = ": still here\n\n";
+    try {
+      const overview = await overviewOf(inbox, revision, clock.now());
+      // An attempt that failed changes no count.
+      const activity = await inbox.activity({ minutes: 1, spans: 2 });
+      const { counts, paused, failures, refusals, endpoints } = overview;
+      const pauses = endpoints.map(({ facts }) => [facts.pause, facts.hasReceiver]);
+      const found = JSON.stringify([counts, paused, pauses, failures.length, refusals.byCode, activity]);
+      if (found !== seen) {
+        seen = found;
+        current = revision += 1;
+      }
+      message = `event: overview\ndata: ${JSON.stringify({ ...overview, revision: current })}\n\n`;
+    } catch (error) {
+      if (!closing.aborted) report(error, "the inbox page could not read the inbox");
+    }
+    isReading = false;
+    for (const [response, sent] of streams) {
+      // A client that does not read gets nothing more until it does.
+      if (response.writableNeedDrain) continue;
+      streams.set(response, current);
+      attempt(response, () => response.write(sent === current ? ": still here\n\n" : message));
+    }
+    const now = clock.elapsed();
+    const restMs = REST * (now - startedAt);
+    restUntil = now + Math.max(THROTTLE_MS, restMs);
+    if (streams.size > 0) readAt(revision === current ? now + Math.max(POLL_MS, restMs) : restUntil);
+  }
+
+  function endAll(): void {
+    for (const response of streams.keys()) end(response);
+  }
+
+  function unwatch(): void {
+    stopWatching();
+    closing.removeEventListener("abort", endAll);
+    timer?.cancel();
+    timer = null;
+    nextReadAt = Infinity;
+  }
+
+  return {
+    stream(response, headers) {
+      // The client may have gone while it was authorised. Its "close" would not come any more.
+      if (response.destroyed) return;
+      response.on("error", ignore);
+      response.writeHead(200, { ...headers, ...STREAM_HEADERS });
+      response.write("retry: 2000\n\n");
+      const lifetime = clock.setTimeout(() => end(response), STREAM_MS);
+      response.on("close", () => {
+        lifetime.cancel();
+        streams.delete(response);
+        if (streams.size === 0) unwatch();
+      });
+      if (streams.size === 0) {
+        stopWatching = onChange(nudge);
+        closing.addEventListener("abort", endAll);
+      }
+      streams.set(response, 0);
+      if (closing.aborted) end(response);
+      else if (!isReading) readAt(restUntil);
+    },
+    nudge,
+    revision: () => revision,
+  };
+}
+
+/** `no-transform`: a middleware or proxy that compresses would hold messages back. The last header tells it to nginx. */
+const STREAM_HEADERS = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store, no-transform",
+  "X-Accel-Buffering": "no",
+};
+
+/** A client that does not read would keep an ended stream open. */
+function end(response: ServerResponse): void {
+  if (response.writableNeedDrain) response.destroy();
+  else attempt(response, () => response.end());
+}
+
+/** The hooks of the application on the response may throw. */
+function attempt(response: ServerResponse, act: () => void): void {
+  try {
+    act();
+  } catch {
+    response.destroy();
+  }
+}

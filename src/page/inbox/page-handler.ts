@@ -1,0 +1,182 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { signalboxCode } from "../../base/errors.js";
+import { isClosing, sendResponse } from "../../kit/receiver/adapters/send-response.js";
+import { PAGE_HEADERS, pageFile } from "../parts/page-files.js";
+import { activityOf, eventAnswer, eventsOf, overviewOf, storedEvent } from "./answers.js";
+import { exportLines } from "./export-events.js";
+import { assertNotForeign, assertOwnWrite, createGuard, type GuardConfig } from "./guard.js";
+import type { ApiError } from "./inbox-api.js";
+import { createLive, type LiveConfig } from "./live.js";
+import { parseSearch } from "./parse-search.js";
+import { readEventIds } from "./read-event-ids.js";
+import { Refusal, refuseUnknown } from "./refusal.js";
+import { createTitles } from "./titles.js";
+
+export type PageHandlerConfig = GuardConfig & LiveConfig;
+
+interface Answer {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: string | Uint8Array;
+}
+
+interface Call {
+  request: IncomingMessage;
+  response: ServerResponse;
+  query: URLSearchParams;
+}
+
+interface Route {
+  method: "GET" | "POST";
+  /** Gives nothing when it answers itself. */
+  run: (call: Call) => Promise<Answer | void>;
+}
+
+/** Answers every request that it is given. Never throws, and leaves no rejected promise. */
+export function createPageHandler(
+  config: PageHandlerConfig,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { inbox, clock, report, closing } = config;
+  const allow = createGuard(config);
+  const live = createLive(config);
+
+  const get = (run: (query: URLSearchParams, now: number) => Promise<object>): Route => ({
+    method: "GET",
+    run: async ({ query }) => json(await run(query, clock.now())),
+  });
+  const move = (run: (eventIds: readonly string[]) => Promise<string[]>, least: 0 | 1 = 1): Route => ({
+    method: "POST",
+    async run({ request }) {
+      assertOwnWrite(request);
+      const eventIds = await readEventIds(request, clock, least);
+      try {
+        return json({ outcomes: await run(eventIds) });
+      } finally {
+        live.nudge();
+      }
+    },
+  });
+
+  const titlesOf = createTitles(inbox);
+
+  const routes: ReadonlyMap<string, Route> = new Map([
+    ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now))],
+    ["api/activity", get((query, now) => activityOf(inbox, query, now))],
+    ["api/events", get((query, now) => eventsOf(inbox, query, now, titlesOf))],
+    ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
+    ["api/bytes", { method: "GET", run: downloadBytes }],
+    ["api/export", { method: "GET", run: downloadEvents }],
+    ["api/live", { method: "GET", run: async ({ response }) => live.stream(response, PAGE_HEADERS) }],
+    ["api/replay", move((eventIds) => inbox.replay(eventIds))],
+    ["api/retry", move((eventIds) => inbox.retryNow(eventIds), 0)],
+    ["api/discard", move((eventIds) => inbox.discard(eventIds))],
+  ] satisfies [string, Route][]);
+
+  async function downloadBytes({ query }: Call): Promise<Answer> {
+    const { eventId, rawBody } = await storedEvent(inbox, query);
+    if (rawBody === null) return refuseUnknown("The payload of this event was deleted.");
+    // Not parsed, since it can be large.
+    const extension = /^\s*[{[]/.test(Buffer.from(rawBody.subarray(0, 64)).toString()) ? "json" : "bin";
+    return { status: 200, headers: download(eventId, extension, "application/octet-stream"), body: rawBody };
+  }
+
+  async function downloadEvents({ query, response }: Call): Promise<void> {
+    const lines = exportLines(inbox, parseSearch(query.get("q") ?? "", clock.now()));
+    // The first line is read before the head is sent, so that a store that fails is answered with 503.
+    const first = await lines.next();
+    response.writeHead(200, download(`${inbox.endpoints.join("-")}-events`, "ndjson", "application/x-ndjson"));
+    if (!first.done) response.write(first.value);
+    // After an error the connection is closed before the end, so that the browser does not take the file for whole.
+    await pipeline(Readable.from(lines), response, { signal: closing }).catch((error: unknown) => {
+      if (closing.aborted) return;
+      if (!response.closed || signalboxCode(error) !== null) report(error, "an export of the inbox page ended early");
+    });
+  }
+
+  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | void> {
+    await allow(request);
+    const [address = "", search] = (request.url ?? "").split(/\?(.*)/s);
+    // Other forms, such as an absolute address, name nothing here.
+    if (address !== "" && !address.startsWith("/")) return refuseUnknown(UNKNOWN);
+    const path = address.slice(1);
+    const route = routes.get(path);
+    if (route === undefined) return fileAnswer(request, path);
+    assertMethod(request, route.method);
+    assertNotForeign(request);
+    return route.run({ request, response, query: new URLSearchParams(search) });
+  }
+
+  return (request, response) => {
+    if (isClosing(request)) return;
+    answerTo(request, response)
+      .catch((error: unknown) => {
+        if (error instanceof Refusal) return problem(error);
+        report(error, "the inbox page could not use the inbox; the request got 503");
+        const message = "The store of the inbox does not work now. The log has the error.";
+        return problem(new Refusal(503, signalboxCode(error) ?? "store_failed", message));
+      })
+      .then((answer) => {
+        if (answer === undefined) return;
+        const headers = { ...answer.headers, "Content-Length": String(Buffer.byteLength(answer.body)) };
+        sendResponse(request, response, { ...answer, headers });
+      })
+      // The hooks of the application on the response throw, so no answer can be sent.
+      .catch(() => void response.destroy());
+  };
+}
+
+const UNKNOWN = "The page has nothing at this address.";
+
+function fileAnswer(request: IncomingMessage, path: string): Answer {
+  const redirect = path === "" ? addressWithSlash(request) : null;
+  const file = pageFile("inbox", path, request.headers["accept-encoding"]);
+  if (file === null) return refuseUnknown(UNKNOWN);
+  assertMethod(request, "GET");
+  if (redirect === null) return { status: 200, ...file };
+  return { status: 307, headers: { ...PAGE_HEADERS, Location: redirect }, body: "" };
+}
+
+/**
+ * Addresses in the page are relative, so its own address must end with a slash. Express removes the mount path from `url`
+ * and keeps it in `originalUrl`.
+ *
+ * @returns where the page is, as a relative address; null when the slash is there
+ */
+function addressWithSlash(request: IncomingMessage): string | null {
+  const { originalUrl = "/" } = request as { originalUrl?: string };
+  const [address = ""] = originalUrl.split("?", 1);
+  if (address.endsWith("/")) return null;
+  const [name] = /[^/]+$/.exec(address) ?? [];
+  // With `./` in front, a colon in the name does not make an absolute address of it.
+  return name === undefined || !/^[\w.~%!$&'()*+,;=:@-]+$/.test(name) ? null : `./${name}/`;
+}
+
+function assertMethod(request: IncomingMessage, method: string): void {
+  if (request.method === method) return;
+  throw new Refusal(405, "method_not_allowed", `Use ${method} at this address.`, { Allow: method });
+}
+
+function json(value: object): Answer {
+  const headers = { ...PAGE_HEADERS, "Content-Type": "application/json; charset=utf-8" };
+  return { status: 200, headers, body: JSON.stringify(value) };
+}
+
+function problem({ status, code, message, headers }: Refusal): Answer {
+  const answer = json({ error: { code, message } } satisfies ApiError);
+  return { ...answer, status, headers: { ...answer.headers, ...headers } };
+}
+
+function download(name: string, extension: string, type: string): Record<string, string> {
+  // Any other character could change the header, or the folder that the file is saved in.
+  const safe = name
+    .replaceAll(/[^\w.-]/g, "_")
+    .replace(/^\.+/, "_")
+    .slice(0, 100);
+  return {
+    ...PAGE_HEADERS,
+    "Content-Type": type,
+    "Content-Disposition": `attachment; filename="${safe}.${extension}"`,
+  };
+}

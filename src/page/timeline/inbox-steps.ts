@@ -1,0 +1,94 @@
+import { IGNORED, NO_HANDLER, type InboxEntry, type PastStep } from "../../kit/inbox/stored-events.js";
+import type { TimelineStep } from "./timeline-step.js";
+
+/** A stored event, as the inbox page's `api/event` answers it. */
+export interface TracedEvent extends InboxEntry {
+  history: readonly PastStep[];
+  /** The size of the body; null once it is deleted, together with the history. */
+  bytes: number | null;
+}
+
+type Described = Pick<TimelineStep, "kind" | "tone" | "text"> & { at: number; detail?: string | null };
+
+export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
+  const { receivedAt, bytes, history } = event;
+  const size = bytes === null ? null : `${bytes} bytes`;
+  const described: Described[] = [
+    { at: receivedAt, kind: "received", tone: "good", text: "received and stored", detail: size },
+    ...foldErrors(history.map((past, index) => pastStep(past, history[index - 1]))),
+    presentStep(event, now),
+  ];
+  return described.map(({ detail, ...step }) => ({ lane: "inbox", ...step, ...(detail && { detail }) }));
+}
+
+/** The calls after it can differ, although the error is the same. */
+const messageOf = ({ detail }: Described): string | undefined => detail?.split("\n", 1)[0];
+
+/** Of several failures in a row with the same error, the first is shown with it, and the others together. */
+function foldErrors(steps: readonly Described[]): Described[] {
+  const folded: Described[] = [];
+  let same: Described[] = [];
+  for (const step of steps) {
+    const [first, ...others] = same;
+    const isSame =
+      step.kind === "failed" && step.tone === "bad" && first !== undefined && messageOf(step) === messageOf(first);
+    if (!isSame) same = step.kind === "failed" && step.tone === "bad" ? [step] : [];
+    else same.push(step);
+    if (isSame && others.length > 0) folded.pop();
+    const text =
+      others.length === 0
+        ? step.text
+        : `${others[0]?.text.replace(" failed", "")} to ${step.text.replace("hand-off ", "")}`;
+    folded.push(isSame ? { ...step, text: `${text} with the same error`, detail: null } : step);
+  }
+  return folded;
+}
+
+function pastStep({ at, kind, attempts, error }: PastStep, before: PastStep | undefined): Described {
+  if (kind === "crashed") return { at, kind, tone: "bad", text: "the process died during a hand-off" };
+  if (kind === "replayed") {
+    return { at, kind, tone: "busy", text: `replayed by a person, after ${counted(attempts)}` };
+  }
+  const usedBefore = before === undefined || before.kind === "replayed" ? 0 : before.attempts;
+  // RetryLater uses up no attempt.
+  if (attempts <= usedBefore) return { at, kind, tone: "warn", text: "the callback put it off", detail: error };
+  return { at, kind, tone: "bad", text: `hand-off ${attempts} failed`, detail: error };
+}
+
+const counted = (attempts: number): string => (attempts === 1 ? "1 hand-off" : `${attempts} hand-offs`);
+
+/** Its present state, at the moment since when or until when it has it. */
+function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number): Described {
+  const { state, bytes, lastError, history, possiblyRepeated } = event;
+  const detail = possiblyRepeated ? "The callback may have done its work before." : null;
+  const next = `hand-off ${attempts + 1}`;
+  switch (state) {
+    case "ready":
+      if (at > now) return { at, kind: "due", tone: "idle", text: `${next} is due`, detail };
+      return { at: now, kind: "due", tone: "busy", text: `${next} waits for the receiver`, detail };
+    case "leased":
+      return { at: now, kind: "running", tone: "busy", text: `${next} is running`, detail };
+    case "dead": {
+      const isKnown = history.at(-1)?.error === lastError;
+      const text = `dead after ${counted(attempts)}: a person has to act`;
+      return { at, kind: "dead", tone: "bad", text, detail: isKnown ? null : lastError };
+    }
+    case "quarantined":
+      return { at, kind: "quarantined", tone: "warn", text: "in quarantine: it cannot be used", detail: lastError };
+    case "done":
+      break;
+  }
+  return { at, kind: "done", tone: "good", ...doneWords(attempts, bytes, lastError, detail) };
+}
+
+function doneWords(
+  attempts: number,
+  bytes: number | null,
+  lastError: string | null,
+  detail: string | null,
+): Pick<Described, "text" | "detail"> {
+  if (bytes === null) return { text: "done", detail: "A discard or retention has deleted its payload and past." };
+  if (attempts === 0 && lastError === NO_HANDLER) return { text: IGNORED };
+  if (attempts === 0) return { text: "done without a hand-off: no callback is for its type" };
+  return { text: `hand-off ${attempts} succeeded: done`, detail };
+}

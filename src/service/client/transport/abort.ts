@@ -1,0 +1,52 @@
+import type { Clock } from "../../../base/time/clock.js";
+import type { PlatformAbortSignal } from "../platform.js";
+
+const FOLLOWERS = new WeakMap<PlatformAbortSignal, Set<AbortController>>();
+
+/** A controller that is aborted with the caller's signal, until `close()`. */
+export interface AbortScope {
+  controller: AbortController;
+  signal: PlatformAbortSignal;
+  close(): void;
+}
+
+/**
+ * All calls that share a signal share one listener on it, because Node warns of more than ten. `AbortSignal.any` is not used:
+ * in Node 20 each of its results takes memory as long as the caller's signal exists.
+ */
+export function openAbortScope(given: PlatformAbortSignal | undefined): AbortScope {
+  const controller = new AbortController();
+  const scope = { controller, signal: controller.signal, close: () => {} };
+  if (given === undefined) return scope;
+  if (given.aborted) controller.abort(given.reason);
+  const followers = FOLLOWERS.get(given) ?? new Set();
+  if (!FOLLOWERS.has(given)) {
+    FOLLOWERS.set(given, followers);
+    given.addEventListener("abort", () => followers.forEach((each) => each.abort(given.reason)));
+  }
+  followers.add(controller);
+  return { ...scope, close: () => followers.delete(controller) };
+}
+
+/** Settles like `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` still runs. */
+export function raceAbort<Result>(work: Promise<Result>, signal: PlatformAbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", onAbort);
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    if (signal.aborted) onAbort();
+  });
+}
+
+/**
+ * Resolves when the clock's elapsed time has reached `at`. A timer may fire early, so the time is checked after it. Rejects with
+ * the signal's reason as soon as the signal is aborted.
+ */
+export async function pauseUntil(clock: Clock, at: number, signal: PlatformAbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  for (let restMs = at - clock.elapsed(); restMs > 0; restMs = at - clock.elapsed()) {
+    let timer: { cancel(): void } | undefined;
+    const delay = new Promise<void>((resolve) => (timer = clock.setTimeout(resolve, restMs)));
+    await raceAbort(delay, signal).finally(() => timer?.cancel());
+  }
+}

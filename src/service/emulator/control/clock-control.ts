@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { dateTimeSchema } from "../../contract/date-time.js";
+import type { EmulatorCore } from "../instance/core.js";
+import { ServiceError } from "../operations/service-error.js";
+import { addMonths } from "../time/month.js";
+import type { OpenSendingSpan } from "../webhooks/deliveries/sending-span.js";
+import type { ClockMove, SendingSummary, ServiceTime } from "./clock-move.js";
+import { controlOperation } from "./control-operation.js";
+
+const amount = z.int().min(0);
+/** The longest single advance: a typing error should not generate decades of data. */
+const MOST_MS = 10 * 366 * 24 * 3_600_000;
+
+const advanceSchema = z
+  .strictObject({
+    /** The new time, not in the past. It cannot be combined with a span. */
+    to: dateTimeSchema.optional(),
+    months: amount.default(0),
+    days: amount.default(0),
+    hours: amount.default(0),
+    minutes: amount.default(0),
+    seconds: amount.default(0),
+    ms: amount.default(0),
+  })
+  .refine(
+    ({ to, ...span }) => to === undefined || Object.values(span).every((value) => value === 0),
+    "to cannot be combined with a span such as days",
+  );
+
+/** @param nowMs milliseconds since 1970 */
+export const serviceTime = (nowMs: number): ServiceTime => ({ now: new Date(nowMs).toISOString() });
+
+/** @param onMoved called each time the control API has advanced the clock */
+export function clockControl(
+  { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,
+  openSendingSpan: OpenSendingSpan,
+  onMoved: (move: ClockMove) => void,
+) {
+  const timeNow = (): ServiceTime => serviceTime(clock.now());
+  return {
+    now: controlOperation({
+      method: "GET",
+      path: "/clock",
+      about: "Returns the time of the emulator's clock.",
+      input: z.strictObject({}),
+      run: timeNow,
+    }),
+    advance: controlOperation({
+      method: "POST",
+      path: "/clock/advance",
+      about:
+        "Advances the clock to a moment (to) or by a span (days, hours and so on), and does all work that is due until then. The answer sums up what was sent.",
+      input: advanceSchema,
+      async run(input): Promise<ClockMove> {
+        let target = 0;
+        let closeSpan!: () => SendingSummary;
+        await scheduler.advanceTo((now) => {
+          target = targetOf(input, now);
+          closeSpan = openSendingSpan();
+          return target;
+        });
+        if (clock.now() < target) {
+          throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed during the advance.");
+        }
+        const move = { ...timeNow(), ...closeSpan() };
+        onMoved(move);
+        return move;
+      },
+    }),
+    settle: controlOperation({
+      method: "POST",
+      path: "/clock/settle",
+      about: "Waits until all due work is done, such as deliveries in flight.",
+      input: z.strictObject({}),
+      async run() {
+        await scheduler.idle();
+        return timeNow();
+      },
+    }),
+  };
+}
+
+/** Returns `to`, or now plus the span. Calendar months are added first. @throws ServiceError INVALID_PARAMETERS */
+function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number): number {
+  const { months, days, hours, minutes, seconds, ms } = span;
+  const from = to === undefined ? now : Date.parse(to);
+  const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
+  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
+  // A target that is NaN is refused too, because it fails this comparison.
+  if (!(target - now <= MOST_MS)) {
+    throw new ServiceError("INVALID_PARAMETERS", "One call can advance the clock by at most ten years.");
+  }
+  return target;
+}

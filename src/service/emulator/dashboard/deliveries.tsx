@@ -1,0 +1,293 @@
+import { useState } from "preact/hooks";
+import { ActionButton } from "../../../page/parts/action-button.js";
+import { FilterForm } from "../../../page/parts/action-form.js";
+import { CodeBlock } from "../../../page/parts/code-block.js";
+import { List } from "../../../page/parts/data-table.js";
+import { formatCount } from "../../../base/text/format.js";
+import { View } from "../../../page/parts/page-frame.js";
+import { Badge, type Tone } from "../../../page/parts/badge.js";
+import { Facts, Loaded, Moment, Panel } from "../../../page/parts/panel.js";
+import type { Data } from "../../../page/parts/use-data.js";
+import { go, href, useQuery, useRoute } from "../../../page/parts/use-route.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { type Answer, control, type Delivery, type Registration, useAnswer, useDesk } from "./control.js";
+
+/** `#/deliveries` and `#/deliveries/ID`. */
+export function Deliveries() {
+  const id = useRoute().path[1];
+  return id === undefined ? <DeliveryHistory /> : <DeliveryView id={id} />;
+}
+
+const PAGE = 20;
+const ALL = ["", "All"] as const;
+const TABS = [
+  ["waiting", "Waiting"],
+  ["delivered", "Delivered"],
+  ["failed", "Failed"],
+] as const;
+const STATES: readonly Delivery["state"][] = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"];
+const TYPES: readonly Delivery["event_type"][] = ["signal.published", "webhook.test", "webhook.verification"];
+
+function DeliveryHistory() {
+  const { account_id } = useDesk().account;
+  const { before } = useQuery({ before: "" });
+  const filter = useQuery({ registration_id: "", state: "", event_type: "", event_id: "" });
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id }).data?.items ?? [];
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id, ...filter, before, limit: PAGE + 1 });
+  // The one too many tells that there is an older page.
+  const found = deliveries.data?.items ?? [];
+  const items = found.slice(0, PAGE);
+  const webhooks = registrations.map((registration) => [registration.id, webhookName(registration)] as const);
+  const tabs = [ALL, ...TABS].map(([state, label]) => (
+    <a
+      key={state}
+      class="button small"
+      href={href(["deliveries"], { ...filter, state })}
+      aria-current={filter.state === state ? "true" : undefined}
+    >
+      {label}
+    </a>
+  ));
+  return (
+    <View title="Deliveries" actions={tabs}>
+      <FilterForm
+        label="Deliveries"
+        path={["deliveries"]}
+        values={filter}
+        fields={[
+          { name: "registration_id", label: "Webhook", choices: [ALL, ...webhooks] },
+          { name: "state", label: "State", choices: [ALL, ...STATES] },
+          { name: "event_type", label: "Type", choices: [ALL, ...TYPES] },
+          { name: "event_id", label: "Event id", type: "search", placeholder: "evt_…", width: "grows" },
+        ]}
+      />
+      <section class="panel" aria-label="Deliveries">
+        <DeliveryTable from={{ ...deliveries, data: deliveries.data && { items } }} webhooks={new Map(webhooks)} />
+        <nav class="toolbar" aria-label="Pages">
+          {before !== "" && <a href={href(["deliveries"], filter)}>Newest</a>}
+          {found.length > PAGE && (
+            <a href={href(["deliveries"], { ...filter, before: items.at(-1)?.delivery_id })}>Older</a>
+          )}
+        </nav>
+      </section>
+    </View>
+  );
+}
+
+/** Where it is, and the beginning of its id: two webhooks can have one address. */
+export const webhookName = ({ id, url }: Pick<Registration, "id" | "url">): string =>
+  `${visible(url.replace(/^https?:\/\//, ""))} · ${id.slice(0, 11)}`;
+
+function DeliveryView({ id }: { id: string }) {
+  const path = `/deliveries/${encodeURIComponent(id)}`;
+  const delivery = useAnswer<"readDelivery">(path);
+
+  async function redeliver(): Promise<string> {
+    const { delivery_id } = await control<Answer<"redeliver">>("POST", `${path}/redeliver`);
+    go(["deliveries", String(delivery_id)]);
+    return `The event is sent again, with delivery #${delivery_id}.`;
+  }
+
+  return (
+    <View
+      title={`Delivery #${visible(id)}`}
+      actions={delivery.data && <ActionButton label="Redeliver" run={redeliver} />}
+    >
+      <Loaded from={delivery}>{(data) => <Details delivery={data} />}</Loaded>
+    </View>
+  );
+}
+
+function Details({ delivery }: { delivery: Delivery }) {
+  const { registration_id, event_id, event_type, created_at, expires_at, redelivery_of, attempts, signal } = delivery;
+  // It is the same in each attempt.
+  const body = attempts[0]?.request.body;
+  return (
+    <>
+      <Panel title="Delivery">
+        <Facts
+          rows={[
+            ["State", <DeliveryState key="state" delivery={delivery} />],
+            ["Type", signal === null ? event_type : visible(signal.signal_type)],
+            signal !== null && ["Product", visible(signal.slug)],
+            signal !== null && ["Title", visible(signal.title)],
+            ["Event", <Linked key="event" path={["events", event_id]} />],
+            ["Webhook", <Linked key="webhook" path={["webhooks", registration_id]} />],
+            redelivery_of !== null && [
+              "Repeats",
+              <Linked key="repeats" path={["deliveries", String(redelivery_of)]} />,
+            ],
+            ["Created", <Moment key="made" at={created_at} full />],
+            ["Can be sent until", <Moment key="end" at={expires_at} full />],
+          ]}
+        />
+      </Panel>
+      <Panel title="Attempts">
+        <Attempts delivery={delivery} />
+        {body !== undefined && <CodeBlock label="Request body" text={indented(body)} wrap />}
+      </Panel>
+    </>
+  );
+}
+
+function indented(json: string): string {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2);
+  } catch {
+    return json;
+  }
+}
+
+/** A link to what has this id. */
+const Linked = ({ path, look }: { path: readonly [string, string]; look?: string }) => (
+  <a class={look} href={href(path)}>
+    {visible(path[1])}
+  </a>
+);
+
+const TONES: Readonly<Record<Delivery["state"], Tone>> = {
+  waiting: "busy",
+  sending: "busy",
+  delivered: "good",
+  failed: "bad",
+  expired: "bad",
+  cancelled: "idle",
+};
+
+/** The state of a delivery, and when it is sent again. */
+function DeliveryState({ delivery }: { delivery: Delivery }) {
+  const { state, next_attempt_at, attempts } = delivery;
+  // A delivery that failed once waits for its next attempt.
+  const tone = state === "waiting" && attempts.length > 0 ? "warn" : TONES[state];
+  return (
+    <span>
+      <Badge tone={tone}>{state}</Badge>{" "}
+      {next_attempt_at !== null && (
+        <span class="muted">
+          next attempt <Moment at={next_attempt_at} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+interface DeliveryTableProps {
+  from: Data<{ items: readonly Delivery[] }>;
+  /** The names of the webhooks, where the deliveries are of several. */
+  webhooks?: ReadonlyMap<string, string>;
+}
+
+export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
+  return (
+    <List
+      label="Deliveries"
+      empty="There is no delivery here."
+      from={from}
+      keyOf={({ delivery_id }) => delivery_id}
+      columns={[
+        {
+          label: "Delivery",
+          cell: ({ delivery_id }) => <a href={href(["deliveries", String(delivery_id)])}>{`#${delivery_id}`}</a>,
+        },
+        {
+          label: "Event",
+          grows: true,
+          cell: ({ event_type, event_id, signal }) => (
+            <>
+              <strong>{signal === null ? event_type : visible(signal.signal_type)}</strong>
+              {signal !== null && ` · ${visible(signal.slug)}`} <Linked path={["events", event_id]} look="mono" />
+              {signal !== null && <div class="muted">{visible(signal.title)}</div>}
+            </>
+          ),
+        },
+        ...(webhooks === undefined
+          ? []
+          : [
+              {
+                label: "Webhook",
+                cell: ({ registration_id }: Delivery) => webhooks.get(registration_id) ?? visible(registration_id),
+              },
+            ]),
+        { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
+        { label: "Attempts", align: "end", cell: ({ attempts }) => formatCount(attempts.length) },
+        { label: "Last answer", cell: ({ attempts }) => <LastAnswer attempt={attempts.at(-1)} /> },
+        { label: "Created", whole: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+      ]}
+    />
+  );
+}
+
+type Attempt = Delivery["attempts"][number];
+
+function LastAnswer({ attempt }: { attempt: Attempt | undefined }) {
+  if (attempt === undefined) return "none yet";
+  return (
+    <>
+      {answerText(attempt)} <span class="muted">{formatCount(Math.round(attempt.duration_ms))} ms</span>
+    </>
+  );
+}
+
+/** The status that a fault made of the answer; undefined when the answer counted as it was. */
+const faultStatus = ({ faults }: Attempt): number | null | undefined =>
+  faults.findLast(({ kind }) => kind === "status")?.value;
+
+/** What the endpoint answered, in a few words, and what a fault made of it. */
+function answerText(attempt: Attempt): string {
+  const { answer, failure } = attempt;
+  const said = answer === null ? (failure ?? "none").replaceAll("_", " ") : String(answer.status);
+  const taken = faultStatus(attempt);
+  return taken === undefined ? said : `taken for ${taken}, the receiver said ${said}`;
+}
+
+/** Every request of a delivery with its answer, the newest first. */
+export function Attempts({ delivery }: { delivery: Delivery }) {
+  if (delivery.attempts.length === 0) return <p class="muted">Nothing has been sent yet.</p>;
+  return (
+    <ol class="stack attempts">
+      {delivery.attempts.toReversed().map((attempt, index, { length }) => (
+        <li key={length - index}>
+          <AttemptDetails attempt={attempt} number={length - index} isNewest={index === 0} />
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; number: number; isNewest: boolean }) {
+  // Only as it appears. Later the reader decides, also when a newer attempt comes.
+  const [isOpen] = useState(isNewest);
+  const { request, answer, faults, duration_ms, started_at } = attempt;
+  const status = faultStatus(attempt) ?? answer?.status ?? 0;
+  const isGood = status >= 200 && status < 300;
+  return (
+    <details open={isOpen}>
+      <summary>
+        Attempt {number} <Badge tone={isGood ? "good" : "bad"}>{answerText(attempt)}</Badge>{" "}
+        <span class="muted">
+          {formatCount(Math.round(duration_ms))} ms, <Moment at={started_at} />
+          {faults.length > 0 && `, with the fault ${faults.map(({ kind }) => kind).join(", ")}`}
+        </span>
+      </summary>
+      <div class="halves">
+        <CodeBlock label={`Request headers of attempt ${number}`} text={headersText(request.headers)} wrap />
+        {answer === null ? (
+          <p class="problem">No answer: {answerText(attempt)}.</p>
+        ) : (
+          <div class="stack">
+            <CodeBlock label={`Answer headers of attempt ${number}`} text={headersText(answer.headers)} wrap />
+            {answer.body !== "" && <CodeBlock label={`Answer body of attempt ${number}`} text={answer.body} wrap />}
+          </div>
+        )}
+      </div>
+    </details>
+  );
+}
+
+/** Until it is too old, a signature lets anyone repeat the request, so a picture of this page must not have it. */
+const SIGNATURE = /^x-service-signature$/i;
+
+const headersText = (headers: Readonly<Record<string, string>>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${SIGNATURE.test(name) ? "not shown" : value}`)
+    .join("\n");

@@ -1,0 +1,108 @@
+import { LIMITS, rateLimitText } from "../../contract/limits.js";
+import { formatUtc } from "../../../base/text/format.js";
+import { usePage, View } from "../../../page/parts/page-frame.js";
+import { Facts, Panel, Problem } from "../../../page/parts/panel.js";
+import { href } from "../../../page/parts/use-route.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { describeSituation } from "../../../kit/inbox/situation.js";
+import type { Overview as InboxOverview } from "../../../page/inbox/inbox-api.js";
+import { type Account, ask, hasInboxPage, useAnswer, useDesk, useInboxNews, useLive } from "./control.js";
+import { DeliveryTable } from "./deliveries.js";
+
+const ADDRESSES = [
+  ["REST API", "../../v1"],
+  ["Remote MCP", "../../mcp"],
+  ["OpenAPI", "../../openapi.json"],
+  ["Control API", ".."],
+] as const;
+
+export function Overview() {
+  const { account } = useDesk();
+  const { now } = usePage();
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id: account.account_id, limit: 8 });
+  const { account_id } = account;
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id });
+  const investigations = useAnswer<"listInvestigations">("/investigations", { account_id });
+  const active = (investigations.data?.items ?? []).filter(({ status }) => ACTIVE.has(status)).length;
+  return (
+    <View title="Overview">
+      {deliveries.data?.items.length === 0 && (
+        <p class="hint">
+          First <a href={href(["keys"])}>make an API key</a>, <a href={href(["webhooks"])}>register a webhook</a>, and{" "}
+          <a href={href(["signals"])}>follow a product and publish a signal</a> about it.
+        </p>
+      )}
+      {hasInboxPage() && <InboxSituation />}
+      <div class="halves">
+        <Panel title="What runs here">
+          <Facts
+            rows={ADDRESSES.map(([name, path]) => [
+              name,
+              <code key={name}>{new URL(path, location.href).href.replace(/\/$/, "")}</code>,
+            ])}
+          />
+        </Panel>
+        <Panel title={visible(account.name)}>
+          <Facts
+            rows={[
+              ["Tier", account.tier],
+              ["Entitlements", account.entitlements.join(", ") || "none"],
+              ["Calls this month", <Quota key="quota" account={account} />],
+              [
+                "Registrations today",
+                `${registeredToday(registrations.data?.items ?? [], now)} of ${LIMITS.registrationsPerDay}`,
+              ],
+              ["Active investigations", `${active} of ${LIMITS.activeInvestigations}`],
+              ["Signals in 24 hours", `at most ${LIMITS.signalsPerDay}`],
+              ["Requests", rateLimitText()],
+              ["Time of the service", formatUtc(now)],
+            ]}
+          />
+        </Panel>
+      </div>
+      <Panel title="Last deliveries" actions={<a href={href(["deliveries"])}>All deliveries</a>}>
+        <DeliveryTable from={deliveries} />
+      </Panel>
+    </View>
+  );
+}
+
+/** What the inbox page says first: a delivery that was answered 200 can still fail in the receiver. */
+function InboxSituation() {
+  const { now } = usePage();
+  const overview = useLive("inbox", (signal) => ask<InboxOverview>("GET", "/inbox/api/overview", { signal }));
+  const { data, problem, reload } = overview;
+  useInboxNews(reload);
+  return (
+    <div class="situations" role="status">
+      <Problem of={problem} />
+      {(data?.endpoints ?? []).map(({ endpoint, facts }, _index, { length }) => {
+        const { level, text } = describeSituation({ ...facts, now: data?.now ?? now });
+        return (
+          <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
+            <a href="../inbox/">Inbox{length > 1 && ` ${visible(endpoint)}`}</a>: {text}
+          </p>
+        );
+      })}
+    </div>
+  );
+}
+
+const ACTIVE: ReadonlySet<string> = new Set(["queued", "running"]);
+
+/** A day of the service is one in UTC. */
+const registeredToday = (items: readonly { created_at: string }[], now: number): number =>
+  items.filter(({ created_at }) => created_at.slice(0, 10) === formatUtc(now).slice(0, 10)).length;
+
+/** Only Developer Access has a quota, and only its calls are counted. */
+function Quota({ account }: { account: Account }) {
+  if (account.tier !== "developer") return <>not counted: no quota</>;
+  const limit = LIMITS.developerCallsPerMonth;
+  const used = account.calls_this_month;
+  return (
+    <span class="toolbar">
+      {used} of {limit}
+      <meter aria-label="Calls this month" min={0} max={limit} high={limit - 10} value={used} />
+    </span>
+  );
+}

@@ -1,0 +1,162 @@
+import { useEffect } from "preact/hooks";
+import { ActionButton } from "../../../page/parts/action-button.js";
+import { List } from "../../../page/parts/data-table.js";
+import { formatCount } from "../../../base/text/format.js";
+import { View } from "../../../page/parts/page-frame.js";
+import { Badge, type Tone } from "../../../page/parts/badge.js";
+import { Facts, Moment, Panel, Problem } from "../../../page/parts/panel.js";
+import { href, useRoute } from "../../../page/parts/use-route.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { type Answer, change, control, type Registration, useAnswer, useDesk } from "./control.js";
+import { Attempts, DeliveryTable } from "./deliveries.js";
+import { Edit, Register } from "./registration-form.js";
+import { ShownOnce } from "./shown-once.js";
+
+/** `#/webhooks`, `#/webhooks/new`, `#/webhooks/ID` and `#/webhooks/ID/edit`. */
+export function Webhooks() {
+  const [, id, step] = useRoute().path;
+  if (id === undefined) return <RegistrationList />;
+  if (id === "new") return <Register />;
+  return step === "edit" ? <Edit id={id} /> : <RegistrationView id={id} />;
+}
+
+function RegistrationList() {
+  const { account } = useDesk();
+  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
+  const register = (
+    <a class="button primary" href={href(["webhooks", "new"])}>
+      Register a webhook
+    </a>
+  );
+  return (
+    <View title="Webhooks" actions={register}>
+      <Panel title={`Webhooks of ${visible(account.name)}`}>
+        <List
+          label="Webhooks"
+          empty="This account has no webhook yet. Signals about the products that it follows are sent to its webhooks."
+          from={registrations}
+          isReversed
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              label: "Endpoint",
+              grows: true,
+              cell: ({ id, url }) => <a href={href(["webhooks", id])}>{visible(url)}</a>,
+            },
+            { label: "Status", cell: StatusBadge },
+            { label: "Types", align: "end", cell: ({ signal_types }) => formatCount(signal_types.length) },
+            { label: "Language", cell: ({ locale }) => locale },
+            { label: "Failures", align: "end", cell: ({ failure_count }) => formatCount(failure_count) },
+            { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+          ]}
+        />
+      </Panel>
+    </View>
+  );
+}
+
+const TONES: Readonly<Record<Registration["status"], Tone>> = {
+  pending: "busy",
+  active: "good",
+  paused: "warn",
+  deleted: "idle",
+};
+
+const StatusBadge = ({ status }: Pick<Registration, "status">) => <Badge tone={TONES[status]}>{status}</Badge>;
+
+function RegistrationView({ id }: { id: string }) {
+  const path = `/registrations/${encodeURIComponent(id)}`;
+  const registration = useAnswer<"readRegistration">(path);
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", { registration_id: id, limit: 10 });
+  const { newSecret, setNewSecret } = useDesk();
+  // A reader who leaves this view has seen it.
+  useEffect(() => () => setNewSecret(null), [setNewSecret]);
+  const { data, problem } = registration;
+  if (data === undefined) {
+    return (
+      <View title="Webhook">
+        <Problem of={problem} />
+      </View>
+    );
+  }
+
+  const { url, status, locale, signal_types, failure_count, created_at } = data;
+  const does = (step: string, said: string) => () => change(registration, said, "POST", `${path}/${step}`);
+
+  async function rotate(): Promise<string> {
+    const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
+    setNewSecret({ registrationId: id, secret: signing_secret });
+    return "The secret is rotated. The previous one signs nothing from now on.";
+  }
+
+  const actions = status !== "deleted" && (
+    <>
+      <a class="button" href={href(["webhooks", id, "edit"])}>
+        Edit
+      </a>
+      {status === "pending" && <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />}
+      {status === "active" && <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />}
+      {status === "active" && <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />}
+      {status === "paused" && <ActionButton label="Resume" run={does("resume", "Active again. What waits is sent.")} />}
+      <ActionButton
+        label="Rotate the secret"
+        confirm={{
+          title: "Rotate the signing secret?",
+          text: "The service signs with the new secret from this moment, so a receiver that has only the old one refuses its deliveries.",
+        }}
+        run={rotate}
+      />
+      <ActionButton
+        label="Delete"
+        tone="danger"
+        confirm={{
+          title: "Delete this webhook?",
+          text: "Its waiting deliveries are cancelled. This cannot be undone.",
+        }}
+        run={() => change(registration, "The webhook is deleted.", "DELETE", path)}
+      />
+    </>
+  );
+  const verification = deliveries.data?.items.find(({ event_type }) => event_type === "webhook.verification");
+
+  return (
+    <View title={visible(url)} actions={actions}>
+      <Problem of={problem} />
+      {newSecret?.registrationId === id && (
+        <ShownOnce
+          label="The signing secret"
+          secret={newSecret.secret}
+          text="Your receiver verifies its deliveries with it, the first verification too."
+          onClose={() => setNewSecret(null)}
+        />
+      )}
+      <Panel title="Webhook">
+        <Facts
+          rows={[
+            ["Status", <StatusBadge key="status" status={status} />],
+            ["Id", <code key="id">{id}</code>],
+            ["Failures in a row", formatCount(failure_count)],
+            ["Language", locale],
+            ["Created", <Moment key="made" at={created_at} full />],
+            ["Signal types", <code key="types">{visible(signal_types.join(", "))}</code>],
+          ]}
+        />
+      </Panel>
+      {status === "pending" && verification !== undefined && (
+        <Panel title="Handshake">
+          <p class="muted">
+            The webhook is active once the endpoint has answered its verification with a 2xx and the challenge of the
+            event.
+          </p>
+          <Attempts key={verification.delivery_id} delivery={verification} />
+        </Panel>
+      )}
+      <Panel
+        title="Latest deliveries"
+        actions={<a href={href(["deliveries"], { registration_id: id })}>All of them</a>}
+      >
+        <DeliveryTable from={deliveries} />
+      </Panel>
+    </View>
+  );
+}

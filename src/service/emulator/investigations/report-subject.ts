@@ -1,0 +1,59 @@
+import type { ServiceLocale } from "../../contract/locale.js";
+import type { Database } from "../database/database.js";
+
+/** A product whose actions a report lists. */
+export interface ReportProduct {
+  tool_id: number;
+  name: string;
+  domain: string;
+}
+
+/** The subject of an investigation: one product, or a category. */
+export interface ReportSubject {
+  kind: "product" | "category";
+  /** The product's domain, or the category's slug. */
+  domain: string;
+  name: Record<ServiceLocale, string>;
+  /** The products whose actions and searches the report lists: the product, or the largest products of the category. */
+  products: ReportProduct[];
+  /** The products whose visits count: the product, or all products of the category in the latest rankings. */
+  toolIds: number[];
+}
+
+/** The number of products of a category whose actions a report lists. */
+const CATEGORY_PRODUCTS = 5;
+
+/** @returns null if neither a product nor a category has this slug */
+export function findSubject(database: Database, slug: string): ReportSubject | null {
+  const product = database
+    .prepare<[string], ReportProduct>("SELECT tool_id, name, domain FROM product WHERE slug = ?")
+    .get(slug);
+  if (product !== undefined) {
+    const { name, domain, tool_id } = product;
+    return { kind: "product", domain, name: { en: name, "zh-CN": name }, products: [product], toolIds: [tool_id] };
+  }
+  const sector = database
+    .prepare<[string], { sector_id: number; name_en: string; name_zh: string }>(
+      "SELECT sector_id, name_en, name_zh FROM sector WHERE slug = ?",
+    )
+    .get(slug);
+  if (sector === undefined) return null;
+  const { sector_id, name_en, name_zh } = sector;
+  const products = database
+    .prepare<[{ sector_id: number }], ReportProduct>(
+      `SELECT p.tool_id, p.name, p.domain FROM product p
+       JOIN product_month l ON l.tool_id = p.tool_id AND l.month = (SELECT max(month) FROM observed_month)
+       JOIN product_month b ON b.tool_id = p.tool_id AND b.month = l.month - 1
+       WHERE p.sector_id = @sector_id
+         OR EXISTS (SELECT 1 FROM product_sector s WHERE s.tool_id = p.tool_id AND s.sector_id = @sector_id)
+       ORDER BY l.organic + l.paid + l.ai_referral + l.direct DESC, p.tool_id`,
+    )
+    .all({ sector_id });
+  return {
+    kind: "category",
+    domain: slug,
+    name: { en: name_en, "zh-CN": name_zh },
+    products: products.slice(0, CATEGORY_PRODUCTS),
+    toolIds: products.map(({ tool_id }) => tool_id),
+  };
+}

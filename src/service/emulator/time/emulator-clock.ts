@@ -1,0 +1,73 @@
+import type { Clock } from "../../../base/time/clock.js";
+import type { Database } from "../database/database.js";
+import { readSetting, writeSetting } from "../database/settings.js";
+
+/** The emulator's clock. It follows another clock, and can be advanced. */
+export interface EmulatorClock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Advances the clock. A time in the past changes nothing, so that events keep their order. */
+  moveTo(atMs: number): void;
+}
+
+/**
+ * @param base the clock to follow: the system's, or a manual clock
+ * @param startMs the time at which the emulator's clock starts
+ */
+export function createEmulatorClock(base: Pick<Clock, "now">, startMs: number = base.now()): EmulatorClock {
+  let ahead = startMs - base.now();
+  const now = (): number => base.now() + ahead;
+  return {
+    now,
+    moveTo(atMs) {
+      ahead += Math.max(0, atMs - now());
+    },
+  };
+}
+
+/** The time at which the clock of an existing database continues. */
+export type ClockResumption =
+  /** The present, as if the clock had continued to run, but not earlier than the time at which the database was closed. */
+  | "at_present"
+  /** The time at which the database was closed. */
+  | "frozen";
+
+const AHEAD = "clock_ahead_ms";
+const LEFT_AT = "clock_left_at_ms";
+
+/**
+ * Opens a clock whose time is stored in a database.
+ *
+ * @param startAtMs the start of a new clock, and the earliest time of a clock that continues; null: the time of `base`
+ */
+export function openStoredClock(
+  database: Database,
+  base: Pick<Clock, "now">,
+  startAtMs: number | null,
+  resumption: ClockResumption,
+) {
+  const clock = createEmulatorClock(base, startTime());
+
+  function startTime(): number {
+    const ahead = Number(readSetting(database, AHEAD) ?? 0);
+    const leftAt = Number(readSetting(database, LEFT_AT) ?? 0);
+    if (leftAt === 0) return startAtMs ?? base.now();
+    return resumption === "frozen" ? leftAt : Math.max(base.now() + ahead, leftAt, startAtMs ?? 0);
+  }
+
+  function save(): void {
+    const now = clock.now();
+    writeSetting(database, AHEAD, String(now - base.now()));
+    writeSetting(database, LEFT_AT, String(now));
+  }
+  save();
+  return {
+    now: clock.now,
+    /** Stores the present time. */
+    save,
+    moveTo(atMs: number): void {
+      clock.moveTo(atMs);
+      save();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { registerWebhookBodySchema, type WebhookRegistration } from "../../contract/webhook-registration.js";
+import { systemClock } from "../../../base/time/clock.js";
+import type { EmulatorCore } from "../instance/core.js";
+import type { ReportEvent } from "../instance/events.js";
+import { createFaultySender } from "./faults/create-faulty-sender.js";
+import { createFollows } from "./registrations/create-follows.js";
+import { shownEndpoint } from "./registrations/registration-row.js";
+import { createRegistrations } from "./registrations/create-registrations.js";
+import { createDeliveryHistory } from "./deliveries/delivery-history.js";
+import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
+import { createOutbox } from "./deliveries/outbox.js";
+import type { SignalDraft } from "../market/signals/due-signals.js";
+import { createPublishSignal, type PublishedSignal, type PublishOptions } from "./deliveries/publish-signal.js";
+import { createRequestSender, type SendRequest } from "./transport/send-request.js";
+import { createSettleDelivery } from "./deliveries/settle-delivery.js";
+import { createSettlementReporter } from "./deliveries/report-settlement.js";
+import { createWebhookFaults } from "./faults/webhook-faults.js";
+
+export interface WebhooksOptions {
+  /** For tests. @default over HTTPS, from this machine */
+  send?: SendRequest | undefined;
+  /** The only certificate authorities to trust, PEM. @default those that Node trusts */
+  ca?: string | undefined;
+  /** The machine's time. @default the system's clock */
+  machineNow?: (() => number) | undefined;
+  /** Called with each event of registrations and deliveries. Must not throw. @default none */
+  report?: ReportEvent | undefined;
+}
+
+/** The service's side of webhooks: registrations, follows, and deliveries. */
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}) {
+  const { assumptions, clock, scheduler } = core;
+  const { ca, machineNow = systemClock.now } = options;
+  const report: ReportEvent = (event) =>
+    options.report?.(scheduler.isAdvancing ? { ...event, during_advance: true } : event);
+  const { send = createRequestSender({ assumptions, ca }) } = options;
+  const outbox = createOutbox(core);
+  const registrations = createRegistrations(core, outbox);
+  const faults = createWebhookFaults(core);
+  const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
+  const settle = createSettleDelivery(core);
+  const reportSettlement = createSettlementReporter(report, () => signingTime() - machineNow());
+  const publish = createPublishSignal(core, outbox);
+  const dispatcher = createDeliveryDispatcher(core, {
+    send: createFaultySender(send),
+    settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
+    faults,
+    onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
+    signingTime,
+    machineNow,
+  });
+  scheduler.add(dispatcher);
+
+  return {
+    /** The operation registerWebhook. No later answer contains the secret. @throws ServiceError */
+    register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
+      const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
+      const { id: registration_id, url, signal_types } = registration;
+      const facts = { registration_id, endpoint: shownEndpoint(url), signal_types: signal_types.length };
+      report({ event: "registered", account_id: accountId, ...facts });
+      return registration;
+    },
+    registrations,
+    follows: createFollows(core),
+    publish(draft: SignalDraft, publishOptions?: PublishOptions): PublishedSignal {
+      const published = publish(draft, publishOptions);
+      const { signal_type, tool_id } = draft;
+      report({ event: "published", signal_type, tool_id, ...published });
+      return published;
+    },
+    deliveries: createDeliveryHistory(core, outbox),
+    faults,
+    /** Aborts the requests in flight. They are sent again after the database was opened again. Idempotent. */
+    close: dispatcher.close,
+  };
+}

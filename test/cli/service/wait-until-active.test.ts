@@ -1,0 +1,97 @@
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createEmulator } from "../../../src/service/emulator/index.js";
+import { secretFile } from "../../../src/kit/index.js";
+import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
+import { usualDatabase } from "../../emulator/start-emulator.js";
+import { startReceiver } from "../../http/serve.js";
+import { callCli } from "../call-cli.js";
+import { ndjson, type CliRun } from "../run-cli.js";
+import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { answerJson, serveChallenges, serveService } from "./serve-service.js";
+import { tempFiles } from "../temp-files.js";
+
+/** Registers a receiver at a service that does not tell the status, and waits for at most a second. */
+async function register(url: string, ...args: string[]): Promise<CliRun> {
+  const { access } = await serveService();
+  const into = ["--secret-file", join(tempFiles(), "signals.secret"), "--timeout", "1"];
+  return callCli(["register", "--url", url, "--types", "new_model", ...into, ...access, ...args]);
+}
+
+const answering = async (status: number, body: unknown): Promise<string> =>
+  (await serveRecorder((_request, response) => answerJson(response, status, body))).url;
+
+const OBSTACLES: readonly (readonly [what: string, serve: () => string | Promise<string>, says: RegExp])[] = [
+  ["nothing listens", () => "http://127.0.0.1:9/webhooks/signals", /ECONNREFUSED.*Start the receiver/s],
+  ["it has another secret", async () => (await serveReceiver()).url, /401: .*secretFile\("\S+signals\.secret"\)/s],
+  ["another challenge", () => answering(200, { challenge: "always_the_same" }), /200: the challenge is missing/],
+];
+
+test.each(OBSTACLES)(
+  "exit 1 says why it is not active, and that the registration stays: %s",
+  async (_what, serve, says) => {
+    const url = await serve();
+    const run = await register(url);
+    expect(run.exitCode).toBe(1);
+    expect(run.stdout).toMatch(/^wh_1 .*\nnot active: /);
+    expect(run.stdout).toMatch(says);
+    expect(run.stdout).toContain(`npx signalbox doctor --url ${url} --secret-file `);
+    expect(run.stdout + run.stderr).not.toContain("whsec_");
+    expect(run.stderr).toMatch(/^the secret of wh_1 is in /);
+  },
+);
+
+test("with --json a summary says why it is not active", async () => {
+  const [, last] = ndjson(await register((await serveReceiver()).url, "--json"));
+  const found = expect.stringMatching(/^401: /) as string;
+  const fix = expect.stringContaining("secretFile") as string;
+  expect(last).toEqual({ summary: { ok: false, registrations: ["wh_1"], status: "failed", found, fix } });
+});
+
+test("it waits for a receiver that is not ready yet, and says so; the rest is for the dashboard to show", async () => {
+  let requests = 0;
+  const { url } = await serveRecorder(({ body }, response) => {
+    requests += 1;
+    if (requests === 1) return answerJson(response, 502, {});
+    const { data } = JSON.parse(body.toString()) as { data: { challenge: string } };
+    answerJson(response, 200, { challenge: data.challenge });
+  });
+  const run = await register(url, "--timeout", "30");
+  expect(run.exitCode).toBe(0);
+  expect(run.stderr).toMatch(/waiting up to \d+ s: 502: /);
+  expect(run.stdout).toMatch(/the receiver answers verifications with this secret\n.*dashboard/);
+});
+
+test("a service on this machine that never answers a call of the control API is no emulator", async () => {
+  const silent = (): void => undefined;
+  const run = await register(await serveChallenges(), ...(await serveService(undefined, silent)).access);
+  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("the receiver answers verifications") });
+});
+
+test.each([undefined, "token_of_the_test"])(
+  "at an emulator it waits until both are active, and has a verification that failed repeated; control token: %s",
+  async (controlToken) => {
+    const assumptions = { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "86400" } as const;
+    const emulator = createEmulator({ port: 0, db: await usualDatabase(), assumptions, controlToken });
+    await emulator.start();
+    onTestFinished(() => emulator.close());
+    const { account_id } = await emulator.control.createAccount({ tier: "pro" });
+    const { key } = await emulator.control.createKey({ account_id });
+
+    const path = join(tempFiles(), "signals.secret");
+    const receiver = await startReceiver({ secrets: secretFile(path) });
+    const handle = nodeHandler(receiver);
+    let deliveries = 0;
+    const url = await listen((request, response) => {
+      deliveries += 1;
+      if (deliveries === 1) response.writeHead(500).end();
+      else handle(request, response);
+    });
+    const access = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: key };
+    const env = { ...access, ...(controlToken !== undefined && { SIGNALS_CONTROL_TOKEN: controlToken }) };
+    const run = await callCli(["register", "--url", url, "--all-types", "--secret-file", path], { env });
+    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/\nall 2 registrations are active\n$/) });
+    const { items: registrations } = await emulator.control.listRegistrations({});
+    expect(registrations.map(({ status }) => status)).toEqual(["active", "active"]);
+  },
+);

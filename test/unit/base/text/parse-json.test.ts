@@ -1,0 +1,131 @@
+import * as fc from "fast-check";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { parseEvent } from "../../../../src/kit/index.js";
+import { parseJson } from "../../../../src/base/text/parse-json.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+
+const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+const json = (text: string | Uint8Array) => parseJson(typeof text === "string" ? Buffer.from(text) : text);
+
+test("a value without __proto__ comes back as JSON.parse gives it", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 6 }), (text) => {
+      if (text.includes("__proto__")) return;
+      expect(json(text)).toEqual({ ok: true, value: JSON.parse(text) });
+    }),
+  );
+});
+
+test("arbitrary bytes never make it throw", () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(["known", "unknown", "unusable"]).toContain(parseEvent(bytes).kind);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("what is no bytes is refused as a value", () => {
+  for (const body of [undefined, null, "text", 1, {}]) {
+    expect(parseEvent(body as never)).toMatchObject({ kind: "unusable" });
+  }
+});
+
+test.each([
+  ["literally", String.raw`{"__proto__":{"polluted":true}}`],
+  ["with an escaped p", String.raw`{"__\u0070roto__":{"polluted":true}}`],
+  ["with escaped underscores", String.raw`{"\u005f\u005fproto\u005f\u005f":{"polluted":true}}`],
+  ["deep inside", String.raw`{"a":[{"b":{"__proto__":{"polluted":true}}}]}`],
+  ["twice", String.raw`{"__proto__":1,"__\u0070roto__":{"polluted":true}}`],
+])("a key __proto__ spelt %s is dropped and pollutes nothing", (_how, text) => {
+  const parsed = json(text);
+  expect(parsed.ok).toBe(true);
+  const value = (parsed as { value: Record<string, unknown> }).value;
+  expect(JSON.stringify(value)).not.toContain("polluted");
+  expect(keysOf(value)).not.toContain("__proto__");
+  // The accident that it is dropped for: a copy by assignment runs the setter.
+  expect(Object.assign({}, value)).not.toHaveProperty("polluted");
+  expect({}).not.toHaveProperty("polluted");
+});
+
+test("__proto__ as a value, and escapes that spell something else, are kept", () => {
+  const text = String.raw`{"a":"__proto__","b":"\u0041","__proto":1}`;
+  expect(json(text)).toEqual({ ok: true, value: { a: "__proto__", b: "A", __proto: 1 } });
+});
+
+test.each([10_000, 100_000])("nesting %d deep never throws", (depth) => {
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+    ['{"__proto__":', "}"],
+    [String.raw`{"\u0061":`, "}"],
+  ] as const) {
+    const nested = `${open.repeat(depth)}1${close.repeat(depth)}`;
+    expect(["not_an_object", "envelope_invalid", "nested_too_deep"]).toContain(reasonOf(Buffer.from(nested)));
+    const event = JSON.stringify(signalEvent()).replace(/\}$/, `,"extra":${nested}}`);
+    expect(["known", "unusable"]).toContain(parseEvent(Buffer.from(event)).kind);
+    const type = event.replace('"type":"signal.published"', '"type":"other"');
+    expect(["unknown", "unusable"]).toContain(parseEvent(Buffer.from(type)).kind);
+  }
+});
+
+test("one BOM is ignored, two are not JSON", () => {
+  const body = Buffer.from(JSON.stringify(signalEvent()));
+  expect(parseEvent(Buffer.concat([UTF8_BOM, body])).kind).toBe("known");
+  expect(reasonOf(Buffer.concat([UTF8_BOM, UTF8_BOM, body]))).toBe("not_json");
+});
+
+test.each([
+  ["a lone continuation byte", [0x80]],
+  ["a coded surrogate", [0xed, 0xa0, 0x80]],
+  ["a cut-off sequence", [0xf0, 0x9f, 0x9a]],
+  ["Latin-1", [0xe9, 0x22]],
+])("%s is not UTF-8, and the next body is read as ever", (_what, bytes) => {
+  const broken = Buffer.concat([Buffer.from('{"id":"'), Buffer.from(bytes), Buffer.from('"}')]);
+  expect(reasonOf(broken)).toBe("not_utf8");
+  expect(reasonOf(broken.subarray(0, 7 + bytes.length))).toBe("not_utf8");
+  const next = Buffer.concat([UTF8_BOM, Buffer.from(JSON.stringify(signalEvent()))]);
+  expect(parseEvent(next).kind).toBe("known");
+});
+
+test("UTF-16 is not taken for UTF-8", () => {
+  expect(parseEvent(Buffer.from(`\ufeff${JSON.stringify(signalEvent())}`, "utf16le"))).toMatchObject({
+    kind: "unusable",
+    reason: "not_utf8",
+  });
+});
+
+function reasonOf(body: Uint8Array): string {
+  const parsed = parseEvent(body);
+  return parsed.kind === "unusable" ? parsed.reason : parsed.kind;
+}
+
+function keysOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...keysOf(inner)]);
+}
+
+const LEVELS = 1000;
+const nested = (levels: number, inside: string): string => "[".repeat(levels) + inside + "]".repeat(levels);
+const LARGE = 300_000;
+
+test("a large body that is nested too deep is refused before it is parsed", () => {
+  const parse = vi.spyOn(JSON, "parse");
+  onTestFinished(() => parse.mockRestore());
+  const text = `"${"x".repeat(LARGE)}"`;
+  for (const body of [nested(LEVELS + 1, text), `[${text},${nested(LEVELS, "1")}]`, "[".repeat(LARGE)]) {
+    expect(json(body)).toEqual({ ok: false, reason: "nested_too_deep" });
+  }
+  // As many objects in each other, behind a text that ends with a backslash.
+  const objects = `{"${"x".repeat(LARGE)}\\\\":${'{"a":'.repeat(LEVELS)}1${"}".repeat(LEVELS + 1)}`;
+  expect(json(objects)).toEqual({ ok: false, reason: "nested_too_deep" });
+  expect(parse).not.toHaveBeenCalled();
+});
+
+test("brackets in texts are no levels, and closed levels do not add up", () => {
+  for (const text of ["[".repeat(LARGE), "]".repeat(LARGE), '\\"['.repeat(LARGE), "{\\\\".repeat(LARGE)]) {
+    expect(json(`{"a":"${text}"}`).ok).toBe(true);
+  }
+  expect(json(nested(LEVELS, `"${"x".repeat(LARGE)}"`)).ok).toBe(true);
+  expect(json(`[${"[[{}]],".repeat(LARGE)}1]`).ok).toBe(true);
+});

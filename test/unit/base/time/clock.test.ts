@@ -1,0 +1,31 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { systemClock } from "../../../../src/base/time/clock.js";
+
+test("the system's clock tells the time, and an elapsed time that never goes back", () => {
+  expect(Math.abs(systemClock.now() - Date.now())).toBeLessThan(1000);
+  const before = systemClock.elapsed();
+  expect(systemClock.elapsed()).toBeGreaterThanOrEqual(before);
+});
+
+test("a timer fires once, one that is cancelled does not", async () => {
+  const fired: string[] = [];
+  await new Promise<void>((resolve) => {
+    systemClock.setTimeout(() => fired.push("cancelled"), 1).cancel();
+    systemClock.setTimeout(() => {
+      fired.push("kept");
+      resolve();
+    }, 2);
+  });
+  expect(fired).toEqual(["kept"]);
+});
+
+test("a delay longer than Node's longest does not fire at once", async () => {
+  let fired = false;
+  const timer = systemClock.setTimeout(() => (fired = true), 2 ** 40);
+  // Whatever Node would fire at once, it would have fired when a worker has come and gone.
+  await once(new Worker("", { eval: true }), "exit");
+  timer.cancel();
+  expect(fired).toBe(false);
+});

@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { PermanentFailure, type InboxStore } from "../../../../src/kit/index.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { turns, until } from "../../until.js";
+import { batchOf, newEvent, opened, T0 } from "./new-event.js";
+import { startRig, type Rig } from "./receiver-rig.js";
+
+const DAY_MS = 24 * 3_600_000;
+
+async function handOffOnce(rig: Rig, how: "done" | "dead"): Promise<string> {
+  const [event] = await rig.begin(1);
+  if (how === "done") rig.calls[0]!.resolve();
+  else rig.calls[0]!.reject(new PermanentFailure());
+  await until(async () => (await rig.entry(event.id))?.state === how);
+  return event.id;
+}
+
+test.each([
+  ["done", true],
+  ["dead", false],
+] as const)("a replay of a %s event is handed off, flagged as replayed", async (state, possiblyRepeated) => {
+  const rig = await startRig();
+  const id = await handOffOnce(rig, state);
+  expect(await rig.receiver.inbox.replay(id)).toBe("moved");
+  await until(() => rig.calls.length === 2);
+  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated });
+  expect(rig.calls[1]!.signal).toEqual(rig.calls[0]!.signal);
+  expect(Buffer.from(rig.calls[1]!.handoff.rawBody).equals(rig.calls[0]!.handoff.rawBody)).toBe(true);
+  rig.calls[1]!.resolve();
+  await until(async () => (await rig.entry(id))?.state === "done");
+});
+
+test("a retry after a replay keeps the flags and counts its attempts anew", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 1000 } });
+  const id = await handOffOnce(rig, "done");
+  await rig.receiver.inbox.replay(id);
+  await until(() => rig.calls.length === 2);
+  rig.calls[1]!.reject();
+  await rig.clock.advance(1000);
+  expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, replayed: true, possiblyRepeated: true });
+});
+
+test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
+  const inner = await opened(memoryStore());
+  const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
+  await inner.commit(batchOf({ accepts }));
+  const moved: number[] = [];
+  let turn = 0;
+  const portionsPerTurn = new Map<number, number>();
+  const replay: typeof inner.replay = (...args) => {
+    moved.push(args[0].length);
+    portionsPerTurn.set(turn, (portionsPerTurn.get(turn) ?? 0) + 1);
+    return inner.replay(...args);
+  };
+  const rig = await startRig({ store: { ...inner, replay } });
+  const countTurns = (): unknown => setImmediate(() => turn++ < 100 && countTurns());
+  countTurns();
+  const ids = accepts.map(({ eventId }) => eventId);
+  const outcomes = await rig.receiver.inbox.replay(["evt_unknown", ...ids]);
+  expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
+  expect(moved).toEqual([...Array.from({ length: 22 }, () => 50), 1]);
+  expect([...portionsPerTurn.values()].every((portions) => portions === 1)).toBe(true);
+});
+
+test("bytes that are unusable are kept in quarantine, once, under a hash of them", async () => {
+  const rig = await startRig();
+  const body = Buffer.from([0xff, 0x00, 0x7b]);
+  for (let time = 0; time < 2; time++) {
+    expect((await rig.deliver(body)).body).toBe('{"received":true,"quarantined":true}');
+  }
+  const id = `sha256:${createHash("sha256").update(body).digest("hex")}`;
+  const stored = await rig.receiver.inbox.get(id);
+  expect(stored).toMatchObject({ state: "quarantined", type: "", lastError: "not_utf8" });
+  expect(Buffer.from(stored?.rawBody ?? []).equals(body)).toBe(true);
+  expect(rig.namesSeen()).toEqual(["quarantined", "duplicate"]);
+  expect(await rig.receiver.inbox.replay(id)).toBe("still_unusable");
+  await turns();
+  expect(rig.calls).toEqual([]);
+  expect(await rig.entry(id)).toMatchObject({ state: "quarantined" });
+});
+
+test("unusable bytes that claim an id do not keep the right event with that id out", async () => {
+  const rig = await startRig();
+  const event = signalEvent();
+  await rig.deliver({ ...event, data: { nothing: true } });
+  expect((await rig.deliver(event)).body).toBe('{"received":true}');
+  await until(() => rig.calls.length === 1);
+});
+
+test("an event of an unknown type is acknowledged and waits in quarantine for a release that knows it", async () => {
+  const rig = await startRig();
+  const event = { ...signalEvent(), type: "signal.retracted" };
+  expect((await rig.deliver(event)).body).toBe('{"received":true}');
+  expect((await rig.deliver(event)).body).toBe('{"received":true,"duplicate":true}');
+  expect(await rig.entry(event.id)).toMatchObject({
+    state: "quarantined",
+    lastError: "unknown_type",
+    type: event.type,
+  });
+  expect(await rig.receiver.inbox.replay(event.id)).toBe("still_unusable");
+  expect(rig.calls).toEqual([]);
+  expect(rig.namesSeen()).toEqual(["quarantined", "duplicate"]);
+  expect(rig.receiver.health().deliveries).toMatchObject({ accepted: 0, quarantined: 1 });
+});
+
+test("a quarantined event that this release can read is handed off under its real id", async () => {
+  const store = await opened(memoryStore());
+  const signal = signalEvent();
+  const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
+  await store.commit(batchOf({ accepts: [kept] }));
+  const rig = await startRig({ store });
+  expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("moved");
+  await until(() => rig.calls.length === 1);
+  expect(rig.calls[0]!.signal).toEqual(signal);
+  expect(rig.calls[0]!.handoff).toMatchObject({
+    deliveryKey: `default/${signal.id}`,
+    replayed: true,
+    possiblyRepeated: false,
+  });
+  expect((await rig.deliver(signal)).body).toBe('{"received":true,"duplicate":true}');
+});
+
+test("a stored event that this release cannot read is dead, not lost and not tried for ever", async () => {
+  const store = await opened(memoryStore());
+  const event = newEvent({ body: Buffer.from("of a newer release") });
+  await store.commit(batchOf({ accepts: [event] }));
+  const rig = await startRig({ store });
+  await until(() => rig.namesSeen().includes("dead"));
+  expect(rig.calls).toEqual([]);
+  expect(await rig.entry(event.eventId)).toMatchObject({ state: "dead", attempts: 1 });
+});
+
+// --- retention
+
+test("retention drops the payload of done events after 7 days and their key after 30, and nothing else", async () => {
+  const store = await opened(memoryStore());
+  const states = ["leased", "quarantined", "done", "leased", "leased"] as const;
+  const accepts = states.map((state) => newEvent({ state }));
+  const { accepts: born } = await store.commit(batchOf({ accepts }));
+  const ended = { token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
+  const dead = { ...ended, seq: born[3]!.seq, state: "dead", delayMs: 0 } as const;
+  const ready = { ...ended, seq: born[4]!.seq, state: "ready", delayMs: 100 * DAY_MS } as const;
+  await store.commit(batchOf({ settlements: [dead, ready] }));
+  const done = accepts[2]!.eventId;
+  // A predecessor's lease is taken over at the start; the callback below keeps it leased.
+  const rig = await startRig({ store, handoff: { timeoutMs: 2 ** 31 - 1 } });
+  await until(() => rig.calls.length === 1);
+  const atDay = async (day: number) => {
+    rig.clock.setNow(T0 + day * DAY_MS);
+    await rig.clock.advance(60_000);
+    return (await store.get("default", done)) ?? null;
+  };
+
+  expect((await atDay(6.9))?.rawBody).toBeInstanceOf(Uint8Array);
+  expect((await atDay(7.1))?.rawBody).toBeNull();
+  expect((await atDay(29.9))?.state).toBe("done");
+  expect(await atDay(30.1)).toBeNull();
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: 1, leased: 1, dead: 1, quarantined: 1, total: 4 });
+  for (const { eventId } of await rig.entries()) {
+    expect((await rig.receiver.inbox.get(eventId))?.rawBody).toBeInstanceOf(Uint8Array);
+  }
+});
+
+test("retention works through a large number of old events 500 at a time", async () => {
+  const store = await opened(memoryStore());
+  const accepts = Array.from({ length: 1200 }, () => newEvent({ state: "done" }));
+  await store.commit(batchOf({ accepts }));
+  const limits: number[] = [];
+  const { prune } = store;
+  const rig = await startRig({
+    store: { ...store, prune: (request) => (limits.push(request.limit), prune(request)) },
+  });
+  // First their payloads, then their keys, but for the newest, whose seq must not be used again.
+  for (const [day, total] of [
+    [10, 1200],
+    [40, 1],
+  ] as const) {
+    rig.clock.setNow(T0 + day * DAY_MS);
+    await rig.clock.advance(61_000);
+    expect(await rig.receiver.inbox.stats()).toMatchObject({ total });
+  }
+  expect(Math.max(...limits)).toBe(500);
+});
+
+test("retention goes on a minute after an error of the store", async () => {
+  const store = await opened(memoryStore());
+  const event = newEvent({ state: "done" });
+  await store.commit(batchOf({ accepts: [event] }));
+  let prunes = 0;
+  const prune: InboxStore["prune"] = async (request) => {
+    if ((prunes += 1) === 1) throw new Error("busy");
+    return store.prune(request);
+  };
+  const rig = await startRig({ store: { ...store, prune } });
+  rig.clock.setNow(T0 + 8 * DAY_MS);
+  await rig.clock.advance(60_000);
+  expect((await store.get("default", event.eventId))?.rawBody).not.toBeNull();
+  await rig.clock.advance(60_000);
+  expect((await store.get("default", event.eventId))?.rawBody).toBeNull();
+});

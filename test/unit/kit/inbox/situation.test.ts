@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { commonError } from "../../../../src/kit/inbox/failure-groups.js";
+import { describeEndpoints, describeSituation, type SituationFacts } from "../../../../src/kit/inbox/situation.js";
+import { PermanentFailure, SignalboxError } from "../../../../src/kit/index.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent, signedDelivery, testReceiver } from "../../../../src/kit/testing/index.js";
+
+const WELL: SituationFacts = {
+  ready: 0,
+  dead: 0,
+  quarantined: 0,
+  oldestReceivedAgeMs: null,
+  pause: null,
+  hasReceiver: true,
+  now: 0,
+};
+
+test.each<[facts: Partial<SituationFacts>, level: string, text: RegExp]>([
+  [{}, "ok", /^Up to date\.$/],
+  [{ ready: 2, oldestReceivedAgeMs: 3000 }, "ok", /^Up to date: 2 waiting, the oldest received 3 s ago\.$/],
+  [{ ready: 2, failing: 1, oldestReceivedAgeMs: 3000 }, "ok", /^2 waiting \(1 after a failed hand-off\), the oldest/],
+  [{ dead: 3 }, "problem", /^3 dead: hand-offs were given up\.$/],
+  [
+    { unavailable: "Nothing can be stored: store_failed" },
+    "problem",
+    /^Nothing can be stored: store_failed; deliveries get 503\.$/,
+  ],
+  [{ refused: [{ code: "body_too_large", count: 1 }] }, "problem", /^1 delivery was refused .*: body_too_large\.$/],
+  [{ refused: [{ code: "signature_missing", count: 1 }] }, "ok", /^Nothing waits\. 1 delivery was refused/],
+  [{ refused: [{ code: "signature_missing", count: 10 }] }, "problem", /^10 deliveries were refused/],
+  [{ refused: [{ code: "closing", count: 99 }] }, "ok", /^Nothing waits\. 99 deliveries/],
+  [{ total: 0 }, "ok", /^The inbox is empty\.$/],
+])("the sentence of %j", (facts, level, text) => {
+  const said = describeSituation({ ...WELL, ...facts });
+  expect([said.level, said.text]).toEqual([level, expect.stringMatching(text)]);
+  if (level === "problem") expect(said.text).not.toMatch(/up to date/i);
+});
+
+test("of several endpoints the worst is first, and those of which the same is true are named together", () => {
+  const endpoints = ["a", "b", "c", "d"].map((endpoint) => ({ endpoint, facts: WELL }));
+  const all = endpoints.map((each) => {
+    if (each.endpoint === "b") return { ...each, facts: { ...WELL, quarantined: 1 } };
+    return each.endpoint === "d" ? { ...each, facts: { ...WELL, ready: 1, oldestReceivedAgeMs: 60_000 } } : each;
+  });
+  expect(describeEndpoints(all)).toMatchObject({
+    level: "problem",
+    lines: [expect.stringMatching(/^d: Behind/), expect.stringMatching(/^b: 1 quarantined/), "a, c: Up to date."],
+  });
+});
+
+test("health() says that nothing can be stored, what was refused, and that the receiver is closed", async () => {
+  const store = memoryStore();
+  const { receiver, deliver, clock } = await testReceiver({ store, onSignal: () => undefined });
+  expect(receiver.health().summary).toBe("Up to date.");
+  const commit = store.commit;
+  store.commit = () => Promise.reject(new SignalboxError("store_failed", "The disk is full.", ""));
+  const refused = receiver.handle({
+    method: "POST",
+    ...signedDelivery(signalEvent(), { secret: "whsec_of_somebody", now: clock.now() }),
+  });
+  expect((await refused).status).toBe(401);
+  expect((await deliver(signalEvent())).status).toBe(503);
+  const { ok, summary } = receiver.health();
+  expect([ok, summary]).toEqual([
+    false,
+    expect.stringMatching(
+      /^Nothing can be stored: store_failed; deliveries get 503\. 2 deliveries were refused in the last 24 h/,
+    ),
+  ]);
+  store.commit = commit;
+  await clock.advance(10_000);
+  await deliver(signalEvent());
+  expect(receiver.health().summary).toMatch(/^2 deliveries were refused in the last 24 h: mostly /);
+  clock.setNow(clock.now() + 26 * 3_600_000);
+  expect(receiver.health().summary).toBe("Up to date.");
+  await receiver.close();
+  expect(receiver.health().summary).toMatch(/^The receiver is closed; deliveries get 503\./);
+});
+
+test("the common error has nothing that cannot be seen", () => {
+  const { message } = new PermanentFailure("\u001b[31mInvalid\u001b[39m\n\n call\u0000 to\u200b x");
+  expect(commonError({ lastError: message, subject: null })).toBe("…Invalid…call… to… x");
+});

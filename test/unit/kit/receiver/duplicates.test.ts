@@ -1,0 +1,279 @@
+import { pino } from "pino";
+import { expect, test, vi } from "vitest";
+import { PermanentFailure, type Receiver } from "../../../../src/kit/index.js";
+import { defineSender, type SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
+import type { ReadableDelivery } from "../../../../src/kit/senders/engine/sender.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { testReceiver, waitForEvent, type TestReceiver } from "../../../../src/kit/testing/index.js";
+
+type Facts = Partial<Record<"id" | "type" | "action" | "shop", string>>;
+
+/** Signs the body alone: whoever has a delivery can send its body under any of these headers. */
+function shop(changes: Partial<SenderDefinition> = {}) {
+  return defineSender({
+    name: "shop",
+    signature: { header: "x-sign" },
+    headers: ["x-id", "x-type", "x-action", "x-shop"],
+    unsignedId: true,
+    read: ({ headers }) => ({
+      id: headers["x-id"],
+      type: headers["x-type"],
+      subtype: headers["x-action"],
+      subject: headers["x-shop"],
+    }),
+    ...changes,
+  });
+}
+
+async function send({ deliver }: Pick<TestReceiver, "deliver">, body: object | string, facts: Facts): Promise<string> {
+  const headers = Object.entries({ id: "1", type: "paid", ...facts }).map(([name, value]) => [`x-${name}`, value]);
+  const answer = await deliver(body, { headers: Object.fromEntries(headers) as Record<string, string> });
+  return `${answer?.status} ${answer?.body}`;
+}
+
+const RECEIVED = '200 {"received":true}';
+const DUPLICATE = '200 {"received":true,"duplicate":true}';
+const OWN_ID = /^(.*)~[0-9a-f]{32}$/;
+
+const idsOf = async ({ inbox }: Receiver) => (await inbox.list()).map(({ eventId }) => eventId);
+const heard = (receiver: Receiver) => {
+  const events: string[] = [];
+  for (const name of ["accepted", "duplicate", "conflict", "quarantined"] as const) {
+    receiver.on(name, ({ eventId }) => events.push(`${name} ${eventId.replace(OWN_ID, "$1~")}`));
+  }
+  return events;
+};
+
+test.each([
+  ["a first attempt that failed, under a made-up type", { order: 1 }, { type: "zzz" }],
+  ["a first attempt that failed, with a made-up action", { order: 1 }, { action: "zzz" }],
+  ["a first attempt that failed, of another shop", { order: 1 }, { shop: "zzz" }],
+  ["an older delivery under the id of the event", { order: 0 }, {}],
+])("%s makes no event vanish", async (_what, captured, facts) => {
+  const onEvent = vi.fn();
+  const rig = await testReceiver({ sender: shop(), onEvent: { paid: onEvent } });
+  const events = heard(rig.receiver);
+  expect(await send(rig, captured, facts)).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, {})).toBe(DUPLICATE);
+  expect(await send(rig, captured, facts)).toBe(DUPLICATE);
+  expect(events).toEqual(["accepted 1", "conflict 1~", "duplicate 1~", "duplicate 1"]);
+  const [, own = ""] = await idsOf(rig.receiver);
+  expect(await waitForEvent(rig.receiver, own)).toMatchObject({ state: "done", type: "paid" });
+  const handed = onEvent.mock.calls.map(([event, handoff]: unknown[]) => [event, handoff]);
+  expect(handed).toContainEqual([{ order: 1 }, expect.objectContaining({ deliveryKey: `default/${own}` })]);
+});
+
+test("an id of the form of an own one is no place that somebody else can take", async () => {
+  const probe = await testReceiver({ sender: shop() });
+  await send(probe, { order: 0 }, {});
+  await send(probe, { order: 1 }, {});
+  const [, own = ""] = await idsOf(probe.receiver);
+
+  const rig = await testReceiver({ sender: shop() });
+  await send(rig, { order: 0 }, { id: own });
+  await send(rig, { order: 0 }, {});
+  expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, {})).toBe(DUPLICATE);
+  expect(await send(rig, { order: 0 }, { id: own })).toBe(DUPLICATE);
+  expect(await rig.receiver.inbox.get(own)).toMatchObject({ rawBody: Buffer.from('{"order":1}') });
+  expect(await idsOf(rig.receiver)).toHaveLength(3);
+});
+
+test("the longest id has room for a hash, and its event is found, replayed and erased by the id that it got", async () => {
+  const id = "i".repeat(255);
+  const rig = await testReceiver({ sender: shop(), onEvent: () => Promise.reject(new PermanentFailure("no")) });
+  await send(rig, { order: 0 }, { id });
+  await send(rig, { order: 1 }, { id });
+  const own = (await idsOf(rig.receiver))[1] as string;
+  expect(own).toHaveLength(255 + 33);
+  await waitForEvent(rig.receiver, own, { state: "dead" });
+  expect(await rig.receiver.inbox.replay(own)).toBe("moved");
+  await waitForEvent(rig.receiver, own, { state: "dead" });
+  expect(await rig.receiver.inbox.discard(own)).toBe("moved");
+});
+
+test("of many at once with one id, each other content is stored once", async () => {
+  const rig = await testReceiver({ sender: shop() });
+  const sent = Array.from({ length: 40 }, (_, index) => send(rig, { order: index % 4 }, { type: `t${index % 2}` }));
+  const answers = await Promise.all(sent);
+  expect(answers.filter((answer) => answer === RECEIVED)).toHaveLength(4);
+  expect(answers.filter((answer) => answer === DUPLICATE)).toHaveLength(36);
+  const entries = await rig.receiver.inbox.list();
+  expect(entries.map(({ eventId }) => OWN_ID.exec(eventId)?.[1] ?? eventId)).toEqual(["1", "1", "1", "1"]);
+});
+
+test("without an id, bytes that were sent with a broken header do not make their event vanish", async () => {
+  const read = ({ headers }: ReadableDelivery) => ({ id: null, type: headers["x-type"] });
+  const onEvent = vi.fn();
+  const rig = await testReceiver({ sender: shop({ read }), onEvent });
+  const events = heard(rig.receiver);
+  expect(await send(rig, { order: 1 }, { type: "a\tb" })).toContain("quarantined");
+  expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, {})).toBe(DUPLICATE);
+  const [quarantined = "", own = ""] = await idsOf(rig.receiver);
+  expect(events.map((event) => event.split(" ")[0])).toEqual(["quarantined", "conflict", "duplicate"]);
+  await waitForEvent(rig.receiver, own);
+  expect(onEvent).toHaveBeenCalledOnce();
+
+  await rig.receiver.close();
+  const other = await testReceiver({ sender: shop({ read }) });
+  await send(other, { order: 1 }, {});
+  expect(await send(other, { order: 1 }, { type: "a\tb" })).toContain("quarantined");
+  expect((await idsOf(other.receiver)).map((id) => id.replace(OWN_ID, "$1~"))).toEqual([
+    quarantined,
+    `${quarantined}~`,
+  ]);
+});
+
+test("the same bytes under a new id are handed off as possibly repeated, also after a restart and a claim", async () => {
+  const store = memoryStore();
+  const lines: { msg: string; eventId?: string }[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const marks: [string, boolean][] = [];
+  const onEvent = (_event: unknown, handoff: { deliveryKey: string; possiblyRepeated: boolean }) => {
+    const id = handoff.deliveryKey.replace("default/", "");
+    marks.push([id, handoff.possiblyRepeated]);
+    if (id === "3" && marks.length === 3) throw new Error("down");
+  };
+  const first = await testReceiver({ sender: shop(), store, logger, onEvent });
+  for (const id of ["1", "2", "2"]) await send(first, { order: 1 }, { id });
+  await waitForEvent(first.receiver, "2");
+  const repeated = () =>
+    lines.filter(({ msg }) => msg.includes("bytes of an earlier one")).map(({ eventId }) => eventId);
+  expect(repeated()).toEqual(["2"]);
+  await first.receiver.close();
+
+  const second = await testReceiver({ sender: shop(), store, logger, onEvent, clock: first.clock });
+  await second.clock.advance(1000);
+  await send(second, { order: 1 }, { id: "3" });
+  await send(second, { order: 2 }, { id: "4" });
+  await waitForEvent(second.receiver, "4");
+  await waitForEvent(second.receiver, "3", { state: "ready" });
+  await second.clock.advance(60_000);
+  expect(marks).toEqual([
+    ["1", false],
+    ["2", true],
+    ["3", true],
+    ["4", false],
+    ["3", true],
+  ]);
+  expect(repeated()).toEqual(["2", "3"]);
+  expect(await second.receiver.inbox.get("2")).toMatchObject({ possiblyRepeated: true });
+});
+
+test("an event that could not be stored is not taken for repeated when it comes again", async () => {
+  const store = memoryStore();
+  const commit = store.commit.bind(store);
+  let isDown = true;
+  const failing = {
+    ...store,
+    commit: (batch: Parameters<typeof commit>[0]) => (isDown ? Promise.reject(new Error("full")) : commit(batch)),
+  };
+  const onEvent = vi.fn();
+  const rig = await testReceiver({ sender: shop(), store: failing, onEvent });
+  expect(await send(rig, { order: 1 }, {})).toContain("503");
+  isDown = false;
+  expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
+  expect(await waitForEvent(rig.receiver, "1")).toMatchObject({ possiblyRepeated: false });
+});
+
+test("a sender that drops repeated bodies drops them only with the same type, subtype and subject", async () => {
+  const rig = await testReceiver({ sender: shop({ repeatedBody: "drop" }) });
+  expect(await send(rig, { order: 1 }, { id: "1", shop: "one" })).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, { id: "2", shop: "one" })).toBe(DUPLICATE);
+  expect(await send(rig, { order: 1 }, { id: "3", shop: "two" })).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, { id: "3", shop: "two" })).toBe(DUPLICATE);
+  expect(await send(rig, { order: 1 }, { id: "4", shop: "one", action: "x" })).toBe(RECEIVED);
+  expect(await send(rig, { order: 1 }, { id: "5", shop: "one", type: "late" })).toBe(RECEIVED);
+  expect(await send(rig, { order: 2 }, { id: "1", shop: "one" })).toBe(RECEIVED);
+  expect(await send(rig, { order: 2 }, { id: "6", shop: "one" })).toBe(DUPLICATE);
+  const ids = await idsOf(rig.receiver);
+  expect(ids.map((id) => id.replace(OWN_ID, "$1~"))).toEqual(["1", "3", "4", "5", "1~"]);
+  expect((await rig.receiver.inbox.list()).map((entry) => entry.possiblyRepeated)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test("what came by accept is known by its id alone, since an API writes the body in another way", async () => {
+  const rig = await testReceiver({ sender: shop() });
+  const headers = { "x-id": "1", "x-type": "paid" };
+  await send(rig, { order: 1 }, {});
+  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({ status: "duplicate" });
+  expect(await idsOf(rig.receiver)).toEqual(["1"]);
+});
+
+test.each([
+  ["duplicate", "duplicate"],
+  ["conflict", "conflict"],
+] as const)("another body under a signed id is a %s, as the sender says", async (otherBody, reported) => {
+  const read = ({ json }: ReadableDelivery) => ({ id: json.id, type: "paid" });
+  const rig = await testReceiver({ sender: shop({ unsignedId: false, otherBody, read }) });
+  const events = heard(rig.receiver);
+  await send(rig, { id: "a", n: 1 }, {});
+  expect(await send(rig, { id: "a", n: 2 }, {})).toBe(DUPLICATE);
+  expect(events).toEqual(["accepted a", `${reported} a`]);
+  expect(await idsOf(rig.receiver)).toEqual(["a"]);
+});
+
+test("a waiting event of a sender with the same signature header is not handed to another, but to one that adopts it", async () => {
+  const store = memoryStore();
+  const first = await testReceiver({ sender: shop(), store, onEvent: () => Promise.reject(new Error("down")) });
+  await send(first, { order: 1 }, {});
+  await waitForEvent(first.receiver, "1", { state: "ready" });
+  await first.receiver.close();
+  const { clock } = first;
+
+  const stolen = vi.fn();
+  const bank = await testReceiver({ sender: shop({ name: "bank" }), store, clock, onEvent: stolen });
+  await clock.advance(60_000);
+  const { lastError } = await waitForEvent(bank.receiver, "1", { state: "dead" });
+  expect(lastError).toBe(
+    'other_sender: It was stored by the sender "shop", not by "bank". Give each an endpoint, or add alsoReads: ["shop"]; then replay it.',
+  );
+  await bank.receiver.close();
+  expect(stolen).not.toHaveBeenCalled();
+
+  const adopted = vi.fn();
+  const heir = await testReceiver({
+    sender: shop({ name: "bank", alsoReads: ["shop"] }),
+    store,
+    clock,
+    onEvent: adopted,
+  });
+  expect(await heir.receiver.inbox.replay("1")).toBe("moved");
+  await waitForEvent(heir.receiver, "1");
+  expect(adopted).toHaveBeenCalledOnce();
+});
+
+test("a quarantined event of another sender is read again only by one that adopts it, and gets an id of its own", async () => {
+  const store = memoryStore();
+  const unreadable = () => ({ id: 7, type: "x" });
+  const first = await testReceiver({ sender: shop({ read: unreadable }), store });
+  await send(first, { order: 1 }, {});
+  const [quarantined = ""] = await idsOf(first.receiver);
+  await first.receiver.close();
+
+  const other = await testReceiver({ sender: shop({ name: "bank" }), store });
+  expect(await other.receiver.inbox.replay(quarantined)).toBe("still_unusable");
+  await other.receiver.close();
+
+  const heir = await testReceiver({ sender: shop({ name: "bank", alsoReads: ["shop"] }), store });
+  await send(heir, { order: 0 }, {});
+  expect(await heir.receiver.inbox.replay(quarantined)).toBe("moved");
+  const own = (await idsOf(heir.receiver))[0] as string;
+  expect(OWN_ID.exec(own)?.[1]).toBe("1");
+  await waitForEvent(heir.receiver, own);
+});
+
+test("what came by the sender's API is the event of its delivery, although its bytes are others", async () => {
+  const rig = await testReceiver({ sender: shop(), onEvent: () => {} });
+  const headers = { "x-id": "a", "x-type": "paid" };
+  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({ status: "accepted" });
+  expect(await send(rig, { order: 1 }, { id: "a" })).toBe(DUPLICATE);
+  expect(await idsOf(rig.receiver)).toEqual(["a"]);
+});

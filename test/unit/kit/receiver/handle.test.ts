@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { codeOf, startRig } from "../inbox/receiver-rig.js";
+
+test("the headers that are worth keeping are kept with the event, and no other", async () => {
+  const { receiver, signed, entries } = await startRig();
+  const request = signed();
+  await receiver.handle({ ...request, headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" } });
+  const [entry] = await entries();
+  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toEqual({
+    "content-type": "application/json",
+    "user-agent": "sender/1",
+    "x-service-signature": request.headers["X-Service-Signature"],
+  });
+});
+
+test("a caller may use its buffer again at once: what was verified is stored", async () => {
+  const { receiver, signed, entries } = await startRig();
+  const { body, ...request } = signed();
+  const buffer = Buffer.from(body);
+  const answer = receiver.handle({ ...request, body: buffer });
+  buffer.fill("x");
+  expect((await answer).status).toBe(200);
+  const [entry] = await entries();
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(Buffer.from(body));
+});
+
+test("a body can be any view of bytes, of which only those in its bounds are read", async () => {
+  const { receiver, signed } = await startRig();
+  const { body, ...request } = signed();
+  const { buffer } = new Uint8Array([...Buffer.from("before"), ...body, ...Buffer.from("after")]);
+  const view: unknown = new DataView(buffer, 6, body.byteLength);
+  expect((await receiver.handle({ ...request, body: view as Uint8Array })).status).toBe(200);
+});
+
+test("a text as the body stands for its UTF-8", async () => {
+  const { receiver, signed, entries } = await startRig({ bodyLimitBytes: 5000 });
+  const { body, ...request } = signed(signalEvent({ data: { title: "Zürich" } }));
+  expect(codeOf(await receiver.handle({ ...request, body: String(body) }))).toBe("200");
+  const [entry] = await entries();
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(body);
+  expect(codeOf(await receiver.handle({ ...request, body: "ü".repeat(2501) }))).toBe("413 body_too_large");
+});
+
+test("the headers of a Fetch request are understood", async () => {
+  const { receiver, signed, entries } = await startRig();
+  const good = signed();
+  const headers = new Headers({ ...good.headers, "User-Agent": "sender/1" });
+  expect((await receiver.handle({ ...good, headers })).status).toBe(200);
+  const [entry] = await entries();
+  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toMatchObject({ "user-agent": "sender/1" });
+});
+
+test("the reason for a quarantine names the property that is wrong", async () => {
+  const { receiver, signed, entries } = await startRig();
+  const { period: _, ...data } = signalEvent().data;
+  await receiver.handle(signed({ ...signalEvent(), data }));
+  expect((await entries())[0]).toMatchObject({ state: "quarantined", lastError: "data_invalid: data.period" });
+});

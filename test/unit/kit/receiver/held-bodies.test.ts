@@ -1,0 +1,95 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { createHeldBodies } from "../../../../src/kit/receiver/held-bodies.js";
+
+/** Beside an inbox in which `queued` bytes of 1000 wait for their commit. */
+function rig({ queued = 0, maxBodies = 100 } = {}) {
+  const room = { queued };
+  const bodies = createHeldBodies({ hasRoom: (bytes) => room.queued + bytes <= 1000, maxBodies });
+  const evicted: string[] = [];
+  const deliveries = new Map<string, object>();
+  const deliveryOf = (name: string): object => {
+    const delivery = deliveries.get(name) ?? {};
+    deliveries.set(name, delivery);
+    return delivery;
+  };
+  return {
+    room,
+    evicted,
+    makeRoom: bodies.makeRoom,
+    hold: (name: string, bytes: number) => bodies.hold(deliveryOf(name), bytes, () => evicted.push(name)),
+    release: (name: string) => bodies.release(deliveryOf(name)),
+  };
+}
+
+test("the oldest is evicted, and as many as it takes", () => {
+  const { hold, evicted } = rig();
+  hold("first", 300);
+  hold("second", 300);
+  hold("third", 300);
+  expect(hold("fourth", 500)).toBe(true);
+  expect(evicted).toEqual(["first", "second"]);
+  expect(hold("fifth", 200)).toBe(true);
+  expect(evicted).toEqual(["first", "second"]);
+});
+
+test("a body that grows keeps its age", () => {
+  const { hold, evicted } = rig();
+  hold("first", 100);
+  hold("second", 100);
+  hold("first", 100);
+  hold("third", 800);
+  expect(evicted).toEqual(["first"]);
+});
+
+test("the oldest that itself grows past the bound is the one that has no room", () => {
+  const { hold, evicted } = rig();
+  hold("first", 500);
+  hold("second", 500);
+  expect(hold("first", 1)).toBe(false);
+  expect(evicted).toEqual([]);
+  expect(hold("third", 500)).toBe(true);
+  expect(evicted).toEqual([]);
+});
+
+test("queued events are not evicted, and no body is evicted for one that cannot fit", () => {
+  const { hold, makeRoom, room, evicted } = rig({ queued: 600 });
+  hold("first", 300);
+  expect(hold("second", 401)).toBe(false);
+  expect(makeRoom(401)).toBe(false);
+  expect(evicted).toEqual([]);
+  room.queued = 1000;
+  expect(hold("first", 1)).toBe(false);
+  room.queued = 0;
+  expect(hold("third", 1000)).toBe(true);
+  expect(evicted).toEqual([]);
+});
+
+test("whatever happens, what is held stays within the bound, and each that was not let go is still held", () => {
+  const step = fc.record({
+    name: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"),
+    bytes: fc.nat(600),
+    act: fc.nat(3),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
+      const { hold, release, makeRoom, evicted } = rig({ maxBodies: 5 });
+      const expected = new Map<string, number>();
+      const drop = (name: string) => expected.delete(name);
+      for (const { name, bytes, act } of steps) {
+        evicted.length = 0;
+        if (act === 0) {
+          release(name);
+          drop(name);
+        } else if (act === 1) expect(makeRoom(bytes)).toBe(true);
+        else if (hold(name, bytes)) expected.set(name, (expected.get(name) ?? 0) + bytes);
+        else drop(name);
+        // Told once each, and only while held.
+        for (const gone of evicted) expect(drop(gone)).toBe(true);
+        const sum = [...expected.values()].reduce((all, one) => all + one, act === 1 ? bytes : 0);
+        expect(sum).toBeLessThanOrEqual(1000);
+        expect(expected.size).toBeLessThanOrEqual(5);
+      }
+    }),
+  );
+});

@@ -1,0 +1,80 @@
+import { expect, test, vi } from "vitest";
+import { readNews } from "../../../../src/kit/inbox/receiver-report.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent, signedDelivery, testReceiver } from "../../../../src/kit/testing/index.js";
+
+/** A receiver, what its store keeps of it, and how often that was saved. */
+async function start(onSignal: () => void = () => undefined) {
+  const store = memoryStore();
+  const saveReport = vi.spyOn(store, "saveReport");
+  const rig = await testReceiver({ store, onSignal });
+  const refuse = (remoteAddress = "203.0.113.7", event: object = signalEvent({ id: "sig_forged" })) =>
+    rig.receiver.handle({
+      method: "POST",
+      ...signedDelivery(event, { secret: "whsec_of_somebody", now: rig.clock.now() }),
+      remoteAddress: () => remoteAddress,
+    });
+  return { ...rig, refuse, saveReport, news: () => readNews(store, "default", rig.clock.now()) };
+}
+
+test("refused deliveries are kept by reason, with when, where from and which event, and nothing else", async () => {
+  const { refuse, news, receiver, clock, saveReport } = await start();
+  expect((await refuse()).status).toBe(401);
+  await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") });
+  await clock.advance(5000);
+  const { refusals } = await news();
+  expect(refusals.byCode).toEqual([
+    { code: "signature_mismatch", count: 1 },
+    { code: "signature_missing", count: 1 },
+  ]);
+  expect(refusals.examples.at(-1)).toMatchObject({
+    code: "signature_mismatch",
+    address: "203.0.113.7",
+    eventId: "sig_forged",
+  });
+  const saved = saveReport.mock.calls.map(([, , report]) => report).join("");
+  expect(saved).not.toMatch(/whsec|v1=|title/);
+});
+
+test("a flood of refused deliveries is one write in 5 seconds, and its report stays small", async () => {
+  const { refuse, news, clock, saveReport } = await start();
+  for (let index = 0; index < 250; index++) await refuse("a".repeat(1000));
+  await clock.advance(1);
+  for (let index = 0; index < 250; index++) await refuse("a".repeat(1000));
+  await clock.advance(4900);
+  expect(saveReport).toHaveBeenCalledTimes(1);
+  await clock.advance(100);
+  expect(saveReport).toHaveBeenCalledTimes(2);
+  expect(saveReport.mock.calls.at(-1)?.[2].length).toBeLessThan(5000);
+  expect((await news()).refusals.byCode).toEqual([{ code: "signature_mismatch", count: 500 }]);
+});
+
+test("a day later nothing of it is told", async () => {
+  const { refuse, news, clock } = await start();
+  await refuse();
+  await clock.advance(5000);
+  clock.setNow(clock.now() + 25 * 3_600_000);
+  expect((await news()).refusals).toEqual({ byCode: [], examples: [] });
+});
+
+test("a pause is told with its time and error until hand-offs go on, and in health() at once", async () => {
+  let isDown = true;
+  const { deliver, news, receiver, clock } = await start(() => {
+    if (isDown) throw new Error("connect ECONNREFUSED");
+  });
+  const startedAt = clock.now();
+  for (let index = 0; index < 10; index++) await deliver(signalEvent());
+  await clock.advance(60_000);
+  const { pause } = await news();
+  expect(pause).toMatchObject({ error: "Error: connect ECONNREFUSED" });
+  expect(pause?.since).toBeLessThan(startedAt + 1000);
+  expect(receiver.health().summary).toMatch(
+    /^Behind: events wait, .*received 1 min ago\. Hand-offs are paused since .* by `Error: connect ECONNREFUSED`; one event is tried in/,
+  );
+  isDown = false;
+  await receiver.inbox.retryNow((await receiver.inbox.failures())[0]?.eventIds ?? []);
+  await clock.advance(5000);
+  expect(receiver.health()).toMatchObject({ pause: null, summary: "Up to date." });
+  expect((await news()).pause).toBeNull();
+  expect(await receiver.inbox.stats()).toMatchObject({ done: 10, ready: 0 });
+});

@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { createReceiver, type SecretsOption, type SecretSource } from "../../../../src/kit/index.js";
+import { createSecrets } from "../../../../src/kit/receiver/secrets.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { logLines } from "../../../http/log-lines.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
+
+test.each<[string, SecretsOption, string[]]>([
+  ["a text", "one", ["one"]],
+  ["several", ["one", "two"], ["one", "two"]],
+  ["a function that gives a text", () => "one", ["one"]],
+  ["a function that gives several", () => ["one", "two"], ["one", "two"]],
+  ["a function that promises a text", async () => "one", ["one"]],
+  ["a function that promises several", async () => ["one", "two"], ["one", "two"]],
+])("secrets come from %s", async (_how, source, expected) => {
+  expect(await createSecrets(source).lookUp()).toEqual(expected);
+});
+
+test("a source of the user's own is asked, announces secrets, and is closed with the receiver", async () => {
+  let found = ["whsec_old"];
+  let isClosed = false;
+  const source: SecretSource = {
+    place: "the vault",
+    lookUp: async () => found,
+    expectsMore: () => found.length === 1,
+    close: () => void (isClosed = true),
+  };
+  const rig = await startRig({ secrets: source });
+  const answer = rig.receiver.handle(rig.signed(signalEvent(), "whsec_new"));
+  await rig.clock.advance(100);
+  found = ["whsec_old", "whsec_new"];
+  await rig.clock.advance(100);
+  expect((await answer).status).toBe(200);
+  await rig.receiver.close({ graceMs: 0 });
+  expect(isClosed).toBe(true);
+  expect(createSecrets(source).missing().message).toContain("the vault");
+});
+
+test("a source is closed with the receiver also when the store cannot be closed", async () => {
+  const store = { ...memoryStore(), close: () => Promise.reject(new Error("the disk is gone")) };
+  let isClosed = false;
+  const secrets = { lookUp: () => "one", close: () => void (isClosed = true) };
+  const receiver = createReceiver({ secrets, store, onSignal: () => undefined, logger: false });
+  await receiver.start();
+  await expect(receiver.close()).rejects.toThrow("the disk is gone");
+  expect([isClosed, receiver.health().state]).toEqual([true, "closed"]);
+});
+
+test("a function that answers at once is not waited for", () => {
+  expect(createSecrets(() => "one").lookUp()).toEqual(["one"]);
+});
+
+test("a function is asked anew each time", async () => {
+  let round = 0;
+  const { lookUp } = createSecrets(() => `secret_${++round}`);
+  expect([await lookUp(), await lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
+});
+
+test.each([[""], [" "], [[]], [undefined], [null]])("a function that gives %j knows no secret yet", async (found) => {
+  expect(createSecrets((() => found) as never).lookUp()).toEqual([]);
+  expect(await createSecrets((async () => found) as never).lookUp()).toEqual([]);
+});
+
+test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
+  "a function that gives %j gives no secret",
+  async (found) => {
+    const atOnce = createSecrets((() => found) as never);
+    const later = createSecrets((async () => found) as never);
+    for (const { lookUp } of [atOnce, later]) {
+      const error = await rejectionOf((async () => lookUp())());
+      expect(error.code).toBe("secret_invalid");
+      expect(error.message).not.toContain("one,");
+    }
+  },
+);
+
+// An unhandled rejection fails the run by itself.
+test("an async expectsMore announces nothing, and its rejection changes nothing", async () => {
+  const expectsMore = (() => Promise.reject(new Error("the vault is down"))) as never;
+  expect(createSecrets({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
+  await new Promise((resume) => setImmediate(resume));
+});
+
+test.each([
+  ["throws", () => failing()],
+  ["rejects", async () => failing()],
+  // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what a careless source does
+  ["rejects with nothing", () => Promise.reject()],
+])("a source that %s gets 503, and a line in the log without what it said", async (_what, fail) => {
+  const { logger, lines } = logLines();
+  let isBroken = true;
+  const secrets = (() => (isBroken ? fail() : SECRET)) as SecretsOption;
+  const { receiver, deliver } = await startRig({ secrets, secretWaitMs: 0, logger });
+  const event = signalEvent();
+  expect(await deliver(event)).toMatchObject({ status: 503, body: expect.stringContaining("secret_unavailable") });
+  // Nor does a signature over an empty key get in.
+  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  expect(lines.filter((line) => line.includes('"code":"secret_unavailable"'))).toHaveLength(1);
+  expect(lines.join("")).not.toContain(SECRET);
+  isBroken = false;
+  expect((await deliver(event)).status).toBe(200);
+});
+
+function failing(): never {
+  throw new Error(`cannot get ${SECRET}`);
+}

@@ -1,0 +1,104 @@
+import crypto from "node:crypto";
+import { syncBuiltinESMExports } from "node:module";
+import { expect, onTestFinished, test } from "vitest";
+import { defineSender } from "../../../../src/kit/senders/engine/define-sender.js";
+import type { Signature } from "../../../../src/kit/senders/signature/header.js";
+import { verifyParsedSignature } from "../../../../src/kit/senders/signature/verify.js";
+import { deliveredOf, VECTORS, verdictOf } from "./published-vectors.js";
+
+// If a match ended the search, the time that an answer takes would tell which secret or candidate it was.
+
+const OTHERS = ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"];
+
+/** Counts the calls of `node:crypto` until the test ends. */
+function countCalls(): Record<"createHmac" | "timingSafeEqual" | "verify", number> {
+  const calls = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
+  const original = { createHmac: crypto.createHmac, timingSafeEqual: crypto.timingSafeEqual, verify: crypto.verify };
+  for (const name of ["createHmac", "timingSafeEqual", "verify"] as const) {
+    const call = original[name] as (...args: unknown[]) => unknown;
+    Object.assign(crypto, {
+      [name]: (...args: unknown[]) => {
+        calls[name] += 1;
+        return call(...args);
+      },
+    });
+  }
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    Object.assign(crypto, original);
+    syncBuiltinESMExports();
+  });
+  return calls;
+}
+
+test.each([0, 1, 2, 3, 4])("each secret is tried although the one at %i matches", (matching) => {
+  const secrets = ["a", "b", "c", "d", "e"];
+  const tried: string[] = [];
+  const signature: Signature = {
+    ok: true,
+    matches(_body, secret) {
+      tried.push(secret);
+      return secret === secrets[matching];
+    },
+    signedAt: () => null,
+  };
+  const match = verifyParsedSignature(signature, { body: Buffer.from("{}"), secrets });
+  expect(match).toEqual({ ok: true, timestamp: null, secretIndex: matching });
+  expect(tried).toEqual(secrets);
+});
+
+test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as const))(
+  "%s takes as much work whichever secret signed it, and when none did",
+  (name, sender, vector) => {
+    const delivered = deliveredOf(vector);
+    const candidates = vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
+    const calls = countCalls();
+    // Each of Twilio's spellings of the address is another text.
+    const texts = { "twilio/quote-in-the-address": 4 }[name] ?? (sender.name === "twilio" ? 2 : 1);
+    for (const [index, secrets] of [
+      [0, [vector.secret, ...OTHERS]],
+      [2, [...OTHERS, vector.secret]],
+      ["signature_mismatch", [...OTHERS, `${vector.secret.slice(0, -4)}AAAA`]],
+    ] as const) {
+      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
+      expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
+      expect(calls).toEqual({ createHmac: 3 * texts, timingSafeEqual: 3 * texts * candidates, verify: 0 });
+    }
+  },
+);
+
+test.each(["sha256", "sha1", "sha512", "ed25519", "ecdsa"] as const)(
+  "with %s each candidate is compared, whichever matches",
+  (digest) => {
+    const pair =
+      digest === "ed25519"
+        ? crypto.generateKeyPairSync("ed25519")
+        : crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const isHash = digest.startsWith("sha");
+    const secret = isHash ? "a secret" : pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+    const known = isHash ? secret : pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+    const list = { between: ",", assign: "=", signature: "v1" };
+    const sender = defineSender({
+      name: "own",
+      signature: { header: "x-own", list, digest },
+      read: () => ({ id: null, type: "" }),
+    });
+    const body = Buffer.from("{}");
+    const right = sender.sign(body, { secret, now: 1 })["x-own"] ?? "";
+    const wrong = sender.sign(Buffer.from("[]"), { secret, now: 1 })["x-own"] ?? "";
+    const calls = countCalls();
+    for (const values of [
+      [right, wrong, wrong],
+      [wrong, right, wrong],
+      [wrong, wrong, right],
+      [wrong, wrong, wrong],
+    ]) {
+      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0, verify: 0 });
+      const delivered = { headers: { "x-own": values.join(",") }, body, secrets: [known], now: 1 };
+      expect(verdictOf(sender, delivered)).toBe(values.includes(right) ? 0 : "signature_mismatch");
+      expect(calls).toEqual(
+        isHash ? { createHmac: 1, timingSafeEqual: 3, verify: 0 } : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
+      );
+    }
+  },
+);

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { readable } from "../../../../src/kit/senders/engine/define-sender.js";
+import {
+  github,
+  gitlab,
+  lemonSqueezy,
+  linear,
+  meta,
+  paddle,
+  shopify,
+  slack,
+  standardWebhooks,
+  stripe,
+  svix,
+  twilio,
+  twitch,
+  zoom,
+} from "../../../../src/kit/senders/index.js";
+import type { AnySender, Reading } from "../../../../src/kit/senders/engine/sender.js";
+import { verifyParsedSignature, type SignatureProblem } from "../../../../src/kit/senders/signature/verify.js";
+
+/** A delivery of `fixtures/senders/`. */
+export interface Vector {
+  name: string;
+  from: string;
+  source: string;
+  note?: string;
+  secret: string;
+  headers: Record<string, string>;
+  body: string;
+  now: number;
+  publicUrl?: string;
+  url?: string;
+  /** What is read from it; null: it is authentic, but no event; `answer`: it is a handshake. */
+  expected: { answer: unknown } | { id: string | null; type: string; subtype?: string; subject?: string } | null;
+}
+
+/** The token that `meta` expects in its handshake. */
+export const VERIFY_TOKEN = "a-token-of-ours";
+
+/** Each sender by its name. Twilio alone has a public address. */
+export const SENDERS: Readonly<Record<string, (publicUrl?: string) => AnySender>> = {
+  "standard-webhooks": () => standardWebhooks(),
+  svix: () => svix(),
+  stripe: () => stripe(),
+  github: () => github(),
+  gitlab: () => gitlab(),
+  shopify: () => shopify(),
+  slack: () => slack(),
+  paddle: () => paddle(),
+  "lemon-squeezy": () => lemonSqueezy(),
+  linear: () => linear(),
+  twilio: (publicUrl = "https://mycompany.com/myapp.php") => twilio({ publicUrl }),
+  zoom: () => zoom(),
+  meta: () => meta({ verifyToken: VERIFY_TOKEN }),
+  twitch: () => twitch(),
+};
+
+const FOLDER = new URL("../../../../fixtures/senders/", import.meta.url);
+
+/** The names of the files. */
+export const FILES = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ""));
+
+export const VECTORS: readonly { file: string; name: string; sender: AnySender; vector: Vector }[] = Object.entries(
+  SENDERS,
+).flatMap(([file, make]) => {
+  const { vectors } = JSON.parse(readFileSync(new URL(`${file}.json`, FOLDER), "utf8")) as { vectors: Vector[] };
+  return vectors.map((vector) => ({
+    file,
+    name: `${file}/${vector.name}`,
+    sender: make(vector.publicUrl),
+    vector,
+  }));
+});
+
+/** A vector as it is delivered, with what a test changes in it. */
+export interface Delivered {
+  headers: Readonly<Record<string, string | readonly string[]>>;
+  body: Uint8Array;
+  url?: string | undefined;
+  secrets: readonly string[];
+  now: number;
+}
+
+export function deliveredOf({ headers, body, url, secret, now }: Vector): Delivered {
+  return { headers, body: Buffer.from(body), url, secrets: [secret], now };
+}
+
+/** What a receiver decides of a delivery: the index of the secret that signed it, or why it is refused. */
+export function verdictOf(
+  sender: AnySender,
+  { headers, body, url, secrets, now }: Delivered,
+): number | SignatureProblem {
+  const signature = sender.signature(headers, url);
+  if (!signature.ok) return signature.reason;
+  const { toleranceSeconds = 300 } = sender.limits;
+  const match = verifyParsedSignature(signature, { body, secrets, toleranceSeconds, now });
+  return match.ok ? match.secretIndex : match.reason;
+}
+
+/** What is read of a delivery, of the headers that are kept with it. */
+export function readingOf(sender: AnySender, { headers, body }: Delivered): Reading {
+  const kept = sender.keptHeaders.map((name) => {
+    const value = headers[name];
+    return [name, typeof value === "object" ? value.join(", ") : value] as const;
+  });
+  return sender.read(readable(body, Object.fromEntries(kept)));
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { parseEvent, SIGNAL_TYPES, type SignalEvent } from "../../../../src/kit/index.js";
+import {
+  signalEvent,
+  testEvent,
+  verificationEvent,
+  type SignalEventOverrides,
+} from "../../../../src/kit/testing/index.js";
+
+const FIXTURES = new URL("../../../../fixtures/", import.meta.url);
+const fixture = (name: string): SignalEvent =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, FIXTURES), "utf8")) as SignalEvent;
+const kindOf = (event: object): string => parseEvent(Buffer.from(JSON.stringify(event))).kind;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+test.each(SIGNAL_TYPES)("a signal of type %s is the package's fixture, as of now, with an id of its own", (type) => {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 2, 1) });
+  onTestFinished(() => void vi.useRealTimers());
+  const event = signalEvent(type);
+  expect(kindOf(event)).toBe("known");
+  const original = fixture(`signals/${type}`);
+  const { id, created_at, data } = event;
+  const { signal_id, observed_at, published_at, period } = data;
+  expect({ ...event, id: original.id, created_at: original.created_at, data: original.data }).toEqual(original);
+  const ownTimes = { signal_id, observed_at, published_at, period };
+  expect(data).toEqual({ ...original.data, ...ownTimes });
+  expect(id).toBe(`sig_${signal_id}_${data.product.id}`);
+  expect(signal_id).not.toBe(original.data.signal_id);
+  const times = [period.start, period.end, observed_at, published_at, created_at].map((text) => Date.parse(text));
+  expect(times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN))).toBe(true);
+  expect(created_at).toBe("2031-03-01T00:00:00.000Z");
+  const ageOf = (text: string): number => Date.parse(created_at) - Date.parse(text);
+  expect(ageOf(published_at)).toBeLessThan(DAY_MS);
+  expect(ageOf(period.end)).toBeLessThan(60 * DAY_MS);
+});
+
+test("without a type it is a traffic_breakout, or what the overrides say", () => {
+  expect(signalEvent().data.title).toBe(fixture("signals/traffic_breakout").data.title);
+  const event = signalEvent({ data: { signal_type: "price_increased" } });
+  expect(event.data.title).toBe(fixture("signals/price_increased").data.title);
+});
+
+test("overrides are merged in, however deep, and the id follows them unless it is given", () => {
+  const overrides = { data: { signal_id: 7, product: { id: 8 }, change: { after: { value: 9 } } } };
+  for (const event of [signalEvent(overrides), signalEvent("price_increased", overrides)]) {
+    const { data } = fixture(`signals/${event.data.signal_type}`);
+    expect(event.id).toBe("sig_7_8");
+    expect(event.data.product).toEqual({ id: 8, slug: data.product.slug });
+    expect(event.data.change).toEqual({ ...data.change, after: { value: 9, unit: data.change.after.unit } });
+  }
+  expect(signalEvent({ id: "evt_own" }).id).toBe("evt_own");
+  expect(signalEvent("price_increased", { id: "evt_own" }).id).toBe("evt_own");
+  const added = { added_later: [1], data: { product: { tier: "gold" } } } as SignalEventOverrides;
+  expect(signalEvent(added)).toMatchObject({
+    added_later: [1],
+    data: { product: { tier: "gold", slug: "larkvoice" } },
+  });
+});
+
+test("each has an id of its own, and none shares a part that one test could change under another", () => {
+  const ids = Array.from({ length: 20 }, () => signalEvent().id);
+  expect(new Set(ids).size).toBe(20);
+  const first = signalEvent();
+  first.data.product.slug = "changed";
+  first.data.change.before.value = -1;
+  const { product, change } = fixture("signals/traffic_breakout").data;
+  expect(signalEvent().data).toMatchObject({ product, change });
+});
+
+test("two processes do not begin with the same id: they may share a database", async () => {
+  const firstIdOfAProcess = async (): Promise<number> => {
+    vi.resetModules();
+    const fresh = await import("../../../../src/kit/testing/signal-event.js");
+    return fresh.signalEvent().data.signal_id;
+  };
+  expect(Math.abs((await firstIdOfAProcess()) - (await firstIdOfAProcess()))).toBeGreaterThan(100);
+});
+
+test("an override of undefined means absent", () => {
+  const absent = { id: undefined, data: { title: undefined, product: undefined } } as unknown as SignalEventOverrides;
+  const { id, data } = signalEvent(absent);
+  const { title, product } = fixture("signals/traffic_breakout").data;
+  expect(data).toMatchObject({ title, product });
+  expect(id).toBe(`sig_${data.signal_id}_${product.id}`);
+});
+
+test("a test event and a verification are the package's fixtures, each with an id of its own", () => {
+  for (const [make, name] of [
+    [testEvent, "webhook.test"],
+    [verificationEvent, "webhook.verification"],
+  ] as const) {
+    const event = make();
+    expect(event.type).toBe(name);
+    expect(kindOf(event)).toBe("known");
+    expect(Object.keys(event)).toEqual(Object.keys(fixture(`events/${name}`)));
+    expect(event.id).toMatch(/^evt_[0-9a-f]{16}$/);
+    expect(make().id).not.toBe(event.id);
+    expect(Math.abs(Date.now() - Date.parse(event.created_at))).toBeLessThan(60_000);
+    expect(make({ id: "evt_own" }).id).toBe("evt_own");
+  }
+  expect(testEvent({ data: { message: "hello" } }).data).toEqual({ message: "hello" });
+  expect(verificationEvent({ data: { challenge: "c" } }).data).toEqual({ challenge: "c" });
+});
+
+test("each verification has a challenge of its own, or a receiver that always answers the same would pass", () => {
+  expect(verificationEvent().data.challenge).not.toBe(verificationEvent().data.challenge);
+});

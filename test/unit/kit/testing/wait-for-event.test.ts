@@ -1,0 +1,99 @@
+import { expect, test } from "vitest";
+import { createReceiver, PermanentFailure } from "../../../../src/kit/index.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent, waitForEvent } from "../../../../src/kit/testing/index.js";
+import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
+import { until } from "../../until.js";
+
+/** Delivers a new signal whose callback has begun. */
+async function begun(rig: Rig): Promise<string> {
+  const [event] = await rig.deliverMany(1);
+  await until(() => rig.calls.some(({ signal }) => signal.id === event.id));
+  return event.id;
+}
+
+test("it resolves with the entry once the event is done, also for one that has not arrived yet", async () => {
+  const rig = await startRig();
+  const event = signalEvent();
+  const waiting = waitForEvent(rig.receiver, event.id);
+  await rig.deliver(event);
+  await until(() => rig.calls.length === 1);
+  rig.calls[0]!.resolve();
+  const entry = await waiting;
+  expect(entry).toMatchObject({ eventId: event.id, state: "done", attempts: 1 });
+  expect(JSON.parse(Buffer.from(entry.rawBody ?? []).toString())).toEqual(event);
+  expect(await waitForEvent(rig.receiver, event.id, { timeoutMs: 0 })).toMatchObject({ state: "done" });
+});
+
+test("an attempt that failed is waited for as ready, and the retry after it as done", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 60_000 } });
+  const id = await begun(rig);
+  const failed = waitForEvent(rig.receiver, id, { state: "ready" });
+  const done = waitForEvent(rig.receiver, id, { timeoutMs: 60_000 });
+  rig.calls[0]!.reject(new Error("the queue is down"));
+  expect(await failed).toMatchObject({
+    state: "ready",
+    attempts: 1,
+    lastError: expect.stringMatching(/^Error: the queue is down\n/) as string,
+  });
+  await rig.clock.advance(60_000);
+  rig.calls[1]!.resolve();
+  expect(await done).toMatchObject({ state: "done", attempts: 2 });
+});
+
+test("an event is waited for as dead or quarantined", async () => {
+  const rig = await startRig();
+  const id = await begun(rig);
+  const dead = waitForEvent(rig.receiver, id, { state: "dead" });
+  rig.calls[0]!.reject(new PermanentFailure("no such tenant"));
+  expect(await dead).toMatchObject({
+    state: "dead",
+    lastError: expect.stringMatching(/^PermanentFailure: no such tenant\n/) as string,
+  });
+  const unknown = { ...signalEvent(), type: "signal.retracted" };
+  const quarantined = waitForEvent(rig.receiver, unknown.id, { state: "quarantined" });
+  await rig.deliver(unknown);
+  expect(await quarantined).toMatchObject({ state: "quarantined", lastError: "unknown_type" });
+});
+
+test("an event that ended in another state is refused at once, with what the callback threw", async () => {
+  const rig = await startRig({ handoff: { maxAttempts: 1 } });
+  const id = await begun(rig);
+  const failure = rejectionOf(waitForEvent(rig.receiver, id, { timeoutMs: 2 ** 30 }));
+  rig.calls[0]!.reject(new TypeError("tenant is undefined"));
+  const { code, message } = await failure;
+  expect(code).toBe("wait_failed");
+  for (const fact of [id, "dead", "1 attempt", "TypeError: tenant is undefined"]) expect(message).toContain(fact);
+
+  const unknown = { ...signalEvent(), type: "signal.retracted" };
+  await rig.deliver(unknown);
+  expect((await rejectionOf(waitForEvent(rig.receiver, unknown.id))).message).toContain("quarantined");
+  const leased = await begun(rig);
+  const never = waitForEvent(rig.receiver, leased, { state: "quarantined" });
+  expect((await rejectionOf(never)).message).toContain("leased");
+});
+
+test("when its time is over it says where the event is, or that none came", async () => {
+  const rig = await startRig({ handoff: { backoff: () => 60_000 } });
+  const gaveUp = (id: string) => rejectionOf(waitForEvent(rig.receiver, id, { timeoutMs: 1 }));
+  expect((await gaveUp("sig_0_0")).message).toMatch(/^No event with the id sig_0_0/);
+  const id = await begun(rig);
+  expect((await gaveUp(id)).message).toMatch(/is leased .*callback/);
+  rig.calls[0]!.reject(new Error("the queue is down"));
+  await waitForEvent(rig.receiver, id, { state: "ready" });
+  const { code, message } = await gaveUp(id);
+  expect(code).toBe("wait_failed");
+  const due = new Date(rig.clock.now() + 60_000).toISOString();
+  for (const fact of ["ready", "1 attempt", due, "Error: the queue is down"]) expect(message).toContain(fact);
+});
+
+test.each([Number.NaN, -1, Infinity])("a time of %s ms is refused", async (timeoutMs) => {
+  const { receiver } = await startRig();
+  expect((await rejectionOf(waitForEvent(receiver, "sig_0_0", { timeoutMs }))).code).toBe("option_invalid");
+});
+
+test("a receiver that is not started is refused", async () => {
+  const receiver = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined, logger: false });
+  expect((await rejectionOf(waitForEvent(receiver, "sig_0_0"))).code).toBe("store_failed");
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { createAccess } from "../../../../../src/service/emulator/access/create-access.js";
+import { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
+import { openDatabase } from "../../../../../src/service/emulator/database/open-database.js";
+import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
+import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
+import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
+import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
+import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
+
+const NEW_YEAR = Date.UTC(2027, 0, 1);
+
+/** Who may call, on a database of its own and a clock that a test sets. */
+function openAccess() {
+  const base = createManualClock(NEW_YEAR);
+  const clock = createEmulatorClock(base);
+  const assumptions = assumptionsSchema.parse({});
+  const scheduler = createScheduler(clock, base);
+  const core = { database: openDatabase(null), clock, scheduler, random: systemRandom, assumptions };
+  return { base, core, access: createAccess(core) };
+}
+
+/** The code of a refusal, and how long to wait; null when it goes well. */
+function refused(work: () => unknown): { code: string; wait?: string | undefined } | null {
+  try {
+    work();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { code: error.code, wait: error.headers["Retry-After"] };
+  }
+}
+
+const times = (count: number, work: () => unknown): void => {
+  for (let done = 0; done < count; done++) work();
+};
+
+test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
+  const { access, base } = openAccess();
+  const admit = () => refused(() => access.rateLimiter.admit("key_a", "pro"));
+  times(119, admit);
+  base.setNow(NEW_YEAR + 30_000);
+  expect(admit()).toBeNull();
+  // Neither this one nor the next is counted: they put nothing off.
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "30" });
+  base.setNow(NEW_YEAR + 59_999);
+  expect(admit()).toEqual({ code: "RATE_LIMITED", wait: "1" });
+  base.setNow(NEW_YEAR + 60_000);
+  expect(Array.from({ length: 120 }, admit).filter((each) => each === null)).toHaveLength(119);
+  // The one of the middle is still within the window.
+  base.setNow(NEW_YEAR + 89_999);
+  expect(admit()?.code).toBe("RATE_LIMITED");
+  base.setNow(NEW_YEAR + 90_000);
+  expect([admit(), admit()?.code]).toEqual([null, "RATE_LIMITED"]);
+  // A clock that is set back by an hour holds no key up for that hour.
+  base.setNow(NEW_YEAR - 3_600_000);
+  expect(admit()).toBeNull();
+});
+
+test("each key has a separate window", () => {
+  const { access } = openAccess();
+  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder, "pro"));
+  times(120, () => admit("key_a"));
+  expect([admit("key_b"), admit("key_a")?.code]).toEqual([null, "RATE_LIMITED"]);
+});
+
+test("a session holds until its last millisecond and not at its end, also after a restart, and elsewhere never", () => {
+  const { access, base, core } = openAccess();
+  const { account_id } = access.accounts.create({ name: "pro", tier: "pro" });
+  const { token, expires_at } = access.keys.createSession(account_id, 60);
+  expect(expires_at).toBe("2027-01-01T00:01:00.000Z");
+  base.setNow(NEW_YEAR + 59_999);
+  expect(access.keys.find(token)).toMatchObject({ account_id, scopes: ["research:read"] });
+  expect(createAccess(core).keys.find(token)).toMatchObject({ account_id });
+  expect(openAccess().access.keys.find(token)).toBeNull();
+  expect(access.keys.list(account_id)).toEqual([]);
+  base.setNow(NEW_YEAR + 60_000);
+  expect(access.keys.find(token)).toBeNull();
+});

@@ -1,0 +1,192 @@
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import type { WebhookFault } from "../../../../../src/service/emulator/webhooks/faults/webhook-faults.js";
+import { until } from "../../../until.js";
+import {
+  activeRegistration,
+  draft,
+  eventIn,
+  openWebhooks,
+  serveEndpoint,
+  START,
+  type WebhookWorld,
+} from "./webhook-world.js";
+
+type Fault = Partial<WebhookFault> & Pick<WebhookFault, "kind">;
+
+/** An active registration with this fault on the way to it. */
+async function withFault(world: WebhookWorld, url: string, ...faults: Fault[]): Promise<string> {
+  const { id } = await activeRegistration(world, url);
+  for (const fault of faults) world.webhooks.faults.set({ registration_id: id, value: null, times: 1, ...fault });
+  return id;
+}
+
+const deliveriesOf = (world: WebhookWorld, registrationId: string) =>
+  world.webhooks.deliveries
+    .list({ registration_id: registrationId, limit: 50 })
+    .filter(({ event_type }) => event_type === "signal.published");
+
+test("status: the receiver takes it, and the service sends it again", async () => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  const id = await withFault(world, url, { kind: "status", value: 503 });
+  world.webhooks.publish(draft());
+  await world.scheduler.advanceTo(START + 10_000);
+  expect(signals).toHaveLength(2);
+  expect(signals[1]?.body).toEqual(signals[0]?.body);
+  expect(deliveriesOf(world, id)).toMatchObject([
+    {
+      state: "delivered",
+      attempts: [
+        { answer: { status: 200 }, faults: [{ kind: "status", value: 503 }] },
+        { answer: { status: 200 }, faults: [] },
+      ],
+    },
+  ]);
+  expect(world.webhooks.faults.list()).toEqual([]);
+});
+
+test("a fault holds for as many requests as was said, and one without a number until it is cleared", async () => {
+  const world = openWebhooks({ assumptions: { retrySeconds: "1,1,1,1,1,1", pauseAfterFailures: 99 } });
+  const { url, signals } = await serveEndpoint();
+  const id = await withFault(world, url, { kind: "status", value: 500, times: 3 });
+  world.webhooks.publish(draft());
+  await world.scheduler.advanceTo(START + 2000);
+  expect(world.webhooks.faults.list(id)).toEqual([]);
+  expect(deliveriesOf(world, id)[0]?.state).toBe("waiting");
+  await world.scheduler.advanceTo(START + 60_000);
+  expect(signals).toHaveLength(4);
+
+  world.webhooks.faults.set({ registration_id: id, kind: "status", value: 404, times: null });
+  world.webhooks.publish(draft());
+  await world.scheduler.advanceTo(START + 120_000);
+  expect(deliveriesOf(world, id)[0]).toMatchObject({ state: "failed" });
+  world.webhooks.faults.clear(id);
+  world.webhooks.publish(draft());
+  await world.scheduler.idle();
+  expect(deliveriesOf(world, id)[0]).toMatchObject({ state: "delivered" });
+});
+
+test("a fault is of one registration, and kept over a restart", async () => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  const other = await serveEndpoint();
+  await withFault(world, url, { kind: "status", value: 500 });
+  await activeRegistration(world, other.url);
+  const again = openWebhooks({ database: world.database });
+  again.webhooks.publish(draft());
+  await again.scheduler.advanceTo(START + 10_000);
+  expect([signals.length, other.signals.length]).toEqual([2, 1]);
+});
+
+test("latency: the delivery is sent later, and signed then", async () => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  await withFault(world, url, { kind: "latency", value: 50 });
+  world.webhooks.publish(draft());
+  const done = world.scheduler.idle();
+  // Without the fault the delivery would be signed by now.
+  world.clock.moveTo(START + 5000);
+  await done;
+  expect(signals[0]?.headers["x-service-signature"]).toMatch(new RegExp(`^t=${START / 1000 + 5},`));
+});
+
+test("duplicate: the same bytes and signature twice, both in the history", async () => {
+  const world = openWebhooks();
+  let together = 0;
+  const { url, signals } = await serveEndpoint((_request, response) => {
+    together++;
+    // Each is answered when the other is there too.
+    void until(() => together === 2).then(() => response.end());
+  });
+  const id = await withFault(world, url, { kind: "duplicate" });
+  world.webhooks.publish(draft());
+  await world.scheduler.idle();
+  const [first, second] = signals;
+  expect(second?.body).toEqual(first?.body);
+  expect(second?.headers["x-service-signature"]).toBe(first?.headers["x-service-signature"]);
+  expect(deliveriesOf(world, id)).toMatchObject([
+    { state: "delivered", attempts: [{ faults: [{ kind: "duplicate" }] }, { faults: [{ kind: "duplicate" }] }] },
+  ]);
+});
+
+test("reorder: it is held back until the next one was answered", async () => {
+  const world = openWebhooks({ assumptions: { deliveriesInFlight: 1 } });
+  const { url, signals } = await serveEndpoint();
+  await withFault(world, url, { kind: "reorder", value: 60_000 });
+  const events = [1, 2, 3].map(() => world.webhooks.publish(draft()).event_id);
+  await world.scheduler.idle();
+  const [first, second, third] = events;
+  const arrived = signals.map((signal) => eventIn(signal).id);
+  expect(arrived.indexOf(second ?? "")).toBeLessThan(arrived.indexOf(first ?? ""));
+  expect(new Set(arrived)).toEqual(new Set([first, second, third]));
+  expect(arrived).toHaveLength(3);
+});
+
+test("reorder: when no other comes, it is sent after its time", async () => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  await withFault(world, url, { kind: "reorder", value: 100 });
+  world.webhooks.publish(draft());
+  await world.scheduler.idle();
+  expect(signals).toHaveLength(1);
+});
+
+/** A server that tells what it saw of each signal's body before the connection ended. */
+async function serveRaw(): Promise<{ url: string; ends: { received: number; announced: number; how: string }[] }> {
+  const ends: { received: number; announced: number; how: string }[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { data } = JSON.parse(Buffer.concat(chunks).toString()) as { data: { challenge?: string } };
+      response.end(JSON.stringify({ challenge: data.challenge }));
+    });
+    request.on("error", (error) => {
+      const received = Buffer.concat(chunks).byteLength;
+      ends.push({ received, announced: Number(request.headers["content-length"]), how: error.message });
+    });
+  });
+  server.on("connection", (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, ends };
+}
+
+test.each(["cut_body", "reset"] as const)(
+  "%s: the connection ends amid the body, and it is sent again",
+  async (kind) => {
+    const world = openWebhooks();
+    const { url, ends } = await serveRaw();
+    const id = await withFault(world, url, { kind });
+    world.webhooks.publish(draft());
+    await world.scheduler.idle();
+    await until(() => ends.length === 1);
+    const [end] = ends;
+    expect(end?.received).toBeLessThan(end?.announced ?? 0);
+    const [first] = deliveriesOf(world, id);
+    expect(first).toMatchObject({ state: "waiting", attempts: [{ faults: [{ kind, value: null }] }] });
+    const [attempt] = first?.attempts ?? [];
+    if (kind === "reset") expect(attempt).toMatchObject({ answer: null, failure: "connection_reset" });
+    else expect([400, undefined]).toContain(attempt?.answer?.status);
+    await world.scheduler.advanceTo(START + 10_000);
+    expect(deliveriesOf(world, id)[0]?.state).toBe("delivered");
+  },
+);
+
+test("what is held back or late ends at once when the service ends", async () => {
+  const world = openWebhooks();
+  const { url, signals } = await serveEndpoint();
+  const id = await withFault(world, url, { kind: "reorder", value: 600_000 }, { kind: "latency", value: 600_000 });
+  world.webhooks.publish(draft());
+  const idle = world.scheduler.idle();
+  await until(() => world.webhooks.faults.list(id).length === 0);
+  await world.webhooks.close();
+  await idle;
+  expect(signals).toEqual([]);
+});
