@@ -9,14 +9,20 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 
 const DEBIAN = "/usr/lib/postgresql";
-/** The folder of `initdb` and `postgres`; undefined where there is no PostgreSQL. The tests with other versions set the variable. */
+/**
+ * The folder of `initdb` and `postgres`; undefined where there is no PostgreSQL. The tests with
+ * other versions set the variable.
+ */
 export const POSTGRES_BINARIES: string | undefined = [
   process.env["TEST_POSTGRES_BINARIES"] ?? "",
   ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, "bin")) : []),
   ...(process.env["PATH"] ?? "").split(":"),
 ].find((folder) => existsSync(join(folder, "initdb")));
 
-/** A PostgreSQL of the test's own, which it may stop, kill and configure. Without a password, as the user `postgres`. */
+/**
+ * A PostgreSQL of the test's own, which it may stop, kill and configure. Without a password, as the
+ * user `postgres`.
+ */
 export interface OwnPostgres {
   port: number;
   /** The folder with its data. */
@@ -32,7 +38,8 @@ export interface OwnPostgres {
 
 /**
  * @param settings as on the command line of `postgres`, such as `fsync=off`
- * @param primary makes a standby of this server, which streams from it until it is promoted. The primary is restarted meanwhile
+ * @param primary makes a standby of this server, which streams from it until it is promoted. The
+ * primary is restarted meanwhile
  * @param disk the folder for its data
  */
 export async function makeOwnPostgres(
@@ -45,7 +52,18 @@ export async function makeOwnPostgres(
   const data = mkdtempSync(join(disk, "signalbox-postgres-"));
   if (owner !== null) chownSync(data, owner.uid, owner.gid);
   if (primary === undefined) {
-    const initdb = ["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
+    const initdb = [
+      "-D",
+      data,
+      "-U",
+      "postgres",
+      "-A",
+      "trust",
+      "--no-sync",
+      "--no-locale",
+      "-E",
+      "UTF8",
+    ];
     await run(join(folder, "initdb"), initdb, { ...owner });
   } else {
     await primary.stop("SIGINT");
@@ -62,9 +80,13 @@ export async function makeOwnPostgres(
     pid: () => server?.pid,
     async start() {
       const all = ["listen_addresses=127.0.0.1", `unix_socket_directories=${data}`, ...settings];
-      if (primary !== undefined) all.push(`primary_conninfo=host=127.0.0.1 port=${primary.port} user=postgres`);
+      if (primary !== undefined)
+        all.push(`primary_conninfo=host=127.0.0.1 port=${primary.port} user=postgres`);
       const args = ["-D", data, "-p", String(port), ...all.flatMap((setting) => ["-c", setting])];
-      const started = spawn(join(folder, "postgres"), args, { ...owner, stdio: ["ignore", "ignore", "pipe"] });
+      const started = spawn(join(folder, "postgres"), args, {
+        ...owner,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
       server = started;
       let log = "";
       await new Promise<void>((resolve, reject) => {
@@ -78,7 +100,8 @@ export async function makeOwnPostgres(
     async stop(signal) {
       const stopping = server;
       server = undefined;
-      if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return;
+      if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null)
+        return;
       const ended = once(stopping, "exit");
       stopping.kill(signal);
       await ended;
@@ -95,7 +118,8 @@ export async function makeOwnPostgres(
 /** PostgreSQL refuses to run as root. */
 async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
-  const id = async (flag: string): Promise<number> => Number((await run("id", [flag, "postgres"])).stdout);
+  const id = async (flag: string): Promise<number> =>
+    Number((await run("id", [flag, "postgres"])).stdout);
   return { uid: await id("-u"), gid: await id("-g") };
 }
 

@@ -2,7 +2,8 @@ import { createConnection } from "node:net";
 import { test } from "vitest";
 
 /**
- * `test`, for what needs something of the machine. Where that is missing the test is skipped by name; in CI it runs, and fails.
+ * `test`, for what needs something of the machine. Where that is missing the test is skipped by
+ * name; in CI it runs, and fails.
  */
 export function testWith(isPresent: boolean): ReturnType<typeof test.skipIf> {
   return test.skipIf(!isPresent && process.env["CI"] === undefined);

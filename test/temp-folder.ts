@@ -4,7 +4,10 @@ import { basename, join } from "node:path";
 
 const PREFIX = "signalbox-test-";
 
-/** Gives all tests of a run one temporary folder, and removes it with all that they left in it. Runs once for each project. */
+/**
+ * Gives all tests of a run one temporary folder, and removes it with all that they left in it. Runs
+ * once for each project.
+ */
 export function setup(): () => void {
   if (basename(tmpdir()).startsWith(PREFIX)) return () => undefined;
   const folder = mkdtempSync(join(tmpdir(), PREFIX));

@@ -19,7 +19,9 @@ const threadsFromDist = {
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification): boolean =>
-      /\/(starters|power-loss|browser|postgres-versions|node-versions|package-managers)\.test\.ts$/.test(moduleId);
+      /\/(starters|power-loss|browser|postgres-versions|node-versions|package-managers)\.test\.ts$/.test(
+        moduleId,
+      );
     return (await super.sort(files)).toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
   }
 }
@@ -27,7 +29,8 @@ class LongestFirst extends BaseSequencer {
 /** Takes minutes: `npm run test:storm` runs it, and CI in a short form. */
 const STORM = ["test/storm/storm.test.ts"];
 
-const testsOf = (...folders: string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const testsOf = (...folders: string[]): string[] =>
+  folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   plugins: [threadsFromDist],
@@ -36,9 +39,11 @@ export default defineConfig({
     root: new URL("..", import.meta.url).pathname,
     // Tests open SQLite files and child processes: a fork keeps a crash away from the other tests.
     pool: "forks",
-    // One module graph a worker: to import it anew for each file takes longer than most files' tests.
+    // One module graph a worker: to import it anew for each file takes longer than most files'
+    // tests.
     isolate: false,
-    // Much of the time is spent waiting for child processes and for time to pass, so there is one worker more than cores.
+    // Much of the time is spent waiting for child processes and for time to pass, so there is one
+    // worker more than cores.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/temp-folder.ts",

@@ -22,7 +22,8 @@ export type SignalboxErrorCode =
 const BRAND = Symbol.for("signalbox.error");
 
 /**
- * The base class of all errors of this package. Branch on `code`, never on `message`, which ends with `help`.
+ * The base class of all errors of this package. Branch on `code`, never on `message`, which ends
+ * with `help`.
  */
 export class SignalboxError extends Error {
   /** The kind of error. */
@@ -32,7 +33,12 @@ export class SignalboxError extends Error {
   /** @internal the same symbol in every installed copy of the package, for `isSignalboxError` */
   readonly [BRAND] = true;
 
-  constructor(code: SignalboxErrorCode, message: string, help: string, options?: { cause?: unknown }) {
+  constructor(
+    code: SignalboxErrorCode,
+    message: string,
+    help: string,
+    options?: { cause?: unknown },
+  ) {
     super(help === "" ? message : `${message} ${help}`, options);
     this.name = "SignalboxError";
     this.code = code;
@@ -88,8 +94,9 @@ const MAX_MESSAGE_LENGTH = 1000;
 const MAX_CAUSES = 4;
 
 /**
- * Name, message, stack and causes of a thrown value of any type, cut at the end. The first line has the name and the start of
- * the message. Every store can keep this text: it is well-formed and has no NUL. Never throws.
+ * Name, message, stack and causes of a thrown value of any type, cut at the end. The first line has
+ * the name and the start of the message. Every store can keep this text: it is well-formed and has
+ * no NUL. Never throws.
  */
 export function describeError(error: unknown): string {
   const text = `${isError(error) ? "" : "thrown: "}${withCauses(error, MAX_CAUSES)}`;
@@ -100,11 +107,17 @@ function withCauses(error: unknown, maxCauses: number): string {
   const describe = (): string => {
     const text = cutMessage(String(error));
     if (!isError(error)) return text;
-    // A stack begins with name and message as they were when the error was made, so only its calls are used.
+    // A stack begins with name and message as they were when the error was made, so only its calls
+    // are used.
     const calls = safely(() => /\n +at [^]*/.exec(String(error.stack))?.[0], undefined) ?? "";
-    const errors: unknown[] = error instanceof AggregateError ? error.errors.slice(0, MAX_CAUSES) : [];
-    const causes = [error.cause, ...errors].filter((each) => maxCauses > 0 && each !== undefined && each !== null);
-    return [`${text}${calls}`, ...causes.map((each) => withCauses(each, maxCauses - 1))].join("\ncaused by ");
+    const errors: unknown[] =
+      error instanceof AggregateError ? error.errors.slice(0, MAX_CAUSES) : [];
+    const causes = [error.cause, ...errors].filter(
+      (each) => maxCauses > 0 && each !== undefined && each !== null,
+    );
+    return [`${text}${calls}`, ...causes.map((each) => withCauses(each, maxCauses - 1))].join(
+      "\ncaused by ",
+    );
   };
   return safely(describe, "a value that cannot be read");
 }

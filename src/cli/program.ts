@@ -23,10 +23,14 @@ Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or se
 const HELP_COLUMNS = 100;
 
 /**
- * The commands in the order of the help. Only the typed command is loaded, because loading all takes long. For the same reason a
- * command's action itself imports what is large (`await import`), so that the help of all commands does not wait for it.
+ * The commands in the order of the help. Only the typed command is loaded, because loading all
+ * takes long. For the same reason a command's action itself imports what is large (`await import`),
+ * so that the help of all commands does not wait for it.
  */
-const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: CommandContext) => void>> = new Map([
+const COMMANDS: ReadonlyMap<
+  string,
+  () => Promise<(program: Command, context: CommandContext) => void>
+> = new Map([
   ["init", async () => (await import("./init/init-command.js")).addInitCommand],
   ["dev", async () => (await import("./service/dev/dev-command.js")).addDevCommand],
   ["demo", async () => (await import("./service/demo/demo-command.js")).addDemoCommand],
@@ -36,31 +40,50 @@ const COMMANDS: ReadonlyMap<string, () => Promise<(program: Command, context: Co
   ["replay", async () => (await import("./deliveries/replay-command.js")).addReplayCommand],
   ["check", async () => (await import("./probe/check/check-command.js")).addCheckCommand],
   ["doctor", async () => (await import("./probe/doctor/doctor-command.js")).addDoctorCommand],
-  ["register", async () => (await import("./service/register/register-command.js")).addRegisterCommand],
+  [
+    "register",
+    async () => (await import("./service/register/register-command.js")).addRegisterCommand,
+  ],
   ["inbox", async () => (await import("./inbox/inbox-command.js")).addInboxCommand],
   ["trace", async () => (await import("./service/trace/trace-command.js")).addTraceCommand],
-  ["emulator", async () => (await import("./service/emulator/emulator-command.js")).addEmulatorCommand],
+  [
+    "emulator",
+    async () => (await import("./service/emulator/emulator-command.js")).addEmulatorCommand,
+  ],
 ]);
 
-/** With the typed command, or with all if the first word of `args` is none. The run sets `outcome`. */
-export async function createProgram(cli: Cli, args: readonly string[], outcome: Outcome): Promise<Command> {
+/**
+ * With the typed command, or with all if the first word of `args` is none. The run sets `outcome`.
+ */
+export async function createProgram(
+  cli: Cli,
+  args: readonly string[],
+  outcome: Outcome,
+): Promise<Command> {
   const program = new Command("signalbox")
-    .description("Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.")
+    .description(
+      "Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.",
+    )
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
-    // `emulator` has options and commands: an option behind a command's name belongs to that command.
+    // `emulator` has options and commands: an option behind a command's name belongs to that
+    // command.
     .enablePositionalOptions()
     .configureOutput({
       // The terminal breaks the lines, not Commander.
       getOutHelpWidth: () => Infinity,
-      writeOut: (text) => cli.terminal.print(wrap(text.trimEnd(), Math.min(cli.terminal.columns, HELP_COLUMNS))),
+      writeOut: (text) =>
+        cli.terminal.print(wrap(text.trimEnd(), Math.min(cli.terminal.columns, HELP_COLUMNS))),
       // `runCli` prints the error in one line instead.
       writeErr: () => undefined,
     })
-    .configureHelp({ subcommandDescription: (command) => command.description().replace(/(?<=\.) .*/s, "") })
+    .configureHelp({
+      subcommandDescription: (command) => command.description().replace(/(?<=\.) .*/s, ""),
+    })
     .addHelpText("after", START);
   const typed = COMMANDS.get(args[0] ?? "");
-  for (const load of typed === undefined ? COMMANDS.values() : [typed]) (await load())(program, { cli, outcome });
+  for (const load of typed === undefined ? COMMANDS.values() : [typed])
+    (await load())(program, { cli, outcome });
   explainWrongUsage(program, outcome);
   return program;
 }
@@ -77,7 +100,8 @@ function explainWrongUsage(command: CommandUnknownOpts, outcome: Outcome): void 
       .replace(/^error: /, "")
       .replaceAll(/\s*\n\s*/g, " ")
       .replaceAll(/(?<=')[^']{81,}(?=')/g, (text) => `${text.slice(0, 80)}…`);
-    const problem = code === "commander.help" ? `name a command: ${names.join(", ")}` : words.replace(/\.$/, "");
+    const problem =
+      code === "commander.help" ? `name a command: ${names.join(", ")}` : words.replace(/\.$/, "");
     throw usageError(`${problem}; see \`${byNpx(`${path} --help`)}\``);
   });
   for (const subcommand of command.commands) explainWrongUsage(subcommand, outcome);

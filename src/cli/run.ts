@@ -9,7 +9,9 @@ import { printable } from "./console/printable.js";
 import { createTerminal } from "./console/terminal.js";
 import { createProgram } from "./program.js";
 
-/** Runs the command line of this process. Only this function reads `process.argv` and `process.env`. */
+/**
+ * Runs the command line of this process. Only this function reads `process.argv` and `process.env`.
+ */
 export async function runProcess(): Promise<void> {
   const { env, stdin, stdout, stderr } = process;
   const terminal = createTerminal(stdout, stderr, env);
@@ -18,18 +20,27 @@ export async function runProcess(): Promise<void> {
     note: terminal.note,
     exit: () => process.exit(EXIT.interrupted),
   });
-  // Each open request adds a listener. Without this call, Node would warn about a leak when there are more than ten.
+  // Each open request adds a listener. Without this call, Node would warn about a leak when there
+  // are more than ten.
   setMaxListeners(0, signal);
   process.on("SIGINT", interrupt);
   process.on("SIGTERM", interrupt);
-  process.exitCode = await runCli(process.argv.slice(2), { env, stdin, stderr, terminal, signal, setUnfinished });
+  process.exitCode = await runCli(process.argv.slice(2), {
+    env,
+    stdin,
+    stderr,
+    terminal,
+    signal,
+    setUnfinished,
+  });
 }
 
 /** Runs one command line. Never rejects: an error becomes a line on stderr and an exit code. */
 export async function runCli(args: readonly string[], cli: Cli): Promise<ExitCode> {
   const outcome: Outcome = { exitCode: EXIT.ok, commandName: "signalbox" };
   try {
-    // Inside the try, because this call imports modules. If one is missing, the user gets an error line.
+    // Inside the try, because this call imports modules. If one is missing, the user gets an error
+    // line.
     const program = await createProgram(cli, args, outcome);
     await program.parseAsync(args, { from: "user" }).catch(ignoreEndOfHelp);
     await cli.terminal.flush();
@@ -49,7 +60,8 @@ function ignoreEndOfHelp(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-// Errors with these codes are mistakes in the command line. All other codes are about the store or the emulator.
+// Errors with these codes are mistakes in the command line. All other codes are about the store or
+// the emulator.
 const USAGE_CODES: ReadonlySet<string> = new Set([
   "secret_invalid",
   "timestamp_invalid",
@@ -58,12 +70,18 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
 ]);
 
 function explain(error: unknown): { exitCode: ExitCode; message: string } {
-  if (error instanceof CliError) return { exitCode: error.exitCode, message: printable(error.message) };
+  if (error instanceof CliError)
+    return { exitCode: error.exitCode, message: printable(error.message) };
   if (isSignalboxError(error)) {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.environment;
     return { exitCode, message: printable(error.message) };
   }
-  if (error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error) {
+  if (
+    error instanceof Error &&
+    "code" in error &&
+    typeof error.code === "string" &&
+    "syscall" in error
+  ) {
     return { exitCode: EXIT.environment, message: printable(error.message) };
   }
   // This is a bug in signalbox, so the stack is printed for a bug report.

@@ -27,7 +27,11 @@ export type {
   UnknownEvent,
   VerificationEvent,
 } from "./senders/signals/envelope.js";
-export { parseEvent, type ParsedEvent, type UnusableReason } from "./senders/signals/parse-event.js";
+export {
+  parseEvent,
+  type ParsedEvent,
+  type UnusableReason,
+} from "./senders/signals/parse-event.js";
 
 export type { Backoff, BackoffOptions } from "./inbox/dispatch/backoff.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
@@ -59,7 +63,12 @@ export type {
 export { captureRawBody } from "./receiver/adapters/capture-raw-body.js";
 export type { DeliveryRequest, DeliveryResponse } from "./receiver/delivery.js";
 export type { EventHandlers, OnEvent } from "./receiver/event-handlers.js";
-export type { DeliveryCounts, ReceiverHealth, ReceiverState, ReceiverVerification } from "./receiver/health.js";
+export type {
+  DeliveryCounts,
+  ReceiverHealth,
+  ReceiverState,
+  ReceiverVerification,
+} from "./receiver/health.js";
 export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
 export type { BackfilledEvent, BackfillResult } from "./receiver/pipeline.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";

@@ -8,7 +8,9 @@ export interface Machine {
   memoryBytes: number;
   system: string;
   node: string;
-  /** Of a 4 KB append and its `fdatasync` in the folder that the servers' files are in: the median. */
+  /**
+   * Of a 4 KB append and its `fdatasync` in the folder that the servers' files are in: the median.
+   */
   syncMs: number;
   /** A file system in memory, where syncs cost nothing and the figures say little. */
   isInMemory: boolean;

@@ -20,7 +20,8 @@ const generator = startProcess("load/generator.js");
 try {
   const progress = (text: string): void => void process.stderr.write(`${text}\n`);
   const result = await runParts({ options, generator, under, progress });
-  const text = options.json === true ? JSON.stringify(result, null, 2) : `\n${await renderTables(result)}`;
+  const text =
+    options.json === true ? JSON.stringify(result, null, 2) : `\n${await renderTables(result)}`;
   process.stdout.write(`${text}\n`);
   if (options.keep === true) {
     // Parts that did not run this time stay as they were.
@@ -28,7 +29,9 @@ try {
     writeFileSync(RESULT, `${JSON.stringify({ ...before, ...result }, null, 2)}\n`);
   }
 } catch (error) {
-  process.stderr.write(`\nThe run failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `\nThe run failed: ${error instanceof Error ? error.message : String(error)}\n`,
+  );
   process.exitCode = 1;
 } finally {
   await generator.stop();

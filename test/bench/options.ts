@@ -16,7 +16,14 @@ export type Part = (typeof PARTS)[number];
 
 /** Names for several parts. */
 const GROUPS = new Map<string, readonly Part[]>([["all", PARTS]]);
-const USUAL: readonly Part[] = ["throughput", "latency", "one-core", "slow-disk", "verify", "postgres"];
+const USUAL: readonly Part[] = [
+  "throughput",
+  "latency",
+  "one-core",
+  "slow-disk",
+  "verify",
+  "postgres",
+];
 
 export interface BenchOptions {
   only: readonly Part[];
@@ -54,13 +61,19 @@ than 200, or an acknowledged event that is not in the server's file afterwards, 
 /** Prints the help or the mistake, and then ends the process. */
 export function parseOptions(argv: readonly string[]): BenchOptions {
   return new Command("npm run bench --")
-    .description("Measures signalbox beside Express alone and what others build on it, on this machine.")
+    .description(
+      "Measures signalbox beside Express alone and what others build on it, on this machine.",
+    )
     .addOption(
       new Option("--only <parts>", "run these parts")
         .default(USUAL, USUAL.join(","))
         .argParser<readonly Part[]>(toParts),
     )
-    .option("--servers <names>", "compare these servers (default: those that each part is meant for)", toServers)
+    .option(
+      "--servers <names>",
+      "compare these servers (default: those that each part is meant for)",
+      toServers,
+    )
     .option("--rounds <n>", "rounds; their order of servers changes", toCount, 5)
     .option("--seconds <s>", "seconds for each server in each round", toPositive, 3)
     .option("--connections <n>", "connections, kept alive", toCount, 64)
@@ -70,9 +83,15 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
       toCount,
       5_000_000,
     )
-    .option("--dir <folder>", "where the servers' files are made, on the disk to measure (default: in the repository)")
+    .option(
+      "--dir <folder>",
+      "where the servers' files are made, on the disk to measure (default: in the repository)",
+    )
     .option("--json", "print the result as JSON")
-    .option("--keep", "keep the result in test/bench/result.json, from which npm run docs writes docs/speed.md")
+    .option(
+      "--keep",
+      "keep the result in test/bench/result.json, from which npm run docs writes docs/speed.md",
+    )
     .addHelpText("after", EXAMPLES)
     .parse(argv)
     .opts<BenchOptions>();
@@ -80,7 +99,8 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
 
 function toParts(text: string): Part[] {
   const wanted = text.split(",").flatMap((name): readonly string[] => GROUPS.get(name) ?? [name]);
-  for (const name of wanted) if (!isPart(name)) throw new InvalidArgumentError(`There is no part ${name}.`);
+  for (const name of wanted)
+    if (!isPart(name)) throw new InvalidArgumentError(`There is no part ${name}.`);
   return PARTS.filter((part) => wanted.includes(part));
 }
 
@@ -98,7 +118,8 @@ function toServers(text: string): Server[] {
 
 function toPositive(text: string): number {
   const value = Number(text);
-  if (!(value > 0 && value < Infinity)) throw new InvalidArgumentError("It must be a number above 0.");
+  if (!(value > 0 && value < Infinity))
+    throw new InvalidArgumentError("It must be a number above 0.");
   return value;
 }
 

@@ -17,7 +17,13 @@ import { POSTGRES_BINARIES } from "../own-postgres.js";
 import { SERVERS, serverNamed } from "./servers/catalogue.js";
 
 /** The servers that a part compares by default. */
-const ON_ONE_CORE = ["node-nothing", "node-verified", "signalbox-node", "express-nothing", "signalbox-express5"];
+const ON_ONE_CORE = [
+  "node-nothing",
+  "node-verified",
+  "signalbox-node",
+  "express-nothing",
+  "signalbox-express5",
+];
 const ON_SLOW_DISK = ["express-nothing", "signalbox-express5", "signalbox-node", "express-insert"];
 const AT_SCALE = ["signalbox-express5", "signalbox-node"];
 
@@ -29,7 +35,12 @@ export interface RunOptions {
 }
 
 /** Runs the wanted parts, one after the other. */
-export async function runParts({ options, generator, under, progress }: RunOptions): Promise<BenchResult> {
+export async function runParts({
+  options,
+  generator,
+  under,
+  progress,
+}: RunOptions): Promise<BenchResult> {
   const { only, rounds, seconds, connections, events } = options;
   const machine = describeMachine(under);
   const context = (usual: readonly string[]): PartContext => ({

@@ -1,5 +1,6 @@
 /**
- * The smallest value that so many percent of the values do not exceed (nearest rank): always a measured one.
+ * The smallest value that so many percent of the values do not exceed (nearest rank): always a
+ * measured one.
  *
  * @param sorted ascending
  */
@@ -37,16 +38,16 @@ export function medianOrNull(values: readonly (number | null)[]): number | null 
 }
 
 /**
- * The longest wait of so many percent of all arrivals at random moments, when an arrival within a gap waits for the gap's end.
- * So a long gap counts by its length, not once.
+ * The longest wait of so many percent of all arrivals at random moments, when an arrival within a
+ * gap waits for the gap's end. So a long gap counts by its length, not once.
  *
  * @param idle the length of a gap that makes no arrival wait
  */
 export function waitQuantile(gaps: readonly number[], idle: number, percent: number): number {
   const stalls = gaps.map((gap) => Math.max(0, gap - idle)).sort((a, b) => b - a);
   const total = gaps.reduce((sum, gap) => sum + gap, 0);
-  // The time in which an arrival waits longer than x is the sum of what each stall has beyond x. It falls from stall to
-  // stall in straight lines: find the line that crosses the level.
+  // The time in which an arrival waits longer than x is the sum of what each stall has beyond x. It
+  // falls from stall to stall in straight lines: find the line that crosses the level.
   const allowed = total * (1 - percent / 100);
   let sum = 0;
   for (const [index, stall] of stalls.entries()) {

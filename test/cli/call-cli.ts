@@ -14,12 +14,18 @@ export interface CallOptions extends CliOptions {
 }
 
 /**
- * Runs the command line in this process: a new process takes a quarter of a second. What only a process has (its exit code,
- * signals, a closed pipe) is tested with `runCli`.
+ * Runs the command line in this process: a new process takes a quarter of a second. What only a
+ * process has (its exit code, signals, a closed pipe) is tested with `runCli`.
  */
 export async function callCli(
   args: readonly string[],
-  { input = "", env = {}, signal = new AbortController().signal, onOutput, columns }: CallOptions = {},
+  {
+    input = "",
+    env = {},
+    signal = new AbortController().signal,
+    onOutput,
+    columns,
+  }: CallOptions = {},
 ): Promise<CliRun> {
   const screen = columns === undefined ? {} : { isTTY: true, columns };
   const stdout = collector(screen, onOutput);
@@ -36,7 +42,12 @@ export async function callCli(
     setUnfinished: () => undefined,
   });
   const text = stdout.text();
-  return { exitCode, stdout: text, stderr: stderr.text(), lines: text.split("\n").filter((line) => line !== "") };
+  return {
+    exitCode,
+    stdout: text,
+    stderr: stderr.text(),
+    lines: text.split("\n").filter((line) => line !== ""),
+  };
 }
 
 type Output = Parameters<typeof createTerminal>[0];

@@ -6,7 +6,13 @@ import type { InboxStore } from "../../src/kit/index.js";
 import { createManualClock } from "../../src/kit/testing/index.js";
 import { postgresStore } from "../../src/kit/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
-import { makePool, newSchemaName, POSTGRES_PORT, POSTGRES_URL, quotedName } from "../contract/postgres-medium.js";
+import {
+  makePool,
+  newSchemaName,
+  POSTGRES_PORT,
+  POSTGRES_URL,
+  quotedName,
+} from "../contract/postgres-medium.js";
 import { hasServer } from "../prerequisites.js";
 import { tempFiles } from "./temp-files.js";
 
@@ -26,7 +32,11 @@ export const hasPostgres: boolean = await hasServer(POSTGRES_PORT);
 /** Where the inboxes of a test are. Each has no inbox yet, and is dropped after the test. */
 export const KINDS: readonly { kind: string; isThere: boolean; newPlace: () => Place }[] = [
   { kind: "a file", isThere: true, newPlace: newFile },
-  { kind: "PostgreSQL", isThere: hasPostgres || process.env["CI"] !== undefined, newPlace: newSchema },
+  {
+    kind: "PostgreSQL",
+    isThere: hasPostgres || process.env["CI"] !== undefined,
+    newPlace: newSchema,
+  },
 ];
 
 /** The place of an inbox. */
@@ -59,22 +69,29 @@ export function newSchema(): Place & { schema: string } {
     args: ["--db", POSTGRES_URL, "--schema", schema],
     createStore: () => postgresStore({ connectionString: POSTGRES_URL, schema }),
     age: (eventIds, ms) =>
-      onAdmin(`UPDATE ${name}.inbox SET due_at = due_at - $2, queue_at = queue_at - $2 WHERE event_id = ANY ($1)`, [
-        eventIds,
-        ms,
-      ]),
+      onAdmin(
+        `UPDATE ${name}.inbox SET due_at = due_at - $2, queue_at = queue_at - $2 WHERE event_id = ANY ($1)`,
+        [eventIds, ms],
+      ),
   };
 }
 
 /** An inbox in a file, with these events, that no receiver has open. */
-export async function fillInbox(fillings: readonly Filling[], endpoint = "default"): Promise<string> {
+export async function fillInbox(
+  fillings: readonly Filling[],
+  endpoint = "default",
+): Promise<string> {
   const place = newFile();
   await fill(place, fillings, endpoint);
   return place.args[1] as string;
 }
 
 /** Stores the events in this order, and closes the inbox. */
-export async function fill(place: Place, fillings: readonly Filling[], endpoint = "default"): Promise<void> {
+export async function fill(
+  place: Place,
+  fillings: readonly Filling[],
+  endpoint = "default",
+): Promise<void> {
   const store = place.createStore();
   const now = Date.now();
   const clock = createManualClock(now);
@@ -84,7 +101,11 @@ export async function fill(place: Place, fillings: readonly Filling[], endpoint 
   for (let from = 0, to = 0; from < fillings.length; from = to) {
     const { ageDays = 0 } = fillings[from] as Filling;
     // PostgreSQL stores the events of a batch in the order of their ids.
-    while (to < fillings.length && (fillings[to]?.ageDays ?? 0) === ageDays && (to === from || isInOrder(fillings, to)))
+    while (
+      to < fillings.length &&
+      (fillings[to]?.ageDays ?? 0) === ageDays &&
+      (to === from || isInOrder(fillings, to))
+    )
       to += 1;
     clock.setNow(now - ageDays * DAY_MS);
     const portion = fillings.slice(from, to);
@@ -97,7 +118,9 @@ export async function fill(place: Place, fillings: readonly Filling[], endpoint 
       const { seq, token } = result;
       const lastError = reason ?? "the queue is down";
       const after =
-        state === "dead" ? ({ state, delayMs: 0 } as const) : ({ state: "ready", delayMs: DAY_MS } as const);
+        state === "dead"
+          ? ({ state, delayMs: 0 } as const)
+          : ({ state: "ready", delayMs: DAY_MS } as const);
       return [{ seq, token, ...after, attempts: 20, possiblyRepeated: false, lastError }];
     });
     await store.commit({ ...batch, settlements });
@@ -111,11 +134,17 @@ function isInOrder(fillings: readonly Filling[], index: number): boolean {
   return (fillings[index - 1] as Filling).eventId < (fillings[index] as Filling).eventId;
 }
 
-function newEvent({ state = "done", body: content = "{}", ageDays: _age, ...event }: Filling, at: number): NewEvent {
+function newEvent(
+  { state = "done", body: content = "{}", ageDays: _age, ...event }: Filling,
+  at: number,
+): NewEvent {
   const body = Buffer.from(content as string);
   return {
     type: "signal.published",
-    received: { at, headers: { "content-type": "application/json", "x-service-signature": "t=1,v1=f00d" } },
+    received: {
+      at,
+      headers: { "content-type": "application/json", "x-service-signature": "t=1,v1=f00d" },
+    },
     leaseMs: state === "dead" || state === "failing" ? DAY_MS : null,
     bodyHash: createHash("sha256").update(body).digest(),
     reason: null,

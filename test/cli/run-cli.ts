@@ -21,7 +21,10 @@ export interface CliOptions {
   cwd?: string;
 }
 
-export function startCli(args: readonly string[], { input = "", env = {}, cwd }: CliOptions = {}): ChildProcess {
+export function startCli(
+  args: readonly string[],
+  { input = "", env = {}, cwd }: CliOptions = {},
+): ChildProcess {
   const child = spawn(process.execPath, [MAIN, ...args], {
     // Without the developer's environment: no SIGNALS_SECRET, no NO_COLOR.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
@@ -40,7 +43,12 @@ export function outcomeOf(child: ChildProcess): Promise<CliRun> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (exitCode) => {
-      resolve({ exitCode, stdout, stderr, lines: stdout.split("\n").filter((line) => line !== "") });
+      resolve({
+        exitCode,
+        stdout,
+        stderr,
+        lines: stdout.split("\n").filter((line) => line !== ""),
+      });
     });
   });
 }

@@ -55,7 +55,10 @@ interface Passed {
   body: Buffer;
 }
 
-/** A proxy before a receiver. @param change what it does to each request; or the status with which it refuses one */
+/**
+ * A proxy before a receiver. @param change what it does to each request; or the status with which
+ * it refuses one
+ */
 export async function serveProxy(
   target: string,
   change: (passed: Passed) => Partial<Passed> | number,
@@ -83,14 +86,18 @@ function passOn(
 ): void {
   const length = method === "GET" ? {} : { "content-length": String(body.byteLength) };
   const { "transfer-encoding": _chunked, "content-length": _length, ...others } = headers;
-  const onward = open(target, { method, headers: { ...others, ...length }, agent: false }, (answer) => {
-    let text = "";
-    answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-    answer.on("end", () => {
-      const { "content-length": _of, ...answered } = answer.headers;
-      response.writeHead(answer.statusCode ?? 502, answered).end(changeAnswer(text));
-    });
-  });
+  const onward = open(
+    target,
+    { method, headers: { ...others, ...length }, agent: false },
+    (answer) => {
+      let text = "";
+      answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      answer.on("end", () => {
+        const { "content-length": _of, ...answered } = answer.headers;
+        response.writeHead(answer.statusCode ?? 502, answered).end(changeAnswer(text));
+      });
+    },
+  );
   onward.on("error", () => response.destroy());
   onward.end(body);
 }

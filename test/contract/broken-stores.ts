@@ -5,7 +5,10 @@ import type { InboxStore } from "../../src/kit/inbox/store.js";
 import { ENDPOINTS } from "./cases/store-case.js";
 import type { Break } from "./plain-medium.js";
 
-/** A mistake that stores of this kind make, and the one case of the contract that is there to find it. */
+/**
+ * A mistake that stores of this kind make, and the one case of the contract that is there to find
+ * it.
+ */
 export interface BrokenStore extends Break {
   mistake: string;
   caught: string;
@@ -109,7 +112,10 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "counts a lease that never began as a crash",
     caught: "a lease whose hand-off never began is freed without a crash",
-    bend: (store) => ({ ...store, reclaim: (request) => store.reclaim({ ...request, crashed: true }) }),
+    bend: (store) => ({
+      ...store,
+      reclaim: (request) => store.reclaim({ ...request, crashed: true }),
+    }),
   },
   {
     mistake: "hands an event off at once, however often it crashed",
@@ -128,7 +134,10 @@ function inSql(sound: string, wrong: string): (store: InboxStore) => InboxStore 
   return (store) => ({
     ...store,
     async open(context) {
-      const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (this: Database.Database, sql) {
+      const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (
+        this: Database.Database,
+        sql,
+      ) {
         return prepare.call(this, sql.replace(sound, wrong));
       });
       await store.open(context).finally(() => spy.mockRestore());
@@ -149,11 +158,13 @@ function checkThenInsert(store: InboxStore): InboxStore {
       const inserted: AcceptResult[] = [];
       for (const event of accepts) {
         // Its mistake is about ids alone.
-        const isKnown = event.contentKey !== null || (await store.get(endpoint, event.eventId)) !== undefined;
+        const isKnown =
+          event.contentKey !== null || (await store.get(endpoint, event.eventId)) !== undefined;
         await Promise.resolve();
         const [result] = (await store.commit(part(endpoint, { accepts: [event] }))).accepts;
         // INSERT OR IGNORE, and no look at what it did.
-        if (result !== undefined) inserted.push(isKnown ? result : { token: 0, ...result, status: "accepted" });
+        if (result !== undefined)
+          inserted.push(isKnown ? result : { token: 0, ...result, status: "accepted" });
       }
       const claimed = await store.commit(part(endpoint, { claim }));
       return { settlements: settled.settlements, accepts: inserted, claim: claimed.claim };
@@ -161,11 +172,16 @@ function checkThenInsert(store: InboxStore): InboxStore {
   };
 }
 
-function withContentKey(keyOf: (event: NewEvent) => Uint8Array | null): (store: InboxStore) => InboxStore {
+function withContentKey(
+  keyOf: (event: NewEvent) => Uint8Array | null,
+): (store: InboxStore) => InboxStore {
   return (store) => ({
     ...store,
     commit: (batch) =>
-      store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, contentKey: keyOf(event) })) }),
+      store.commit({
+        ...batch,
+        accepts: batch.accepts.map((event) => ({ ...event, contentKey: keyOf(event) })),
+      }),
   });
 }
 
@@ -197,7 +213,10 @@ function hideBackfills(store: InboxStore): InboxStore {
 
 function forgetRepeated(store: InboxStore): InboxStore {
   const accepted = (event: NewEvent): NewEvent => ({ ...event, possiblyRepeated: false });
-  return { ...store, commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(accepted) }) };
+  return {
+    ...store,
+    commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(accepted) }),
+  };
 }
 
 function replayById(store: InboxStore): InboxStore {
@@ -216,8 +235,13 @@ function hashesOfAll(store: InboxStore): InboxStore {
   return {
     ...store,
     async bodyHashes(_endpoint, beforeSeq, limit) {
-      const pages = await Promise.all(ENDPOINTS.map((each) => store.bodyHashes(each, beforeSeq, limit)));
-      return { hashes: pages.flatMap(({ hashes }) => hashes), nextBeforeSeq: pages[0]?.nextBeforeSeq ?? null };
+      const pages = await Promise.all(
+        ENDPOINTS.map((each) => store.bodyHashes(each, beforeSeq, limit)),
+      );
+      return {
+        hashes: pages.flatMap(({ hashes }) => hashes),
+        nextBeforeSeq: pages[0]?.nextBeforeSeq ?? null,
+      };
     },
   };
 }
@@ -253,7 +277,10 @@ function keepText(store: InboxStore): InboxStore {
   return {
     ...store,
     commit: (batch) =>
-      store.commit({ ...batch, accepts: batch.accepts.map((event) => ({ ...event, body: asText(event.body) })) }),
+      store.commit({
+        ...batch,
+        accepts: batch.accepts.map((event) => ({ ...event, body: asText(event.body) })),
+      }),
   };
 }
 
@@ -268,6 +295,12 @@ function claimFirst(store: InboxStore): InboxStore {
   };
 }
 function queueAnew(store: InboxStore): InboxStore {
-  const fromNow = (each: Settlement): Settlement => ({ ...each, delayMs: Math.max(0, each.delayMs) });
-  return { ...store, commit: (batch) => store.commit({ ...batch, settlements: batch.settlements.map(fromNow) }) };
+  const fromNow = (each: Settlement): Settlement => ({
+    ...each,
+    delayMs: Math.max(0, each.delayMs),
+  });
+  return {
+    ...store,
+    commit: (batch) => store.commit({ ...batch, settlements: batch.settlements.map(fromNow) }),
+  };
 }

@@ -2,7 +2,10 @@ import type { InboxStore } from "../../src/kit/index.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import type { ContractMedium } from "./store-contract.js";
 
-/** What a broken store does otherwise. `store` is what the process sees; its writes reach the medium a turn later. */
+/**
+ * What a broken store does otherwise. `store` is what the process sees; its writes reach the medium
+ * a turn later.
+ */
 export interface Break {
   /** Bends the store that all writes and reads go through. */
   bend?(store: InboxStore): InboxStore;
@@ -11,10 +14,13 @@ export interface Break {
 }
 
 /**
- * A store with a medium below it that writes reach a turn of the event loop later, as a disk: sound as it stands, and
- * made wrong in one place by a {@link Break}.
+ * A store with a medium below it that writes reach a turn of the event loop later, as a disk: sound
+ * as it stands, and made wrong in one place by a {@link Break}.
  */
-export function plainMedium({ bend = (store) => store, waits = () => true }: Break = {}): ContractMedium {
+export function plainMedium({
+  bend = (store) => store,
+  waits = () => true,
+}: Break = {}): ContractMedium {
   const inMemory = bend(memoryStore());
   const onMedium = bend(memoryStore());
   let flushed: Promise<unknown> = Promise.resolve();

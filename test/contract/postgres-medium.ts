@@ -23,7 +23,10 @@ export function makePool(max = 4, options = "", connectionString = POSTGRES_URL)
   return new Pool({ connectionString, max, options });
 }
 
-/** A store that the database's time stands still for, until `advance`. @param url of the server, or of what is before it */
+/**
+ * A store that the database's time stands still for, until `advance`. @param url of the server, or
+ * of what is before it
+ */
 export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium> {
   const schema = newSchemaName();
   const name = quotedName(schema);

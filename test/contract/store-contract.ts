@@ -19,7 +19,9 @@ export interface ContractCase {
 }
 
 /** Makes the tests of a store's guarantees. Each case has a medium of its own. */
-export function storeContract(createMedium: () => ContractMedium | Promise<ContractMedium>): ContractCase[] {
+export function storeContract(
+  createMedium: () => ContractMedium | Promise<ContractMedium>,
+): ContractCase[] {
   return CASES.map(({ guarantee, name, run }) => ({
     guarantee,
     name,
@@ -39,7 +41,8 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
       };
       try {
         const store = await open(medium.createStore());
-        const sibling = medium.createSibling === undefined ? store : await open(medium.createSibling());
+        const sibling =
+          medium.createSibling === undefined ? store : await open(medium.createSibling());
         const readBack = medium.readBack ?? ((endpoint, eventId) => store.get(endpoint, eventId));
         await run({ store, sibling, medium, open, readBack, advance });
       } finally {
@@ -52,4 +55,10 @@ export function storeContract(createMedium: () => ContractMedium | Promise<Contr
   }));
 }
 
-const CASES = [...ACCEPT_CASES, ...LEASE_CASES, ...CRASH_CASES, ...ADMINISTRATION_CASES, ...READING_CASES];
+const CASES = [
+  ...ACCEPT_CASES,
+  ...LEASE_CASES,
+  ...CRASH_CASES,
+  ...ADMINISTRATION_CASES,
+  ...READING_CASES,
+];

@@ -29,12 +29,15 @@ const hasPostgres = own !== undefined || (await hasServer(POSTGRES_PORT));
 
 for (const [store, createMedium] of Object.entries(MEDIA)) {
   const testOn = testWith(store !== "postgres" || hasPostgres);
-  for (const { guarantee, name, run } of storeContract(createMedium)) testOn(`${store}: ${guarantee}, ${name}`, run);
+  for (const { guarantee, name, run } of storeContract(createMedium))
+    testOn(`${store}: ${guarantee}, ${name}`, run);
 }
 
 test("every guarantee of the port has a case, and no case has the name of another", () => {
   const cases = storeContract(() => plainMedium());
   const guarantees = new Set(cases.map(({ guarantee }) => guarantee));
-  expect([...guarantees].toSorted()).toEqual(Array.from({ length: 16 }, (_, index) => `G${index + 1}`).toSorted());
+  expect([...guarantees].toSorted()).toEqual(
+    Array.from({ length: 16 }, (_, index) => `G${index + 1}`).toSorted(),
+  );
   expect(new Set(cases.map((each) => each.name)).size).toBe(cases.length);
 });

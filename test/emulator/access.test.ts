@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATIONS, type OperationName } from "../../src/service/contract/operations.js";
 import { errorEnvelopeSchema } from "../../src/service/contract/error-envelope.js";
-import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
+import {
+  openEmulator,
+  refusal,
+  startEmulator,
+  type Asked,
+  type RunningEmulator,
+} from "./start-emulator.js";
 
 let running: RunningEmulator;
 beforeAll(async () => {
@@ -14,43 +20,74 @@ const STARTS = "/research/promotion-investigations";
 const NO_TASK = `${STARTS}/task_00000000-0000-4000-8000-000000000000`;
 
 /** A right call of each protected operation, but for who makes it. */
-const CALLS: Record<Exclude<OperationName, "productProfile">, readonly [path: string, how: Asked]> = {
-  startInvestigation: [STARTS, { body: { slug: "no-such-product", idempotency_key: UUID, confirm_usage: true } }],
+const CALLS: Record<
+  Exclude<OperationName, "productProfile">,
+  readonly [path: string, how: Asked]
+> = {
+  startInvestigation: [
+    STARTS,
+    { body: { slug: "no-such-product", idempotency_key: UUID, confirm_usage: true } },
+  ],
   readInvestigation: [NO_TASK, {}],
-  registerWebhook: ["/alerts/webhooks", { body: { url: "https://example.com/hook", signal_types: ["new_model"] } }],
+  registerWebhook: [
+    "/alerts/webhooks",
+    { body: { url: "https://example.com/hook", signal_types: ["new_model"] } },
+  ],
   searchDemand: ["/research/search-demand?limit=1", {}],
   rankings: ["/research/rankings?limit=1", {}],
 };
-const PROTECTED = (Object.keys(CALLS) as (keyof typeof CALLS)[]).map((name) => [name, ...CALLS[name]] as const);
+const PROTECTED = (Object.keys(CALLS) as (keyof typeof CALLS)[]).map(
+  (name) => [name, ...CALLS[name]] as const,
+);
 
-test.each(PROTECTED)("%s wants a key: 401 without, with a wrong or a revoked one", async (_name, path, how) => {
-  const { key } = await running.account("pro");
-  const said = async (headers: Record<string, string>) => {
-    const told = await running.ask(path, { ...how, headers });
-    expect(errorEnvelopeSchema.safeParse(told.body).success).toBe(true);
-    expect(told.headers.get("www-authenticate")).toBe("Bearer");
-    return refusal(told);
-  };
-  expect(await said({})).toEqual({ status: 401, code: "API_KEY_MISSING" });
-  for (const authorization of [`Basic ${key}`, "Bearer", `Bearer ${key} x`, `Bearer ${key.slice(0, -1)}`, key]) {
-    expect((await said({ authorization })).status, authorization).toBe(401);
-  }
-  const found = (await running.emulator.control.listAccounts()).items.at(-1);
-  const [listed] = (await running.emulator.control.listKeys({ account_id: found?.account_id ?? 0 })).items;
-  await running.emulator.control.revokeKey({ key_id: listed?.key_id ?? "" });
-  expect(await said({ authorization: `Bearer ${key}` })).toEqual({ status: 401, code: "API_KEY_REVOKED" });
-});
+test.each(PROTECTED)(
+  "%s wants a key: 401 without, with a wrong or a revoked one",
+  async (_name, path, how) => {
+    const { key } = await running.account("pro");
+    const said = async (headers: Record<string, string>) => {
+      const told = await running.ask(path, { ...how, headers });
+      expect(errorEnvelopeSchema.safeParse(told.body).success).toBe(true);
+      expect(told.headers.get("www-authenticate")).toBe("Bearer");
+      return refusal(told);
+    };
+    expect(await said({})).toEqual({ status: 401, code: "API_KEY_MISSING" });
+    for (const authorization of [
+      `Basic ${key}`,
+      "Bearer",
+      `Bearer ${key} x`,
+      `Bearer ${key.slice(0, -1)}`,
+      key,
+    ]) {
+      expect((await said({ authorization })).status, authorization).toBe(401);
+    }
+    const found = (await running.emulator.control.listAccounts()).items.at(-1);
+    const [listed] = (
+      await running.emulator.control.listKeys({ account_id: found?.account_id ?? 0 })
+    ).items;
+    await running.emulator.control.revokeKey({ key_id: listed?.key_id ?? "" });
+    expect(await said({ authorization: `Bearer ${key}` })).toEqual({
+      status: 401,
+      code: "API_KEY_REVOKED",
+    });
+  },
+);
 
-test.each(PROTECTED)("%s wants its scope: 403 with all others [authentication/scopes]", async (name, path, how) => {
-  const { scope } = OPERATIONS[name];
-  const others = (["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const).filter(
-    (each) => each !== scope,
-  );
-  const { key } = await running.account("pro", { scopes: others });
-  expect(refusal(await running.ask(path, { ...how, key }))).toEqual({ status: 403, code: "SCOPE_INSUFFICIENT" });
-  const { key: none } = await running.account("pro", { scopes: [] });
-  expect(refusal(await running.ask(path, { ...how, key: none })).status).toBe(403);
-});
+test.each(PROTECTED)(
+  "%s wants its scope: 403 with all others [authentication/scopes]",
+  async (name, path, how) => {
+    const { scope } = OPERATIONS[name];
+    const others = (
+      ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const
+    ).filter((each) => each !== scope);
+    const { key } = await running.account("pro", { scopes: others });
+    expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
+      status: 403,
+      code: "SCOPE_INSUFFICIENT",
+    });
+    const { key: none } = await running.account("pro", { scopes: [] });
+    expect(refusal(await running.ask(path, { ...how, key: none })).status).toBe(403);
+  },
+);
 
 test.each([
   ["searchDemand", "api.access"],
@@ -61,17 +98,27 @@ test.each([
   ["startInvestigation", "api.access"],
   ["readInvestigation", "api.access"],
   ["registerWebhook", "api.access"],
-] as const)("%s wants the entitlement %s: 403 without it [authentication/entitlements]", async (name, missing) => {
-  const [path, how] = CALLS[name];
-  const all = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"] as const;
-  const { key, accountId } = await running.account("pro", { entitlements: all.filter((each) => each !== missing) });
-  expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
-    status: 403,
-    code: "ACCESS_INSUFFICIENT",
-  });
-  await running.emulator.control.updateAccount({ account_id: accountId, entitlements: [...all] });
-  expect((await running.ask(path, { ...how, key })).status).not.toBe(403);
-});
+] as const)(
+  "%s wants the entitlement %s: 403 without it [authentication/entitlements]",
+  async (name, missing) => {
+    const [path, how] = CALLS[name];
+    const all = [
+      "api.access",
+      "search_demand.full_database",
+      "market.rankings",
+      "market.advanced_filters",
+    ] as const;
+    const { key, accountId } = await running.account("pro", {
+      entitlements: all.filter((each) => each !== missing),
+    });
+    expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
+      status: 403,
+      code: "ACCESS_INSUFFICIENT",
+    });
+    await running.emulator.control.updateAccount({ account_id: accountId, entitlements: [...all] });
+    expect((await running.ask(path, { ...how, key })).status).not.toBe(403);
+  },
+);
 
 test("Developer Access stands in for the entitlements of research, but not for api.access [authentication/entitlements]", async () => {
   const { key } = await running.account("developer", { entitlements: ["api.access"] });
@@ -82,11 +129,18 @@ test("Developer Access stands in for the entitlements of research, but not for a
 });
 
 test("an extra dimension of the rankings wants the account's feature", async () => {
-  const entitlements = ["api.access", "market.rankings", "market.advanced_filters", "market.sort.ai"] as const;
+  const entitlements = [
+    "api.access",
+    "market.rankings",
+    "market.advanced_filters",
+    "market.sort.ai",
+  ] as const;
   const { key } = await running.account("pro", { entitlements });
   const statusOf = async (sort: string) =>
     (await running.ask(`/research/rankings?limit=1&sort=${sort}`, { key })).status;
-  expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([200, 200, 403]);
+  expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([
+    200, 200, 403,
+  ]);
 });
 
 test("a public profile needs no key, and looks at none; in another language than the service's it is English [authentication/public-needs-no-key] [services/public-catalog]", async () => {
@@ -95,10 +149,15 @@ test("a public profile needs no key, and looks at none; in another language than
     ["zh-CN", "zh-CN"],
     ["a-text-of-more-than-20", "en"],
   ]) {
-    const { status, body } = await running.ask(`${path}?locale=${locale}`, { headers: { authorization: "nonsense" } });
+    const { status, body } = await running.ask(`${path}?locale=${locale}`, {
+      headers: { authorization: "nonsense" },
+    });
     expect([status, body["resolved_locale"]]).toEqual([200, resolved]);
   }
-  expect(refusal(await running.ask("/tools/no-such-product"))).toEqual({ status: 404, code: "PRODUCT_NOT_FOUND" });
+  expect(refusal(await running.ask("/tools/no-such-product"))).toEqual({
+    status: 404,
+    code: "PRODUCT_NOT_FOUND",
+  });
 });
 
 test("a key is shown once and kept hashed [authentication/bearer-keys]", async () => {
@@ -115,7 +174,10 @@ test("search demand and rankings take a session token, others do not [authentica
   const { token } = await control.createSession({ account_id: accountId });
   expect((await control.listKeys({ account_id: accountId })).items).toHaveLength(1);
   const statuses = await Promise.all(
-    PROTECTED.map(async ([name, path, how]) => [name, (await running.ask(path, { ...how, key: token })).status]),
+    PROTECTED.map(async ([name, path, how]) => [
+      name,
+      (await running.ask(path, { ...how, key: token })).status,
+    ]),
   );
   expect(Object.fromEntries(statuses)).toEqual({
     startInvestigation: 401,
@@ -125,7 +187,12 @@ test("search demand and rankings take a session token, others do not [authentica
     rankings: 200,
   });
   const [claims = "", signature = ""] = token.split(".");
-  for (const forged of [`${claims}x.${signature}`, `${claims}.${signature.slice(1)}`, `${claims}.`, `${token}.x`]) {
+  for (const forged of [
+    `${claims}x.${signature}`,
+    `${claims}.${signature.slice(1)}`,
+    `${claims}.`,
+    `${token}.x`,
+  ]) {
     expect(refusal(await running.ask("/research/rankings", { key: forged }))).toEqual({
       status: 401,
       code: "SESSION_INVALID",
@@ -164,10 +231,15 @@ test("refusals come in order: key, rate, scope, fault, parameters, quota, and th
   const { key, accountId } = await own.account("developer");
   const bare = await control.createKey({ account_id: accountId, scopes: [] });
   const [path, right] = CALLS.startInvestigation;
-  const codeOf = async (given: string, how: Asked) => refusal(await own.ask(path, { ...how, key: given })).code;
+  const codeOf = async (given: string, how: Asked) =>
+    refusal(await own.ask(path, { ...how, key: given })).code;
   const wrong = { body: {} };
   while ((await own.ask("/research/rankings?limit=1", { key })).status === 200);
-  await control.setOperationFault({ operation: "startInvestigation", code: "DATA_UNAVAILABLE", calls: 1 });
+  await control.setOperationFault({
+    operation: "startInvestigation",
+    code: "DATA_UNAVAILABLE",
+    calls: 1,
+  });
 
   expect(await codeOf(bare.key, wrong)).toBe("SCOPE_INSUFFICIENT");
   while ((await codeOf(bare.key, wrong)) === "SCOPE_INSUFFICIENT");
@@ -191,7 +263,11 @@ test("the quota headers are on every answer to a caller of Developer Access who 
   };
   const quota = ["50", "50", "50;month", "2026-11-01T00:00:00.000Z"];
   expect(await told("/alerts/webhooks", { body: {} })).toEqual([403, ...quota]);
-  await own.emulator.control.setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 1 });
+  await own.emulator.control.setOperationFault({
+    operation: "rankings",
+    code: "DATA_UNAVAILABLE",
+    calls: 1,
+  });
   expect(await told("/research/rankings")).toEqual([503, ...quota]);
   while ((await own.ask(NO_TASK, { key })).status !== 429);
   expect(await told(NO_TASK)).toEqual([429, ...quota]);

@@ -20,7 +20,11 @@ const right = { slug: "acme", idempotency_key: UUID, confirm_usage: true };
 /** What calls of the API can change. */
 const state = async (): Promise<object[]> => {
   const { control } = running.emulator;
-  return Promise.all([control.listAccounts(), control.listRegistrations({}), control.listInvestigations({})]);
+  return Promise.all([
+    control.listAccounts(),
+    control.listRegistrations({}),
+    control.listInvestigations({}),
+  ]);
 };
 
 /** Bytes that are no body of any operation. */
@@ -37,14 +41,25 @@ const NO_BODIES: readonly (string | Uint8Array)[] = [
   "slug=acme&confirm_usage=true",
 ];
 
-const QUERIES = ["limit=", "limit=1e1", "page=1&page=2", "__proto__=1", "constructor=1", "a[b]=1", "limit=1;page=1"];
+const QUERIES = [
+  "limit=",
+  "limit=1e1",
+  "page=1&page=2",
+  "__proto__=1",
+  "constructor=1",
+  "a[b]=1",
+  "limit=1;page=1",
+];
 
-// What the schemas refuse is in test/unit/api and, at random, in test/properties. Here are bytes, types and queries that no
-// schema sees.
+// What the schemas refuse is in test/unit/api and, at random, in test/properties. Here are bytes,
+// types and queries that no schema sees.
 const CASES: readonly (readonly [path: string, how: Asked])[] = [
   ...NO_BODIES.flatMap((body) => [START, WEBHOOKS].map((path) => [path, { body }] as const)),
   [START, { body: { ...right, constructor: 1 } }],
-  [WEBHOOKS, { body: { url: "https://example.com/hook", signal_types: ["new_model"], secret: "x" } }],
+  [
+    WEBHOOKS,
+    { body: { url: "https://example.com/hook", signal_types: ["new_model"], secret: "x" } },
+  ],
   ...QUERIES.map((query) => [`/research/rankings?${query}`, {}] as const),
   ...["text/plain", "application/jsonp", "application/json; charset=utf-16", ""].map(
     (type) => [START, { body: right, headers: { "Content-Type": type } }] as const,
@@ -60,7 +75,11 @@ test("input that is not well-formed gets 400 with the envelope, and changes noth
   for (const [path, how] of CASES) {
     // A key of its own for each: so many requests would be too many for one.
     const { key: fresh } = await running.emulator.control.createKey({ account_id: 1 });
-    const told = await running.ask(path, { ...how, key: fresh, method: how.body === undefined ? "GET" : "POST" });
+    const told = await running.ask(path, {
+      ...how,
+      key: fresh,
+      method: how.body === undefined ? "GET" : "POST",
+    });
     const isEnvelope = errorEnvelopeSchema.safeParse(told.body).success;
     const hasStack = /\bat .*\.(js|ts)|node:internal|SQLITE|Zod/.test(told.text);
     if (told.status !== 400 || !isEnvelope || hasStack)
@@ -71,7 +90,12 @@ test("input that is not well-formed gets 400 with the envelope, and changes noth
 }, 120_000);
 
 test("a refused body names the parameters and repeats no value of them", async () => {
-  const body = { slug: "S3CRET", idempotency_key: "s3cret", confirm_usage: "s3cret", extra: "s3cret" };
+  const body = {
+    slug: "S3CRET",
+    idempotency_key: "s3cret",
+    confirm_usage: "s3cret",
+    extra: "s3cret",
+  };
   const told = await running.ask(START, { body, key });
   expect(told.body["error"]).toMatchObject({
     code: "INVALID_BODY",
@@ -94,7 +118,10 @@ test.each([
   ["/tools/a%2fb", "PRODUCT_NOT_FOUND"],
 ])("%s is not there: %s [error-statuses/404]", async (path, code) => {
   const told = await running.ask(path, { key });
-  expect([refusal(told), errorEnvelopeSchema.safeParse(told.body).success]).toEqual([{ status: 404, code }, true]);
+  expect([refusal(told), errorEnvelopeSchema.safeParse(told.body).success]).toEqual([
+    { status: 404, code },
+    true,
+  ]);
 });
 
 test("a wrong method gets 404, as the document has no other error", async () => {

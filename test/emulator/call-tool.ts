@@ -3,7 +3,11 @@ import { askAt, type Asked, type Told } from "./start-emulator.js";
 
 /** The result of a tool's call, with the HTTP answer that it came in. */
 export interface ToolAnswer extends Omit<Told, "body"> {
-  result: { content: { type: string; text: string }[]; structuredContent?: object; isError?: boolean };
+  result: {
+    content: { type: string; text: string }[];
+    structuredContent?: object;
+    isError?: boolean;
+  };
   /** The error of a refused call, which stands in the text. */
   error: { code: string; message: string; details?: unknown } | null;
 }
@@ -14,7 +18,12 @@ export function sendMessage(emulator: Emulator, message: object, how: Asked = {}
 }
 
 /** Calls a tool as the service's document shows it: without a handshake. */
-export async function callTool(emulator: Emulator, key: string, name: string, given?: object): Promise<ToolAnswer> {
+export async function callTool(
+  emulator: Emulator,
+  key: string,
+  name: string,
+  given?: object,
+): Promise<ToolAnswer> {
   const params = { name, ...(given !== undefined && { arguments: given }) };
   const told = await sendMessage(emulator, { id: 1, method: "tools/call", params }, { key });
   const result = told.body["result"] as ToolAnswer["result"] | undefined;

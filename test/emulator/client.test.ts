@@ -15,11 +15,17 @@ async function connect() {
 
 test("an investigation is started once, waited for, and its report read", async () => {
   const { client, clock, slug } = await connect();
-  const input = { slug, idempotencyKey: "01890a5d-ac96-774b-bcce-b302099a8057", confirmUsage: true } as const;
+  const input = {
+    slug,
+    idempotencyKey: "01890a5d-ac96-774b-bcce-b302099a8057",
+    confirmUsage: true,
+  } as const;
   const { task_id } = await client.startInvestigation(input);
   expect((await client.startInvestigation(input)).task_id).toBe(task_id);
   const polls: number[] = [];
-  const waiting = client.waitForInvestigation(task_id, { onProgress: () => void polls.push(clock.elapsed()) });
+  const waiting = client.waitForInvestigation(task_id, {
+    onProgress: () => void polls.push(clock.elapsed()),
+  });
   await settleOn(clock, waiting);
   const task = await waiting;
   expect(task).toMatchObject({ status: "succeeded", stage: "complete", poll_after_seconds: null });

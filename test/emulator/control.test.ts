@@ -35,7 +35,9 @@ interface Listed {
 test("what is listed is what there is as methods, each with its input and a sentence", async () => {
   const { body } = await control("");
   const operations = body["operations"] as Listed[];
-  expect(operations.map(({ name }) => name).sort()).toEqual(Object.keys(running.emulator.control).sort());
+  expect(operations.map(({ name }) => name).sort()).toEqual(
+    Object.keys(running.emulator.control).sort(),
+  );
   for (const { path, about, input } of operations) {
     expect(path).toMatch(/^\/_emulator\/[a-z]/);
     expect(about, path).toMatch(/^[A-Z].*\.$/);
@@ -51,11 +53,19 @@ test("the same over HTTP as by methods", async () => {
   const { items } = await running.emulator.control.listAccounts();
   expect(items.at(-1)).toEqual({ ...made.body, calls_this_month: 0 });
   const { account_id } = items.at(-1) ?? { account_id: 0 };
-  const created = await control(`/accounts/${account_id}/keys`, { body: { scopes: ["research:read"] } });
-  expect((await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string })).status).toBe(200);
+  const created = await control(`/accounts/${account_id}/keys`, {
+    body: { scopes: ["research:read"] },
+  });
+  expect(
+    (await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string }))
+      .status,
+  ).toBe(200);
   const revoked = await control(`/keys/${created.body["key_id"] as string}`, { method: "DELETE" });
   expect(revoked.body["revoked_at"]).toBe(new Date(running.clock.now()).toISOString());
-  expect((await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string })).status).toBe(401);
+  expect(
+    (await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string }))
+      .status,
+  ).toBe(401);
 });
 
 test.each([
@@ -64,16 +74,27 @@ test.each([
   ["/clock/advance?months=1&months=1", {}, "months: is given more than once"],
   ["/clock/advance?to=2026-12-24T00:00:00Z&months=1", undefined, "to cannot be combined"],
   ["/faults/deliveries?kind=status&value=5", undefined, "registration_id: is required"],
-  ["/accounts?tier=pro&entitlements=api.access&entitlements=all", undefined, "entitlements.1: must be one of"],
+  [
+    "/accounts?tier=pro&entitlements=api.access&entitlements=all",
+    undefined,
+    "entitlements.1: must be one of",
+  ],
 ])("an input that makes no sense is refused by name: %s %j", async (path, body, message) => {
   const told = await control(path, { method: "POST", ...(body !== undefined && { body }) });
-  expect([told.status, told.body["error"]]).toMatchObject([400, { message: expect.stringContaining(message) }]);
+  expect([told.status, told.body["error"]]).toMatchObject([
+    400,
+    { message: expect.stringContaining(message) },
+  ]);
 });
 
 test("a body over the limit is read to its end, so that a client that writes it first gets the 400", async () => {
   const socket = connect(Number(new URL(running.emulator.url).port), "127.0.0.1");
   const body = "x".repeat(16 * 1024 * 1024);
-  const head = ["POST /_emulator/accounts HTTP/1.1", "Host: localhost", `Content-Length: ${body.length}`];
+  const head = [
+    "POST /_emulator/accounts HTTP/1.1",
+    "Host: localhost",
+    `Content-Length: ${body.length}`,
+  ];
   await new Promise<void>((resolve, reject) => {
     socket.on("error", reject).write(`${head.join("\r\n")}\r\n\r\n${body}`, () => resolve());
   });
@@ -91,9 +112,14 @@ test("a path of the control API that has not this method says which it has", asy
 });
 
 test("the address itself sends a browser to the dashboard, and tells all else what runs here", async () => {
-  const browser = await fetch(running.emulator.url, { headers: { Accept: "text/html,*/*;q=0.8" }, redirect: "manual" });
+  const browser = await fetch(running.emulator.url, {
+    headers: { Accept: "text/html,*/*;q=0.8" },
+    redirect: "manual",
+  });
   expect([browser.status, browser.headers.get("location")]).toEqual([302, "_emulator/ui/"]);
-  const { headers, body } = await askAt(() => running.emulator.url)("/", { headers: { Accept: "*/*" } });
+  const { headers, body } = await askAt(() => running.emulator.url)("/", {
+    headers: { Accept: "*/*" },
+  });
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(body).toMatchObject({
     parts: [
@@ -129,7 +155,9 @@ function statusOf(
 test("without a token, control API and dashboard answer this machine alone, and no page of another site [authentication/session-tokens]", async () => {
   const { host } = new URL(running.emulator.url);
   const own = { Host: host };
-  expect(await statusOf({ ...own, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" })).toBe(200);
+  expect(
+    await statusOf({ ...own, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" }),
+  ).toBe(200);
   for (const path of ["/_emulator/accounts", "/_emulator", "/_emulator/ui/"]) {
     for (const headers of [
       { Host: "rebound.example", Origin: "http://rebound.example" },
@@ -142,7 +170,10 @@ test("without a token, control API and dashboard answer this machine alone, and 
     }
   }
   const { key } = await running.account("enterprise");
-  expect(refusal(await control("/accounts", { key }))).toEqual({ status: 403, code: "API_KEY_NOT_ALLOWED" });
+  expect(refusal(await control("/accounts", { key }))).toEqual({
+    status: 403,
+    code: "API_KEY_NOT_ALLOWED",
+  });
 });
 
 test("the remote MCP answers no proxy of this machine", async () => {
@@ -156,13 +187,18 @@ test("the dashboard has a strict policy, and its files are found below any path"
   expect([noSlash.status, noSlash.headers.get("location")]).toEqual([302, "ui/"]);
   const page = await fetch(`${url}/_emulator/ui/`);
   expect(Object.fromEntries(page.headers)).toMatchObject({
-    "content-security-policy": expect.stringMatching(/^default-src 'none';.*frame-ancestors 'none'$/),
+    "content-security-policy": expect.stringMatching(
+      /^default-src 'none';.*frame-ancestors 'none'$/,
+    ),
     "content-type": "text/html; charset=utf-8",
     "cache-control": "no-store",
   });
-  const assets = [...(await page.text()).matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+  const assets = [...(await page.text()).matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(
+    ([, path = ""]) => path,
+  );
   expect(assets.length).toBeGreaterThan(1);
-  for (const asset of assets) expect((await fetch(`${url}/_emulator/ui/${asset}`)).status).toBe(200);
+  for (const asset of assets)
+    expect((await fetch(`${url}/_emulator/ui/${asset}`)).status).toBe(200);
   for (const path of ["assets/style.css", "assets/..%2Fdashboard.js", "index.html"]) {
     expect([path, (await fetch(`${url}/_emulator/ui/${path}`)).status]).toEqual([path, 404]);
   }
@@ -172,11 +208,15 @@ test("the clock goes forward by spans and to moments, and never back", async () 
   const own = await startEmulator();
   const { advance, now } = own.emulator.control;
   expect((await now()).now).toBe(new Date(BEGINNING).toISOString());
-  expect((await advance({ hours: 1, minutes: 1, seconds: 1, ms: 1 })).now).toBe("2026-10-31T21:01:01.001Z");
+  expect((await advance({ hours: 1, minutes: 1, seconds: 1, ms: 1 })).now).toBe(
+    "2026-10-31T21:01:01.001Z",
+  );
   // A month that has no such day ends on its last one.
   expect((await advance({ months: 1 })).now).toBe("2026-11-30T21:01:01.001Z");
   expect((await advance({ to: "2027-01-01T01:00:00+01:00" })).now).toBe("2027-01-01T00:00:00.000Z");
-  await expect(advance({ to: "2026-12-31T00:00:00Z" })).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
+  await expect(advance({ to: "2026-12-31T00:00:00Z" })).rejects.toMatchObject({
+    code: "INVALID_PARAMETERS",
+  });
   await expect(advance({ months: 121 })).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
   expect((await now()).now).toBe("2027-01-01T00:00:00.000Z");
   await own.clock.advance(5000);
@@ -192,7 +232,9 @@ test("a moved clock tells what was sent on the way, and what it paused", async (
   const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
   await own.emulator.control.follow({ account_id: accountId, slugs: [slug] });
   const register = async (status: number): Promise<string> => {
-    const { url } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+    const { url } = await serveEndpoint(
+      (_request, response) => void response.writeHead(status).end(),
+    );
     const hook = { url, signal_types: ["price_increased"] };
     return (await own.ask("/alerts/webhooks", { key, body: hook })).body["id"] as string;
   };
@@ -241,8 +283,11 @@ test("a stream tells callers of the control API of each change and of the time, 
   const stream = `${emulator.url}/_emulator/changes`;
   expect((await fetch(stream)).status).toBe(401);
   const { body } = await fetch(stream, { headers: { Authorization: "Bearer token_of_this_test" } });
-  const reader = (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()).getReader();
-  const next = async (): Promise<unknown> => JSON.parse((await reader.read()).value ?? "null") as unknown;
+  const reader = (body as ReadableStream<Uint8Array>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
+  const next = async (): Promise<unknown> =>
+    JSON.parse((await reader.read()).value ?? "null") as unknown;
   expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
   await emulator.control.createAccount({ tier: "pro" });
   expect(await next()).toEqual({ now: BEGINNING, hasChanged: true });
@@ -255,7 +300,10 @@ test("a stream tells callers of the control API of each change and of the time, 
 test("what onEvent throws is logged, and stops neither the emulator nor the events after it", async () => {
   const events: string[] = [];
   const lines: Record<string, unknown>[] = [];
-  const logger = pino({}, { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) });
+  const logger = pino(
+    {},
+    { write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+  );
   const own = await startEmulator({
     logger,
     onEvent({ event }) {
@@ -275,14 +323,20 @@ const elsewhere = Object.values(networkInterfaces())
   .flat()
   .find((each) => each?.internal === false && each.family === "IPv4")?.address;
 
-test.skipIf(elsewhere === undefined)("without a token the control API answers no caller from the network", async () => {
-  const own = await startEmulator({ host: "0.0.0.0" });
-  const { port } = new URL(own.emulator.url);
-  expect((await fetch(`http://${elsewhere ?? ""}:${port}/openapi.json`)).status).toBe(200);
-  for (const host of [`${elsewhere ?? ""}:${port}`, `localhost:${port}`]) {
-    expect([host, await statusOf({ Host: host }, { host: elsewhere, port })]).toEqual([host, 403]);
-  }
-});
+test.skipIf(elsewhere === undefined)(
+  "without a token the control API answers no caller from the network",
+  async () => {
+    const own = await startEmulator({ host: "0.0.0.0" });
+    const { port } = new URL(own.emulator.url);
+    expect((await fetch(`http://${elsewhere ?? ""}:${port}/openapi.json`)).status).toBe(200);
+    for (const host of [`${elsewhere ?? ""}:${port}`, `localhost:${port}`]) {
+      expect([host, await statusOf({ Host: host }, { host: elsewhere, port })]).toEqual([
+        host,
+        403,
+      ]);
+    }
+  },
+);
 
 test("with a token the control API answers each caller that has it, from anywhere, and no other", async () => {
   const controlToken = "a-token-for-the-control-api";
@@ -297,9 +351,16 @@ test("with a token the control API answers each caller that has it, from anywher
   // A browser cannot send the token when it opens a page. The page itself holds no data.
   expect(await ask({}, "/_emulator/ui/")).toBe(200);
   expect(await ask({ ...right, Origin: "http://other.example" })).toBe(200);
-  const wrong = [key, `${controlToken}x`, controlToken.slice(1)].map((token) => ({ Authorization: `Bearer ${token}` }));
+  const wrong = [key, `${controlToken}x`, controlToken.slice(1)].map((token) => ({
+    Authorization: `Bearer ${token}`,
+  }));
   const twice = { Authorization: [right.Authorization, `Bearer ${key}`] };
-  for (const headers of [...wrong, twice, { Authorization: controlToken }, { Host: `127.0.0.1:${port}` }]) {
+  for (const headers of [
+    ...wrong,
+    twice,
+    { Authorization: controlToken },
+    { Host: `127.0.0.1:${port}` },
+  ]) {
     for (const path of ["/_emulator/accounts", "/_emulator", "/_emulator/clock/advance"]) {
       expect([headers, path, await ask(headers, path)]).toEqual([headers, path, 401]);
     }
@@ -319,7 +380,11 @@ test("an operation can be told to answer 503, for some calls or until it is told
   ]);
   await setOperationFault({ operation: "startInvestigation", code: "FEATURE_NOT_ACTIVATED" });
   const start = {
-    body: { slug: "x", idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001", confirm_usage: true },
+    body: {
+      slug: "x",
+      idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001",
+      confirm_usage: true,
+    },
     key,
   };
   expect(refusal(await running.ask("/research/promotion-investigations", start))).toEqual({
@@ -328,7 +393,9 @@ test("an operation can be told to answer 503, for some calls or until it is told
   });
   await clearOperationFault({ operation: "startInvestigation" });
   expect((await running.ask("/research/promotion-investigations", start)).status).toBe(404);
-  await expect(setOperationFault({ operation: "productProfile", code: "DATA_UNAVAILABLE" } as never)).rejects.toThrow();
+  await expect(
+    setOperationFault({ operation: "productProfile", code: "DATA_UNAVAILABLE" } as never),
+  ).rejects.toThrow();
 });
 
 test("what the path says is not said again by the query or the body", async () => {
@@ -344,5 +411,7 @@ test("what the path says is not said again by the query or the body", async () =
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { message: "account_id: is given more than once." } });
   }
-  expect((await own.emulator.control.listKeys({ account_id: second.accountId })).items).toHaveLength(1);
+  expect(
+    (await own.emulator.control.listKeys({ account_id: second.accountId })).items,
+  ).toHaveLength(1);
 });

@@ -60,17 +60,28 @@ const wrongOptions: readonly (readonly [given: object, code: string, words: stri
   [{ port: -1 }, "option_invalid", '"port"'],
   [{ accounts: [{ ...ONE_KEY, scope: [] }] }, "option_unknown", 'Did you mean "scopes"?'],
   [{ startAt: "2026-02-30T00:00:00Z" }, "option_invalid", '"startAt"'],
-  [{ assumptions: { signatureClok: "machine" } }, "option_unknown", 'Did you mean "signatureClock"?'],
+  [
+    { assumptions: { signatureClok: "machine" } },
+    "option_unknown",
+    'Did you mean "signatureClock"?',
+  ],
   [{ accounts: [{ name: "x", tier: "pro", key: "short" }] }, "option_invalid", "accounts.0.key"],
-  [{ accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] }, "option_invalid", "two accounts have the same key"],
+  [
+    { accounts: [ONE_KEY, { ...ONE_KEY, name: "y" }] },
+    "option_invalid",
+    "two accounts have the same key",
+  ],
 ];
 
-test.each(wrongOptions)("an option that makes no sense is refused by name: %j", (given, code, words) => {
-  expect(() => createEmulator(given)).toThrow(
-    expect.objectContaining({ code, message: expect.stringContaining(words) }),
-  );
-  expect(() => createEmulator(given)).not.toThrow(/Invalid |Too |received/);
-});
+test.each(wrongOptions)(
+  "an option that makes no sense is refused by name: %j",
+  (given, code, words) => {
+    expect(() => createEmulator(given)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(words) }),
+    );
+    expect(() => createEmulator(given)).not.toThrow(/Invalid |Too |received/);
+  },
+);
 
 test("a file that is none of ours is left as it is", async () => {
   const place = tempFolder();
@@ -112,11 +123,16 @@ test("a file whose process ended right after it had made the tables is begun ane
   const db = join(tempFolder(), "emulator.db");
   openDatabase(db).close();
   const key = "a-key-of-one-account";
-  const { ask, emulator } = await startEmulator({ db, accounts: [{ name: "Mine", tier: "pro", key }] });
+  const { ask, emulator } = await startEmulator({
+    db,
+    accounts: [{ name: "Mine", tier: "pro", key }],
+  });
   const asked = await ask("/research/rankings?limit=1", { key });
   expect(asked.status).toBe(200);
   const usual = await startEmulator({ accounts: [{ name: "Mine", tier: "pro", key }] });
-  expect(asked.body["items"]).toEqual((await usual.ask("/research/rankings?limit=1", { key })).body["items"]);
+  expect(asked.body["items"]).toEqual(
+    (await usual.ask("/research/rankings?limit=1", { key })).body["items"],
+  );
   // No more than a quarter of a key is kept as it is.
   const { items } = await emulator.control.listKeys({ account_id: 1 });
   expect(items.map(({ hint }) => hint)).toEqual(["a-key"]);
@@ -148,7 +164,11 @@ test("after a restart with a file everything is there and goes on", async () => 
   const { key, accountId } = await before.account("developer");
   const { body } = await before.ask("/research/rankings?limit=1", { key });
   const slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
-  const start = { slug, idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001", confirm_usage: true };
+  const start = {
+    slug,
+    idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001",
+    confirm_usage: true,
+  };
   const task = await before.ask("/research/promotion-investigations", { key, body: start });
   expect(task.status).toBe(202);
   const { token } = await before.emulator.control.createSession({ account_id: accountId });
@@ -157,17 +177,28 @@ test("after a restart with a file everything is there and goes on", async () => 
 
   // The clock went on meanwhile: by the machine's clock five minutes passed.
   const after = await startEmulator({ db, clock: createManualClock(before.clock.now() + 300_000) });
-  expect((await after.emulator.control.now()).now).toBe(new Date(before.clock.now() + 330_000).toISOString());
+  expect((await after.emulator.control.now()).now).toBe(
+    new Date(before.clock.now() + 330_000).toISOString(),
+  );
   await after.emulator.close();
-  const later = await startEmulator({ db, startAt: new Date(before.clock.now() + 630_000).toISOString() });
-  expect((await later.emulator.control.now()).now).toBe(new Date(before.clock.now() + 630_000).toISOString());
+  const later = await startEmulator({
+    db,
+    startAt: new Date(before.clock.now() + 630_000).toISOString(),
+  });
+  expect((await later.emulator.control.now()).now).toBe(
+    new Date(before.clock.now() + 630_000).toISOString(),
+  );
   const rankings = await later.ask("/research/rankings?limit=1", { key });
   expect([rankings.status, rankings.headers.get("x-quota-remaining")]).toEqual([200, "47"]);
   expect((await later.ask("/research/rankings?limit=1", { key: token })).status).toBe(200);
   await later.emulator.control.settle();
   const path = `/research/promotion-investigations/${task.body["task_id"] as string}`;
   const read = await later.ask(path, { key });
-  expect(read.body).toMatchObject({ status: "succeeded", stage: "complete", created_at: task.body["created_at"] });
+  expect(read.body).toMatchObject({
+    status: "succeeded",
+    stage: "complete",
+    created_at: task.body["created_at"],
+  });
   const again = await later.ask("/research/promotion-investigations", { key, body: start });
   expect(again.body["task_id"]).toBe(task.body["task_id"]);
 });

@@ -17,7 +17,10 @@ interface ToolClient {
   callTool(call: { name: string; arguments: Record<string, unknown> }): Promise<object>;
 }
 
-type Connect = (url: URL, requestInit: RequestInit) => Promise<{ client: ToolClient; isConnected: () => boolean }>;
+type Connect = (
+  url: URL,
+  requestInit: RequestInit,
+) => Promise<{ client: ToolClient; isConnected: () => boolean }>;
 
 /** A client of the current line, in an era of the protocol. */
 const connectCurrent =
@@ -57,7 +60,10 @@ test.each<[who: string, connect: Connect]>([
       "search_ai_demand",
       "rank_ai_products",
     ]);
-    const call = async <Payload>(name: string, given: Record<string, unknown>): Promise<Payload> => {
+    const call = async <Payload>(
+      name: string,
+      given: Record<string, unknown>,
+    ): Promise<Payload> => {
       const result = await client.callTool({ name, arguments: given });
       expect(result).not.toHaveProperty("isError");
       return (result as { structuredContent: Payload }).structuredContent;
@@ -65,7 +71,10 @@ test.each<[who: string, connect: Connect]>([
 
     const { items } = await call<RankingsResponse>("rank_ai_products", { sort: "ai", limit: 3 });
     expect(items.map(({ rank }) => rank)).toEqual([1, 2, 3]);
-    const { keyword } = await call<SearchDemandResponse>("search_ai_demand", { keyword_id: 1, type: "all" });
+    const { keyword } = await call<SearchDemandResponse>("search_ai_demand", {
+      keyword_id: 1,
+      type: "all",
+    });
     expect(keyword?.keyword_id).toBe(1);
 
     const start = { slug: items[0]?.slug, idempotency_key: randomUUID(), confirm_usage: true };
@@ -74,15 +83,26 @@ test.each<[who: string, connect: Connect]>([
     while (task.poll_after_seconds !== null) {
       expect(task.poll_after_seconds).toBe(60);
       await emulator.control.advance({ seconds: task.poll_after_seconds });
-      task = await call<InvestigationTask>("get_promotion_investigation", { task_id: task.task_id });
+      task = await call<InvestigationTask>("get_promotion_investigation", {
+        task_id: task.task_id,
+      });
       stages.push(task.stage);
     }
-    expect([...new Set(stages)]).toEqual(["queued", "investigating", "generating_report", "complete"]);
+    expect([...new Set(stages)]).toEqual([
+      "queued",
+      "investigating",
+      "generating_report",
+      "complete",
+    ]);
     expect(task.report?.analysis.overview).toContain(items[0]?.name);
 
     const refused = await client.callTool({ name: "rank_ai_products", arguments: { limit: 51 } });
     const text = expect.stringContaining('"code":"INVALID_PARAMETERS"');
     const structuredContent = { error: { code: "INVALID_PARAMETERS" } };
-    expect(refused).toMatchObject({ isError: true, content: [{ type: "text", text }], structuredContent });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [{ type: "text", text }],
+      structuredContent,
+    });
   },
 );

@@ -4,7 +4,14 @@ import { SCOPES, type Scope } from "../../src/service/contract/access.js";
 import { OPERATIONS } from "../../src/service/contract/operations.js";
 import { exchange, type RawRequest } from "../http/wire.js";
 import { callTool, sendMessage } from "./call-tool.js";
-import { openEmulator, refusal, startEmulator, type Asked, type RunningEmulator, type Told } from "./start-emulator.js";
+import {
+  openEmulator,
+  refusal,
+  startEmulator,
+  type Asked,
+  type RunningEmulator,
+  type Told,
+} from "./start-emulator.js";
 
 const RANKINGS = "/research/rankings";
 const TASKS = "/research/promotion-investigations";
@@ -15,7 +22,9 @@ let running: RunningEmulator;
 let developer: number;
 let slug: string;
 beforeAll(async () => {
-  running = await openEmulator({ onEvent: (event) => void (event.event === "failed" && failures.push(event)) });
+  running = await openEmulator({
+    onEvent: (event) => void (event.event === "failed" && failures.push(event)),
+  });
   developer = (await running.account("developer")).accountId;
   const { key } = await running.account("pro");
   const { body } = await running.ask(`${RANKINGS}?limit=1`, { key });
@@ -28,7 +37,12 @@ afterAll(async () => {
 });
 
 /** A new start of an investigation. */
-const wish = (more: object = {}) => ({ slug, idempotency_key: randomUUID(), confirm_usage: true, ...more });
+const wish = (more: object = {}) => ({
+  slug,
+  idempotency_key: randomUUID(),
+  confirm_usage: true,
+  ...more,
+});
 
 // That the two research tools answer as REST, test/properties shows with random parameters.
 test("a tool's result and its refusal are REST's, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-notes/errors] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation]", async () => {
@@ -41,7 +55,13 @@ test("a tool's result and its refusal are REST's, as text and as an object [serv
     ["start_promotion_investigation", body, TASKS, { body }, code] as const;
   const reading = (id: unknown, code?: string) =>
     ["get_promotion_investigation", { task_id: id }, `${TASKS}/${String(id)}`, {}, code] as const;
-  const calls: (readonly [name: string, given: object, path: string, how: Asked, code?: string | undefined])[] = [
+  const calls: (readonly [
+    name: string,
+    given: object,
+    path: string,
+    how: Asked,
+    code?: string | undefined,
+  ])[] = [
     starting(start),
     reading(task_id),
     starting(wish({ confirm_usage: false, product: slug }), "INVALID_BODY"),
@@ -55,7 +75,10 @@ test("a tool's result and its refusal are REST's, as text and as an object [serv
     expect([status, error?.code], JSON.stringify(given)).toEqual([200, code]);
     const request_id = headers.get("x-request-id");
     const payload = code === undefined ? rest.body : { error: rest.body["error"], request_id };
-    const whole = { content: [{ type: "text", text: JSON.stringify(payload) }], structuredContent: payload };
+    const whole = {
+      content: [{ type: "text", text: JSON.stringify(payload) }],
+      structuredContent: payload,
+    };
     expect(result).toEqual(code === undefined ? whole : { ...whole, isError: true });
   }
 });
@@ -63,8 +86,13 @@ test("a tool's result and its refusal are REST's, as text and as an object [serv
 test("the tools have the parameters of REST, and only a start changes anything [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {
   const { key } = await running.account("pro");
   const { body } = await sendMessage(running.emulator, { id: 1, method: "tools/list" }, { key });
-  const { tools } = body["result"] as { tools: { name: string; inputSchema: { properties: object } }[] };
-  const described = tools.map(({ name, inputSchema: { properties } }) => [name, Object.keys(properties)]);
+  const { tools } = body["result"] as {
+    tools: { name: string; inputSchema: { properties: object } }[];
+  };
+  const described = tools.map(({ name, inputSchema: { properties } }) => [
+    name,
+    Object.keys(properties),
+  ]);
   const { startInvestigation, searchDemand, rankings } = OPERATIONS;
   expect(Object.fromEntries(described)).toEqual({
     start_promotion_investigation: Object.keys(startInvestigation.body.shape),
@@ -75,7 +103,10 @@ test("the tools have the parameters of REST, and only a start changes anything [
   for (const tool of tools) {
     const readOnlyHint = tool.name !== "start_promotion_investigation";
     const annotations = { readOnlyHint, idempotentHint: true, destructiveHint: false };
-    expect(tool).toMatchObject({ annotations, inputSchema: { type: "object", additionalProperties: false } });
+    expect(tool).toMatchObject({
+      annotations,
+      inputSchema: { type: "object", additionalProperties: false },
+    });
   }
 });
 
@@ -101,28 +132,47 @@ test.each<[name: string, scope: Scope]>([
   ["get_promotion_investigation", "research:read"],
   ["search_ai_demand", "research:read"],
   ["rank_ai_products", "research:read"],
-])("%s wants mcp:tools, %s and api.access, and no other scope [authentication/scopes]", async (name, scope) => {
-  const given = { start_promotion_investigation: wish(), get_promotion_investigation: { task_id: NO_TASK } };
-  const call = async (scopes: readonly Scope[], more: { entitlements?: readonly [] } = {}) => {
-    const { key } = await running.account("pro", { scopes, ...more });
-    const { error } = await callTool(running.emulator, key, name, Reflect.get(given, name));
-    return error === null || error.code === "TASK_NOT_FOUND" ? "passed" : `${error.code} ${error.message}`;
-  };
-  const without = (left: string) => SCOPES.filter((each) => each !== left);
-  // As in REST, the scopes are checked before the entitlements.
-  const entitlements = [] as const;
-  expect(await call(without("mcp:tools"), { entitlements })).toMatch(/^SCOPE_INSUFFICIENT .* mcp:tools/);
-  expect(await call(without(scope), { entitlements })).toMatch(new RegExp(`^SCOPE_INSUFFICIENT .* ${scope}`));
-  expect(await call(SCOPES, { entitlements })).toMatch(/^ACCESS_INSUFFICIENT .* api\.access/);
-  expect(await call(["mcp:tools", scope])).toBe("passed");
-});
+])(
+  "%s wants mcp:tools, %s and api.access, and no other scope [authentication/scopes]",
+  async (name, scope) => {
+    const given = {
+      start_promotion_investigation: wish(),
+      get_promotion_investigation: { task_id: NO_TASK },
+    };
+    const call = async (scopes: readonly Scope[], more: { entitlements?: readonly [] } = {}) => {
+      const { key } = await running.account("pro", { scopes, ...more });
+      const { error } = await callTool(running.emulator, key, name, Reflect.get(given, name));
+      return error === null || error.code === "TASK_NOT_FOUND"
+        ? "passed"
+        : `${error.code} ${error.message}`;
+    };
+    const without = (left: string) => SCOPES.filter((each) => each !== left);
+    // As in REST, the scopes are checked before the entitlements.
+    const entitlements = [] as const;
+    expect(await call(without("mcp:tools"), { entitlements })).toMatch(
+      /^SCOPE_INSUFFICIENT .* mcp:tools/,
+    );
+    expect(await call(without(scope), { entitlements })).toMatch(
+      new RegExp(`^SCOPE_INSUFFICIENT .* ${scope}`),
+    );
+    expect(await call(SCOPES, { entitlements })).toMatch(/^ACCESS_INSUFFICIENT .* api\.access/);
+    expect(await call(["mcp:tools", scope])).toBe("passed");
+  },
+);
 
 const CURRENT = "2026-07-28";
 const VERSION = "io.modelcontextprotocol/protocolVersion";
 const META = { [VERSION]: CURRENT, "io.modelcontextprotocol/clientCapabilities": {} };
-const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+const INITIALIZE = {
+  protocolVersion: "2025-11-25",
+  capabilities: {},
+  clientInfo: { name: "test", version: "1" },
+};
 
-/** What takes no quota: handshake, notification, list, ping, and the discovery of the protocol's other era. */
+/**
+ * What takes no quota: handshake, notification, list, ping, and the discovery of the protocol's
+ * other era.
+ */
 const FREE: readonly [message: object, headers?: Record<string, string>][] = [
   [{ id: 1, method: "initialize", params: INITIALIZE }],
   [{ method: "notifications/initialized" }],
@@ -135,10 +185,13 @@ const FREE: readonly [message: object, headers?: Record<string, string>][] = [
 ];
 /** Sends each of the free messages once. */
 const sendFree = ({ emulator }: RunningEmulator, key: string): Promise<Told[]> =>
-  Promise.all(FREE.map(([message, headers = {}]) => sendMessage(emulator, message, { key, headers })));
+  Promise.all(
+    FREE.map(([message, headers = {}]) => sendMessage(emulator, message, { key, headers })),
+  );
 
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
-const quotaOf = ({ headers }: Pick<Told, "headers">) => QUOTA_HEADERS.map((name) => headers.get(name));
+const quotaOf = ({ headers }: Pick<Told, "headers">) =>
+  QUOTA_HEADERS.map((name) => headers.get(name));
 const quota = (left: number) => ["50", String(left), "50;month", "2026-11-01T00:00:00.000Z"];
 
 test("a key has 120 requests in 60 seconds, over REST and MCP together, and free messages count [limits/request-rate] [limits-notes/free-operations-are-limited] [read-investigation-notes/rate-limits-apply]", async () => {
@@ -146,10 +199,16 @@ test("a key has 120 requests in 60 seconds, over REST and MCP together, and free
   const { key, accountId } = await own.account("developer");
   const { key: second } = await own.emulator.control.createKey({ account_id: accountId });
   const askRest = () => own.ask(`${TASKS}/${NO_TASK}`, { key });
-  const call = (given: string) => callTool(own.emulator, given, "get_promotion_investigation", { task_id: NO_TASK });
+  const call = (given: string) =>
+    callTool(own.emulator, given, "get_promotion_investigation", { task_id: NO_TASK });
   for (let sent = 0; sent < 119; sent += FREE.length + 2) {
-    expect((await sendFree(own, key)).map(({ status }) => status)).toEqual([200, 202, 200, 200, 200]);
-    expect([(await askRest()).status, (await call(key)).error?.code]).toEqual([404, "TASK_NOT_FOUND"]);
+    expect((await sendFree(own, key)).map(({ status }) => status)).toEqual([
+      200, 202, 200, 200, 200,
+    ]);
+    expect([(await askRest()).status, (await call(key)).error?.code]).toEqual([
+      404,
+      "TASK_NOT_FOUND",
+    ]);
   }
   expect((await askRest()).status).toBe(404);
   for (const told of [await askRest(), ...(await sendFree(own, key))]) {
@@ -174,25 +233,47 @@ test("fifty counted calls a UTC month, over REST and MCP and all keys together, 
   const started = await callTool(emulator, key, "start_promotion_investigation", start);
   // The same start again is the same task, and takes nothing.
   const again = await callTool(emulator, second, "start_promotion_investigation", start);
-  expect([quotaOf(started), quotaOf(again), again.result]).toEqual([quota(49), quota(49), started.result]);
+  expect([quotaOf(started), quotaOf(again), again.result]).toEqual([
+    quota(49),
+    quota(49),
+    started.result,
+  ]);
   const { task_id } = started.result.structuredContent as { task_id: string };
   for (let left = 48; left >= 0; left -= 2) {
     expect(quotaOf(await own.ask(RANKINGS, { key }))).toEqual(quota(left));
-    if (left > 0) expect(quotaOf(await callTool(emulator, second, "search_ai_demand"))).toEqual(quota(left - 1));
+    if (left > 0)
+      expect(quotaOf(await callTool(emulator, second, "search_ai_demand"))).toEqual(
+        quota(left - 1),
+      );
   }
   for (const each of [key, second]) {
-    for (const [name, given] of [["rank_ai_products"], ["start_promotion_investigation", wish()]] as const) {
+    for (const [name, given] of [
+      ["rank_ai_products"],
+      ["start_promotion_investigation", wish()],
+    ] as const) {
       const told = await callTool(emulator, each, name, given);
-      expect([told.status, ...quotaOf(told), told.headers.get("retry-after")]).toEqual([200, ...quota(0), null]);
-      expect(told.error).toMatchObject({ code: "PRO_API_QUOTA_EXHAUSTED", details: { limit: 50, remaining: 0 } });
+      expect([told.status, ...quotaOf(told), told.headers.get("retry-after")]).toEqual([
+        200,
+        ...quota(0),
+        null,
+      ]);
+      expect(told.error).toMatchObject({
+        code: "PRO_API_QUOTA_EXHAUSTED",
+        details: { limit: 50, remaining: 0 },
+      });
     }
     const rest = await own.ask(RANKINGS, { key: each });
     const error = { code: "PRO_API_QUOTA_EXHAUSTED", details: { limit: 50, remaining: 0 } };
-    expect([rest.status, ...quotaOf(rest), rest.headers.get("retry-after")]).toEqual([429, ...quota(0), null]);
+    expect([rest.status, ...quotaOf(rest), rest.headers.get("retry-after")]).toEqual([
+      429,
+      ...quota(0),
+      null,
+    ]);
     expect(rest.body["error"]).toMatchObject(error);
     const reading = await callTool(emulator, each, "get_promotion_investigation", { task_id });
     expect([reading.error, quotaOf(reading)]).toEqual([null, quota(0)]);
-    for (const told of await sendFree(own, each)) expect([told.status < 300, quotaOf(told)]).toEqual([true, quota(0)]);
+    for (const told of await sendFree(own, each))
+      expect([told.status < 300, quotaOf(told)]).toEqual([true, quota(0)]);
   }
   // The month turns at midnight UTC, not a moment before.
   await emulator.control.advance({ to: "2026-10-31T23:59:59.999Z" });
@@ -211,7 +292,8 @@ test("Pro and Enterprise have no cap on MCP calls, and no quota headers; public 
     ];
     for (let calls = 1; calls <= 51; calls++)
       told.push(await callTool(running.emulator, key, "rank_ai_products", { limit: 1 }));
-    for (const each of told) expect([each.status < 300, ...quotaOf(each)]).toEqual([true, null, null, null, null]);
+    for (const each of told)
+      expect([each.status < 300, ...quotaOf(each)]).toEqual([true, null, null, null, null]);
   }
   expect(quotaOf(await running.ask("/tools/no-such-product"))).toEqual([null, null, null, null]);
 });
@@ -227,15 +309,23 @@ const port = (): number => Number(new URL(running.emulator.url).port);
 
 /** A request with these headers besides the usual ones. Undefined leaves out one of these. */
 function requestOf(key: string, body: string | Uint8Array, more: Headers = {}): RawRequest {
-  const usual = { Host: "127.0.0.1", Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
-  const headers = Object.entries<string | undefined>({ ...usual, ...more }).filter(([, value]) => value !== undefined);
+  const usual = {
+    Host: "127.0.0.1",
+    Authorization: `Bearer ${key}`,
+    "Content-Type": "application/json",
+  };
+  const headers = Object.entries<string | undefined>({ ...usual, ...more }).filter(
+    ([, value]) => value !== undefined,
+  );
   return { path: "/mcp", body, headers: headers as [string, string][] };
 }
 
 /** The code of an error of JSON-RPC, of HTTP or of a tool. Null for a result, and for no body. */
 function codeOf(body: string): Code {
   type Failed = { error?: { code: Code } };
-  const { error, result } = JSON.parse(body || "{}") as Failed & { result?: { structuredContent?: Failed } };
+  const { error, result } = JSON.parse(body || "{}") as Failed & {
+    result?: { structuredContent?: Failed };
+  };
   return (error ?? result?.structuredContent?.error)?.code ?? null;
 }
 
@@ -248,23 +338,49 @@ async function expectAnswers(rows: readonly Row[]): Promise<void> {
     expect([answer.status, codeOf(answer.body)], shown).toEqual([status, code]);
     // The SDK tells of a wrong version or header with its value.
     const told = status === 400 ? answer.body.replaceAll(MARK, "") : answer.body;
-    expect(told, shown).not.toMatch(new RegExp(String.raw`<(html|!)|\bat \S+:\d|Error:|invalid_type|${MARK}|${key}`));
+    expect(told, shown).not.toMatch(
+      new RegExp(String.raw`<(html|!)|\bat \S+:\d|Error:|invalid_type|${MARK}|${key}`),
+    );
     if (![401, 403].includes(status)) expect(answer.headers["x-quota-remaining"], shown).toBe("50");
   }
 }
 
 const message = (method: string, params?: object, more?: object): string =>
-  JSON.stringify({ jsonrpc: "2.0", id: 1, method, ...(params !== undefined && { params }), ...more });
-const currentHeaders = (method: string, { name }: { name?: unknown }, more: Headers = {}): Headers => {
+  JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method,
+    ...(params !== undefined && { params }),
+    ...more,
+  });
+const currentHeaders = (
+  method: string,
+  { name }: { name?: unknown },
+  more: Headers = {},
+): Headers => {
   const named = typeof name === "string" ? { "Mcp-Name": name } : {};
   return { "MCP-Protocol-Version": CURRENT, "Mcp-Method": method, ...named, ...more };
 };
 /** A row for each era of the protocol. */
-const both = (method: string, params: object, status: number, code: Code, currentStatus = status): Row[] => [
+const both = (
+  method: string,
+  params: object,
+  status: number,
+  code: Code,
+  currentStatus = status,
+): Row[] => [
   [message(method, params), {}, status, code],
-  [message(method, { _meta: META, ...params }), currentHeaders(method, params), currentStatus, code],
+  [
+    message(method, { _meta: META, ...params }),
+    currentHeaders(method, params),
+    currentStatus,
+    code,
+  ],
 ];
-const call = (given: unknown, name: unknown = "rank_ai_products"): object => ({ name, arguments: given });
+const call = (given: unknown, name: unknown = "rank_ai_products"): object => ({
+  name,
+  arguments: given,
+});
 const PING = message("ping");
 /** Names that no table has, the second of which every object has. */
 const UNKNOWN = [MARK, "__proto__"];
@@ -272,7 +388,10 @@ const UNKNOWN = [MARK, "__proto__"];
 test("what is no message of JSON-RPC is refused by the kind of its mistake", async () => {
   // The message, its params and its arguments are three levels.
   const nested = (levels: number): string =>
-    message("tools/call", call({ limit: "DEEP" })).replace('"DEEP"', "[".repeat(levels - 3) + "]".repeat(levels - 3));
+    message("tools/call", call({ limit: "DEEP" })).replace(
+      '"DEEP"',
+      "[".repeat(levels - 3) + "]".repeat(levels - 3),
+    );
   await expectAnswers([
     ...[`{"${MARK}":`, "", Uint8Array.of(0x22, 0xff, 0x22), `\uFEFF${PING}`].map((body): Row => [
       body,
@@ -280,9 +399,12 @@ test("what is no message of JSON-RPC is refused by the kind of its mistake", asy
       400,
       -32_700,
     ]),
-    ...[`[${PING}]`, "null", message("ping", {}, { [MARK]: 1 }), message("ping", {}, { id: [MARK] })].map(
-      (body): Row => [body, {}, 400, -32_600],
-    ),
+    ...[
+      `[${PING}]`,
+      "null",
+      message("ping", {}, { [MARK]: 1 }),
+      message("ping", {}, { id: [MARK] }),
+    ].map((body): Row => [body, {}, 400, -32_600]),
     // The one version that had batches.
     [`[${PING},${PING}]`, { "MCP-Protocol-Version": "2025-03-26" }, 400, -32_600],
     [nested(64), {}, 200, "INVALID_PARAMETERS"],
@@ -294,7 +416,13 @@ test("what is no message of JSON-RPC is refused by the kind of its mistake", asy
 test("unknown methods, tools and arguments and wrong params are refused in both eras, and a notification runs no tool", async () => {
   await expectAnswers([
     ...UNKNOWN.flatMap((name) => both(name, {}, 200, -32_601, 404)),
-    ...both("subscriptions/listen", { notifications: { toolsListChanged: true } }, 200, -32_601, 404),
+    ...both(
+      "subscriptions/listen",
+      { notifications: { toolsListChanged: true } },
+      200,
+      -32_601,
+      404,
+    ),
     ...UNKNOWN.flatMap((name) => both("tools/call", call({}, name), 200, -32_602)),
     ...both("tools/call", call({ ["__proto__"]: MARK }), 200, "INVALID_PARAMETERS"),
     ...[null, [], MARK].flatMap((given) => both("tools/call", call(given), 200, -32_602)),
@@ -319,7 +447,12 @@ test("an unknown version, and headers that differ from the body, get the error o
   await expectAnswers([
     [PING, { "MCP-Protocol-Version": "1999-01-01" }, 400, -32_000],
     [listing, currentHeaders("tools/list", {}, { "MCP-Protocol-Version": MARK }), 400, -32_022],
-    ...mismatches.map((more): Row => [calling, currentHeaders("tools/call", call({}), more), 400, -32_020]),
+    ...mismatches.map((more): Row => [
+      calling,
+      currentHeaders("tools/call", call({}), more),
+      400,
+      -32_020,
+    ]),
     // The handshake answers with a version that the server speaks.
     [message("initialize", { ...INITIALIZE, protocolVersion: MARK }), {}, 200, null],
   ]);
@@ -327,9 +460,18 @@ test("an unknown version, and headers that differ from the body, get the error o
 
 test("pages and names of other sites get 403, and this machine's names are served", async () => {
   const rows = (name: string, values: readonly string[], isServed: boolean): Row[] =>
-    values.map((value) => [PING, { [name]: value }, isServed ? 200 : 403, isServed ? null : "ACCESS_INSUFFICIENT"]);
+    values.map((value) => [
+      PING,
+      { [name]: value },
+      isServed ? 200 : 403,
+      isServed ? null : "ACCESS_INSUFFICIENT",
+    ]);
   await expectAnswers([
-    ...rows("Host", [`${MARK}.example`, "localhost.example", "127.0.0.1.example", "0.0.0.0"], false),
+    ...rows(
+      "Host",
+      [`${MARK}.example`, "localhost.example", "127.0.0.1.example", "0.0.0.0"],
+      false,
+    ),
     ...rows("Host", ["localhost", "LOCALHOST:9", "127.1.2.3:80", "[::1]:4010"], true),
     ...rows("Origin", ["null", `http://${MARK}.example`, "http://localhost.example"], false),
     ...rows("Origin", ["http://127.0.0.1", "http://localhost:3000"], true),
@@ -338,7 +480,10 @@ test("pages and names of other sites get 403, and this machine's names are serve
 
 test("other methods than POST get 405, before a key is looked for", async () => {
   for (const method of ["GET", "DELETE", "OPTIONS", "HEAD"]) {
-    const answer = await exchange(port(), { ...requestOf("", PING, { Authorization: undefined }), method });
+    const answer = await exchange(port(), {
+      ...requestOf("", PING, { Authorization: undefined }),
+      method,
+    });
     expect([method, answer.status, answer.headers["allow"]]).toEqual([method, 405, "POST"]);
   }
 });

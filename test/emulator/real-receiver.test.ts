@@ -17,21 +17,36 @@ test("our receiver answers the handshake, also when it knows the secret only lat
     onSignal: (signal) => void signals.push(signal),
     logger: false,
     // It goes by the service's clock, as a real one does by the world's.
-    clock: { now: world.clock.now, elapsed: () => performance.now(), setTimeout: world.base.setTimeout },
+    clock: {
+      now: world.clock.now,
+      elapsed: () => performance.now(),
+      setTimeout: world.base.setTimeout,
+    },
   });
-  for (const name of ["accepted", "duplicate", "verified"] as const) receiver.on(name, () => void told.push(name));
+  for (const name of ["accepted", "duplicate", "verified"] as const)
+    receiver.on(name, () => void told.push(name));
   await receiver.start();
   onTestFinished(() => receiver.close({ graceMs: 0 }));
   const url = await listen(nodeHandler(receiver));
-  const { id, signing_secret = "" } = world.webhooks.register(1, { url, signal_types: ["traffic_breakout"] });
+  const { id, signing_secret = "" } = world.webhooks.register(1, {
+    url,
+    signal_types: ["traffic_breakout"],
+  });
   await world.scheduler.idle();
-  // The receiver waits for a secret that it does not have yet, until the service gives up and asks again later.
-  expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 1 });
+  // The receiver waits for a secret that it does not have yet, until the service gives up and asks
+  // again later.
+  expect(world.webhooks.registrations.read(id)).toMatchObject({
+    status: "pending",
+    failure_count: 1,
+  });
   secrets.push(signing_secret);
   // All retries: on a busy machine the first ones may time out.
   await world.scheduler.advanceTo(START + 24 * 3_600_000);
   expect(told.at(-1)).toBe("verified");
-  expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 0 });
+  expect(world.webhooks.registrations.read(id)).toMatchObject({
+    status: "active",
+    failure_count: 0,
+  });
 
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.idle();

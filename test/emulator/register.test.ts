@@ -17,7 +17,9 @@ test("a receiver that has no secret yet is registered for all signals, and answe
   const { emulator, account } = await startEmulator({ clock: systemClock, assumptions });
   const { key } = await account("pro");
   const access = ["--base-url", emulator.baseUrl, "--secret-file", path];
-  const run = await runCli(["register", "--url", url, "--all-types", ...access], { env: { SIGNALS_API_KEY: key } });
+  const run = await runCli(["register", "--url", url, "--all-types", ...access], {
+    env: { SIGNALS_API_KEY: key },
+  });
   expect(run).toMatchObject({ exitCode: 0 });
   expect(run.stdout).toMatch(
     /^\S+ {2}pending {2}30 signal types\n\S+ {2}pending {2}8 signal types\nall 2 registrations are active\n$/,

@@ -1,4 +1,12 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
@@ -22,7 +30,9 @@ async function usedDatabase(): Promise<string> {
 test.each(["in memory", "with a file"])(
   "a snapshot brings everything back: keys, quota, the data and the clock: %s",
   async (place) => {
-    const own = await startEmulator(place === "in memory" ? { seed: 1 } : { db: await usedDatabase() });
+    const own = await startEmulator(
+      place === "in memory" ? { seed: 1 } : { db: await usedDatabase() },
+    );
     const { snapshot, loadSnapshot, advance, now } = own.emulator.control;
     const { key } = await own.account("developer");
     const left = async () => (await own.ask(RANKINGS, { key })).headers.get("x-quota-remaining");
@@ -74,11 +84,19 @@ test("a snapshot over HTTP is bytes, both ways; other bytes, and other tables th
 
 test("a reset goes back to the data, the accounts and the beginning that a file was made with, unless others are given", async () => {
   const db = join(tempFolder(), "emulator.db");
-  const first = { name: "First", tier: "pro", key: "a-key-of-the-first-start", scopes: ["research:read"] } as const;
-  await (await startEmulator({ db, startAt: "2026-03-04T00:00:00Z", seed: 3, accounts: [first] })).emulator.close();
+  const first = {
+    name: "First",
+    tier: "pro",
+    key: "a-key-of-the-first-start",
+    scopes: ["research:read"],
+  } as const;
+  await (
+    await startEmulator({ db, startAt: "2026-03-04T00:00:00Z", seed: 3, accounts: [first] })
+  ).emulator.close();
   const again = await startEmulator({ db });
   const { url, control } = again.emulator;
-  const ranked = async () => (await again.ask("/research/rankings?limit=50", { key: first.key })).body["items"];
+  const ranked = async () =>
+    (await again.ask("/research/rankings?limit=50", { key: first.key })).body["items"];
   const before = await ranked();
   const { key } = await again.account("pro");
   await control.advance({ months: 1 });
@@ -88,13 +106,19 @@ test("a reset goes back to the data, the accounts and the beginning that a file 
     "Wed, 04 Mar 2026 00:00:00 GMT",
     { now: "2026-03-04T00:00:00.000Z" },
   ]);
-  expect([again.emulator.url, await ranked(), await statusWith(again, key)]).toEqual([url, before, 401]);
+  expect([again.emulator.url, await ranked(), await statusWith(again, key)]).toEqual([
+    url,
+    before,
+    401,
+  ]);
   await again.emulator.close();
 
   const second = { ...first, key: "a-key-of-another-start" };
   const told = await startEmulator({ db, startAt: "2026-05-06T00:00:00Z", accounts: [second] });
   expect(await told.emulator.control.reset()).toEqual({ now: "2026-05-06T00:00:00.000Z" });
-  expect([await statusWith(told, first.key), await statusWith(told, second.key)]).toEqual([401, 200]);
+  expect([await statusWith(told, first.key), await statusWith(told, second.key)]).toEqual([
+    401, 200,
+  ]);
 });
 
 test("without a beginning, a reset begins at the present", async () => {
@@ -111,7 +135,9 @@ test("resets at once run in turn, and calls meanwhile get 200 or 503", async () 
   const calls = Array.from({ length: 40 }, () => statusWith(own, key));
   const { reset } = own.emulator.control;
   const resets = [reset(), reset()];
-  expect((await Promise.all(calls)).filter((status) => status !== 200 && status !== 503)).toEqual([]);
+  expect((await Promise.all(calls)).filter((status) => status !== 200 && status !== 503)).toEqual(
+    [],
+  );
   await Promise.all(resets);
   expect(await statusWith(own, key)).toBe(200);
 });
@@ -175,6 +201,7 @@ test("a file and what stands beside it are its owner's alone, also after a reset
     await own.account("pro");
     const names = readdirSync(join(db, ".."));
     expect(names).toContain("emulator.db-wal");
-    for (const name of names) expect([name, statSync(join(db, "..", name)).mode & 0o777]).toEqual([name, 0o600]);
+    for (const name of names)
+      expect([name, statSync(join(db, "..", name)).mode & 0o777]).toEqual([name, 0o600]);
   }
 });

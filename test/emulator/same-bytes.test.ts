@@ -7,13 +7,18 @@ import { tempFolder } from "../unit/temp-folder.js";
 import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
 import { openEmulator } from "./start-emulator.js";
 
-/** Every signal of a month, as it was sent, on a machine that takes so long to look at its clock. */
+/**
+ * Every signal of a month, as it was sent, on a machine that takes so long to look at its clock.
+ */
 async function monthOfSignals(url: string, lookMs: number): Promise<Map<string, string>> {
   const db = join(tempFolder(), "emulator.db");
   const clock = createManualClock();
   const busy = { ...clock, now: () => (clock.setNow(clock.now() + lookMs), clock.now()) };
   const options = { db, clock: busy, seed: 7, startAt: "2026-11-01T00:00:00Z" };
-  const { emulator, ask, account } = await openEmulator({ ...options, assumptions: { allowLoopbackHttp: true } });
+  const { emulator, ask, account } = await openEmulator({
+    ...options,
+    assumptions: { allowLoopbackHttp: true },
+  });
   const { accountId, key } = await account("pro");
   const { body } = await ask("/research/rankings?limit=50&min_traffic=0", { key });
   const slugs = (body["items"] as { slug: string }[]).map(({ slug }) => slug);
@@ -27,7 +32,9 @@ async function monthOfSignals(url: string, lookMs: number): Promise<Map<string, 
 
   const database = openDatabase(db);
   const events = database
-    .prepare<[], { event_id: string; body: Buffer }>("SELECT event_id, body FROM event WHERE type = 'signal.published'")
+    .prepare<[], { event_id: string; body: Buffer }>(
+      "SELECT event_id, body FROM event WHERE type = 'signal.published'",
+    )
     .all();
   database.close();
   return new Map(events.map(({ event_id, body: bytes }) => [event_id, bytes.toString()]));

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Tier } from "../../src/service/contract/access.js";
 import type { AccountFeature } from "../../src/service/emulator/access/accounts.js";
-import { createEmulator, type Emulator } from "../../src/service/emulator/instance/create-emulator.js";
+import {
+  createEmulator,
+  type Emulator,
+} from "../../src/service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
 import { createManualClock, type ManualClock } from "../../src/kit/testing/manual-clock.js";
 
@@ -42,7 +45,10 @@ export interface Told {
   text: string;
 }
 
-/** An emulator on a clock that stands still. Closed when the test, or the file's hook that asked for it, is over. */
+/**
+ * An emulator on a clock that stands still. Closed when the test, or the file's hook that asked for
+ * it, is over.
+ */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const running = await openEmulator(options);
   onTestFinished(() => running.emulator.close());
@@ -52,8 +58,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Runn
 /** The same, for a caller who closes it. */
 export async function openEmulator(options: EmulatorOptions = {}): Promise<RunningEmulator> {
   const clock = createManualClock(BEGINNING);
-  const hasUsualData = (["db", "seed", "startAt", "accounts"] as const).every((name) => options[name] === undefined);
-  const emulator = createEmulator({ port: 0, clock, ...(hasUsualData && { db: await usualDatabase() }), ...options });
+  const hasUsualData = (["db", "seed", "startAt", "accounts"] as const).every(
+    (name) => options[name] === undefined,
+  );
+  const emulator = createEmulator({
+    port: 0,
+    clock,
+    ...(hasUsualData && { db: await usualDatabase() }),
+    ...options,
+  });
   await emulator.start();
   return {
     emulator,
@@ -76,7 +89,10 @@ export async function openEmulator(options: EmulatorOptions = {}): Promise<Runni
 let made: Promise<string> | undefined;
 let copies = 0;
 
-/** A database with the usual data. Generating the data is slow, so each worker generates them once and copies the database. */
+/**
+ * A database with the usual data. Generating the data is slow, so each worker generates them once
+ * and copies the database.
+ */
 export async function usualDatabase(): Promise<string> {
   made ??= makeUsualDatabase();
   const original = await made;
@@ -107,7 +123,12 @@ export function askAt(base: () => string): Ask {
       ...(body !== undefined && { body: isRaw ? (body as string) : JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, body: text === "" ? {} : JSON.parse(text) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: text === "" ? {} : JSON.parse(text),
+    };
   };
 }
 

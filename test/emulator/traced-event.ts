@@ -1,7 +1,10 @@
 import { onTestFinished, vi } from "vitest";
 import { SIGNAL_TYPES } from "../../src/kit/senders/signals/signal-types.js";
 import { createReceiver, type InboxStore, type Receiver } from "../../src/kit/index.js";
-import { createEmulator, type Emulator } from "../../src/service/emulator/instance/create-emulator.js";
+import {
+  createEmulator,
+  type Emulator,
+} from "../../src/service/emulator/instance/create-emulator.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
@@ -18,7 +21,10 @@ export interface Traced {
 
 const WAIT = { timeout: 30_000 };
 
-/** An event whose first two deliveries got 503, and whose first hand-off failed. By the machine's clock. */
+/**
+ * An event whose first two deliveries got 503, and whose first hand-off failed. By the machine's
+ * clock.
+ */
 export async function traceAnEvent({
   store = memoryStore(),
   error = "the queue is down",
@@ -39,7 +45,8 @@ export async function traceAnEvent({
   await receiver.start();
   const handle = nodeHandler(receiver);
   const url = await listen((request, response) => {
-    if (refusals-- > 0) response.writeHead(503).end('{"error":{"code":"busy","message":"The database is locked."}}');
+    if (refusals-- > 0)
+      response.writeHead(503).end('{"error":{"code":"busy","message":"The database is locked."}}');
     else handle(request, response);
   });
   const emulator = createEmulator({
@@ -60,12 +67,16 @@ export async function traceAnEvent({
     const headers = { Authorization: `Bearer ${key}`, "Content-Type": "application/json" };
     return (await fetch(`${emulator.baseUrl}${path}`, { ...init, headers })).json();
   };
-  const { items } = (await get("/research/rankings?sort=traffic&limit=1")) as { items: { slug: string }[] };
+  const { items } = (await get("/research/rankings?sort=traffic&limit=1")) as {
+    items: { slug: string }[];
+  };
   const slug = items[0]?.slug ?? "";
   await control.follow({ account_id, slugs: [slug] });
   const [signal_type] = SIGNAL_TYPES;
   const body = JSON.stringify({ url, signal_types: [signal_type] });
-  const registered = (await get("/alerts/webhooks", { method: "POST", body })) as { signing_secret: string };
+  const registered = (await get("/alerts/webhooks", { method: "POST", body })) as {
+    signing_secret: string;
+  };
   secrets.push(registered.signing_secret);
   await vi.waitUntil(
     async () => (await control.listRegistrations()).items.some(({ status }) => status === "active"),

@@ -25,7 +25,11 @@ export interface ChildConfig {
   clockAheadMs?: number;
   /** A file into which the spans of the receiver and of the callback are written. */
   traces?: string;
-  fault?: "acknowledge before commit" | "exit in a commit" | "uncaught exception" | "exit after the answer";
+  fault?:
+    | "acknowledge before commit"
+    | "exit in a commit"
+    | "uncaught exception"
+    | "exit after the answer";
 }
 
 export interface Child {
@@ -38,7 +42,10 @@ export interface Child {
   /** The code or the signal with which it ended. */
   readonly exited: Promise<number | NodeJS.Signals>;
   kill(signal: NodeJS.Signals): void;
-  /** Resolves once `condition` holds for what was said; rejects when the process ends or the time is over. */
+  /**
+   * Resolves once `condition` holds for what was said; rejects when the process ends or the time is
+   * over.
+   */
   until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void>;
 }
 
@@ -63,7 +70,9 @@ export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Ch
     for (const check of checks) check();
   });
   // `close`, not `exit`: by then all that it said has been read.
-  const exited = once(child, "close").then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
+  const exited = once(child, "close").then(
+    ([code, signal]) => (signal ?? code) as number | NodeJS.Signals,
+  );
 
   function until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -73,7 +82,13 @@ export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Ch
         settle();
       };
       const fail = (why: string): void =>
-        end(() => reject(new Error(`waited for ${what}, but ${why}\n${stderr}\n${JSON.stringify(lines.slice(-20))}`)));
+        end(() =>
+          reject(
+            new Error(
+              `waited for ${what}, but ${why}\n${stderr}\n${JSON.stringify(lines.slice(-20))}`,
+            ),
+          ),
+        );
       const check = (): void => {
         if (condition(lines)) end(resolve);
       };

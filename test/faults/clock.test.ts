@@ -42,7 +42,8 @@ for (const [how, by] of JUMPS) {
     `a clock set ${how}: all in hand go on and are handed off once (shared: %s)`,
     async (shared) => {
       const store = sqliteStore({ path: inboxFiles().db, shared });
-      // Fewer wait than run, so that it claims more; of a shared store only what can run is claimed.
+      // Fewer wait than run, so that it claims more; of a shared store only what can run is
+      // claimed.
       const rig = await startRig({ store, handoff: { concurrency: shared ? 7 : 4 } });
       const events = await rig.deliverMany(6);
       const running = shared ? 6 : 4;
@@ -55,13 +56,18 @@ for (const [how, by] of JUMPS) {
 
       await eventually("all to be done", async () => {
         for (const call of rig.calls) call.resolve();
-        // What waited for its turn with a lease that is over is given back, and comes with the next poll.
+        // What waited for its turn with a lease that is over is given back, and comes with the next
+        // poll.
         await rig.clock.advance(1000);
         return (await countDone(rig)) === events.length;
       });
       await rig.clock.advance(120_000);
-      expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
-      expect(rig.calls.filter(({ handoff }) => handoff.possiblyRepeated || handoff.attempt > 1)).toEqual([]);
+      expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(
+        events.map(({ id }) => id).toSorted(),
+      );
+      expect(
+        rig.calls.filter(({ handoff }) => handoff.possiblyRepeated || handoff.attempt > 1),
+      ).toEqual([]);
     },
   );
 }
@@ -69,7 +75,11 @@ for (const [how, by] of JUMPS) {
 test("a clock set an hour back between two lives: what waited is handed off", async () => {
   const { db } = inboxFiles();
   const clock = createManualClock(T0);
-  const first = await startRig({ store: sqliteStore(db), clock, handoff: { concurrency: 1, backoff: () => 10_000 } });
+  const first = await startRig({
+    store: sqliteStore(db),
+    clock,
+    handoff: { concurrency: 1, backoff: () => 10_000 },
+  });
   const events = await first.deliverMany(5);
   await eventually("the callback", () => first.calls.length === 1);
   first.calls[0]!.reject();

@@ -11,7 +11,9 @@ export function some(count: number, fate: Fate = "fine"): SignalEvent[] {
 
 /** So many that carry so many bytes each. */
 export function someOf(bytes: number, count: number): SignalEvent[] {
-  return Array.from({ length: count }, () => eventThat("fine", undefined, { padding: "x".repeat(bytes) }));
+  return Array.from({ length: count }, () =>
+    eventThat("fine", undefined, { padding: "x".repeat(bytes) }),
+  );
 }
 
 export const idsIn = (events: readonly SignalEvent[]): string[] => events.map(({ id }) => id);
@@ -34,13 +36,16 @@ export async function sendAll(
 }
 
 /** Asks again and again. */
-export function untilHealth(port: number, isSo: (health: ReceiverHealth) => boolean): Promise<void> {
+export function untilHealth(
+  port: number,
+  isSo: (health: ReceiverHealth) => boolean,
+): Promise<void> {
   return eventually("the health", async () => isSo(await healthOf(port)));
 }
 
 /**
- * All of these are handed off, each once and without a flag; and when the process is killed then, a start on a disk that
- * works finds them done, and nothing else.
+ * All of these are handed off, each once and without a flag; and when the process is killed then, a
+ * start on a disk that works finds them done, and nothing else.
  *
  * @param earlier handed off by a process before this one
  */

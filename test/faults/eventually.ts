@@ -1,7 +1,10 @@
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
 const DEADLINE_MS = 55_000;
 
-/** Lets the event loop, and with it the disk, go on until the condition holds. For what no event reports. */
+/**
+ * Lets the event loop, and with it the disk, go on until the condition holds. For what no event
+ * reports.
+ */
 export async function eventually(
   what: string,
   condition: () => boolean | Promise<boolean>,

@@ -20,14 +20,27 @@ export function inboxFiles(): { db: string; log: string } {
   return { db: join(folder, "inbox.db"), log: join(folder, "begun.log") };
 }
 
-/** A reader of its own on the file, beside the receivers: it sees what is committed and nothing else. */
-export function openReader(db: string): { rows(): Row[]; count(eventId: string): number; close(): void } {
+/**
+ * A reader of its own on the file, beside the receivers: it sees what is committed and nothing
+ * else.
+ */
+export function openReader(db: string): {
+  rows(): Row[];
+  count(eventId: string): number;
+  close(): void;
+} {
   const reader = new Database(db, { fileMustExist: true, timeout: 5000 });
   const all = reader.prepare<[], Row>(`
     SELECT event_id, state, attempts, crashes, last_error, length(body) AS kept
     FROM inbox LEFT JOIN inbox_body USING (seq) ORDER BY seq`);
-  const count = reader.prepare<[string], number>("SELECT count(*) FROM inbox WHERE event_id = ?").pluck();
-  return { rows: () => all.all(), count: (eventId) => count.get(eventId) ?? 0, close: () => void reader.close() };
+  const count = reader
+    .prepare<[string], number>("SELECT count(*) FROM inbox WHERE event_id = ?")
+    .pluck();
+  return {
+    rows: () => all.all(),
+    count: (eventId) => count.get(eventId) ?? 0,
+    close: () => void reader.close(),
+  };
 }
 
 export function readRows(db: string): Row[] {

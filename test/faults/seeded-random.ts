@@ -1,4 +1,6 @@
-/** What every random fault comes from. Print it when a test fails; run again with `FAULT_SEED=n`. */
+/**
+ * What every random fault comes from. Print it when a test fails; run again with `FAULT_SEED=n`.
+ */
 export const SEED = Number(process.env["FAULT_SEED"] ?? Date.now() % 1_000_000);
 
 /** mulberry32: the same seed gives the same numbers, each from 0 to below 1. */

@@ -13,14 +13,19 @@ export interface Answer {
 const agent = new Agent({ keepAlive: true });
 
 /**
- * A delivery as the service sends it. Rejects when the receiver goes away before its answer is complete.
+ * A delivery as the service sends it. Rejects when the receiver goes away before its answer is
+ * complete.
  *
  * @param how `now`: the receiver's clock; `timeoutMs`: for the whole answer
  */
 export function send(
   port: number,
   event: object,
-  { secret = SECRET, now = Date.now(), timeoutMs }: { secret?: string; now?: number; timeoutMs?: number } = {},
+  {
+    secret = SECRET,
+    now = Date.now(),
+    timeoutMs,
+  }: { secret?: string; now?: number; timeoutMs?: number } = {},
 ): Promise<Answer> {
   const { headers, body } = signedDelivery(event, { secret, now });
   return new Promise((resolve, reject) => {
@@ -29,7 +34,9 @@ export function send(
     const outgoing = request(options, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }));
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+      );
       response.on("error", reject);
     });
     outgoing.on("error", reject);

@@ -20,11 +20,15 @@ export function expectRefused(answer: Answer, status: number, code: RejectionCod
   expect([answer.status, answer.body]).toEqual([
     status,
     expect.stringMatching(
-      new RegExp(`^\\{"error":\\{"code":"${code}","message":"[^"]+"\\},"request_id":"req_[0-9a-f-]{36}"\\}$`),
+      new RegExp(
+        `^\\{"error":\\{"code":"${code}","message":"[^"]+"\\},"request_id":"req_[0-9a-f-]{36}"\\}$`,
+      ),
     ),
   ]);
   expectSoundAnswer(answer);
-  expect(answer.headers["retry-after"]).toEqual(status === 503 ? expect.stringMatching(/^[1-9][0-9]*$/) : undefined);
+  expect(answer.headers["retry-after"]).toEqual(
+    status === 503 ? expect.stringMatching(/^[1-9][0-9]*$/) : undefined,
+  );
   expect(answer.headers["allow"]).toBe(status === 405 ? "POST" : undefined);
 }
 

@@ -4,19 +4,30 @@ import { createCaseSender, sendCases } from "../../src/cli/deliveries/send-cases
 import { SECRET, serve, STACKS } from "./serve.js";
 import { MOUNT } from "./wire.js";
 
-test.for(STACKS)("every fixture and hostile delivery gets its answer, over $name", async (stack) => {
-  const { port } = await serve({ onTest: () => undefined }, stack);
-  const { events, deliveries } = readFixtureFolder();
-  const url = new URL(`http://127.0.0.1:${port}${MOUNT}`);
-  const target = { url, secret: SECRET, events, timeoutMs: 10_000, signal: new AbortController().signal };
-  const { build, send } = createCaseSender(target, false);
-  const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted: "exact" }) as const);
-  const failed: string[] = [];
-  let answers = 0;
-  await sendCases(cases, 4, send, ({ ok, name }) => {
-    answers += 1;
-    if (!ok) failed.push(name);
-  });
-  expect(failed).toEqual([]);
-  expect(answers).toBeGreaterThan(deliveries.length);
-});
+test.for(STACKS)(
+  "every fixture and hostile delivery gets its answer, over $name",
+  async (stack) => {
+    const { port } = await serve({ onTest: () => undefined }, stack);
+    const { events, deliveries } = readFixtureFolder();
+    const url = new URL(`http://127.0.0.1:${port}${MOUNT}`);
+    const target = {
+      url,
+      secret: SECRET,
+      events,
+      timeoutMs: 10_000,
+      signal: new AbortController().signal,
+    };
+    const { build, send } = createCaseSender(target, false);
+    const cases = deliveries.map(
+      (delivery) => ({ built: build(delivery), wanted: "exact" }) as const,
+    );
+    const failed: string[] = [];
+    let answers = 0;
+    await sendCases(cases, 4, send, ({ ok, name }) => {
+      answers += 1;
+      if (!ok) failed.push(name);
+    });
+    expect(failed).toEqual([]);
+    expect(answers).toBeGreaterThan(deliveries.length);
+  },
+);

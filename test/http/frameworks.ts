@@ -11,9 +11,15 @@ import { MOUNT } from "./wire.js";
 
 /** What a server decides without our adapter, so that its answer differs from all others. */
 export const DIFFERENCES = {
-  /** These close the connection with the answer, and read no more: a client that has not looked yet may find a reset. */
+  /**
+   * These close the connection with the answer, and read no more: a client that has not looked yet
+   * may find a reset.
+   */
   closesWhileClientSends: ["Hono", "an iterable"],
-  /** If the client leaves before the handler is called, `@hono/node-server` gives a body that seems to be read: 500, to nobody. */
+  /**
+   * If the client leaves before the handler is called, `@hono/node-server` gives a body that seems
+   * to be read: 500, to nobody.
+   */
   hidesEarlyLeaving: ["Hono"],
 };
 
@@ -26,7 +32,9 @@ export async function mountInFastify(receiver: Receiver): Promise<RequestListene
 
 export function mountInHono(receiver: Receiver): RequestListener {
   const receive = fetchHandler(receiver);
-  const listener = getRequestListener(new Hono().all(`${MOUNT}/*`, ({ req }) => receive(req.raw)).fetch);
+  const listener = getRequestListener(
+    new Hono().all(`${MOUNT}/*`, ({ req }) => receive(req.raw)).fetch,
+  );
   return (request, response) => void listener(request, response);
 }
 

@@ -33,18 +33,21 @@ test("close during start waits for it and leaves the store free for the next", a
   expectAcknowledged(await deliver(port), RECEIVED);
 });
 
-test.for(STACKS)("a receiver that takes nothing says so before the body, over $name", async ({ mount }) => {
-  const receiver = makeReceiver();
-  const port = await listen(await mount(receiver));
-  const head = rawRequest({ headers: { "Content-Length": "10" } });
-  const wire = await openWire(port);
-  await wire.write(head);
-  expectRefused(await wire.next(), 503, "store_unavailable");
-  await receiver.start();
-  await receiver.close();
-  await wire.write(Buffer.concat([Buffer.alloc(10), head]));
-  expectRefused(await wire.next(), 503, "closing");
-});
+test.for(STACKS)(
+  "a receiver that takes nothing says so before the body, over $name",
+  async ({ mount }) => {
+    const receiver = makeReceiver();
+    const port = await listen(await mount(receiver));
+    const head = rawRequest({ headers: { "Content-Length": "10" } });
+    const wire = await openWire(port);
+    await wire.write(head);
+    expectRefused(await wire.next(), 503, "store_unavailable");
+    await receiver.start();
+    await receiver.close();
+    await wire.write(Buffer.concat([Buffer.alloc(10), head]));
+    expectRefused(await wire.next(), 503, "closing");
+  },
+);
 
 test("deliveries get 503 until start is done", async () => {
   const store = memoryStore();
@@ -65,7 +68,10 @@ test("a start that failed may be tried again", async () => {
   const store = memoryStore();
   let fails = true;
   const receiver = makeReceiver({
-    store: { ...store, open: (context) => (fails ? Promise.reject(new Error("not yet")) : store.open(context)) },
+    store: {
+      ...store,
+      open: (context) => (fails ? Promise.reject(new Error("not yet")) : store.open(context)),
+    },
   });
   const port = await listen(nodeHandler(receiver));
   await expect(receiver.start()).rejects.toThrow("not yet");
@@ -86,7 +92,9 @@ test.for(STACKS)("a body that ends after close began is not taken, over $name", 
   });
   const { headers, body } = delivery();
   const wire = await openWire(watched);
-  await wire.write(rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }));
+  await wire.write(
+    rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }),
+  );
   await reading.opened;
   await receiver.close();
   await wire.write(body);

@@ -3,23 +3,28 @@ import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js"
 import { delivery, serve, STACKS } from "./serve.js";
 import { exchange, openWire, rawRequest } from "./wire.js";
 
-test.for(STACKS)("HEAD gets the head of the 405 and no body, and the connection goes on, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ method: "HEAD" }));
-  const answer = await wire.next({ toHead: true });
-  expect([answer.status, answer.headers["allow"]]).toEqual([405, "POST"]);
-  expect(Number(answer.headers["content-length"])).toBeGreaterThan(0);
-  await wire.write(rawRequest(delivery()));
-  expectAcknowledged(await wire.next(), RECEIVED);
-});
+test.for(STACKS)(
+  "HEAD gets the head of the 405 and no body, and the connection goes on, over $name",
+  async (stack) => {
+    const { port } = await serve({}, stack);
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ method: "HEAD" }));
+    const answer = await wire.next({ toHead: true });
+    expect([answer.status, answer.headers["allow"]]).toEqual([405, "POST"]);
+    expect(Number(answer.headers["content-length"])).toBeGreaterThan(0);
+    await wire.write(rawRequest(delivery()));
+    expectAcknowledged(await wire.next(), RECEIVED);
+  },
+);
 
 test.for(STACKS)(
   "a PUT whose body is still under way is answered at once, and the next request after it, over $name",
   async (stack) => {
     const { port } = await serve({}, stack);
     const wire = await openWire(port);
-    await wire.write(rawRequest({ method: "PUT", headers: { "Content-Length": "10" }, body: "12345" }));
+    await wire.write(
+      rawRequest({ method: "PUT", headers: { "Content-Length": "10" }, body: "12345" }),
+    );
     expectRefused(await wire.next(), 405, "method_not_allowed");
     await wire.write("67890");
     await wire.write(rawRequest(delivery()));
@@ -32,19 +37,24 @@ test.for(STACKS)("a client that asks first is told to go on, over $name", async 
   const { headers, body } = delivery();
   const wire = await openWire(port);
   const length = String(body.byteLength);
-  await wire.write(rawRequest({ headers: { ...headers, Expect: "100-continue", "Content-Length": length } }));
+  await wire.write(
+    rawRequest({ headers: { ...headers, Expect: "100-continue", "Content-Length": length } }),
+  );
   expect((await wire.next()).status).toBe(100);
   await wire.write(body);
   expectAcknowledged(await wire.next(), RECEIVED);
 });
 
-test.for(STACKS)("an HTTP/1.0 client is answered and its connection closed, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ ...delivery(), version: "1.0" }));
-  expectAcknowledged(await wire.next(), RECEIVED);
-  expect(await wire.closed).toBe("end");
-});
+test.for(STACKS)(
+  "an HTTP/1.0 client is answered and its connection closed, over $name",
+  async (stack) => {
+    const { port } = await serve({}, stack);
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ ...delivery(), version: "1.0" }));
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expect(await wire.closed).toBe("end");
+  },
+);
 
 test.for(STACKS)(
   "a path below the mount, a query and a trailing slash are answered by the receiver, over $name",

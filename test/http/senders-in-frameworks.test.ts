@@ -12,7 +12,8 @@ import { defineSender, twilio } from "../../src/kit/senders/index.js";
 import type { Sender } from "../../src/kit/senders/engine/sender.js";
 import { testReceiver } from "../../src/kit/testing/index.js";
 
-// What a sender is asked about a request is the same in each framework: all of its headers, and its whole path.
+// What a sender is asked about a request is the same in each framework: all of its headers, and its
+// whole path.
 
 interface Sent {
   method: "POST" | "OPTIONS";
@@ -27,7 +28,9 @@ const overHttp =
   (listenerOf: (receiver: Receiver) => Parameters<typeof request>[0]): Ask =>
   async (receiver, { method, path, headers, body }) => {
     const asked =
-      method === "POST" ? request(listenerOf(receiver)).post(path) : request(listenerOf(receiver)).options(path);
+      method === "POST"
+        ? request(listenerOf(receiver)).post(path)
+        : request(listenerOf(receiver)).options(path);
     const { status, headers: answered } = await asked.set(headers).send(body);
     return { status, headers: answered };
   };
@@ -40,7 +43,9 @@ const FRAMEWORKS: readonly (readonly [string, Ask])[] = [
     "fetch",
     async (receiver, { method, path, headers, body }) => {
       const init = { method, headers, ...(method === "POST" && { body }) };
-      const answer = await fetchHandler(receiver)(new Request(`https://hooks.example${path}`, init));
+      const answer = await fetchHandler(receiver)(
+        new Request(`https://hooks.example${path}`, init),
+      );
       return { status: answer.status, headers: Object.fromEntries(answer.headers) };
     },
   ],
@@ -65,29 +70,38 @@ test.each(FRAMEWORKS)("%s: verify gets every header and the whole path", async (
   const receiver = await receiverOf(sender, "right");
   const sent = { method: "POST", path: "/hooks/a?b=1", body: '{"id":"1"}' } as const;
   const type = { "content-type": "application/json" };
-  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "right" } })).toMatchObject({ status: 200 });
-  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "wrong" } })).toMatchObject({ status: 401 });
+  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "right" } })).toMatchObject({
+    status: 200,
+  });
+  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "wrong" } })).toMatchObject({
+    status: 401,
+  });
   expect(asked).toEqual(["/hooks/a?b=1", "/hooks/a?b=1"]);
 });
 
-test.each(FRAMEWORKS)("%s: OPTIONS is answered by the headers of the request", async (_name, ask) => {
-  const sender = defineSender({
-    name: "own",
-    signature: { header: "x-own" },
-    read: () => ({ id: null, type: "a" }),
-    handshake: {
-      options: ({ headers }) => ({
-        headers: { "WebHook-Allowed-Origin": headers["webhook-request-origin"] ?? "none" },
-      }),
-    },
-  });
-  const receiver = await receiverOf(sender, "secret");
-  const headers = { "WebHook-Request-Origin": "events.example" };
-  expect(await ask(receiver, { method: "OPTIONS", path: "/hooks/a", headers, body: "" })).toMatchObject({
-    status: 200,
-    headers: { "webhook-allowed-origin": "events.example" },
-  });
-});
+test.each(FRAMEWORKS)(
+  "%s: OPTIONS is answered by the headers of the request",
+  async (_name, ask) => {
+    const sender = defineSender({
+      name: "own",
+      signature: { header: "x-own" },
+      read: () => ({ id: null, type: "a" }),
+      handshake: {
+        options: ({ headers }) => ({
+          headers: { "WebHook-Allowed-Origin": headers["webhook-request-origin"] ?? "none" },
+        }),
+      },
+    });
+    const receiver = await receiverOf(sender, "secret");
+    const headers = { "WebHook-Request-Origin": "events.example" };
+    expect(
+      await ask(receiver, { method: "OPTIONS", path: "/hooks/a", headers, body: "" }),
+    ).toMatchObject({
+      status: 200,
+      headers: { "webhook-allowed-origin": "events.example" },
+    });
+  },
+);
 
 test.each(FRAMEWORKS)("%s: an address is made of the whole path", async (_name, ask) => {
   const publicUrl = ({ url }: { url: string }) =>
@@ -97,7 +111,10 @@ test.each(FRAMEWORKS)("%s: an address is made of the whole path", async (_name, 
     const signature = createHmac("sha1", "token")
       .update("https://hooks.example/hooks/acmeMessageSidSM1")
       .digest("base64");
-    const headers = { "content-type": "application/x-www-form-urlencoded", "x-twilio-signature": signature };
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      "x-twilio-signature": signature,
+    };
     return ask(receiver, { method: "POST", path, headers, body: "MessageSid=SM1" });
   };
   expect(await send("/hooks/acme")).toMatchObject({ status: 200 });

@@ -30,10 +30,14 @@ export const EXPRESSES = [
 ];
 
 /** Everything that carries deliveries to a receiver. */
-export const STACKS: { name: string; mount: (receiver: Receiver) => RequestListener | Promise<RequestListener> }[] = [
+export const STACKS: {
+  name: string;
+  mount: (receiver: Receiver) => RequestListener | Promise<RequestListener>;
+}[] = [
   ...EXPRESSES.map(({ name, express: framework }) => ({
     name,
-    mount: (receiver: Receiver) => framework().use(MOUNT, expressHandler(receiver)) as RequestListener,
+    mount: (receiver: Receiver) =>
+      framework().use(MOUNT, expressHandler(receiver)) as RequestListener,
   })),
   { name: "node:http", mount: nodeHandler },
   { name: "Fastify 5", mount: mountInFastify },
@@ -122,7 +126,14 @@ export function nextEvent<Name extends ReceiverEventName>(
 /** Counts what a receiver tells of deliveries. */
 export function tally(receiver: Receiver): Partial<Record<ReceiverEventName, number>> {
   const counts: Partial<Record<ReceiverEventName, number>> = {};
-  for (const name of ["accepted", "duplicate", "conflict", "quarantined", "rejected", "verified"] as const) {
+  for (const name of [
+    "accepted",
+    "duplicate",
+    "conflict",
+    "quarantined",
+    "rejected",
+    "verified",
+  ] as const) {
     receiver.on(name, () => (counts[name] = (counts[name] ?? 0) + 1));
   }
   return counts;

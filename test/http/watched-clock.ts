@@ -1,7 +1,12 @@
 import { createManualClock, type ManualClock } from "../../src/kit/testing/index.js";
 
-/** A manual clock that tells when a timer of a certain length was set; each `armed` stands for one timer. */
-export function watchedClock(startMs?: number): ManualClock & { armed(delayMs: number): Promise<void> } {
+/**
+ * A manual clock that tells when a timer of a certain length was set; each `armed` stands for one
+ * timer.
+ */
+export function watchedClock(
+  startMs?: number,
+): ManualClock & { armed(delayMs: number): Promise<void> } {
   const clock = createManualClock(startMs);
   const set: number[] = [];
   let onSet: () => void = () => undefined;

@@ -18,7 +18,10 @@ export interface Answer {
 export interface Wire {
   /** Resolves when the bytes are handed to the kernel. */
   write(bytes: string | Uint8Array): Promise<void>;
-  /** The next answer, cut by its Content-Length. Rejects when the connection ends before it is whole. */
+  /**
+   * The next answer, cut by its Content-Length. Rejects when the connection ends before it is
+   * whole.
+   */
   next(options?: { toHead?: boolean }): Promise<Answer>;
   /** Reads nothing until `resume`, as a client does that sends all it has before it looks. */
   pause(): void;
@@ -76,7 +79,10 @@ function wireOver(socket: Socket): Wire {
       for (;;) {
         const answer = take(toHead);
         if (answer !== null) return answer;
-        if (ending !== null) throw new Error(`connection closed (${ending}) after ${JSON.stringify(String(received))}`);
+        if (ending !== null)
+          throw new Error(
+            `connection closed (${ending}) after ${JSON.stringify(String(received))}`,
+          );
         await new Promise<void>((resolve) => (onChange = resolve));
       }
     },
@@ -96,7 +102,9 @@ function parseHead(head: string): { status: number; headers: Record<string, stri
     const colon = line.indexOf(":");
     const name = line.slice(0, colon).toLowerCase();
     headers[name] =
-      name in headers ? `${headers[name]}, ${line.slice(colon + 1).trim()}` : line.slice(colon + 1).trim();
+      name in headers
+        ? `${headers[name]}, ${line.slice(colon + 1).trim()}`
+        : line.slice(colon + 1).trim();
   }
   return { status: Number(statusLine.split(" ")[1]), headers };
 }
@@ -114,20 +122,36 @@ export interface RawRequest {
 
 /** The bytes of a whole request, ready for {@link Wire.write}. */
 export function rawRequest(request: RawRequest): Buffer {
-  const { method = "POST", path = MOUNT, version = "1.1", headers = [], body = "", length = true } = request;
-  const pairs = [...(Array.isArray(headers) ? headers : Object.entries(headers))] as [string, string][];
+  const {
+    method = "POST",
+    path = MOUNT,
+    version = "1.1",
+    headers = [],
+    body = "",
+    length = true,
+  } = request;
+  const pairs = [...(Array.isArray(headers) ? headers : Object.entries(headers))] as [
+    string,
+    string,
+  ][];
   const names = new Set(pairs.map(([name]) => name.toLowerCase()));
   const bytes = Buffer.from(body);
   if (!names.has("host")) pairs.unshift(["Host", "receiver.example"]);
-  if (length && !names.has("content-length")) pairs.push(["Content-Length", String(bytes.byteLength)]);
+  if (length && !names.has("content-length"))
+    pairs.push(["Content-Length", String(bytes.byteLength)]);
   const head = `${method} ${path} HTTP/${version}\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 
-/** The whole conversation on a connection of its own: everything up to the server's FIN is the answer. */
+/**
+ * The whole conversation on a connection of its own: everything up to the server's FIN is the
+ * answer.
+ */
 export async function exchange(port: number, request: RawRequest): Promise<Answer> {
   const wire = await openWire(port);
-  const headers = Array.isArray(request.headers) ? request.headers : Object.entries(request.headers ?? {});
+  const headers = Array.isArray(request.headers)
+    ? request.headers
+    : Object.entries(request.headers ?? {});
   await wire.write(rawRequest({ ...request, headers: [...headers, ["Connection", "close"]] }));
   const answer = await wire.next({ toHead: request.method === "HEAD" });
   if ((await wire.closed) === "reset") throw new Error("the connection was reset");

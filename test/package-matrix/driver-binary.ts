@@ -11,15 +11,21 @@ const PREBUILDS = join(WORKSHOP, "prebuilds");
 const COMPILED = "build/Release/better_sqlite3.node";
 
 /**
- * What better-sqlite3 12 would fetch for this Node, made here: its install script then finds it in a folder, so that every
- * package manager can be seen to run that script, and nothing is compiled twice. Version 13 brings its binaries along.
+ * What better-sqlite3 12 would fetch for this Node, made here: its install script then finds it in
+ * a folder, so that every package manager can be seen to run that script, and nothing is compiled
+ * twice. Version 13 brings its binaries along.
  *
  * @returns variables for whoever installs
  */
 export async function driverBinary(node: Tool): Promise<Record<string, string>> {
-  const { stdout } = await promisify(execFile)(join(node.folder, "bin/node"), ["-p", "process.versions.modules"]);
+  const { stdout } = await promisify(execFile)(join(node.folder, "bin/node"), [
+    "-p",
+    "process.versions.modules",
+  ]);
   const own = join(REPOSITORY, "node_modules/better-sqlite3");
-  const { version } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as {
+    version: string;
+  };
   const abi = stdout.trim();
   const name = `better-sqlite3-v${version}-node-v${abi}-${process.platform}-${process.arch}.tar.gz`;
   const archive = join(PREBUILDS, name);

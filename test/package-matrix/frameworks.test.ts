@@ -31,13 +31,24 @@ function write(folder: string, files: Readonly<Record<string, string>>): void {
 /** Stops it during a callback. */
 async function expectOrderlyEnd(folder: string, app: App, db = "signals.db"): Promise<void> {
   const url = `http://127.0.0.1:${app.port}/webhooks/signals`;
-  const { status } = await fetch(url, { method: "POST", ...signedDelivery(signalEvent(), { secret: SECRET }) });
+  const { status } = await fetch(url, {
+    method: "POST",
+    ...signedDelivery(signalEvent(), { secret: SECRET }),
+  });
   await app.stop();
   // Of the repository, whose driver is one for this Node.
   const main = join(REPOSITORY, "dist/cli/main.js");
   // 1: the quarantined ones need a person.
-  const { stdout } = await run(folder, "sh", ["-c", 'node "$0" inbox stats --json --db "$1" || [ $? = 1 ]', main, db]);
-  expect([status, JSON.parse(stdout)]).toEqual([200, expect.objectContaining({ leased: 0, dead: 0, quarantined: 23 })]);
+  const { stdout } = await run(folder, "sh", [
+    "-c",
+    'node "$0" inbox stats --json --db "$1" || [ $? = 1 ]',
+    main,
+    db,
+  ]);
+  expect([status, JSON.parse(stdout)]).toEqual([
+    200,
+    expect.objectContaining({ leased: 0, dead: 0, quarantined: 23 }),
+  ]);
 }
 
 const signalbox = `file:${pack().tarball}`;
@@ -74,7 +85,10 @@ else {
     const page = { "package.json": "{}", ...filesOf("docs/frameworks.md", "Next.js") };
     write(folder, { ...page, ...filesOf("docs/serverless.md", "What to do") });
     await run(folder, "npx", ["next", "build"], QUIET);
-    const built = await replayAgainst(folder, ["npx", "next", "start"], { ...QUIET, CRON_SECRET: "a secret" });
+    const built = await replayAgainst(folder, ["npx", "next", "start"], {
+      ...QUIET,
+      CRON_SECRET: "a secret",
+    });
     const headers = { Authorization: "Bearer a secret" };
     const drained = await fetch(`http://127.0.0.1:${built.port}/drain`, { headers });
     expect([drained.status, await drained.json()]).toEqual([200, { done: true }]);
@@ -89,10 +103,22 @@ else {
     async (adapter) => {
       const name = adapter.toLowerCase().replace(" ", "-");
       const folder = join(root, name);
-      await run(root, "npx", ["nest", "new", "--skip-install", "--skip-git", "--package-manager", "npm", name]);
+      await run(root, "npx", [
+        "nest",
+        "new",
+        "--skip-install",
+        "--skip-git",
+        "--package-manager",
+        "npm",
+        name,
+      ]);
       write(folder, filesOf("docs/frameworks.md", "NestJS", adapter));
       edit(join(folder, "src/app.module.ts"), "imports: []", "imports: [SignalsModule]");
-      edit(join(folder, "src/app.module.ts"), "", 'import { SignalsModule } from "./signals.module.js";\n');
+      edit(
+        join(folder, "src/app.module.ts"),
+        "",
+        'import { SignalsModule } from "./signals.module.js";\n',
+      );
       // Its test runner is not installed.
       edit(join(folder, "tsconfig.json"), '"vitest/globals", ', "");
       await run(folder, "npm", ["run", "build"]);

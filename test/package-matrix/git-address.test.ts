@@ -20,15 +20,28 @@ for (const node of await fetchNodes([20])) {
       const folder = makeProject("from-a-git-address");
       const env = { ...envOf(node), ...(await driverBinary(node)) };
       // The last commit, as npm clones it.
-      await run(folder, "npm", ["install", "--no-audit", "--no-fund", `git+file://${REPOSITORY}`, ...PEERS], env);
+      await run(
+        folder,
+        "npm",
+        ["install", "--no-audit", "--no-fund", `git+file://${REPOSITORY}`, ...PEERS],
+        env,
+      );
       const own = join(folder, "node_modules/signalbox");
-      const { version, exports } = manifestOf(own) as ReturnType<typeof manifestOf> & { version: string };
-      expect((await run(folder, "npx", ["signalbox", "--version"], env)).stdout.trim()).toBe(version);
+      const { version, exports } = manifestOf(own) as ReturnType<typeof manifestOf> & {
+        version: string;
+      };
+      expect((await run(folder, "npx", ["signalbox", "--version"], env)).stdout.trim()).toBe(
+        version,
+      );
       const entries = Object.entries(exports).filter(([, path]) => path.endsWith(".js"));
       expect(entries.length).toBeGreaterThan(5);
-      const imports = entries.map(([name]) => `await import("${name.replace(".", "signalbox")}");`).join("\n");
+      const imports = entries
+        .map(([name]) => `await import("${name.replace(".", "signalbox")}");`)
+        .join("\n");
       await run(folder, "node", ["--input-type=module", "-e", imports], env);
-      expect(entries.filter(([, path]) => !existsSync(join(own, path.replace(/js$/, "d.ts"))))).toEqual([]);
+      expect(
+        entries.filter(([, path]) => !existsSync(join(own, path.replace(/js$/, "d.ts")))),
+      ).toEqual([]);
     },
     10 * MINUTES,
   );

@@ -24,7 +24,9 @@ function bytesIn(folder: string): number {
   const entries = readdirSync(folder, { withFileTypes: true });
   const sizes = entries.map((entry) => {
     const path = join(folder, entry.name);
-    return entry.isDirectory() ? bytesIn(path) : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+    return entry.isDirectory()
+      ? bytesIn(path)
+      : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   });
   return sizes.reduce((sum, size) => sum + size, 0);
 }
@@ -50,7 +52,9 @@ function costOf(folder: string): Cost {
 }
 
 const row = (driver: number): string[] | undefined =>
-  PAGE.tablesUnder("What an install costs")[0]?.find(([name]) => name === `better-sqlite3 ${driver}`);
+  PAGE.tablesUnder("What an install costs")[0]?.find(
+    ([name]) => name === `better-sqlite3 ${driver}`,
+  );
 
 for (const node of await fetchNodes([24])) {
   if (!node.ok) {
@@ -65,7 +69,12 @@ for (const node of await fetchNodes([24])) {
     async (driver, scripts) => {
       const folder = makeProject(`cost-of-${driver}`);
       const packages = [pack().tarball, "express", `better-sqlite3@${driver}`];
-      await run(folder, "npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], envOf(node));
+      await run(
+        folder,
+        "npm",
+        ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages],
+        envOf(node),
+      );
       const cost = costOf(folder);
       expect(cost.withScripts).toEqual(scripts);
       const [, ...said] = row(driver) ?? [];

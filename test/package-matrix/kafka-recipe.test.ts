@@ -8,7 +8,9 @@ import { COMPILE_QUICKLY } from "../toolchain/workshop.js";
 
 const CLIENT = "@confluentinc/kafka-javascript";
 
-/** The brokers that librdkafka brings for tests. They speak the protocol, in a process of their own. */
+/**
+ * The brokers that librdkafka brings for tests. They speak the protocol, in a process of their own.
+ */
 const BROKERS = `
   const { Producer } = require("${CLIENT}");
   const cluster = new Producer({ "test.mock.num.brokers": 3 });
@@ -23,7 +25,8 @@ if (client?.ok !== true) {
 } else {
   test("Kafka: a hand-off waits for the brokers, fails when they do not confirm, and a repeat is beside its original", async () => {
     const folder = join(client.folder, "../../..");
-    // Its install script would fetch a binary. Linked dynamically, it needs no libraries for TLS and the like to be there.
+    // Its install script would fetch a binary. Linked dynamically, it needs no libraries for TLS
+    // and the like to be there.
     const env = { ...COMPILE_QUICKLY, CKJS_LINKING: "dynamic" };
     await run(folder, "npm", ["rebuild", CLIENT], env);
     writeFileSync(join(folder, "brokers.cjs"), BROKERS);

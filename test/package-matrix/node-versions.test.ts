@@ -28,7 +28,9 @@ const REFUSED_DRIVERS_OF_NODE = new Map([
 // A module with Express 5, and CommonJS with the oldest Express 4.
 const FILES = {
   "app.mjs": readDocument("docs/start.md").block("import express").code,
-  "app.cjs": readDocument("docs/start.md").block(`require("express")`).code.replace(`"express"`, `"express4"`),
+  "app.cjs": readDocument("docs/start.md")
+    .block(`require("express")`)
+    .code.replace(`"express"`, `"express4"`),
 };
 
 /** Each way to load each entry point. */
@@ -42,10 +44,18 @@ const LOAD_ALL = Object.entries(manifestOf(REPOSITORY).exports)
   .join("\n");
 
 /** As a person would, with its scripts; Express 4 beside 5. */
-async function installWith(node: Tool, driver: number): Promise<{ folder: string; env: Record<string, string> }> {
+async function installWith(
+  node: Tool,
+  driver: number,
+): Promise<{ folder: string; env: Record<string, string> }> {
   const folder = makeProject(`${node.name}-driver-${driver}`, FILES);
   const env = { ...envOf(node), ...(driver === 12 ? await driverBinary(node) : {}) };
-  const packages = [pack().tarball, ...PEERS, "express4@npm:express@~4.18.0", `better-sqlite3@${driver}`];
+  const packages = [
+    pack().tarball,
+    ...PEERS,
+    "express4@npm:express@~4.18.0",
+    `better-sqlite3@${driver}`,
+  ];
   await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...packages], env);
   return { folder, env };
 }
@@ -72,7 +82,9 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
     test("it is what is installed", async () => {
       expect(versionIn(folder, "better-sqlite3")).toMatch(new RegExp(`^${driver}\\.`));
       expect(versionIn(folder, "express4")).toMatch(/^4\.18\./);
-      expect((await run(folder, "node", ["--version"], env)).stdout.trim()).toBe(`v${node.version}`);
+      expect((await run(folder, "node", ["--version"], env)).stdout.trim()).toBe(
+        `v${node.version}`,
+      );
     });
 
     test("every entry point is imported and required", async () => {
@@ -83,7 +95,9 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
       // Each with a file of its own for its inbox: it is told apart by the folder.
       const own = file.replace(/\W/g, "-");
       await run(folder, "mkdir", [own]);
-      expect(await runQuickStart(join(folder, own), ["node", `../${file}`], env)).toEqual(AS_PROMISED);
+      expect(await runQuickStart(join(folder, own), ["node", `../${file}`], env)).toEqual(
+        AS_PROMISED,
+      );
     });
 
     test("the demo sends all fixtures and hostile deliveries, and all is as expected", async () => {
@@ -100,9 +114,16 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
     async () => {
       const folder = makeProject(`${node.name}-refused-driver`, FILES);
       const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
-      await run(folder, "npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], envOf(node));
+      await run(
+        folder,
+        "npm",
+        ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
+        envOf(node),
+      );
       const message = /better-sqlite3 \S+ crashes Node .*npm install better-sqlite3@1[23]/s;
-      await expect(run(folder, "npx", ["signalbox", "emulator", "--port", "0"], envOf(node))).rejects.toThrow(message);
+      await expect(
+        run(folder, "npx", ["signalbox", "emulator", "--port", "0"], envOf(node)),
+      ).rejects.toThrow(message);
       await expect(run(folder, "node", ["app.mjs"], envOf(node))).rejects.toThrow(message);
     },
   );

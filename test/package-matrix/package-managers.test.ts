@@ -37,20 +37,37 @@ const OS = process.platform === "win32" ? "windows" : process.platform;
 const BUN = `@oven/bun-${OS}-${process.arch === "arm64" ? "aarch64" : process.arch}`;
 const APP = { name: "app", private: true, type: "module" };
 const block = (holding: string): string => readDocument("docs/installing.md").block(holding).code;
-const manifestWith = (text: string): string => JSON.stringify({ ...APP, ...(JSON.parse(text) as object) });
+const manifestWith = (text: string): string =>
+  JSON.stringify({ ...APP, ...(JSON.parse(text) as object) });
 const FOR_PNPM = { "pnpm-workspace.yaml": block("onlyBuiltDependencies") };
 const FOR_YARN = { "package.json": manifestWith(block("resolutions")) };
 const FOR_BUN = { "package.json": manifestWith(block("trustedDependencies")) };
 
-const npm = { isScript: true, prefix: "", exec: ["npx"], node: ["node"], settings: {}, forDriver12: {} };
+const npm = {
+  isScript: true,
+  prefix: "",
+  exec: ["npx"],
+  node: ["node"],
+  settings: {},
+  forDriver12: {},
+};
 const pnpm = { ...npm, exec: ["pnpm", "exec"], forDriver12: FOR_PNPM };
-const yarn = { ...npm, exec: ["yarn"], prefix: "signalbox@file:", forDriver12: FOR_YARN, program: "bin/yarn.js" };
+const yarn = {
+  ...npm,
+  exec: ["yarn"],
+  prefix: "signalbox@file:",
+  forDriver12: FOR_YARN,
+  program: "bin/yarn.js",
+};
 const berry = (nodeLinker: string) => ({
   ...yarn,
   source: "npm:@yarnpkg/cli-dist@4",
   leastNode: 20,
   // A lock of its own: the folder is not taken for a part of another project.
-  settings: { ".yarnrc.yml": `nodeLinker: ${nodeLinker}\nenableGlobalCache: false\n`, "yarn.lock": "" },
+  settings: {
+    ".yarnrc.yml": `nodeLinker: ${nodeLinker}\nenableGlobalCache: false\n`,
+    "yarn.lock": "",
+  },
 });
 
 const MANAGERS: readonly PackageManager[] = [
@@ -110,7 +127,10 @@ async function installWith(
     ...manager.settings,
     ...settings,
   };
-  const folder = makeProject(`${manager.name}-on-${node.name}-${Object.keys(settings).length}`, files);
+  const folder = makeProject(
+    `${manager.name}-on-${node.name}-${Object.keys(settings).length}`,
+    files,
+  );
   const onNode = envOf(node);
   const PATH = `${namedProgram(manager, tool)}:${onNode["PATH"] ?? ""}`;
   const env = { ...CACHES, ...onNode, PATH, ...(needs12(node) ? await driverBinary(node) : {}) };
@@ -121,7 +141,10 @@ async function installWith(
 }
 
 /** As the app itself would find it, wherever it is. */
-async function driverVersion({ folder, env }: Installed, { node: [command = "node", ...args] }: PackageManager) {
+async function driverVersion(
+  { folder, env }: Installed,
+  { node: [command = "node", ...args] }: PackageManager,
+) {
   const code = `const { createRequire } = require("node:module");
     const from = createRequire(require.resolve("signalbox"));
     console.log(from("better-sqlite3/package.json").version)`;
@@ -145,7 +168,12 @@ for (const manager of MANAGERS) {
     test(
       `${title}: the quick start is installed as the page says, and takes a delivery once`,
       async () => {
-        const installed = await installWith(manager, tool, node, needs12(node) ? manager.forDriver12 : {});
+        const installed = await installWith(
+          manager,
+          tool,
+          node,
+          needs12(node) ? manager.forDriver12 : {},
+        );
         expect(await driverVersion(installed, manager)).toMatch(needs12(node) ? /^12\./ : /^13\./);
         const { folder, env } = installed;
         expect(await runQuickStart(folder, [...manager.node, "app.js"], env)).toEqual(AS_PROMISED);

@@ -24,7 +24,10 @@ const servers = await fetchTools(
   ),
 );
 
-/** A package has no links in it: it lists those of its libraries. @returns the folder of `initdb` and `postgres` */
+/**
+ * A package has no links in it: it lists those of its libraries. @returns the folder of `initdb`
+ * and `postgres`
+ */
 function prepare({ folder }: Tool): string {
   const links = JSON.parse(readFileSync(join(folder, "native/pg-symlinks.json"), "utf8")) as {
     source: string;
@@ -54,18 +57,39 @@ for (const server of servers) {
       const own = await makeOwnPostgres(["fsync=off"], undefined, binaries);
       onTestFinished(() => own.remove());
       const admin = new Pool({ host: "127.0.0.1", port: own.port, user: "postgres", max: 1 });
-      await admin.query(`CREATE ROLE "${userInfo().username}" SUPERUSER LOGIN`).catch(() => undefined);
+      await admin
+        .query(`CREATE ROLE "${userInfo().username}" SUPERUSER LOGIN`)
+        .catch(() => undefined);
       await admin.query("CREATE DATABASE test");
-      const [row] = (await admin.query<{ version: string }>("SELECT current_setting('server_version') AS version"))
-        .rows as [{ version: string }];
+      const [row] = (
+        await admin.query<{ version: string }>(
+          "SELECT current_setting('server_version') AS version",
+        )
+      ).rows as [{ version: string }];
       expect(Number.parseInt(row.version)).toBe(Number.parseInt(server.version));
       await admin.end();
       // With CI, a skip that is not in test/skips.ts ends it with an error.
-      const env = { TEST_POSTGRES_PORT: String(own.port), TEST_POSTGRES_BINARIES: binaries, CI: "1" };
+      const env = {
+        TEST_POSTGRES_PORT: String(own.port),
+        TEST_POSTGRES_BINARIES: binaries,
+        CI: "1",
+      };
       // These packages lack pg_receivewal, which the test of the doctor starts.
       const excluded = ["--exclude", "**/postgres/doctor.test.ts"];
-      const args = ["run", "--config", "test/vitest.config.ts", "test/contract", "test/faults/postgres", ...excluded];
-      const { stdout } = await run(REPOSITORY, join(REPOSITORY, "node_modules/.bin", "vitest"), args, env);
+      const args = [
+        "run",
+        "--config",
+        "test/vitest.config.ts",
+        "test/contract",
+        "test/faults/postgres",
+        ...excluded,
+      ];
+      const { stdout } = await run(
+        REPOSITORY,
+        join(REPOSITORY, "node_modules/.bin", "vitest"),
+        args,
+        env,
+      );
       expect(stdout).toMatch(/Tests .*\d{3} passed/);
     },
   );

@@ -7,7 +7,11 @@ import { run } from "../templates/commands.js";
 import { fetchTools, type Fetched } from "../toolchain/fetch-tools.js";
 
 const hasPostgres = await hasServer(5432);
-const [prisma] = (await fetchTools({ prisma: "7", "@prisma/client": "7", "@prisma/adapter-pg": "7" })) as [Fetched];
+const [prisma] = (await fetchTools({
+  prisma: "7",
+  "@prisma/client": "7",
+  "@prisma/adapter-pg": "7",
+})) as [Fetched];
 
 const SCHEMA = `
 generator client {

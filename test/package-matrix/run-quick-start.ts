@@ -29,7 +29,12 @@ export const AS_PROMISED: QuickStartRun = {
   answers: [
     { status: 200, body: { received: true } },
     { status: 200, body: { received: true, duplicate: true } },
-    { status: 401, body: expect.objectContaining({ error: expect.objectContaining({ code: "signature_mismatch" }) }) },
+    {
+      status: 401,
+      body: expect.objectContaining({
+        error: expect.objectContaining({ code: "signature_mismatch" }),
+      }),
+    },
   ],
   printed: [expect.stringContaining(`signal default/${id} `)],
 };
@@ -39,12 +44,17 @@ async function post(port: string, secret: string): Promise<Answer> {
   const t = Math.floor(Date.now() / 1000);
   const v1 = createHmac("sha256", secret).update(`${t}.`).update(BODY).digest("hex");
   const headers = { "Content-Type": "application/json", "X-Service-Signature": `t=${t},v1=${v1}` };
-  const response = await fetch(`http://127.0.0.1:${port}/webhooks/signals`, { method: "POST", headers, body: BODY });
+  const response = await fetch(`http://127.0.0.1:${port}/webhooks/signals`, {
+    method: "POST",
+    headers,
+    body: BODY,
+  });
   return { status: response.status, body: await response.json() };
 }
 
 /**
- * Starts the quick start, delivers to it, and stops it. Rejects with what it printed when it ends by itself.
+ * Starts the quick start, delivers to it, and stops it. Rejects with what it printed when it ends
+ * by itself.
  *
  * @param line how it is started, such as `["node", "app.mjs"]`
  */
@@ -57,9 +67,16 @@ export async function runQuickStart(
   const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${ANY_PORT}` });
   const [line = ""] = await app.linesWith(/^at port \d+$/);
   const port = line.replace("at port ", "");
-  const answers = [await post(port, SECRET), await post(port, SECRET), await post(port, "whsec_other")];
+  const answers = [
+    await post(port, SECRET),
+    await post(port, SECRET),
+    await post(port, "whsec_other"),
+  ];
   await app.linesWith(/^signal default\//);
   const lines = await app.linesWith(/./);
   await app.stop();
-  return { answers, printed: lines.filter((each) => !/^(\{.*\}$|at port |listening on port )/.test(each)) };
+  return {
+    answers,
+    printed: lines.filter((each) => !/^(\{.*\}$|at port |listening on port )/.test(each)),
+  };
 }

@@ -12,10 +12,13 @@ const ENTRIES = Object.keys(manifestOf(REPOSITORY).exports)
   .filter((path) => !path.endsWith(".json"))
   .map((path) => path.replace(".", "signalbox"));
 
-/** Reaches the declarations of every entry point. What a program can do with them is in test/package/types.test.ts. */
-const PROGRAM = ENTRIES.map((entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};`).join(
-  "\n",
-);
+/**
+ * Reaches the declarations of every entry point. What a program can do with them is in
+ * test/package/types.test.ts.
+ */
+const PROGRAM = ENTRIES.map(
+  (entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};`,
+).join("\n");
 
 const RESOLUTIONS = [
   { module: "nodenext", moduleResolution: "nodenext" },
@@ -45,7 +48,9 @@ for (const compiler of compilers) {
     `with TypeScript ${compiler.version} and $moduleResolution every declaration compiles, and @types/node is all it takes`,
     async (resolution) => {
       const tsc = join(compiler.folder, "bin/tsc");
-      expect(await compileIn(folder, PROGRAM, { ...resolution, skipLibCheck: false }, tsc)).toBe("");
+      expect(await compileIn(folder, PROGRAM, { ...resolution, skipLibCheck: false }, tsc)).toBe(
+        "",
+      );
     },
     10 * MINUTES,
   );

@@ -1,4 +1,5 @@
-// Loaded before a quick start that is run as it is printed: puts it on a free port of the loopback, and tells which.
+// Loaded before a quick start that is run as it is printed: puts it on a free port of the loopback,
+// and tells which.
 import { Server } from "node:net";
 
 const listen = Server.prototype.listen;
@@ -8,5 +9,10 @@ Server.prototype.listen = function listenOnAnyPort(_port, ...rest) {
     if (process.send === undefined) process.stdout.write(`at port ${port}\n`);
     else process.send({ port });
   });
-  return listen.call(this, 0, "127.0.0.1", ...rest.filter((argument) => typeof argument === "function"));
+  return listen.call(
+    this,
+    0,
+    "127.0.0.1",
+    ...rest.filter((argument) => typeof argument === "function"),
+  );
 };

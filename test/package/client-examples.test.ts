@@ -26,7 +26,10 @@ const CREATE = `import { createClient } from "signalbox/client";
 const client = createClient({ baseUrl: process.env.SIGNALS_BASE_URL, apiKey: process.env.SIGNALS_API_KEY });
 `;
 
-/** Runs a module on the packed package to its own end, and gives what it printed and what the service saw. */
+/**
+ * Runs a module on the packed package to its own end, and gives what it printed and what the
+ * service saw.
+ */
 async function run(code: string, answerOf: (request: SeenRequest, index: number) => Answer) {
   const { baseUrl, seen } = await serve((index, request) => answerOf(request, index));
   const folder = install();
@@ -38,7 +41,11 @@ async function run(code: string, answerOf: (request: SeenRequest, index: number)
     SIGNALS_API_KEY: "key_1234",
     PUBLIC_URL: "https://app.example/signals",
   };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000, env });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], {
+    cwd: folder,
+    timeout: 60_000,
+    env,
+  });
   return { lines: stdout.trim().split("\n"), seen };
 }
 
@@ -49,7 +56,9 @@ test("the page's first example reads a profile and every ranked product", async 
     return { json: rankingsPage(page, page < 2) };
   });
   expect(lines).toEqual(["Larkvoice freemium", "1 Product 1 1", "2 Product 2 1"]);
-  expect(seen.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer key_1234"));
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual(
+    Array(3).fill("Bearer key_1234"),
+  );
 });
 
 test("the page's example of an investigation tells its progress and how it ended", async () => {
@@ -57,9 +66,17 @@ test("the page's example of an investigation tells its progress and how it ended
   const soon = { poll_after_seconds: 1 };
   const { lines, seen } = await run(code, ({ method }, index) => {
     if (method === "POST") return { status: 202, json: task(soon) };
-    return { json: index === 1 ? task({ ...soon, status: "running", stage: "investigating" }) : failedTask() };
+    return {
+      json:
+        index === 1 ? task({ ...soon, status: "running", stage: "investigating" }) : failedTask(),
+    };
   });
-  expect(lines).toEqual(["queued queued", "running investigating", "failed complete", "No source answered."]);
+  expect(lines).toEqual([
+    "queued queued",
+    "running investigating",
+    "failed complete",
+    "No source answered.",
+  ]);
   expect(seen).toHaveLength(3);
 });
 

@@ -6,7 +6,10 @@ import { REPOSITORY } from "./installed.js";
 
 const OWN_COMPILER = join(REPOSITORY, "node_modules/typescript/bin/tsc");
 
-/** Compiles a program in a folder as strict TypeScript. @returns the compiler's errors; "" for a sound program */
+/**
+ * Compiles a program in a folder as strict TypeScript. @returns the compiler's errors; "" for a
+ * sound program
+ */
 export async function compileIn(
   folder: string,
   program: string,
@@ -14,8 +17,17 @@ export async function compileIn(
   compiler = OWN_COMPILER,
 ): Promise<string> {
   writeFileSync(join(folder, "program.ts"), program);
-  const compilerOptions = { target: "es2022", strict: true, noEmit: true, types: ["node"], ...options };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
+  const compilerOptions = {
+    target: "es2022",
+    strict: true,
+    noEmit: true,
+    types: ["node"],
+    ...options,
+  };
+  writeFileSync(
+    join(folder, "tsconfig.json"),
+    JSON.stringify({ compilerOptions, files: ["program.ts"] }),
+  );
   const compiled = promisify(execFile)(process.execPath, [compiler, "-p", folder]);
   return (await compiled.catch((failure: { stdout: string }) => failure)).stdout;
 }

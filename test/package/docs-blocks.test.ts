@@ -16,7 +16,11 @@ vi.setConfig({ testTimeout: 120_000 });
 function block(page: string, holding: string): string {
   const found = readDocument(`docs/${page}.md`).block(holding);
   if (found.language !== "ts") return found.code;
-  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true };
+  const compilerOptions = {
+    module: ts.ModuleKind.ESNext,
+    target: ts.ScriptTarget.ES2023,
+    verbatimModuleSyntax: true,
+  };
   return ts.transpileModule(found.code, { compilerOptions }).outputText;
 }
 
@@ -43,14 +47,21 @@ async function run(code: string): Promise<unknown> {
     file,
     `${code}\nprocess.stdout.write("\\nFOUND " + JSON.stringify(found) + "\\n", () => process.exit());`,
   );
-  const { stdout } = await promisify(execFile)(process.execPath, [file], { cwd: folder, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [file], {
+    cwd: folder,
+    timeout: 60_000,
+  });
   // Before it and behind it may stand what the block's receiver logged.
   const [, found] = /^FOUND (.+)$/m.exec(stdout) ?? [];
-  if (found === undefined) throw new Error(`the block did not come to its end, and printed ${JSON.stringify(stdout)}`);
+  if (found === undefined)
+    throw new Error(`the block did not come to its end, and printed ${JSON.stringify(stdout)}`);
   return JSON.parse(found);
 }
 
-/** Adds the app of the block before, posts one signal and one forgery to it, and gives what both were answered. */
+/**
+ * Adds the app of the block before, posts one signal and one forgery to it, and gives what both
+ * were answered.
+ */
 const POST_BOTH = `
   const server = app.listen(0);
   const url = \`http://127.0.0.1:\${server.address().port}/webhooks/signals\`;
@@ -66,16 +77,21 @@ const EXPRESS = `import express from "express"; import { expressHandler } from "
 test.each([
   ["the parser that keeps the bytes", "captureRawBody", ""],
   ["a raw parser of the route's own", "express.raw(", `${EXPRESS}\nconst app = express();`],
-])("in an app with express.json() first, %s lets a signal in and a forgery not", async (_, holding, before) => {
-  const found = await run(`${SURROUNDINGS}\n${before}\n${block("add-to-an-app", holding)}\n${POST_BOTH}`);
-  expect(found).toEqual({
-    told: [
-      [200, RECEIVED],
-      [401, "signature_mismatch"],
-    ],
-    signals: 1,
-  });
-});
+])(
+  "in an app with express.json() first, %s lets a signal in and a forgery not",
+  async (_, holding, before) => {
+    const found = await run(
+      `${SURROUNDINGS}\n${before}\n${block("add-to-an-app", holding)}\n${POST_BOTH}`,
+    );
+    expect(found).toEqual({
+      told: [
+        [200, RECEIVED],
+        [401, "signature_mismatch"],
+      ],
+      signals: 1,
+    });
+  },
+);
 
 test("the route for readiness answers 200 while deliveries are taken and 503 when they are not", async () => {
   const code = block("running", "/ready");
@@ -99,7 +115,10 @@ test("on node:http the listener takes a signal", async () => {
     await waitForEvent(receiver, event.id);
     process.send({ told, signals: signals.length }, () => process.exit());
   });`;
-  writeFileSync(file, `${SURROUNDINGS}\n${told}\n${block("add-to-an-app", "createServer(nodeHandler(")}`);
+  writeFileSync(
+    file,
+    `${SURROUNDINGS}\n${told}\n${block("add-to-an-app", "createServer(nodeHandler(")}`,
+  );
   const child = startOnAnyPort(folder, "block.mjs");
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   child.send(`http://127.0.0.1:${port}/any/path`);
@@ -111,7 +130,10 @@ test("on node:http the listener takes a signal", async () => {
 const withReceiver = (code: string): string => code.replace(/^import \{ receiver \} .*$/m, "");
 
 test("the route of the pages router takes a signal", async () => {
-  const route = withReceiver(block("frameworks", "bodyParser: false")).replace("export default", "const route =");
+  const route = withReceiver(block("frameworks", "bodyParser: false")).replace(
+    "export default",
+    "const route =",
+  );
   const found = await run(`
     import { createServer } from "node:http";
     ${SURROUNDINGS}

@@ -4,7 +4,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express from "express";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createReceiver, PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/kit/index.js";
+import {
+  createReceiver,
+  PermanentFailure,
+  type Receiver,
+  type ReceiverOptions,
+} from "../../src/kit/index.js";
 import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
@@ -19,7 +24,8 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const SECRET = "whsec_quick_start";
 
-const commands = (page: string, holding: string): string => readDocument(`docs/${page}.md`).block(holding).code;
+const commands = (page: string, holding: string): string =>
+  readDocument(`docs/${page}.md`).block(holding).code;
 
 /** The receiver of the quick start, with its inbox in this folder. */
 async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Promise<Receiver> {
@@ -39,7 +45,9 @@ test("the demo runs as it is typed", async () => {
 /** The receiver of a folder behind an app, and the commands of the pages with its address. */
 async function listen(folder: string, onSignal: ReceiverOptions["onSignal"]) {
   const receiver = await start(folder, onSignal);
-  const server = express().use("/webhooks/signals", expressHandler(receiver)).listen(0, "127.0.0.1");
+  const server = express()
+    .use("/webhooks/signals", expressHandler(receiver))
+    .listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -58,7 +66,9 @@ test("the replay passes as it is typed, the signals it promises reach onSignal, 
     return ready + leased === 0;
   }, "the end of the last hand-off");
 
-  const promised = Number(/(\d+) made-up signals/.exec(readDocument("docs/check.md").lines.join(" "))?.[1]);
+  const promised = Number(
+    /(\d+) made-up signals/.exec(readDocument("docs/check.md").lines.join(" "))?.[1],
+  );
   expect(onSignal).toHaveBeenCalledTimes(promised);
   expect((await receiver.inbox.stats()).quarantined).toBeGreaterThan(0);
   await typeIn(folder, commands("check", "inbox discard"));
@@ -69,13 +79,21 @@ test("the check and the doctor find nothing wrong with a sound receiver, as they
   const { typed } = await listen(install(), () => undefined);
   expect(await typed("doctor", "signalbox doctor --url")).toContain("[inbox_sound]");
   // What it sends is then in quarantine, which the doctor tells.
-  expect(await typed("check", "check http://localhost:3000/webhooks/signals\n")).toContain("answers.time");
+  expect(await typed("check", "check http://localhost:3000/webhooks/signals\n")).toContain(
+    "answers.time",
+  );
 });
 
 test("the files to add to an app are written as it is typed", async () => {
   const folder = install({ express: "express" });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", dependencies: { express: "*" } }));
-  writeFileSync(join(folder, "app.js"), 'import express from "express";\nexpress().listen(3000);\n');
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ type: "module", dependencies: { express: "*" } }),
+  );
+  writeFileSync(
+    join(folder, "app.js"),
+    'import express from "express";\nexpress().listen(3000);\n',
+  );
   await typeIn(folder, commands("add-to-an-app", "add-on"));
   expect(readdirSync(join(folder, "signals"))).toHaveLength(4);
 });
@@ -90,7 +108,10 @@ test("what was given up is listed, shown, tried again and discarded as it is typ
   const { id } = JSON.parse(readFileSync(path, "utf8")) as { id: string };
   const died = (): Promise<unknown> => new Promise((resolve) => receiver.on("dead", resolve));
   const deadOnce = died();
-  await receiver.handle({ method: "POST", ...signedDelivery(readFileSync(path), { secret: SECRET }) });
+  await receiver.handle({
+    method: "POST",
+    ...signedDelivery(readFileSync(path), { secret: SECRET }),
+  });
   await deadOnce;
 
   expect(await typeIn(folder, lines[0] ?? "")).toContain(id);
@@ -109,8 +130,13 @@ test("an unusable event is found in the quarantine as the page says", async () =
   const receiver = await start(folder, () => undefined);
   const event = signalEvent();
   const { period: _left, ...data } = event.data;
-  await receiver.handle({ method: "POST", ...signedDelivery({ ...event, data }, { secret: SECRET }) });
-  const typed = /`(npx signalbox inbox ls [^`]*quarantined)`/.exec(PAGE.section("Answers to the sender"))?.[1];
+  await receiver.handle({
+    method: "POST",
+    ...signedDelivery({ ...event, data }, { secret: SECRET }),
+  });
+  const typed = /`(npx signalbox inbox ls [^`]*quarantined)`/.exec(
+    PAGE.section("Answers to the sender"),
+  )?.[1];
   const [, reason = ""] = /such as\s+`([^`]+)`/.exec(PAGE.section("What an event must have")) ?? [];
   expect(reason).toContain("data.period");
   expect(await typeIn(folder, typed ?? "")).toContain(reason);
@@ -125,7 +151,11 @@ test("both registrations are made as it is typed, and their secrets are in the f
     .replace("https://api.example/v1", access[1] ?? "")
     .replace("=…", "=key_of_the_test")
     .replace("https://hooks.example/webhooks/signals", url);
-  expect(await typeIn(folder, typed)).toMatch(/^wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n/);
+  expect(await typeIn(folder, typed)).toMatch(
+    /^wh_1  pending  30 signal types\nwh_2  pending  8 signal types\n/,
+  );
   expect(asked().map((each) => each.url)).toEqual([url, url]);
-  expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe("whsec_shown_once_1\nwhsec_shown_once_2\n");
+  expect(readFileSync(join(folder, "signals.secret"), "utf8")).toBe(
+    "whsec_shown_once_1\nwhsec_shown_once_2\n",
+  );
 });

@@ -16,7 +16,10 @@ async function printed(holding: string, page = "testing"): Promise<string[]> {
   const client = "@modelcontextprotocol/client";
   const folder = install({ express: "express", [client]: client });
   writeFileSync(join(folder, "example.mjs"), code);
-  const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], { cwd: folder, timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], {
+    cwd: folder,
+    timeout: 30_000,
+  });
   return stdout.split("\n");
 }
 

@@ -32,9 +32,13 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
     .replaceAll("http://127.0.0.1:4010", emulator.url)
     .replace("localhost:3000", `127.0.0.1:${port}`)
     .replace(/sbk_\S*/, KEY);
-  expect(await typeIn(folder, commands)).toMatch(/^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m);
+  expect(await typeIn(folder, commands)).toMatch(
+    /^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m,
+  );
   expect(await received).toMatch(/^signal \S/);
   const { items } = await emulator.control.listDeliveries({ limit: 500 });
-  expect(items.filter(({ event_type }) => event_type === "signal.published").length).toBeGreaterThan(10);
+  expect(
+    items.filter(({ event_type }) => event_type === "signal.published").length,
+  ).toBeGreaterThan(10);
   expect(items.filter(({ state }) => state !== "delivered")).toEqual([]);
 });

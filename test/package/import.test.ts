@@ -31,7 +31,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   "signalbox/stores/sqlite": ["sqliteStore"],
   "signalbox/stores/postgres": ["postgresStore"],
   "signalbox/stores/memory": ["memoryStore"],
-  "signalbox/client": ["createClient", "ClientError", "isClientError", "SignalboxError", "isSignalboxError"],
+  "signalbox/client": [
+    "createClient",
+    "ClientError",
+    "isClientError",
+    "SignalboxError",
+    "isSignalboxError",
+  ],
   "signalbox/emulator": ["createEmulator"],
   "signalbox/inbox-page": ["inboxPage"],
   "signalbox/opentelemetry": ["openTelemetry"],
@@ -46,10 +52,16 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Runs to its own end, and rejects when it does not come to one. Gives what was printed, as JSON. */
+/**
+ * Runs to its own end, and rejects when it does not come to one. Gives what was printed, as JSON.
+ */
 async function run(folder: string, type: "module" | "commonjs", code: string): Promise<unknown> {
   const options = { cwd: folder, timeout: 15_000, killSignal: "SIGKILL" as const };
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [`--input-type=${type}`, "-e", code], options);
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    [`--input-type=${type}`, "-e", code],
+    options,
+  );
   // Not a warning either: the host never notices that we are there.
   expect(stderr).toBe("");
   return JSON.parse(stdout);
@@ -62,7 +74,8 @@ function entriesOf(folder: string): string[] {
 }
 
 test("every entry point can be imported and required, has its names, and the process ends by itself", async () => {
-  // The emulator is a server of its own: it needs Express, which npm installs beside signalbox as its peer.
+  // The emulator is a server of its own: it needs Express, which npm installs beside signalbox as
+  // its peer.
   const folder = install({ express: "express", "@opentelemetry/api": "@opentelemetry/api" });
   const entries = entriesOf(folder);
   expect(entries).toEqual(expect.arrayContaining(Object.keys(NAMES)));
@@ -94,8 +107,10 @@ test("every entry point can be imported and required, has its names, and the pro
 test.each([
   ["import", "module", "await import"],
   ["require()", "commonjs", "require"],
-] as const)("with %s the test kit finds the fixtures and hands one of each off", async (_, type, load) => {
-  const code = `(async () => {
+] as const)(
+  "with %s the test kit finds the fixtures and hands one of each off",
+  async (_, type, load) => {
+    const code = `(async () => {
     const { SIGNAL_TYPES } = ${load}("signalbox");
     const { signalEvent, testEvent, testReceiver, verificationEvent, waitForEvent } = ${load}("signalbox/testing");
     const handedOff = [];
@@ -108,12 +123,17 @@ test.each([
     const { status } = await deliver(verificationEvent());
     console.log(JSON.stringify({ handedOff, types: [...SIGNAL_TYPES, "webhook.test"], status }));
   })()`;
-  // It ends by itself although nobody closes the receiver.
-  const found = (await run(install(), type, code)) as { handedOff: string[]; types: string[]; status: number };
-  expect(found.types).toHaveLength(39);
-  expect(found.handedOff).toEqual(found.types);
-  expect(found.status).toBe(200);
-});
+    // It ends by itself although nobody closes the receiver.
+    const found = (await run(install(), type, code)) as {
+      handedOff: string[];
+      types: string[];
+      status: number;
+    };
+    expect(found.types).toHaveLength(39);
+    expect(found.handedOff).toEqual(found.types);
+    expect(found.status).toBe(200);
+  },
+);
 
 test("of the dependencies the client needs only zod and ipaddr.js", async () => {
   const folder = install();
@@ -129,21 +149,31 @@ test("of the dependencies the client needs only zod and ipaddr.js", async () => 
 
 test("everything but the emulator imports where neither better-sqlite3 nor express can be found", async () => {
   const folder = install({ "@opentelemetry/api": "@opentelemetry/api" }, ["better-sqlite3"]);
-  const entries = JSON.stringify(entriesOf(folder).filter((entry) => entry !== "signalbox/emulator"));
+  const entries = JSON.stringify(
+    entriesOf(folder).filter((entry) => entry !== "signalbox/emulator"),
+  );
   const code = `for (const entry of ${entries}) await import(entry); console.log("[]")`;
   expect(await run(folder, "module", code)).toEqual([]);
 });
 
 test.each([
-  ["Express the demo says", ["demo"], "signalbox demo: the demo needs Express: run `npm install express`\n"],
+  [
+    "Express the demo says",
+    ["demo"],
+    "signalbox demo: the demo needs Express: run `npm install express`\n",
+  ],
   [
     "pg an inbox in PostgreSQL says",
     ["inbox", "ls", "--db", "postgres://user:a-password@127.0.0.1/x"],
     "signalbox inbox ls: The package pg is not installed. Run: npm install pg\n",
   ],
 ])("without %s what to install", async (_what, args, stderr) => {
-  const command = promisify(execFile)(process.execPath, ["node_modules/signalbox/dist/cli/main.js", ...args], {
-    cwd: install(),
-  });
+  const command = promisify(execFile)(
+    process.execPath,
+    ["node_modules/signalbox/dist/cli/main.js", ...args],
+    {
+      cwd: install(),
+    },
+  );
   await expect(command).rejects.toMatchObject({ code: 3, stderr });
 });

@@ -11,19 +11,25 @@ export const REPOSITORY = new URL("../..", import.meta.url).pathname;
 export const pack = (): Packed => inject("packed");
 
 /**
- * An empty folder with the packed package installed, its declared dependencies, and `others` (name → what to install
- * under it). Nothing else can be found from there.
+ * An empty folder with the packed package installed, its declared dependencies, and `others` (name
+ * → what to install under it). Nothing else can be found from there.
  *
- * The dependencies are links to those of this repository: a real `npm install` compiles better-sqlite3 for a minute and
- * needs the registry. So this does not show that npm finds versions for the ranges, nor that the driver compiles.
+ * The dependencies are links to those of this repository: a real `npm install` compiles
+ * better-sqlite3 for a minute and needs the registry. So this does not show that npm finds versions
+ * for the ranges, nor that the driver compiles.
  */
-export function install(others: Readonly<Record<string, string>> = {}, without: readonly string[] = []): string {
+export function install(
+  others: Readonly<Record<string, string>> = {},
+  without: readonly string[] = [],
+): string {
   const folder = tempFolder();
   const own = join(folder, "node_modules", "signalbox");
   mkdirSync(own, { recursive: true });
   execFileSync("tar", ["-xzf", pack().tarball, "-C", own, "--strip-components=1"]);
   const { dependencies, optionalDependencies } = manifestOf(own);
-  const declared = Object.keys({ ...dependencies, ...optionalDependencies }).filter((name) => !without.includes(name));
+  const declared = Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (name) => !without.includes(name),
+  );
   const sources = { ...Object.fromEntries(declared.map((name) => [name, name])), ...others };
   for (const [name, source] of Object.entries(sources)) {
     const link = join(folder, "node_modules", name);

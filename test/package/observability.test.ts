@@ -27,10 +27,18 @@ interface Program {
   output(): string;
 }
 
-/** Runs the program under a heading of the page, with no other packages than those that the page installs. */
-async function startProgram(heading: string, servers: number, env: Record<string, string> = {}): Promise<Program> {
+/**
+ * Runs the program under a heading of the page, with no other packages than those that the page
+ * installs.
+ */
+async function startProgram(
+  heading: string,
+  servers: number,
+  env: Record<string, string> = {},
+): Promise<Program> {
   const blockOf = (language: string): string =>
-    PAGE.blocks.find((block) => block.heading === heading && block.language === language)?.code ?? "";
+    PAGE.blocks.find((block) => block.heading === heading && block.language === language)?.code ??
+    "";
   const packages = blockOf("sh").match(/@opentelemetry\/[\w-]+/g) ?? [];
   const folder = install(Object.fromEntries(packages.map((name) => [name, name])));
   writeFileSync(join(folder, "app.mjs"), blockOf("js"));
@@ -49,7 +57,9 @@ async function sendLoad(url: string, traceparent?: string): Promise<number[]> {
   const [first, forged, other] = [signalEvent(), signalEvent(), signalEvent()];
   const statuses = [];
   for (const event of [first, first, forged, other]) {
-    const { headers, body } = signedDelivery(event, { secret: event === forged ? "whsec_other" : SECRET });
+    const { headers, body } = signedDelivery(event, {
+      secret: event === forged ? "whsec_other" : SECRET,
+    });
     const sent = { ...headers, connection: "close", ...(traceparent && { traceparent }) };
     const { status } = await fetch(url, { method: "POST", headers: sent, body: Buffer.from(body) });
     statuses.push(status);
@@ -63,13 +73,13 @@ const rows = (PAGE.tablesUnder("Metrics")[0] ?? []).map(([name, printed, kind, u
 
 /** What a scrape has of signalbox, as the rows of the page's table. */
 function rowsOf(scrape: string): unknown[] {
-  return [...scrape.matchAll(/^# UNIT (signalbox_\w+) (\S+)\n# TYPE \S+ (\w+)\n((?:\1.*\n)+)/gm)].map(
-    ([, printed = "", unit, kind, samples = ""]) => {
-      const labels = new Set([...samples.matchAll(/(signalbox_\w+)="/g)].map(([, label]) => label));
-      expect(labels.delete("signalbox_endpoint"), printed).toBe(true);
-      return [printed, kind, unit, [...labels].join().replace("_", ".")];
-    },
-  );
+  return [
+    ...scrape.matchAll(/^# UNIT (signalbox_\w+) (\S+)\n# TYPE \S+ (\w+)\n((?:\1.*\n)+)/gm),
+  ].map(([, printed = "", unit, kind, samples = ""]) => {
+    const labels = new Set([...samples.matchAll(/(signalbox_\w+)="/g)].map(([, label]) => label));
+    expect(labels.delete("signalbox_endpoint"), printed).toBe(true);
+    return [printed, kind, unit, [...labels].join().replace("_", ".")];
+  });
 }
 
 test("the program for Prometheus prints the load, with the metrics of the table and no others; alerts and dashboard use these", async () => {
@@ -81,16 +91,18 @@ test("the program for Prometheus prints the load, with the metrics of the table 
     scrape = await (await fetch(`${metrics}/metrics`)).text();
     return /^signalbox_handoffs_total\{.*signalbox_outcome="done".*\} 2$/m.test(scrape);
   });
-  const counts = scrape.matchAll(/^signalbox_deliveries_total\{.*signalbox_outcome="(\w+)".*\} ([1-9]\d*)$/gm);
+  const counts = scrape.matchAll(
+    /^signalbox_deliveries_total\{.*signalbox_outcome="(\w+)".*\} ([1-9]\d*)$/gm,
+  );
   expect([...counts].map(([, outcome, count]) => [outcome, count])).toEqual([
     ["accepted", "2"],
     ["duplicate", "1"],
     ["signature_mismatch", "1"],
   ]);
 
-  expect(rows.map(([name, printed]) => [name?.replaceAll(".", "_"), printed?.replace(/_total$/, "")])).toEqual(
-    rows.map(([, printed]) => Array<unknown>(2).fill(printed?.replace(/_total$/, ""))),
-  );
+  expect(
+    rows.map(([name, printed]) => [name?.replaceAll(".", "_"), printed?.replace(/_total$/, "")]),
+  ).toEqual(rows.map(([, printed]) => Array<unknown>(2).fill(printed?.replace(/_total$/, ""))));
   expect(rowsOf(scrape)).toEqual(rows.map(([, ...row]) => row));
   const namesIn = (text: string): string[] => [...new Set(text.match(/signalbox_\w+/g))];
   for (const path of [ALERTS, DASHBOARD]) {
@@ -105,7 +117,9 @@ test("the program for Prometheus prints the load, with the metrics of the table 
 
 test("alerts name outcomes that exist, and lead to a page that does", () => {
   const alerts = readFileSync(ALERTS, "utf8");
-  const outcomes = [...alerts.matchAll(/outcome=~?"([\w|]+)"/g)].flatMap(([, names = ""]) => names.split("|"));
+  const outcomes = [...alerts.matchAll(/outcome=~?"([\w|]+)"/g)].flatMap(([, names = ""]) =>
+    names.split("|"),
+  );
   expect(outcomes.filter((name) => !(name in REJECTIONS))).toEqual([]);
   const links = [...alerts.matchAll(/runbook: node_modules\/signalbox\/(\S+)#(\S+)/g)];
   expect(links).toHaveLength(alerts.match(/- alert:/g)?.length ?? -1);
@@ -118,10 +132,14 @@ test("alerts name outcomes that exist, and lead to a page that does", () => {
   }
 });
 
-const hasPromtool = (process.env["PATH"] ?? "").split(":").some((folder) => existsSync(join(folder, "promtool")));
+const hasPromtool = (process.env["PATH"] ?? "")
+  .split(":")
+  .some((folder) => existsSync(join(folder, "promtool")));
 
 test.skipIf(!hasPromtool)("promtool accepts the alert rules", () => {
-  expect(execFileSync("promtool", ["check", "rules", ALERTS], { encoding: "utf8" })).toMatch(/SUCCESS: \d rules/);
+  expect(execFileSync("promtool", ["check", "rules", ALERTS], { encoding: "utf8" })).toMatch(
+    /SUCCESS: \d rules/,
+  );
 });
 
 interface ExportedSpan {
@@ -154,17 +172,24 @@ async function startCollector(): Promise<{ url: string; exports: Export[] }> {
 
 test("the program for OTLP has exported all when it ends: what it counted, and the trace of the page", async () => {
   const { url, exports } = await startCollector();
-  const { child, urls, output } = await startProgram("OTLP", 1, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
+  const { child, urls, output } = await startProgram("OTLP", 1, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  });
   const sender = "b7ad6b7169203331";
-  expect(await sendLoad(urls[0] ?? "", `00-0af7651916cd43dd8448eb211c80319c-${sender}-01`)).toEqual([
-    200, 200, 401, 200,
-  ]);
-  await eventually("the second signal", () => output().match(/^signal default\/sig_/gm)?.length === 2);
+  expect(await sendLoad(urls[0] ?? "", `00-0af7651916cd43dd8448eb211c80319c-${sender}-01`)).toEqual(
+    [200, 200, 401, 200],
+  );
+  await eventually(
+    "the second signal",
+    () => output().match(/^signal default\/sig_/gm)?.length === 2,
+  );
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
 
   const measured = exports.flatMap(({ resourceMetrics = [] }) => resourceMetrics);
-  const metrics = measured.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+  const metrics = measured.flatMap(({ scopeMetrics }) =>
+    scopeMetrics.flatMap((scope) => scope.metrics),
+  );
   // The receiver was closed before the first export, so the disk was never asked.
   const expected = rows.map(([name]) => name).filter((name) => name !== "signalbox.sync.duration");
   expect([...new Set(metrics.map(({ name }) => name))]).toEqual(expected);

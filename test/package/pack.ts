@@ -18,8 +18,9 @@ declare module "vitest" {
 }
 
 /**
- * Packs the package once for all tests that install it. Without scripts: `prepack` would delete `dist` while other tests use
- * it, and the command that runs the tests has built it. The folder of the run, which is removed at its end, has the tarball.
+ * Packs the package once for all tests that install it. Without scripts: `prepack` would delete
+ * `dist` while other tests use it, and the command that runs the tests has built it. The folder of
+ * the run, which is removed at its end, has the tarball.
  */
 export function setup(project: TestProject): void {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
@@ -28,7 +29,13 @@ export function setup(project: TestProject): void {
     cwd: new URL("../..", import.meta.url).pathname,
     stdio: ["ignore", "pipe", "ignore"],
   });
-  const [report] = JSON.parse(output.toString()) as { filename: string; files: { path: string }[] }[];
+  const [report] = JSON.parse(output.toString()) as {
+    filename: string;
+    files: { path: string }[];
+  }[];
   if (report === undefined) throw new Error("npm pack made nothing");
-  project.provide("packed", { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) });
+  project.provide("packed", {
+    tarball: join(folder, report.filename),
+    paths: report.files.map(({ path }) => path),
+  });
 }

@@ -3,11 +3,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** Puts a program on a free port, and tells it in a message or, if no process listens to those, in a line. */
+/**
+ * Puts a program on a free port, and tells it in a message or, if no process listens to those, in a
+ * line.
+ */
 export const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
 
 /** Starts a script of a folder on a free port. It is killed when the test is over. */
-export function startOnAnyPort(folder: string, file: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+export function startOnAnyPort(
+  folder: string,
+  file: string,
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
   const child = fork(join(folder, file), {
     cwd: folder,
     execArgv: ["--import", ANY_PORT],
@@ -21,8 +28,8 @@ export function startOnAnyPort(folder: string, file: string, env: NodeJS.Process
 const BIN = new URL("bin", import.meta.url).pathname;
 
 /**
- * Types a line in a folder where the package is installed, with a shorter npx; that npm's own finds the command is seen in
- * replay-against.ts. Rejects unless the line exits with 0.
+ * Types a line in a folder where the package is installed, with a shorter npx; that npm's own finds
+ * the command is seen in replay-against.ts. Rejects unless the line exits with 0.
  *
  * @returns what it printed
  */

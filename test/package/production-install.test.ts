@@ -21,13 +21,20 @@ const numbersOf = (what: string): number[] =>
 
 /** The paths of all that npm would install, or has installed, in `folder`. */
 function packagesIn(folder: string): string[] {
-  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as { packages: object };
+  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
+    packages: object;
+  };
   return Object.keys(lock.packages).filter((path) => path !== "");
 }
 
 function bytesIn(folder: string): number {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
-  return entries.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return entries.reduce(
+    (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size,
+    0,
+  );
 }
 
 test("a PostgreSQL receiver on Fastify installs what it loads, and runs", async () => {
@@ -38,7 +45,13 @@ test("a PostgreSQL receiver on Fastify installs what it loads, and runs", async 
   const modules = join(folder, "node_modules");
   const installed = readdirSync(modules);
   for (const name of ["signalbox", "fastify", "pg", "pino"]) expect(installed).toContain(name);
-  for (const name of ["better-sqlite3", "express", "commander", "@clack", "@modelcontextprotocol"]) {
+  for (const name of [
+    "better-sqlite3",
+    "express",
+    "commander",
+    "@clack",
+    "@modelcontextprotocol",
+  ]) {
     expect(installed).not.toContain(name);
   }
   const megabytes = bytesIn(modules) / 1e6;
@@ -53,7 +66,10 @@ test("a PostgreSQL receiver on Fastify installs what it loads, and runs", async 
   const isWanted = process.env["CI"] !== undefined || (await hasServer(POSTGRES_PORT));
   const databaseUrl = isWanted ? await ownDatabase() : null;
   writeFileSync(join(folder, "receive.mjs"), RECEIVE);
-  const { stdout } = await run(folder, "node", ["receive.mjs", ...(databaseUrl === null ? [] : [databaseUrl])]);
+  const { stdout } = await run(folder, "node", [
+    "receive.mjs",
+    ...(databaseUrl === null ? [] : [databaseUrl]),
+  ]);
   expect(JSON.parse(stdout)).toEqual({
     sqlite: ["store_unsupported", true],
     memory: ["store_unsupported", true],
@@ -101,10 +117,18 @@ console.log(JSON.stringify(found));
 
 test("an install with Express brings the packages that the page says, and none that only a tool loads", async () => {
   const folder = tempFolder();
-  await run(folder, "npm", ["install", pack().tarball, "express", "--package-lock-only", ...FROM_CACHE]);
+  await run(folder, "npm", [
+    "install",
+    pack().tarball,
+    "express",
+    "--package-lock-only",
+    ...FROM_CACHE,
+  ]);
   const packages = packagesIn(folder);
   expect(packages).toContain("node_modules/better-sqlite3");
-  const ofTools = packages.filter((path) => /\/(commander|@clack|@modelcontextprotocol)(\/|$)/.test(path));
+  const ofTools = packages.filter((path) =>
+    /\/(commander|@clack|@modelcontextprotocol)(\/|$)/.test(path),
+  );
   expect(ofTools).toEqual([]);
   // Others' packages bring more or fewer without us.
   expect(Math.abs(packages.length - (numbersOf("better-sqlite3 12")[0] ?? 0))).toBeLessThan(10);

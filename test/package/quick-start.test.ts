@@ -32,24 +32,36 @@ const VARIANTS = [
   ["require() and Express 4", "app.cjs", `require("express")`, "express4"],
 ] as const;
 
-test.each(VARIANTS)("the quick start does what the page says, with %s", async (_, file, holding, express) => {
-  const folder = await prepare(file, holding, express);
-  const { port, lineWith } = await startQuickStart(folder, file);
+test.each(VARIANTS)(
+  "the quick start does what the page says, with %s",
+  async (_, file, holding, express) => {
+    const folder = await prepare(file, holding, express);
+    const { port, lineWith } = await startQuickStart(folder, file);
 
-  // Signed by openssl and sent by curl: sender and receiver have no code in common.
-  const deliver = block("openssl");
-  const [, fixture = ""] = /^body=(.*)$/m.exec(deliver) ?? [];
-  const event = JSON.parse(readFileSync(join(folder, fixture), "utf8")) as { id: string; data: { title: string } };
-  const handedOff = lineWith(`default/${event.id}`);
-  const first = await type(folder, deliver, port);
-  expect(first).toMatch(/^HTTP\/1.1 200 OK\r\n/);
-  expect(first).toMatch(/\r\n\r\n\{"received":true\}$/);
-  expect(await handedOff).toBe(`signal default/${event.id} ${event.data.title}`);
+    // Signed by openssl and sent by curl: sender and receiver have no code in common.
+    const deliver = block("openssl");
+    const [, fixture = ""] = /^body=(.*)$/m.exec(deliver) ?? [];
+    const event = JSON.parse(readFileSync(join(folder, fixture), "utf8")) as {
+      id: string;
+      data: { title: string };
+    };
+    const handedOff = lineWith(`default/${event.id}`);
+    const first = await type(folder, deliver, port);
+    expect(first).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(first).toMatch(/\r\n\r\n\{"received":true\}$/);
+    expect(await handedOff).toBe(`signal default/${event.id} ${event.data.title}`);
 
-  expect(await type(folder, deliver, port)).toMatch(/\r\n\r\n\{"received":true,"duplicate":true\}$/);
-  const forged = await type(folder, deliver.replace("whsec_quick_start", "whsec_quick_starT"), port);
-  expect(forged).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n.*signature_mismatch/s);
-});
+    expect(await type(folder, deliver, port)).toMatch(
+      /\r\n\r\n\{"received":true,"duplicate":true\}$/,
+    );
+    const forged = await type(
+      folder,
+      deliver.replace("whsec_quick_start", "whsec_quick_starT"),
+      port,
+    );
+    expect(forged).toMatch(/^HTTP\/1.1 401 Unauthorized\r\n.*signature_mismatch/s);
+  },
+);
 
 test("the quick start's second terminal sends a signal with the installed command", async () => {
   const folder = await prepare("app.mjs", "import express", "express");
@@ -66,7 +78,9 @@ test.each([VARIANTS[0], VARIANTS[2]])(
     const [, file, holding, express] = row;
     const folder = await prepare(file, holding, express);
     await startQuickStart(folder, file);
-    await expect(promisify(execFile)(process.execPath, [file], { cwd: folder })).rejects.toMatchObject({
+    await expect(
+      promisify(execFile)(process.execPath, [file], { cwd: folder }),
+    ).rejects.toMatchObject({
       code: 1,
       stdout: "",
       stderr: expect.stringMatching(/Another receiver has the inbox \S+ open\. /),

@@ -12,7 +12,8 @@ export interface App extends Running {
 }
 
 /**
- * Starts an app as its users do, and sends it `signalbox replay`. Rejects if an answer is not as expected.
+ * Starts an app as its users do, and sends it `signalbox replay`. Rejects if an answer is not as
+ * expected.
  *
  * @param folder where signalbox is installed, in it or above
  * @param line such as `["node", "app.mjs"]`; the app listens on the port in `PORT`
@@ -27,6 +28,11 @@ export async function replayAgainst(
   const app = start(folder, command, args, { ...env, PORT: String(port) });
   await app.linesWith(/receiver started/);
   await eventually("the app listens", () => hasServer(port));
-  await run(folder, "npx", ["signalbox", "replay", "--url", `http://127.0.0.1:${port}/webhooks/signals`]);
+  await run(folder, "npx", [
+    "signalbox",
+    "replay",
+    "--url",
+    `http://127.0.0.1:${port}/webhooks/signals`,
+  ]);
   return { ...app, port };
 }

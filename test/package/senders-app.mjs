@@ -1,4 +1,5 @@
-// One Express app with the service and four senders over one inbox. It prints a line of JSON for each hand-off.
+// One Express app with the service and four senders over one inbox. It prints a line of JSON for
+// each hand-off.
 import express from "express";
 import { createReceiver } from "signalbox";
 import { expressHandler } from "signalbox/express";
@@ -13,17 +14,43 @@ const store = await (POSTGRES === undefined
 
 const told = (event, { deliveryKey, sender, headers, rawBody }) => {
   const { id, ref } = event;
-  process.stdout.write(`${JSON.stringify({ deliveryKey, sender, headers, id, ref, bytes: rawBody.byteLength })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ deliveryKey, sender, headers, id, ref, bytes: rawBody.byteLength })}\n`,
+  );
   // With a concurrency of 1, what comes after the first is not handed off.
   return HANGS === undefined ? undefined : new Promise(() => undefined);
 };
 const options = { store, logger: false, handoff: { concurrency: 1 } };
 const receivers = {
   signals: createReceiver({ ...options, secrets: "whsec_signals", onSignal: told }),
-  stripe: createReceiver({ ...options, sender: stripe(), endpoint: "stripe", secrets: "whsec_stripe", onEvent: told }),
-  github: createReceiver({ ...options, sender: github(), endpoint: "github", secrets: "gh", onEvent: { push: told } }),
-  slack: createReceiver({ ...options, sender: slack(), endpoint: "slack", secrets: "slack", onEvent: told }),
-  zoom: createReceiver({ ...options, sender: zoom(), endpoint: "zoom", secrets: "zoom", onEvent: told }),
+  stripe: createReceiver({
+    ...options,
+    sender: stripe(),
+    endpoint: "stripe",
+    secrets: "whsec_stripe",
+    onEvent: told,
+  }),
+  github: createReceiver({
+    ...options,
+    sender: github(),
+    endpoint: "github",
+    secrets: "gh",
+    onEvent: { push: told },
+  }),
+  slack: createReceiver({
+    ...options,
+    sender: slack(),
+    endpoint: "slack",
+    secrets: "slack",
+    onEvent: told,
+  }),
+  zoom: createReceiver({
+    ...options,
+    sender: zoom(),
+    endpoint: "zoom",
+    secrets: "zoom",
+    onEvent: told,
+  }),
 };
 const app = express();
 for (const [name, receiver] of Object.entries(receivers)) {

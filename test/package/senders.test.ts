@@ -30,8 +30,16 @@ async function start(folder: string, env: NodeJS.ProcessEnv) {
   const [{ port }] = (await once(child, "message")) as [{ port: number }];
   return {
     next: async () => JSON.parse((await lines.next()).value as string) as HandedOff,
-    async post(path: string, headers: Record<string, string>, body: string | Buffer): Promise<string> {
-      const answer = await fetch(`http://127.0.0.1:${port}/webhooks/${path}`, { method: "POST", headers, body });
+    async post(
+      path: string,
+      headers: Record<string, string>,
+      body: string | Buffer,
+    ): Promise<string> {
+      const answer = await fetch(`http://127.0.0.1:${port}/webhooks/${path}`, {
+        method: "POST",
+        headers,
+        body,
+      });
       return `${answer.status} ${await answer.text()}`;
     },
     async kill() {
@@ -54,14 +62,27 @@ function postStripe(app: App, id: string): Promise<string> {
     2,
   );
   const signature = stripe.webhooks.generateTestHeaderString({ payload, secret: "whsec_stripe" });
-  return app.post("stripe", { "Stripe-Signature": signature, "Content-Type": "application/json" }, payload);
+  return app.post(
+    "stripe",
+    { "Stripe-Signature": signature, "Content-Type": "application/json" },
+    payload,
+  );
 }
 
 /** `v0=` over `v0:{time}:{body}`, by which Slack and Zoom sign. */
-function postVersion0(app: App, to: "slack" | "zoom", names: [string, string], body: object): Promise<string> {
+function postVersion0(
+  app: App,
+  to: "slack" | "zoom",
+  names: [string, string],
+  body: object,
+): Promise<string> {
   const [time, text] = [String(Math.floor(Date.now() / 1000)), JSON.stringify(body)];
   const signature = `v0=${createHmac("sha256", to).update(`v0:${time}:${text}`).digest("hex")}`;
-  return app.post(to, { [names[0]]: signature, [names[1]]: time, "Content-Type": "application/json" }, text);
+  return app.post(
+    to,
+    { [names[0]]: signature, [names[1]]: time, "Content-Type": "application/json" },
+    text,
+  );
 }
 
 async function story(env: NodeJS.ProcessEnv): Promise<void> {
@@ -105,28 +126,42 @@ async function story(env: NodeJS.ProcessEnv): Promise<void> {
   const captured = { ...headers, "X-GitHub-Delivery": randomUUID() };
   expect(await app.post("github", headers, push)).toBe('200 {"received":true,"duplicate":true}');
   expect(await app.post("github", captured, push)).toBe(RECEIVED);
-  expect(await app.next()).toMatchObject({ deliveryKey: `github/${captured["X-GitHub-Delivery"]}` });
+  expect(await app.next()).toMatchObject({
+    deliveryKey: `github/${captured["X-GitHub-Delivery"]}`,
+  });
 
   const slack: [string, string] = ["X-Slack-Signature", "X-Slack-Request-Timestamp"];
-  expect(await postVersion0(app, "slack", slack, { type: "url_verification", challenge: "3eZbrw1a" })).toBe(
-    "200 3eZbrw1a",
-  );
+  expect(
+    await postVersion0(app, "slack", slack, { type: "url_verification", challenge: "3eZbrw1a" }),
+  ).toBe("200 3eZbrw1a");
   const zoom: [string, string] = ["x-zm-signature", "x-zm-request-timestamp"];
-  const validation = { event: "endpoint.url_validation", payload: { plainToken: "qgg8vlvZRS6UYooatFL8Aw" } };
-  const encryptedToken = createHmac("sha256", "zoom").update("qgg8vlvZRS6UYooatFL8Aw").digest("hex");
+  const validation = {
+    event: "endpoint.url_validation",
+    payload: { plainToken: "qgg8vlvZRS6UYooatFL8Aw" },
+  };
+  const encryptedToken = createHmac("sha256", "zoom")
+    .update("qgg8vlvZRS6UYooatFL8Aw")
+    .digest("hex");
   const answer = await postVersion0(app, "zoom", zoom, validation);
-  expect(JSON.parse(answer.replace("200 ", ""))).toEqual({ plainToken: "qgg8vlvZRS6UYooatFL8Aw", encryptedToken });
+  expect(JSON.parse(answer.replace("200 ", ""))).toEqual({
+    plainToken: "qgg8vlvZRS6UYooatFL8Aw",
+    encryptedToken,
+  });
 
   const signal = signalEvent();
   const delivery = signedDelivery(signal, { secret: "whsec_signals" });
   expect(await app.post("signals", delivery.headers, delivery.body)).toBe(RECEIVED);
-  expect(await app.next()).toMatchObject({ deliveryKey: `default/${signal.id}`, sender: "signals" });
+  expect(await app.next()).toMatchObject({
+    deliveryKey: `default/${signal.id}`,
+    sender: "signals",
+  });
   await app.kill();
 }
 
 test("the service and four senders share an app and a file, through a kill -9", () => story({}));
 
 const hasPostgres = await hasServer(5432);
-testWith(hasPostgres)("the service and four senders share an app and a schema of PostgreSQL, through a kill -9", () =>
-  story({ POSTGRES: POSTGRES_URL, SCHEMA: `senders_${randomUUID()}` }),
+testWith(hasPostgres)(
+  "the service and four senders share an app and a schema of PostgreSQL, through a kill -9",
+  () => story({ POSTGRES: POSTGRES_URL, SCHEMA: `senders_${randomUUID()}` }),
 );

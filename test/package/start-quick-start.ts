@@ -13,7 +13,9 @@ export async function startQuickStart(folder: string, file: string): Promise<Run
   const child = startOnAnyPort(folder, file);
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
-  const ended = once(child, "close").then(([code]) => Promise.reject(new Error(`ended with ${code}\n${stderr}`)));
+  const ended = once(child, "close").then(([code]) =>
+    Promise.reject(new Error(`ended with ${code}\n${stderr}`)),
+  );
   // Killed in the end, when nobody waits any more.
   ended.catch(() => undefined);
   const lines = createInterface(child.stdout ?? process.stdin);

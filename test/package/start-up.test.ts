@@ -10,20 +10,30 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const MAIN = "node_modules/signalbox/dist/cli/main.js";
 
-/** The packages of which a process loads anything, and the bundled ones. V8 names each module that it ran. */
+/**
+ * The packages of which a process loads anything, and the bundled ones. V8 names each module that
+ * it ran.
+ */
 async function packagesOf(folder: string, args: readonly string[]): Promise<string[]> {
   const NODE_V8_COVERAGE = mkdtempSync(join(folder, "coverage-"));
-  await promisify(execFile)(process.execPath, [...args], { cwd: folder, env: { ...process.env, NODE_V8_COVERAGE } });
+  await promisify(execFile)(process.execPath, [...args], {
+    cwd: folder,
+    env: { ...process.env, NODE_V8_COVERAGE },
+  });
   const [report = ""] = readdirSync(NODE_V8_COVERAGE);
-  const { result } = JSON.parse(readFileSync(join(NODE_V8_COVERAGE, report), "utf8")) as { result: { url: string }[] };
+  const { result } = JSON.parse(readFileSync(join(NODE_V8_COVERAGE, report), "utf8")) as {
+    result: { url: string }[];
+  };
   const names = result.map(
     ({ url }) =>
-      /\/dist\/(bundled\/[\w-]+)\.js$/.exec(url)?.[1] ?? /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1],
+      /\/dist\/(bundled\/[\w-]+)\.js$/.exec(url)?.[1] ??
+      /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1],
   );
   return [...new Set(names)].filter((name) => name !== undefined).sort();
 }
 
-// Times differ from machine to machine; what is loaded does not. zod takes most of the time, then pino and better-sqlite3.
+// Times differ from machine to machine; what is loaded does not. zod takes most of the time, then
+// pino and better-sqlite3.
 test.each([
   ["--version"],
   ["--help"],
@@ -32,7 +42,10 @@ test.each([
   ["inbox ls --help"],
 ])("signalbox %s loads the parser of the command line and nothing else", async (line) => {
   const args = [MAIN, ...line.split(" ")];
-  expect(await packagesOf(install({ express: "express" }, []), args)).toEqual(["bundled/commander", "signalbox"]);
+  expect(await packagesOf(install({ express: "express" }, []), args)).toEqual([
+    "bundled/commander",
+    "signalbox",
+  ]);
 });
 
 const running = (code: string): string[] => ["--input-type=module", "-e", code];
@@ -43,7 +56,13 @@ test("an import loads neither a driver nor a framework nor anything of the comma
   const folder = install({ express: "express" });
   const all = await packagesOf(
     folder,
-    importing("signalbox", "signalbox/express", "signalbox/fastify", "signalbox/fetch", "signalbox/stores/sqlite"),
+    importing(
+      "signalbox",
+      "signalbox/express",
+      "signalbox/fastify",
+      "signalbox/fetch",
+      "signalbox/stores/sqlite",
+    ),
   );
   expect(all).toEqual(expect.arrayContaining(["pino", "signalbox", "zod"]));
   const unwanted = /^(better-sqlite3|bindings|express|fastify|bundled\/.*)$/;

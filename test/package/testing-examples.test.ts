@@ -13,17 +13,24 @@ const { blocks } = readDocument("docs/testing.md");
 
 interface VitestReport {
   numTotalTests: number;
-  testResults: { status: string; message: string; assertionResults: { status: string; title: string }[] }[];
+  testResults: {
+    status: string;
+    message: string;
+    assertionResults: { status: string; title: string }[];
+  }[];
 }
 
 /** Runs them as a user's project would, on the packed package, with vitest. */
 async function runWithVitest(sources: readonly string[]): Promise<VitestReport> {
   const folder = install({ vitest: "vitest", express: "express", supertest: "supertest" });
-  for (const [index, source] of sources.entries()) writeFileSync(join(folder, `example-${index}.test.ts`), source);
+  for (const [index, source] of sources.entries())
+    writeFileSync(join(folder, `example-${index}.test.ts`), source);
   const vitest = join(folder, "node_modules/vitest/vitest.mjs");
   const args = [vitest, "run", "--reporter=json", "--no-cache"];
   // The outer vitest must not be taken for the inner one's.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")),
+  );
   const run = promisify(execFile)(process.execPath, args, { cwd: folder, env });
   const { stdout } = await run.catch((failure: { stdout: string }) => failure);
   return JSON.parse(stdout) as VitestReport;
@@ -43,8 +50,14 @@ test("the page's examples of tests pass with vitest, on the packed package", asy
 test("a handler that fails turns such a test red at its waitForEvent, with what the handler threw", async () => {
   const first = blocks.find(({ language }) => language === "ts");
   const failing = (first?.code ?? "")
-    .replace(/^const onSignal = .*$/m, `const onSignal = async (_signal: Signal) => { throw new Error("no table"); };`)
-    .replace("testReceiver({ onSignal })", "testReceiver({ onSignal, handoff: { maxAttempts: 1 } })");
+    .replace(
+      /^const onSignal = .*$/m,
+      `const onSignal = async (_signal: Signal) => { throw new Error("no table"); };`,
+    )
+    .replace(
+      "testReceiver({ onSignal })",
+      "testReceiver({ onSignal, handoff: { maxAttempts: 1 } })",
+    );
   const { testResults } = await runWithVitest([failing]);
   expect(JSON.stringify(testResults)).toMatch(/is dead .*Error: no table/);
 });
@@ -53,7 +66,9 @@ test("the page's example for the test runner of Node passes, in CommonJS", async
   const example = readDocument("docs/testing.md").block("node:test");
   const folder = install();
   writeFileSync(join(folder, "example.test.cjs"), example.code);
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== "NODE_TEST_CONTEXT"));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => name !== "NODE_TEST_CONTEXT"),
+  );
   const args = ["--test", "--test-reporter=tap", "example.test.cjs"];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
   expect(stdout).toMatch(/^# pass 1$/m);

@@ -158,29 +158,45 @@ await client.searchDemand({}, { signal: 7 });
 `;
 
 test.each([
-  ["the types of a browser", ["es2022", "dom", "dom.iterable"], BROWSER_PROGRAM + WITH_SIGNAL, true],
+  [
+    "the types of a browser",
+    ["es2022", "dom", "dom.iterable"],
+    BROWSER_PROGRAM + WITH_SIGNAL,
+    true,
+  ],
   // zod's own types name this one.
-  ["the types of no platform at all", ["es2022"], `${BROWSER_PROGRAM}declare global { interface URL {} }`, false],
-])("a program that uses the client compiles with %s, without those of Node", async (_, lib, program, skipLibCheck) => {
-  const folder = install();
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  const options = { ...RESOLUTIONS.bundler, lib, types: [], skipLibCheck };
-  expect(await compileIn(folder, program, options)).toBe("");
-});
+  [
+    "the types of no platform at all",
+    ["es2022"],
+    `${BROWSER_PROGRAM}declare global { interface URL {} }`,
+    false,
+  ],
+])(
+  "a program that uses the client compiles with %s, without those of Node",
+  async (_, lib, program, skipLibCheck) => {
+    const folder = install();
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    const options = { ...RESOLUTIONS.bundler, lib, types: [], skipLibCheck };
+    expect(await compileIn(folder, program, options)).toBe("");
+  },
+);
 
 // The declarations themselves, and those that they need, are checked once.
 test.each([
   ["nodenext", "strict", { skipLibCheck: true }],
   ["bundler", "stricter", { ...STRICTER, skipLibCheck: false }],
-] as const)("a TypeScript program compiles against it under %s, %s", async (resolution, _, flags) => {
-  const folder = install({
-    express: "express",
-    "@opentelemetry/api": "@opentelemetry/api",
-    "@types/express": "@types/express",
-    pg: "pg",
-    "@types/pg": "@types/pg",
-    "@types/node": "@types/node",
-  });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  expect(await compileIn(folder, PROGRAM, { ...RESOLUTIONS[resolution], ...flags })).toBe("");
-});
+] as const)(
+  "a TypeScript program compiles against it under %s, %s",
+  async (resolution, _, flags) => {
+    const folder = install({
+      express: "express",
+      "@opentelemetry/api": "@opentelemetry/api",
+      "@types/express": "@types/express",
+      pg: "pg",
+      "@types/pg": "@types/pg",
+      "@types/node": "@types/node",
+    });
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    expect(await compileIn(folder, PROGRAM, { ...RESOLUTIONS[resolution], ...flags })).toBe("");
+  },
+);

@@ -8,8 +8,13 @@ import "./journeys/timeline.js";
 
 test.each(["inbox", "dashboard"] as const)("the page %s loads less than 30 KB", (name) => {
   const html = String(pageFile(name, "", undefined)?.body);
-  const assets = [...html.matchAll(/"(assets\/[^"]+)"/g)].map(([, path = ""]) => pageFile(name, path, "gzip")?.body);
-  const bytes = [gzipSync(html), ...assets].reduce((sum, body) => sum + (body?.byteLength ?? NaN), 0);
+  const assets = [...html.matchAll(/"(assets\/[^"]+)"/g)].map(
+    ([, path = ""]) => pageFile(name, path, "gzip")?.body,
+  );
+  const bytes = [gzipSync(html), ...assets].reduce(
+    (sum, body) => sum + (body?.byteLength ?? NaN),
+    0,
+  );
   expect(bytes).toBeGreaterThan(10_000);
   expect(bytes).toBeLessThan(30_000);
 });

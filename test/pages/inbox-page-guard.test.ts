@@ -26,11 +26,18 @@ async function withDead(): Promise<ServedPage> {
   return page;
 }
 
-const codeOf = ({ body }: { body: string }): string => (JSON.parse(body) as { error: { code: string } }).error.code;
+const codeOf = ({ body }: { body: string }): string =>
+  (JSON.parse(body) as { error: { code: string } }).error.code;
 
 test("a page without authorize is refused, in words that show both forms", async () => {
   const receiver = await startReceiver();
-  for (const options of [undefined, {}, { authorize: true }, { authorize: "everyone" }, { authorize: null }]) {
+  for (const options of [
+    undefined,
+    {},
+    { authorize: true },
+    { authorize: "everyone" },
+    { authorize: null },
+  ]) {
     const { code, message } = errorOf(() => inboxPage(receiver, options as never));
     expect(code).toBe("option_invalid");
     expect(message).toContain("authorize: (request) =>");
@@ -71,7 +78,9 @@ test("an authorize that throws or rejects gets 500; the log names no request", a
   ];
   for (const authorize of failing) {
     const { ask } = await servePage({ logger }, { authorize });
-    const refused = await ask("api/event?id=secret_id", { headers: { Cookie: "session=secret_cookie" } });
+    const refused = await ask("api/event?id=secret_id", {
+      headers: { Cookie: "session=secret_cookie" },
+    });
     expect(refused).toMatchObject({ status: 500 });
     expect(codeOf(refused)).toBe("authorize_failed");
     expect(refused.body).not.toContain("session store");
@@ -118,16 +127,25 @@ test.for<[what: string, headers: Record<string, string>, status: number]>([
   ["the headers of the page", { ...OWN, "Content-Type": "application/json; charset=utf-8" }, 200],
   ["its own origin", { ...OWN, Origin: "http://page.example" }, 200],
   ["its own origin behind a proxy", { ...OWN, Origin: "https://PAGE.example" }, 200],
-  ["any host, if the browser says it", { ...OWN, "Sec-Fetch-Site": "same-origin", Origin: "https://a.example" }, 200],
-])("a write with %s moves an event only if it is of the page itself", async ([, headers, status]) => {
-  const { ask, receiver } = await withDead();
-  for (const name of ["replay", "discard"]) {
-    const write = { method: "POST", headers: { Host: "page.example", ...headers }, body: MOVE };
-    expect(await ask(`api/${name}`, write)).toMatchObject({ status });
-  }
-  const unmoved = { state: "dead", replayed: false };
-  expect(await receiver.inbox.get("sig_1")).toMatchObject(status === 200 ? { replayed: true } : unmoved);
-});
+  [
+    "any host, if the browser says it",
+    { ...OWN, "Sec-Fetch-Site": "same-origin", Origin: "https://a.example" },
+    200,
+  ],
+])(
+  "a write with %s moves an event only if it is of the page itself",
+  async ([, headers, status]) => {
+    const { ask, receiver } = await withDead();
+    for (const name of ["replay", "discard"]) {
+      const write = { method: "POST", headers: { Host: "page.example", ...headers }, body: MOVE };
+      expect(await ask(`api/${name}`, write)).toMatchObject({ status });
+    }
+    const unmoved = { state: "dead", replayed: false };
+    expect(await receiver.inbox.get("sig_1")).toMatchObject(
+      status === 200 ? { replayed: true } : unmoved,
+    );
+  },
+);
 
 test("another site can open the page, but reads nothing of the API", async () => {
   const { ask } = await servePage();
@@ -138,7 +156,9 @@ test("another site can open the page, but reads nothing of the API", async () =>
     for (const path of ["api/overview", "api/events", "api/export", "api/live", "api/bytes?id=1"]) {
       const refused = await ask(path, { headers });
       expect(codeOf(refused)).toBe("foreign_origin");
-      expect(Object.keys(refused.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+      expect(
+        Object.keys(refused.headers).filter((name) => name.startsWith("access-control")),
+      ).toEqual([]);
     }
   }
 });
@@ -147,7 +167,9 @@ test("loopback: a browser on this machine gets the page, and a request through a
   const { ask } = await servePage({}, { authorize: "loopback" });
   const host = { Host: "localhost" };
   expect(await ask("api/overview", { headers: host })).toMatchObject({ status: 200 });
-  expect(await ask("api/overview", { headers: { ...host, Via: "1.1 proxy" } })).toMatchObject({ status: 403 });
+  expect(await ask("api/overview", { headers: { ...host, Via: "1.1 proxy" } })).toMatchObject({
+    status: 403,
+  });
 });
 
 test("an address that is no address of the page finds nothing", async () => {
@@ -167,7 +189,9 @@ test("an address that is no address of the page finds nothing", async () => {
     "*",
   ];
   for (const path of paths) {
-    expect({ path, ...(await exchange(port, { method: "GET", path })) }).toMatchObject({ status: 404 });
+    expect({ path, ...(await exchange(port, { method: "GET", path })) }).toMatchObject({
+      status: 404,
+    });
   }
 });
 
@@ -175,7 +199,9 @@ test("the redirect to the slash leads nowhere else", async () => {
   const receiver = await startReceiver();
   const page = inboxPage(receiver, { authorize: () => true });
   let originalUrl = "";
-  const port = await listen((request, response) => page(Object.assign(request, { originalUrl, url: "/" }), response));
+  const port = await listen((request, response) =>
+    page(Object.assign(request, { originalUrl, url: "/" }), response),
+  );
   for (const [url, location] of [
     ["/a/b", "./b/"],
     ["//evil.example", "./evil.example/"],
@@ -194,7 +220,9 @@ test("the redirect to the slash leads nowhere else", async () => {
 
 test("bodies that are too long, too many or no list of ids are refused", async () => {
   const { move, ask, receiver } = await withDead();
-  const most = await move("replay", { eventIds: Array.from({ length: 1000 }, (_, index) => `none_${index}`) });
+  const most = await move("replay", {
+    eventIds: Array.from({ length: 1000 }, (_, index) => `none_${index}`),
+  });
   expect(most).toMatchObject({ status: 200 });
   const tooLong = await move("replay", `{"eventIds":["${"a".repeat(1024 * 1024)}"]}`);
   expect(tooLong).toMatchObject({ status: 413, headers: { connection: "close" } });
@@ -217,7 +245,9 @@ test("bodies that are too long, too many or no list of ids are refused", async (
   }
   // Without an announced length, the bytes are counted as they come.
   const pieces = await openWire(await listen(inboxPage(receiver, { authorize: () => true })));
-  await pieces.write("POST /api/replay HTTP/1.1\r\nHost: a\r\nX-Signalbox: 1\r\nContent-Type: application/json\r\n");
+  await pieces.write(
+    "POST /api/replay HTTP/1.1\r\nHost: a\r\nX-Signalbox: 1\r\nContent-Type: application/json\r\n",
+  );
   await pieces.write("Transfer-Encoding: chunked\r\n\r\n");
   const piece = `10000\r\n${"[".repeat(65_536)}\r\n`;
   for (let index = 0; index < 17; index++) await pieces.write(piece);
@@ -254,7 +284,10 @@ test("no id of an event can add a header to its download, and no browser opens i
     "é".repeat(500),
   ]) {
     const { headers } = await ask(`api/bytes?id=${encodeURIComponent(id)}`);
-    expect(headers).toMatchObject({ "content-type": "application/octet-stream", "x-content-type-options": "nosniff" });
+    expect(headers).toMatchObject({
+      "content-type": "application/octet-stream",
+      "x-content-type-options": "nosniff",
+    });
     expect(headers).not.toHaveProperty("set-cookie");
     expect(headers["content-disposition"]).toMatch(/^attachment; filename="\w[\w.-]{0,99}\.json"$/);
   }
@@ -266,7 +299,9 @@ test("an error names the wrong term, and repeats nothing of the request", async 
     const { body } = await ask(`api/events?q=${encodeURIComponent(search)}`);
     expect(body).not.toMatch(/script|img|secret/);
   }
-  expect((await ask("api/events?q=state:broken")).body).toContain('\\"state:\\" needs one of ready');
+  expect((await ask("api/events?q=state:broken")).body).toContain(
+    '\\"state:\\" needs one of ready',
+  );
   expect((await ask(`api/${HTML.replaceAll(/[ "<>]/g, "_")}`)).body).not.toContain("script");
 });
 

@@ -29,7 +29,12 @@ async function follow(port: number) {
     }
   });
   answer.on("error", () => undefined);
-  return { messages, answer, text: () => text, ended: new Promise((resolve) => answer.once("close", resolve)) };
+  return {
+    messages,
+    answer,
+    text: () => text,
+    ended: new Promise((resolve) => answer.once("close", resolve)),
+  };
 }
 
 /** A page over a receiver's inbox, with a clock of its own and nothing else that uses the clock. */
@@ -213,9 +218,14 @@ test("an inbox that cannot be read ends no stream", async () => {
   const clock = createManualClock();
   const receiver = await startReceiver({
     clock,
-    store: { ...inner, stats: (endpoint) => (isBroken ? Promise.reject(new Error("down")) : inner.stats(endpoint)) },
+    store: {
+      ...inner,
+      stats: (endpoint) => (isBroken ? Promise.reject(new Error("down")) : inner.stats(endpoint)),
+    },
   });
-  const { messages, text } = await follow(await listen(inboxPage(receiver, { authorize: () => true })));
+  const { messages, text } = await follow(
+    await listen(inboxPage(receiver, { authorize: () => true })),
+  );
   await pass(clock, 1);
   await until(() => text().includes("\n: "));
   isBroken = false;

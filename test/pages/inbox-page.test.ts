@@ -1,8 +1,18 @@
 import type { RequestListener } from "node:http";
 import express, { type RequestHandler } from "express";
 import { expect, onTestFinished, test } from "vitest";
-import { createReceiver, PermanentFailure, type InboxStore, type Receiver } from "../../src/kit/index.js";
-import type { EventAnswer, EventsAnswer, MoveAnswer, Overview } from "../../src/page/inbox/inbox-api.js";
+import {
+  createReceiver,
+  PermanentFailure,
+  type InboxStore,
+  type Receiver,
+} from "../../src/kit/index.js";
+import type {
+  EventAnswer,
+  EventsAnswer,
+  MoveAnswer,
+  Overview,
+} from "../../src/page/inbox/inbox-api.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 import { PAGE_HEADERS } from "../../src/page/parts/page-files.js";
 import { github } from "../../src/kit/senders/github.js";
@@ -19,7 +29,8 @@ const refusing = () => {
   throw new PermanentFailure("the queue refuses this");
 };
 const signal = (id: string) => signalEvent("price_drop", { id });
-const get = (port: number, path: string): Promise<Answer> => exchange(port, { method: "GET", path });
+const get = (port: number, path: string): Promise<Answer> =>
+  exchange(port, { method: "GET", path });
 const headersOf = ({ headers }: Answer) =>
   Object.fromEntries(Object.keys(PAGE_HEADERS).map((name) => [name, headers[name.toLowerCase()]]));
 
@@ -36,10 +47,14 @@ test("the API shows, finds, replays and discards events", async () => {
     endpoints: [{ endpoint: "default", facts: { dead: 2, pause: null, hasReceiver: true } }],
     counts: { dead: 2, done: 1, total: 3 },
   });
-  const found = JSON.parse((await page.ask("api/events?q=state:dead&limit=1")).body) as EventsAnswer;
+  const found = JSON.parse(
+    (await page.ask("api/events?q=state:dead&limit=1")).body,
+  ) as EventsAnswer;
   expect(found).toMatchObject({ events: [{ eventId: "sig_2", state: "dead" }], nextBeforeSeq: 2 });
   expect(found.events[0]?.lastError).toBe("PermanentFailure: the queue refuses this");
-  const rest = JSON.parse((await page.ask("api/events?q=state:dead&before=2")).body) as EventsAnswer;
+  const rest = JSON.parse(
+    (await page.ask("api/events?q=state:dead&before=2")).body,
+  ) as EventsAnswer;
   expect(rest).toMatchObject({ events: [{ eventId: "sig_1" }], nextBeforeSeq: null });
   const activity = await page.ask("api/activity?range=week");
   expect(JSON.parse(activity.body)).toMatchObject({
@@ -72,32 +87,56 @@ test("an event of another sender has its facts, and no signature", async () => {
   });
   onTestFinished(() => receiver.close({ graceMs: 0 }));
   await receiver.start();
-  const page = askAt(await listen(express().use(PAGE_MOUNT, inboxPage(receiver, everyone)) as RequestListener));
-  const headers = { "x-github-event": "issues", "x-github-delivery": "evt_1", "x-hub-signature-256": "sha256=f00d" };
+  const page = askAt(
+    await listen(express().use(PAGE_MOUNT, inboxPage(receiver, everyone)) as RequestListener),
+  );
+  const headers = {
+    "x-github-event": "issues",
+    "x-github-delivery": "evt_1",
+    "x-hub-signature-256": "sha256=f00d",
+  };
   const body = JSON.stringify({ action: "opened", repository: { full_name: "octo/repo" } });
   await receiver.accept({ body, headers });
   const facts = { type: "issues", subtype: "opened", subject: "octo/repo", sender: "github" };
-  for (const search of ["type:issues", "type:opened", "subtype:opened", "subject:octo/repo", "product:octo/repo"]) {
+  for (const search of [
+    "type:issues",
+    "type:opened",
+    "subtype:opened",
+    "subject:octo/repo",
+    "product:octo/repo",
+  ]) {
     const found = JSON.parse((await page.ask(`api/events?q=${search}`)).body) as EventsAnswer;
     expect(found.events, search).toMatchObject([facts]);
   }
   const { body: text } = await page.ask("api/event?id=evt_1");
-  expect(JSON.parse(text)).toMatchObject({ ...facts, backfilled: true, state: "done", lastError: "no_handler" });
+  expect(JSON.parse(text)).toMatchObject({
+    ...facts,
+    backfilled: true,
+    state: "done",
+    lastError: "no_handler",
+  });
   expect(text).not.toContain("f00d");
 });
 
 test("an export has every event that matches, and neither it nor the page has a signature", async () => {
-  const page = await servePage({ onSignal: ({ id }) => (id.startsWith("bad") ? refusing() : undefined) });
-  for (let index = 0; index < 45; index++) await take(page.receiver, signal(`bad_${index}`), "dead");
+  const page = await servePage({
+    onSignal: ({ id }) => (id.startsWith("bad") ? refusing() : undefined),
+  });
+  for (let index = 0; index < 45; index++)
+    await take(page.receiver, signal(`bad_${index}`), "dead");
   await take(page.receiver, signal("good_1"), "handedOff");
   const exported = await fetch(`http://127.0.0.1:${page.port}/ops/signals/api/export?q=state:dead`);
-  expect(exported.headers.get("content-disposition")).toBe('attachment; filename="default-events.ndjson"');
+  expect(exported.headers.get("content-disposition")).toBe(
+    'attachment; filename="default-events.ndjson"',
+  );
   const text = await exported.text();
   const lines = text
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(lines.map(({ eventId }) => eventId)).toEqual(Array.from({ length: 45 }, (_, index) => `bad_${44 - index}`));
+  expect(lines.map(({ eventId }) => eventId)).toEqual(
+    Array.from({ length: 45 }, (_, index) => `bad_${44 - index}`),
+  );
   expect(lines[0]).toMatchObject({
     endpoint: "default",
     state: "dead",
@@ -126,7 +165,8 @@ test("many exports at once cause no warning in the host application", async () =
     },
   };
   const page = await servePage({ store });
-  for (let index = 0; index < 5; index++) await take(page.receiver, signal(`sig_${index}`), "handedOff");
+  for (let index = 0; index < 5; index++)
+    await take(page.receiver, signal(`sig_${index}`), "handedOff");
   const warnings: Error[] = [];
   const note = (warning: Error): void => void warnings.push(warning);
   process.on("warning", note);
@@ -145,9 +185,14 @@ test("many exports at once cause no warning in the host application", async () =
 /** How an application mounts a page, and where the page is then. */
 const MOUNTS = EXPRESSES.flatMap(({ name, express: framework }) => {
   const mount = (at: string, page: RequestHandler) => framework.Router().use(at, page);
-  const nested = (page: RequestHandler) => mount("/admin", mount("/tenants/:tenant", mount("/signals", page)));
+  const nested = (page: RequestHandler) =>
+    mount("/admin", mount("/tenants/:tenant", mount("/signals", page)));
   return [
-    { name, at: "/ops/signals", serve: (page: RequestHandler) => framework().use("/ops/signals", page) },
+    {
+      name,
+      at: "/ops/signals",
+      serve: (page: RequestHandler) => framework().use("/ops/signals", page),
+    },
     {
       name: `${name}, nested`,
       at: "/admin/tenants/a:b/signals",
@@ -159,10 +204,16 @@ const MOUNTS = EXPRESSES.flatMap(({ name, express: framework }) => {
 test.each(MOUNTS)("$name: the page works below a mount", async ({ at, serve }) => {
   const port = await listen(serve(inboxPage(await startReceiver(), everyone)) as RequestListener);
   for (const path of [at, `${at}?from=mail`]) {
-    expect(await get(port, path)).toMatchObject({ status: 307, headers: { location: "./signals/" } });
+    expect(await get(port, path)).toMatchObject({
+      status: 307,
+      headers: { location: "./signals/" },
+    });
   }
   const page = await get(port, `${at}/`);
-  expect(page).toMatchObject({ status: 200, headers: { "content-type": "text/html; charset=utf-8" } });
+  expect(page).toMatchObject({
+    status: 200,
+    headers: { "content-type": "text/html; charset=utf-8" },
+  });
   const [, script = ""] = /src="(assets\/[^"]+)"/.exec(page.body) ?? [];
   expect(await get(port, `${at}/${script}`)).toMatchObject({ status: 200 });
   expect(await get(port, `${at}/api/overview`)).toMatchObject({ status: 200 });
@@ -200,8 +251,14 @@ test("each address has one method, and says it", async () => {
 
 test("a body that the application has parsed or kept is used", async () => {
   const receiver = await startReceiver();
-  for (const parser of [express.json(), express.raw({ type: "*/*" }), express.text({ type: "*/*" })]) {
-    const port = await listen(express().use(parser, inboxPage(receiver, everyone)) as RequestListener);
+  for (const parser of [
+    express.json(),
+    express.raw({ type: "*/*" }),
+    express.text({ type: "*/*" }),
+  ]) {
+    const port = await listen(
+      express().use(parser, inboxPage(receiver, everyone)) as RequestListener,
+    );
     expect(await askAt(port, "").move("replay", { eventIds: ["none"] })).toMatchObject({
       status: 200,
       body: '{"outcomes":["not_found"]}',
@@ -216,16 +273,27 @@ test("a store that fails gets 503 with its code and a fixed text; the log has th
   const { ask } = await servePage({ store, logger });
   for (const path of ["api/events", "api/overview", "api/export", "api/events"]) {
     const answer = await ask(path);
-    expect(answer).toMatchObject({ status: 503, headers: { "content-type": "application/json; charset=utf-8" } });
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { "content-type": "application/json; charset=utf-8" },
+    });
     expect(JSON.parse(answer.body)).toEqual({
-      error: { code: "store_failed", message: "The store of the inbox does not work now. The log has the error." },
+      error: {
+        code: "store_failed",
+        message: "The store of the inbox does not work now. The log has the error.",
+      },
     });
   }
   expect(lines.filter((line) => line.includes("sda1"))).toHaveLength(1);
 });
 
 test("before start() and after close() it answers 503", async () => {
-  const receiver = createReceiver({ secrets: "s", store: memoryStore(), onSignal: () => undefined, logger: false });
+  const receiver = createReceiver({
+    secrets: "s",
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+  });
   const { ask } = askAt(await listen(inboxPage(receiver, everyone)), "");
   expect(await ask("api/overview")).toMatchObject({ status: 503 });
   expect(await ask("")).toMatchObject({ status: 200 });
@@ -268,10 +336,14 @@ test("one page over several endpoints: found together, told apart, and moved eac
   });
   expect(await idsOf("")).toEqual(["shop/sig_1", "shop/sig_2", "stripe/sig_1"]);
   const { events } = JSON.parse((await ask("api/events?limit=1&titles=yes")).body) as EventsAnswer;
-  expect(events).toMatchObject([{ eventId: "sig_1", title: expect.stringMatching(/\w/) as string }]);
+  expect(events).toMatchObject([
+    { eventId: "sig_1", title: expect.stringMatching(/\w/) as string },
+  ]);
   expect(await idsOf("limit=1")).toEqual(["shop/sig_1"]);
   expect(await idsOf("q=endpoint:stripe")).toEqual(["stripe/sig_1"]);
-  expect(JSON.parse((await ask("api/event?id=shop/sig_1")).body)).toMatchObject({ endpoint: "shop" });
+  expect(JSON.parse((await ask("api/event?id=shop/sig_1")).body)).toMatchObject({
+    endpoint: "shop",
+  });
   const moved = await move("discard", { eventIds: ["shop/sig_1", "none/sig_1", "stripe/sig_1"] });
   expect(JSON.parse(moved.body)).toEqual({ outcomes: ["moved", "not_found", "moved"] });
   expect(await idsOf("q=state:dead")).toEqual(["shop/sig_2"]);

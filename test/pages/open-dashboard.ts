@@ -73,7 +73,8 @@ export const waitForBadge = (page: Page, text: string): Promise<void> =>
     .locator(".badge", { hasText: new RegExp(`^${text}$`) })
     .first()
     .waitFor();
-export const rowOf = (page: Page, text: string): Locator => page.getByRole("row").filter({ hasText: text });
+export const rowOf = (page: Page, text: string): Locator =>
+  page.getByRole("row").filter({ hasText: text });
 export const panel = (page: Page, heading: string): Locator =>
   page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) });
 /** The browser logs an answer that is not 2xx by itself. */

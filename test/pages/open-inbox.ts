@@ -24,7 +24,10 @@ export interface OpenInboxOptions extends Partial<ReceiverOptions> {
   prefix?: string;
 }
 
-/** A receiver at work, its page in Express, and a browser that shows it. All of it ends with the test. */
+/**
+ * A receiver at work, its page in Express, and a browser that shows it. All of it ends with the
+ * test.
+ */
 export async function openInbox({ prefix, ...options }: OpenInboxOptions = {}): Promise<OpenInbox> {
   const receiver = await startReceiver(options);
   const listener = inboxPage(receiver, { authorize: "loopback" });

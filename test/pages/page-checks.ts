@@ -11,20 +11,30 @@ interface Violation {
   nodes: { html: string }[];
 }
 
-/** What axe-core finds wrong in the page as it is shown now, in words. `only`: the one rule to look at, which takes much less time. */
+/**
+ * What axe-core finds wrong in the page as it is shown now, in words. `only`: the one rule to look
+ * at, which takes much less time.
+ */
 async function violationsOf(page: Page, only?: string): Promise<string[]> {
   // The page's CSP allows no script of a test; what the debugger evaluates is not under it.
   if (await page.evaluate<boolean>("globalThis.axe === undefined")) await page.evaluate(AXE);
   const options = { resultTypes: ["violations"], ...(only !== undefined && { runOnly: [only] }) };
-  const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(${JSON.stringify(options)})`);
-  return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`);
+  const { violations } = await page.evaluate<{ violations: Violation[] }>(
+    `axe.run(${JSON.stringify(options)})`,
+  );
+  return violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" ")}`,
+  );
 }
 
 /** How far the page scrolls sideways, in pixels. */
 export const overflowOf = (page: Page): Promise<number> =>
   page.evaluate<number>("Math.max(0, document.documentElement.scrollWidth - innerWidth)");
 
-/** Widths and colours, each with the rule of axe-core to look at: in other colours alone, only the contrast can change. */
+/**
+ * Widths and colours, each with the rule of axe-core to look at: in other colours alone, only the
+ * contrast can change.
+ */
 const LOOKS = [
   [360, "light", undefined],
   [360, "dark", "color-contrast"],
@@ -34,7 +44,10 @@ const LOOKS = [
 /** Where pictures are written, to look at. */
 const PICTURES = process.env["PICTURES"];
 
-/** What is wrong with the view that the page shows now, narrow and wide, in light and dark: nothing may scroll sideways. */
+/**
+ * What is wrong with the view that the page shows now, narrow and wide, in light and dark: nothing
+ * may scroll sideways.
+ */
 export async function faultsOf(page: Page, view: string): Promise<string[]> {
   const found: string[] = [];
   for (const [width, colorScheme, rule] of LOOKS) {

@@ -15,7 +15,11 @@ export interface ServedPage {
   /** A request below the page's mount. */
   ask(path: string, request?: RawRequest): Promise<Answer>;
   /** A write as the page sends it. */
-  move(name: "replay" | "discard" | "retry", body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  move(
+    name: "replay" | "discard" | "retry",
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
 }
 
 /** The page of a started receiver in Express 5, for everyone on this machine. */
@@ -24,7 +28,9 @@ export async function servePage(
   options: InboxPageOptions = { authorize: () => true },
 ): Promise<ServedPage> {
   const receiver = await startReceiver(receiverOptions);
-  const port = await listen(express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener);
+  const port = await listen(
+    express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener,
+  );
   return { receiver, port, ...askAt(port) };
 }
 
@@ -49,11 +55,16 @@ export async function take(
   end: "handedOff" | "dead" | "quarantined",
 ): Promise<void> {
   const ended = nextEvent(receiver, end);
-  expect(await receiver.handle({ method: "POST", ...delivery(event) })).toMatchObject({ status: 200 });
+  expect(await receiver.handle({ method: "POST", ...delivery(event) })).toMatchObject({
+    status: 200,
+  });
   await ended;
 }
 
-/** A proxy that serves `target` below a path, and takes that path away. @returns its address, with the path */
+/**
+ * A proxy that serves `target` below a path, and takes that path away. @returns its address, with
+ * the path
+ */
 export async function strippingProxy(prefix: string, target: string): Promise<string> {
   const port = await listen((incoming, response) => {
     const { url = "", method, headers } = incoming;

@@ -4,8 +4,9 @@ import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
 /**
- * Serves a remote MCP to a program that cannot send a key. It adds the next of the keys to each request, and replaces the tool
- * names in `standIns`. It changes nothing else: Host, Origin and the answers stay as they are.
+ * Serves a remote MCP to a program that cannot send a key. It adds the next of the keys to each
+ * request, and replaces the tool names in `standIns`. It changes nothing else: Host, Origin and the
+ * answers stay as they are.
  *
  * @returns the address for the program, on this machine
  */
@@ -16,7 +17,10 @@ export async function startAuthorizingProxy(
 ): Promise<string> {
   const target = new URL(mcpUrl);
   const withOurNames = (text: string): string =>
-    Object.entries(standIns).reduce((renamed, [theirs, ours]) => renamed.replaceAll(theirs, ours), text);
+    Object.entries(standIns).reduce(
+      (renamed, [theirs, ours]) => renamed.replaceAll(theirs, ours),
+      text,
+    );
   let passed = 0;
 
   async function passOn(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -28,7 +28,8 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     `,
   },
   {
-    reason: "The scenario needs a tool that returns an image, audio or a resource. The four tools return text.",
+    reason:
+      "The scenario needs a tool that returns an image, audio or a resource. The four tools return text.",
     of: names`tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content`,
   },
   {
@@ -36,7 +37,8 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     of: names`json-schema-2020-12`,
   },
   {
-    reason: "No tool asks the client for anything while it runs: no sampling, no elicitation, no roots.",
+    reason:
+      "No tool asks the client for anything while it runs: no sampling, no elicitation, no roots.",
     of: names`
       tools-call-sampling tools-call-elicitation elicitation-sep1034-defaults elicitation-sep1330-enums
       input-required-result-basic-elicitation input-required-result-basic-sampling
@@ -67,7 +69,8 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     revision: "2025-11-25",
   },
   {
-    reason: "No parameter of a tool is marked with x-mcp-header, to be sent as a header too. The mark is optional.",
+    reason:
+      "No parameter of a tool is marked with x-mcp-header, to be sent as a header too. The mark is optional.",
     of: names`http-custom-header-server-validation`,
   },
   {
@@ -79,7 +82,8 @@ export const EXCEPTIONS: readonly Exceptions[] = [
     `,
   },
   {
-    reason: "Skills are an extension that belongs to neither revision. These scenarios are not run.",
+    reason:
+      "Skills are an extension that belongs to neither revision. These scenarios are not run.",
     of: names`sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest`,
   },
 ];

@@ -22,7 +22,8 @@ export interface Harness {
 
 /** @param node the program that runs it */
 export function conformanceHarness(node: string, { folder: own }: Tool): Harness {
-  const start = (...args: string[]): Promise<CliRun> => outcomeOf(spawn(node, [join(own, "dist/index.js"), ...args]));
+  const start = (...args: string[]): Promise<CliRun> =>
+    outcomeOf(spawn(node, [join(own, "dist/index.js"), ...args]));
   return {
     async listScenarios() {
       const { stdout } = await start("list", "--server");
@@ -30,22 +31,37 @@ export function conformanceHarness(node: string, { folder: own }: Tool): Harness
     },
     async run(url, revision) {
       const folder = tempFolder();
-      const { stderr } = await start("server", "--url", url, "--requirements", revision, "--output-dir", folder);
+      const { stderr } = await start(
+        "server",
+        "--url",
+        url,
+        "--requirements",
+        revision,
+        "--output-dir",
+        folder,
+      );
       const results = readdirSync(folder).map((name): [string, Check[]] => {
         const [, scenario = name] = /^server-(.*)-\d{4}-\d\d-\d\dT/.exec(name) ?? [];
-        return [scenario, JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as Check[]];
+        return [
+          scenario,
+          JSON.parse(readFileSync(join(folder, name, "checks.json"), "utf8")) as Check[],
+        ];
       });
-      if (results.length === 0) throw new Error(`The conformance harness has no results: ${stderr}`);
+      if (results.length === 0)
+        throw new Error(`The conformance harness has no results: ${stderr}`);
       return new Map(results);
     },
   };
 }
 
-/** In each scenario the harness validates every message that it gets. This applies to every server. */
+/**
+ * In each scenario the harness validates every message that it gets. This applies to every server.
+ */
 const MESSAGES = "wire-schema-valid";
 
 /**
- * Returns what did not succeed, with the words of the harness: by `scenario:check`, or by `scenario` if `listed` has that.
+ * Returns what did not succeed, with the words of the harness: by `scenario:check`, or by
+ * `scenario` if `listed` has that.
  */
 export function findingsOf(
   results: ReadonlyMap<string, readonly Check[]>,
@@ -55,7 +71,10 @@ export function findingsOf(
   for (const [scenario, checks] of results) {
     for (const { id, status, errorMessage = status } of checks) {
       if (status === "SUCCESS" || status === "INFO") continue;
-      findings.set(listed.has(scenario) && id !== MESSAGES ? scenario : `${scenario}:${id}`, errorMessage);
+      findings.set(
+        listed.has(scenario) && id !== MESSAGES ? scenario : `${scenario}:${id}`,
+        errorMessage,
+      );
     }
     const hasSucceeded = checks.some(({ id, status }) => status === "SUCCESS" && id !== MESSAGES);
     if (!hasSucceeded) findings.set(scenario, "no check has succeeded");

@@ -33,7 +33,10 @@ const NODE_FAULTS: readonly Fault[] = [
   ["no-dedupe", { advice: ["dedupe.told"] }],
   ["forgets-on-restart", { failed: ["dedupe.restart"] }],
   ["looks-then-inserts", { failed: ["dedupe.simultaneous"] }],
-  ["duplicate-is-409", { failed: ["dedupe.acknowledged"], advice: ["dedupe.conflict", "dedupe.told"] }],
+  [
+    "duplicate-is-409",
+    { failed: ["dedupe.acknowledged"], advice: ["dedupe.conflict", "dedupe.told"] },
+  ],
   ["no-challenge", { failed: ["handshake.challenge"] }],
   ["challenge-once", { failed: ["handshake.challenge"] }],
   ["answers-any-challenge", { failed: ["handshake.signed"] }],
@@ -57,13 +60,19 @@ test("a right receiver on node:http passes everything, advice included", async (
 test.each(NODE_FAULTS)("on node:http, %s is caught by its own check", async (fault, caught) => {
   const receiver = await serveProcess("node", fault);
   // The restart waits for a process, so it is left out for other faults.
-  const { run, failed, advice } = await (fault === "forgets-on-restart" ? checkAll(receiver) : runCheck(receiver.url));
+  const { run, failed, advice } = await (fault === "forgets-on-restart"
+    ? checkAll(receiver)
+    : runCheck(receiver.url));
   expect({ failed, advice }).toEqual({ failed: [], advice: [], ...caught });
   expect(run.exitCode).toBe(caught.failed === undefined ? 0 : 1);
 });
 
 test("a receiver that works before it answers is caught by the time of its answers", async () => {
-  const { failed, advice } = await checkAll(await serveProcess("node", "slow"), "--ack-limit", "0.5");
+  const { failed, advice } = await checkAll(
+    await serveProcess("node", "slow"),
+    "--ack-limit",
+    "0.5",
+  );
   expect({ failed, advice }).toEqual({ failed: [], advice: ["answers.time"] });
 });
 

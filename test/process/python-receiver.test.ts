@@ -5,7 +5,10 @@ import { testWith } from "../prerequisites.js";
 
 const testWithPython = testWith(!isMissing("python"));
 
-/** The document allows all of this: http.server knows no chunks and no 405, and takes the first of two headers. */
+/**
+ * The document allows all of this: http.server knows no chunks and no 405, and takes the first of
+ * two headers.
+ */
 const HABITS = [
   "signature.form",
   "bodies.chunked",
@@ -21,8 +24,11 @@ testWithPython("a right receiver in Python passes what is required", async () =>
   expect(run.exitCode).toBe(0);
 });
 
-testWithPython("in Python, a body that is parsed and written again is caught by its own check", async () => {
-  const { run, failed } = await checkAll(await serveProcess("python", "signs-reserialised"));
-  expect(failed).toEqual(["signature.raw-bytes"]);
-  expect(run.exitCode).toBe(1);
-});
+testWithPython(
+  "in Python, a body that is parsed and written again is caught by its own check",
+  async () => {
+    const { run, failed } = await checkAll(await serveProcess("python", "signs-reserialised"));
+    expect(failed).toEqual(["signature.raw-bytes"]);
+    expect(run.exitCode).toBe(1);
+  },
+);

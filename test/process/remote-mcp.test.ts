@@ -11,7 +11,9 @@ import { startAuthorizingProxy } from "./authorizing-proxy.js";
 import { EXCEPTIONS, REVISIONS } from "./conformance-exceptions.js";
 import { conformanceHarness, findingsOf } from "./conformance.js";
 
-/** Tools that the harness calls without arguments, and those of ours that then do what it expects. */
+/**
+ * Tools that the harness calls without arguments, and those of ours that then do what it expects.
+ */
 const STAND_INS = {
   // Returns text.
   test_simple_text: "rank_ai_products",
@@ -31,22 +33,30 @@ const [node, conformance, inspector] = await fetchTools({
 });
 
 if (node?.ok !== true || conformance?.ok !== true || inspector?.ok !== true) {
-  const reasons = [node, conformance, inspector].map((tool) => (tool?.ok === false ? tool.reason : ""));
-  test.skip(`the remote MCP, by its protocol's conformance harness and Inspector: ${reasons.find(Boolean) ?? ""}`);
+  const reasons = [node, conformance, inspector].map((tool) =>
+    tool?.ok === false ? tool.reason : "",
+  );
+  test.skip(
+    `the remote MCP, by its protocol's conformance harness and Inspector: ${reasons.find(Boolean) ?? ""}`,
+  );
 } else {
   const program = join(node.folder, "bin/node");
 
   test("the conformance harness finds nothing but what is listed with its reason, and no scenario is left out", async () => {
     const { emulator, account } = await startEmulator();
     // The clock stands still, and in one minute a key has room for 120 requests.
-    const keys = await Promise.all(Array.from({ length: 4 }, async () => (await account("pro")).key));
+    const keys = await Promise.all(
+      Array.from({ length: 4 }, async () => (await account("pro")).key),
+    );
     const url = await startAuthorizingProxy(emulator.mcpUrl, keys, STAND_INS);
     const harness = conformanceHarness(program, conformance);
     const ran = new Set<string>();
     for (const revision of REVISIONS) {
       const results = await harness.run(url, revision);
       for (const scenario of results.keys()) ran.add(scenario);
-      const here = LISTED.filter((entry) => results.has(entry.scenario) && (entry.revision ?? revision) === revision);
+      const here = LISTED.filter(
+        (entry) => results.has(entry.scenario) && (entry.revision ?? revision) === revision,
+      );
       const expected = new Set(here.map(({ name }) => name));
       const findings = findingsOf(results, expected);
       const unlisted = [...findings].filter(([name]) => !expected.has(name));
@@ -64,17 +74,39 @@ if (node?.ok !== true || conformance?.ok !== true || inspector?.ok !== true) {
     const { emulator, account } = await startEmulator();
     const { key } = await account("pro");
     const launcher = join(inspector.folder, "clients/launcher/build/index.js");
-    const server = [emulator.mcpUrl, "--transport", "http", "--header", `Authorization: Bearer ${key}`];
+    const server = [
+      emulator.mcpUrl,
+      "--transport",
+      "http",
+      "--header",
+      `Authorization: Bearer ${key}`,
+    ];
     // It writes to the home of its user.
     const env = { HOME: tempFolder() };
     const inspect = async (...args: string[]) => {
-      const line = [launcher, "--cli", ...server, "--protocol-era", "modern", "--format", "json", ...args];
+      const line = [
+        launcher,
+        "--cli",
+        ...server,
+        "--protocol-era",
+        "modern",
+        "--format",
+        "json",
+        ...args,
+      ];
       const { exitCode, stdout, stderr } = await outcomeOf(spawn(program, line, { env }));
       const result = stdout === "" ? undefined : (JSON.parse(stdout) as { result: object }).result;
       return { exitCode, result, stderr };
     };
     const call = (tool: keyof typeof MCP_TOOLS, given: object) =>
-      inspect("--method", "tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(given));
+      inspect(
+        "--method",
+        "tools/call",
+        "--tool-name",
+        tool,
+        "--tool-args-json",
+        JSON.stringify(given),
+      );
     const payloadOf = async (tool: keyof typeof MCP_TOOLS, given: object) => {
       const { exitCode, result, stderr } = await call(tool, given);
       expect(exitCode, stderr).toBe(0);
@@ -90,7 +122,9 @@ if (node?.ok !== true || conformance?.ok !== true || inspector?.ok !== true) {
     const ranked = await payloadOf("rank_ai_products", { limit: 2 });
     const { slug } = (ranked as { items: [{ slug: string }] }).items[0];
     const wish = { slug, idempotency_key: randomUUID(), confirm_usage: true };
-    const { task_id } = (await payloadOf("start_promotion_investigation", wish)) as { task_id: string };
+    const { task_id } = (await payloadOf("start_promotion_investigation", wish)) as {
+      task_id: string;
+    };
     expect(await payloadOf("get_promotion_investigation", { task_id })).toMatchObject({ task_id });
 
     const refused = await call("get_promotion_investigation", { task_id: `task_${randomUUID()}` });

@@ -3,7 +3,13 @@ import { createReceiver } from "../../src/kit/index.js";
 import type { AnySender } from "../../src/kit/senders/engine/sender.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { createManualClock } from "../../src/kit/testing/index.js";
-import { deliveredOf, readingOf, VECTORS, verdictOf, type Delivered } from "../unit/kit/senders/published-vectors.js";
+import {
+  deliveredOf,
+  readingOf,
+  VECTORS,
+  verdictOf,
+  type Delivered,
+} from "../unit/kit/senders/published-vectors.js";
 
 const SEED = 20_261_126;
 const DELIVERIES = 100_000;
@@ -23,8 +29,32 @@ function randomOf(seed: number): () => number {
 const JUNK = [
   "\0\r\n\t ,;=.:%&?+/\"'{}[]\\".split(""),
   ["é", "♥", "\u{1f600}", "\ud800", "İ", "٣"],
-  ["v1=", "v1,", "t=", "ts=", "h1=", "v0=", "sha256=", "sha1=", "whsec_", "NaN", "Infinity", "1e99", "-1", "0x10"],
-  ["a".repeat(40), "0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "constructor", "null", "undefined"],
+  [
+    "v1=",
+    "v1,",
+    "t=",
+    "ts=",
+    "h1=",
+    "v0=",
+    "sha256=",
+    "sha1=",
+    "whsec_",
+    "NaN",
+    "Infinity",
+    "1e99",
+    "-1",
+    "0x10",
+  ],
+  [
+    "a".repeat(40),
+    "0".repeat(64),
+    "A".repeat(43),
+    "9".repeat(12),
+    "__proto__",
+    "constructor",
+    "null",
+    "undefined",
+  ],
   ["2023-02-30T25:61:61Z", "v1=ab,".repeat(50)],
 ].flat();
 
@@ -61,13 +91,27 @@ function createChanges(random: () => number) {
     () => Array.from({ length: upTo(200) }, () => String.fromCharCode(upTo(300))).join(""),
   ];
   const bodies: readonly ((body: Uint8Array) => Uint8Array)[] = [
-    (body) => body.map((byte, index) => (index === Math.floor(random() * body.length) ? upTo(256) : byte)),
+    (body) =>
+      body.map((byte, index) => (index === Math.floor(random() * body.length) ? upTo(256) : byte)),
     (body) => body.subarray(0, upTo(body.length)),
     (body) => Buffer.concat([body, Buffer.from(oneOf(JUNK))]),
     (body) => Buffer.concat([Buffer.from("\ufeff"), body]),
     () => Uint8Array.from({ length: upTo(80) }, () => upTo(256)),
     () => Buffer.from(other().body),
-    () => Buffer.from(oneOf(["", "null", "[]", "{}", "1", '"a"', "{", "[".repeat(2_000), '{"__proto__":{"type":1}}'])),
+    () =>
+      Buffer.from(
+        oneOf([
+          "",
+          "null",
+          "[]",
+          "{}",
+          "1",
+          '"a"',
+          "{",
+          "[".repeat(2_000),
+          '{"__proto__":{"type":1}}',
+        ]),
+      ),
     () => Buffer.from(insert(other().body, oneOf(JUNK))),
   ];
 
@@ -86,7 +130,8 @@ function createChanges(random: () => number) {
         delete headers[name];
         headers[name.toUpperCase()] = given;
       } else if (kind === 8) body = oneOf(bodies)(body);
-      else if (random() < 0.5) url = oneOf([undefined, oneOf(texts)(url ?? "/"), `${url ?? ""}&a=1`, "*", "http://%"]);
+      else if (random() < 0.5)
+        url = oneOf([undefined, oneOf(texts)(url ?? "/"), `${url ?? ""}&a=1`, "*", "http://%"]);
       else now += oneOf([-1, 1, NaN, 1e9, -400_000, 400_000]);
     }
     return {
@@ -99,7 +144,10 @@ function createChanges(random: () => number) {
   };
 }
 
-/** What of a delivery its signature covers, and one of its signatures: who has not the secret can only send these again. */
+/**
+ * What of a delivery its signature covers, and one of its signatures: who has not the secret can
+ * only send these again.
+ */
 function signedPartsOf(sender: AnySender, { headers, body }: Delivered): string {
   const valueOf = (name: string) =>
     Object.entries(headers)
@@ -109,7 +157,11 @@ function signedPartsOf(sender: AnySender, { headers, body }: Delivered): string 
   const isForm = sender.name === "twilio" && !/^\s*[{[]/.test(Buffer.from(body).toString("latin1"));
   // Of a form Twilio signs each value of a field once, and neither the order nor the spelling.
   const fields = () =>
-    [...new Set([...new URLSearchParams(Buffer.from(body).toString())].map((pair) => pair.join("=")))].sort();
+    [
+      ...new Set(
+        [...new URLSearchParams(Buffer.from(body).toString())].map((pair) => pair.join("=")),
+      ),
+    ].sort();
   return JSON.stringify([
     isForm ? fields() : Buffer.from(body).toString("base64"),
     valueOf(
@@ -122,7 +174,12 @@ function signedPartsOf(sender: AnySender, { headers, body }: Delivered): string 
   ]);
 }
 
-const PROBLEMS = ["signature_missing", "signature_malformed", "signature_mismatch", "timestamp_out_of_tolerance"];
+const PROBLEMS = [
+  "signature_missing",
+  "signature_malformed",
+  "signature_mismatch",
+  "timestamp_out_of_tolerance",
+];
 
 test(`${DELIVERIES} changed deliveries: none throws, each gets one verdict, and none is forged`, () => {
   const change = createChanges(randomOf(SEED));
@@ -134,7 +191,8 @@ test(`${DELIVERIES} changed deliveries: none throws, each gets one verdict, and 
     const verdict = verdictOf(sender, received);
     const reading = readingOf(sender, received);
     counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
-    if (!/^(event|unusable)$/.test(reading.kind)) throw new Error(`${name} was read as ${reading.kind}`);
+    if (!/^(event|unusable)$/.test(reading.kind))
+      throw new Error(`${name} was read as ${reading.kind}`);
     if (typeof verdict !== "number") continue;
     if (signedPartsOf(sender, received) !== signedPartsOf(sender, sent))
       throw new Error(
@@ -143,7 +201,8 @@ test(`${DELIVERIES} changed deliveries: none throws, each gets one verdict, and 
   }
   // Each of them comes often, so that the changes are neither harmless nor all too coarse.
   expect(new Set(counts.keys())).toEqual(new Set([0, ...PROBLEMS]));
-  for (const [verdict, count] of counts) expect(count, String(verdict)).toBeGreaterThan(DELIVERIES / 500);
+  for (const [verdict, count] of counts)
+    expect(count, String(verdict)).toBeGreaterThan(DELIVERIES / 500);
 });
 
 test(`${HANDLED} changed deliveries through receivers: each gets one answer`, async () => {
@@ -164,12 +223,17 @@ test(`${HANDLED} changed deliveries through receivers: each gets one answer`, as
       Array.from({ length: Math.ceil(HANDLED / VECTORS.length) }, async () => {
         const received = change(deliveredOf(vector));
         const isAuthentic =
-          typeof verdictOf(sender, { ...received, secrets: [vector.secret], now: vector.now }) === "number";
+          typeof verdictOf(sender, { ...received, secrets: [vector.secret], now: vector.now }) ===
+          "number";
         const { headers, body, url } = received;
-        return [isAuthentic, (await receiver.handle({ method: "POST", headers, body, url }))?.status ?? 0] as const;
+        return [
+          isAuthentic,
+          (await receiver.handle({ method: "POST", headers, body, url }))?.status ?? 0,
+        ] as const;
       }),
     );
-    for (const [isAuthentic, status] of answers) expect(status).toBeOneOf(isAuthentic ? [200, 403] : [401, 415]);
+    for (const [isAuthentic, status] of answers)
+      expect(status).toBeOneOf(isAuthentic ? [200, 403] : [401, 415]);
     await receiver.close();
   }
 });

@@ -4,11 +4,16 @@ import { twilio } from "../../src/kit/senders/index.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { createManualClock } from "../../src/kit/testing/index.js";
 import { SEED, seededRandom } from "../faults/seeded-random.js";
-import { signerOf, SIGNERS, type IndependentSigner } from "../unit/kit/senders/independent-signers.js";
+import {
+  signerOf,
+  SIGNERS,
+  type IndependentSigner,
+} from "../unit/kit/senders/independent-signers.js";
 import { samplesOf } from "../unit/kit/senders/sample-deliveries.js";
 
 /*
- * Somebody holds some captured deliveries of each sender, of which half have been received, and sends 100,000 changed ones.
+ * Somebody holds some captured deliveries of each sender, of which half have been received, and
+ * sends 100,000 changed ones.
  */
 
 const DELIVERIES = 100_000;
@@ -50,8 +55,34 @@ const TOLERANCE_SECONDS: Readonly<Record<string, number>> = {
 
 const JUNK = [
   "\0\t ,;=.:%&?+/\"'{}[]~\\".split(""),
-  ["é", "\ud800", "٣", "v1=", "v1,", "v1a,", "t=", "ts=", "h1=", "v0=", "sha256=", "sha1=", "NaN", "1e9", "-1", "0x10"],
-  ["0".repeat(64), "A".repeat(43), "9".repeat(12), "__proto__", "undefined", "payload=", "bodySHA256=", "&Body=x"],
+  [
+    "é",
+    "\ud800",
+    "٣",
+    "v1=",
+    "v1,",
+    "v1a,",
+    "t=",
+    "ts=",
+    "h1=",
+    "v0=",
+    "sha256=",
+    "sha1=",
+    "NaN",
+    "1e9",
+    "-1",
+    "0x10",
+  ],
+  [
+    "0".repeat(64),
+    "A".repeat(43),
+    "9".repeat(12),
+    "__proto__",
+    "undefined",
+    "payload=",
+    "bodySHA256=",
+    "&Body=x",
+  ],
   ["2026-11-28T12:00:00Z", "v1=ab,".repeat(20), "a".repeat(300)],
 ].flat();
 
@@ -62,7 +93,8 @@ function createChanges(
 ) {
   const upTo = (limit: number) => Math.floor(random() * limit);
   const oneOf = <Item>(items: readonly Item[]): Item => items[upTo(items.length)] as Item;
-  const insert = (text: string, part: string, at = upTo(text.length + 1)) => text.slice(0, at) + part + text.slice(at);
+  const insert = (text: string, part: string, at = upTo(text.length + 1)) =>
+    text.slice(0, at) + part + text.slice(at);
   const headerOf = (name: string) => oneOf(captured).headers[name] ?? "";
 
   const ofValue: readonly ((value: string, name: string) => string | readonly string[])[] = [
@@ -76,7 +108,8 @@ function createChanges(
     (value) => ` ${value} `,
     (value) => `${value}${oneOf(["=", "==", "a", "00"])}`,
     (value) => value.replace(/[0-9a-fA-F]/, (digit) => (digit === "0" ? "1" : "0")),
-    (value) => value.replace(/\d+/, (digits) => String(Number(digits) + oneOf([1, -1, 60, -3600, 1e6]))),
+    (value) =>
+      value.replace(/\d+/, (digits) => String(Number(digits) + oneOf([1, -1, 60, -3600, 1e6]))),
     (value) => value.replace(/[+/]/g, (letter) => (letter === "+" ? "-" : "_")),
     (value, name) => headerOf(name) || value,
     (value, name) => `${value}${oneOf([",", ", ", " ", ";", "; "])}${headerOf(name)}`,
@@ -89,10 +122,18 @@ function createChanges(
     () => [],
     () => oneOf(JUNK),
     () => `00000000-0000-4000-8000-${String(upTo(1e12)).padStart(12, "0")}`,
-    () => oneOf(["issues", "orders/paid", "notification", "application/json", "application/x-www-form-urlencoded"]),
+    () =>
+      oneOf([
+        "issues",
+        "orders/paid",
+        "notification",
+        "application/json",
+        "application/x-www-form-urlencoded",
+      ]),
   ];
   const ofBody: readonly ((body: Buffer) => Buffer)[] = [
-    (body) => Buffer.from(body.map((byte, index) => (index === upTo(body.length) ? upTo(256) : byte))),
+    (body) =>
+      Buffer.from(body.map((byte, index) => (index === upTo(body.length) ? upTo(256) : byte))),
     (body) => {
       const changed = Buffer.from(body);
       changed[upTo(body.length)] = upTo(256);
@@ -106,13 +147,32 @@ function createChanges(
     (body) => Buffer.concat([body, body]),
     () => oneOf(captured).body,
     () =>
-      Buffer.from(oneOf(["", "{}", "null", "[]", "payload={}", "[".repeat(3000), '{"challenge":"x"}', "ssl_check=1"])),
+      Buffer.from(
+        oneOf([
+          "",
+          "{}",
+          "null",
+          "[]",
+          "payload={}",
+          "[".repeat(3000),
+          '{"challenge":"x"}',
+          "ssl_check=1",
+        ]),
+      ),
     (body) => Buffer.from(body.toString().split("&").toReversed().join("&")),
     (body) => Buffer.from(body.toString().replace(/=([^&]*)&/, "$1=&")),
   ];
   const ofRequest: readonly ((request: Request) => void)[] = [
     (request) => (request.body = oneOf(ofBody)(request.body)),
-    (request) => (request.url = oneOf([undefined, "", "*", "/?", "http://%", insert(request.url ?? "/", oneOf(JUNK))])),
+    (request) =>
+      (request.url = oneOf([
+        undefined,
+        "",
+        "*",
+        "/?",
+        "http://%",
+        insert(request.url ?? "/", oneOf(JUNK)),
+      ])),
     (request) =>
       (request.url = `${request.url ?? "/"}${oneOf(["&a=1", "?", "#x", "&bodySHA256=", request.body.toString().slice(0, 50)])}`),
     // From the parameters into the address, and back.
@@ -126,12 +186,22 @@ function createChanges(
       request.body = Buffer.from(oneOf([text.slice(count), encodeURIComponent(text.slice(count))]));
     },
     (request) =>
-      (request.url = request.url?.replace(/\w(?=\w*$)/, (letter) => `%${letter.charCodeAt(0).toString(16)}`)),
+      (request.url = request.url?.replace(
+        /\w(?=\w*$)/,
+        (letter) => `%${letter.charCodeAt(0).toString(16)}`,
+      )),
     (request) => (request.method = oneOf(["GET", "PUT", "post", "OPTIONS", "HEAD", "", "POST"])),
-    (request) => (request.headers["content-encoding"] = oneOf(["gzip", "identity", "", "br, gzip"])),
-    (request) => (request.headers["content-length"] = oneOf(["0", "1", "-5", "NaN", "99999999999", "30"])),
     (request) =>
-      (request.headers["content-type"] = oneOf(["text/plain", "application/json", "multipart/form-data", ""])),
+      (request.headers["content-encoding"] = oneOf(["gzip", "identity", "", "br, gzip"])),
+    (request) =>
+      (request.headers["content-length"] = oneOf(["0", "1", "-5", "NaN", "99999999999", "30"])),
+    (request) =>
+      (request.headers["content-type"] = oneOf([
+        "text/plain",
+        "application/json",
+        "multipart/form-data",
+        "",
+      ])),
     (request) => (request.headers["x-forwarded-host"] = "evil.example"),
     (request) => void Object.assign(request.headers, oneOf(captured).headers),
     (request) => (request.body = oneOf(captured).body),
@@ -141,13 +211,21 @@ function createChanges(
     ({ headers }, name, value) => {
       delete headers[name];
       headers[
-        oneOf([name.toUpperCase(), ` ${name}`, `x-${name}`, name.replace(/^x-/, ""), name.replaceAll("-", "_")])
+        oneOf([
+          name.toUpperCase(),
+          ` ${name}`,
+          `x-${name}`,
+          name.replace(/^x-/, ""),
+          name.replaceAll("-", "_"),
+        ])
       ] = value;
     },
     // The same name in another case is a second header.
-    ({ headers }, name, value) => (headers[name.toUpperCase()] = oneOf([value, headerOf(name), oneOf(JUNK)])),
+    ({ headers }, name, value) =>
+      (headers[name.toUpperCase()] = oneOf([value, headerOf(name), oneOf(JUNK)])),
   ];
-  const isSecret = (name: string) => signer.sender.signatureHeaders.includes(name) || /id|time|topic|event/.test(name);
+  const isSecret = (name: string) =>
+    signer.sender.signatureHeaders.includes(name) || /id|time|topic|event/.test(name);
 
   return (): Request & { seconds: number } => {
     const from = oneOf(captured);
@@ -162,7 +240,8 @@ function createChanges(
       else if (kind < 0.65) oneOf(ofHeader)(request, name, value);
       else oneOf(ofRequest)(request);
     }
-    const seconds = random() < 0.9 ? 0 : oneOf([-1, 1]) * oneOf([1, 299, 301, 601, 5701, 86_400, 172_801, 1e7]);
+    const seconds =
+      random() < 0.9 ? 0 : oneOf([-1, 1]) * oneOf([1, 299, 301, 601, 5701, 86_400, 172_801, 1e7]);
     return { ...request, seconds };
   };
 }
@@ -192,11 +271,17 @@ test(
         receiver.on(outcome, ({ eventId }) => (heard = { outcome, eventId }));
 
       const samples = samplesOf(sender.name, NOW).filter(
-        ({ headers }) => sender.name !== "shopify" || "shopify-topic" in headers === name.includes("Events"),
+        ({ headers }) =>
+          sender.name !== "shopify" || "shopify-topic" in headers === name.includes("Events"),
       );
       const captured = samples.slice(0, CAPTURED).map(({ body, headers, uuid }): Captured => {
         const signed = signer.sign({ body, now: NOW, id: uuid });
-        return { method: "POST", headers: { ...headers, ...signed.headers }, body, url: signed.url };
+        return {
+          method: "POST",
+          headers: { ...headers, ...signed.headers },
+          body,
+          url: signed.url,
+        };
       });
       // What each is when it comes unchanged, in a receiver of its own.
       const genuine = new Map<string, string>();
@@ -214,10 +299,13 @@ test(
         of.inbox.get(eventId).then((entry) =>
           // The borders of Twilio's text can be moved: it is the same event, with other names.
           JSON.stringify(
-            sender.name === "twilio" ? eventId : [eventId, entry?.type, entry?.subtype, entry?.subject, entry?.rawBody],
+            sender.name === "twilio"
+              ? eventId
+              : [eventId, entry?.type, entry?.subtype, entry?.subject, entry?.rawBody],
           ),
         );
-      for (const { eventId } of await model.inbox.list()) genuine.set(eventId, await factsOf(model, eventId));
+      for (const { eventId } of await model.inbox.list())
+        genuine.set(eventId, await factsOf(model, eventId));
       await model.close();
       expect(genuine.size, name).toBe(captured.length);
       for (const delivery of captured.slice(0, CAPTURED / 2)) await receiver.handle(delivery);
@@ -231,9 +319,11 @@ test(
           `FAULT_SEED=${SEED}, ${name}: ${JSON.stringify({ ...request, body: request.body.toString(), seconds, heard })}`;
         clock.setNow(NOW + seconds * 1000);
         heard = null;
-        // In a buffer of its own, as some frameworks give it: one of Node is a part of a larger one.
+        // In a buffer of its own, as some frameworks give it: one of Node is a part of a larger
+        // one.
         const answer = await receiver.handle({ ...request, body: Uint8Array.from(request.body) });
-        if (answer === null || !STATUSES.has(answer.status)) throw new Error(`answer ${answer?.status} to ${what()}`);
+        if (answer === null || !STATUSES.has(answer.status))
+          throw new Error(`answer ${answer?.status} to ${what()}`);
         const { outcome = String(answer.status), eventId = "" } = (heard ?? {}) as {
           outcome?: string;
           eventId?: string;
@@ -247,9 +337,11 @@ test(
         const facts = await factsOf(receiver, eventId);
         if (genuine.get(eventId) === facts) continue;
         // Who has read a token can send anything; without it, nothing.
-        const isToken = name === "gitlab, secret token" && Object.values(request.headers).flat().includes(secret);
+        const isToken =
+          name === "gitlab, secret token" && Object.values(request.headers).flat().includes(secret);
         const { rawBody } = (await receiver.inbox.get(eventId)) ?? {};
-        const isCapturedBody = sender.unsignedId && captured.some(({ body }) => body.equals(rawBody ?? Buffer.of()));
+        const isCapturedBody =
+          sender.unsignedId && captured.some(({ body }) => body.equals(rawBody ?? Buffer.of()));
         if (!isToken && !isCapturedBody) throw new Error(`forged, ${outcome}: ${what()}`);
       }
       await receiver.close({ graceMs: 0 });

@@ -4,7 +4,10 @@ import { openApiDocument } from "../../src/service/contract/openapi/openapi-docu
 import { OPERATIONS } from "../../src/service/contract/operations.js";
 import { SIGNAL_TYPES } from "../../src/kit/index.js";
 import { callTool } from "../emulator/call-tool.js";
-import { createDocumentValidator, operationsOf } from "../unit/service/contract/document-validator.js";
+import {
+  createDocumentValidator,
+  operationsOf,
+} from "../unit/service/contract/document-validator.js";
 import { randomQuery, type DescribedParameter } from "./random-query.js";
 import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
 
@@ -23,19 +26,28 @@ async function knowingParameters(
 ): Promise<DescribedParameter[]> {
   const path = `${OPERATIONS.searchDemand.path}?limit=50`;
   const { body } = await call("searchDemand", { path, key: await newKey("pro") });
-  const { markets, items } = body as { markets: { slug: string }[]; items: { keyword_id: number }[] };
+  const { markets, items } = body as {
+    markets: { slug: string }[];
+    items: { keyword_id: number }[];
+  };
   const sectors = markets.map(({ slug }) => slug);
   const known = new Map([
     ["market", sectors],
     ["category", sectors],
     ["keyword_id", ["0", ...items.map(({ keyword_id }) => String(keyword_id))]],
   ]);
-  return parametersOf(operationId).map((parameter) => ({ ...parameter, known: known.get(parameter.name) ?? [] }));
+  return parametersOf(operationId).map((parameter) => ({
+    ...parameter,
+    known: known.get(parameter.name) ?? [],
+  }));
 }
 
 /** Slugs of products that the emulator has. */
 async function rankedSlugs({ call, newKey }: CheckedEmulator): Promise<string[]> {
-  const { body } = await call("rankings", { path: "/research/rankings?limit=50", key: await newKey("pro") });
+  const { body } = await call("rankings", {
+    path: "/research/rankings?limit=50",
+    key: await newKey("pro"),
+  });
   return (body as { items: { slug: string }[] }).items.map(({ slug }) => slug);
 }
 
@@ -49,13 +61,21 @@ function fullKeys(newKey: () => Promise<string>): () => Promise<string> {
   };
 }
 
-/** The arguments of a tool that say the same as a query. A text that is no number of JSON stays a text. */
-function argumentsOf(parameters: readonly DescribedParameter[], pairs: readonly [string, string][]): object {
+/**
+ * The arguments of a tool that say the same as a query. A text that is no number of JSON stays a
+ * text.
+ */
+function argumentsOf(
+  parameters: readonly DescribedParameter[],
+  pairs: readonly [string, string][],
+): object {
   const types = new Map(parameters.map(({ name, schema }) => [name, schema.type]));
   const isNumber = (name: string, text: string): boolean =>
     (types.get(name) === "integer" && /^(0|-?[1-9]\d*)$/.test(text)) ||
     (types.get(name) === "number" && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text));
-  return Object.fromEntries(pairs.map(([name, text]) => [name, isNumber(name, text) ? Number(text) : text]));
+  return Object.fromEntries(
+    pairs.map(([name, text]) => [name, isNumber(name, text) ? Number(text) : text]),
+  );
 }
 
 test.each([
@@ -72,7 +92,10 @@ test.each([
     await fc.assert(
       fc.asyncProperty(randomQuery(parameters), async ({ isGood, pairs }) => {
         const query = new URLSearchParams(pairs).toString();
-        const rest = await call(name, { path: `${OPERATIONS[name].path}?${query}`, key: await nextKey() });
+        const rest = await call(name, {
+          path: `${OPERATIONS[name].path}?${query}`,
+          key: await nextKey(),
+        });
         const { items = [], error } = rest.body as { items?: unknown[]; error?: { code: string } };
         if (!isGood) expect([rest.status, rest.code], query).toEqual([400, "INVALID_PARAMETERS"]);
         else if (rest.status !== 404) expect(rest.status, query).toBe(200);
@@ -81,10 +104,18 @@ test.each([
 
         // An argument has one value.
         if (new Set(pairs.map(([each]) => each)).size < pairs.length) return;
-        const told = await callTool(emulator, await nextKey(), tool, argumentsOf(parameters, pairs));
+        const told = await callTool(
+          emulator,
+          await nextKey(),
+          tool,
+          argumentsOf(parameters, pairs),
+        );
         if (rest.status === 200) {
           const text = JSON.stringify(rest.body);
-          expect(told.result, query).toEqual({ content: [{ type: "text", text }], structuredContent: rest.body });
+          expect(told.result, query).toEqual({
+            content: [{ type: "text", text }],
+            structuredContent: rest.body,
+          });
         } else expect([told.result.isError, told.error], query).toEqual([true, error]);
         counts.compared += 1;
         counts.rows += items.length;
@@ -131,7 +162,12 @@ const registrationBody = (): fc.Arbitrary<unknown> =>
       weight: 3,
       arbitrary: fc.record({
         url: fc.oneof(
-          fc.constantFrom("https://127.0.0.1:1/hook", "https://localhost:1/", "http://127.0.0.1:1/", "x"),
+          fc.constantFrom(
+            "https://127.0.0.1:1/hook",
+            "https://localhost:1/",
+            "http://127.0.0.1:1/",
+            "x",
+          ),
           json,
         ),
         signal_types: fc.oneof(
@@ -155,8 +191,10 @@ test.each([
     const served = await serveEmulator();
     const { call, newKey, stored } = served;
     const { faultsOf } = createDocumentValidator(openApiDocument());
-    const component = operationId === "startInvestigation" ? "StartInvestigationBody" : "RegisterWebhookBody";
-    const isGood = (body: unknown): boolean => typeof body !== "string" && faultsOf(component, body).length === 0;
+    const component =
+      operationId === "startInvestigation" ? "StartInvestigationBody" : "RegisterWebhookBody";
+    const isGood = (body: unknown): boolean =>
+      typeof body !== "string" && faultsOf(component, body).length === 0;
     const bodies = bodiesOf(await rankedSlugs(served));
     let taken = 0;
     const nextKey = fullKeys(() => newKey("developer"));
@@ -165,7 +203,8 @@ test.each([
         const key = await nextKey();
         const { status, code } = await call(operationId, { method: "POST", path, body, key });
         if (status < 300) taken += 1;
-        if (!isGood(body)) expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
+        if (!isGood(body))
+          expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
         // What else is wrong with an endpoint is in no schema: whether it is HTTPS, for example.
         else if (operationId === "startInvestigation") expect(code).not.toBe("INVALID_BODY");
       }),

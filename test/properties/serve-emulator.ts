@@ -22,14 +22,20 @@ export interface SentCall {
   key?: string;
 }
 
-/** An emulator whose time stands still, and whose every answer is held against the document that it serves. */
+/**
+ * An emulator whose time stands still, and whose every answer is held against the document that it
+ * serves.
+ */
 export interface CheckedEmulator {
   emulator: Emulator;
   /** Sends a call of an operation. @throws when the answer is not of the document */
   call: (operationId: string, sent: SentCall) => Promise<CheckedAnswer>;
   /** A key of a new account. Its minute has room for 120 calls. */
   newKey: (tier: Tier) => Promise<string>;
-  /** What calls of the API can change: accounts with their use of the quota, registrations, investigations. */
+  /**
+   * What calls of the API can change: accounts with their use of the quota, registrations,
+   * investigations.
+   */
   stored: () => Promise<string>;
 }
 
@@ -52,11 +58,16 @@ export async function serveEmulator(): Promise<CheckedEmulator> {
       });
       const text = await response.text();
       const shown = `${method} ${path} ${JSON.stringify(body) ?? ""}: ${response.status} ${text.slice(0, 500)}`;
-      if (!statusesOf(operationId).includes(response.status)) throw new Error(`a status of no document: ${shown}`);
+      if (!statusesOf(operationId).includes(response.status))
+        throw new Error(`a status of no document: ${shown}`);
       const answer = JSON.parse(text) as { error?: { code: string } };
       const faults = answerFaults(operationId, response.status, answer);
       if (faults.length > 0) throw new Error(`${faults.slice(0, 5).join("; ")} in ${shown}`);
-      return { status: response.status, body: answer, code: response.ok ? undefined : answer.error?.code };
+      return {
+        status: response.status,
+        body: answer,
+        code: response.ok ? undefined : answer.error?.code,
+      };
     },
     async newKey(tier) {
       const { account_id } = await emulator.control.createAccount({ tier });
@@ -65,7 +76,11 @@ export async function serveEmulator(): Promise<CheckedEmulator> {
     },
     async stored() {
       const { control } = emulator;
-      const lists = [control.listAccounts(), control.listRegistrations({}), control.listInvestigations({})];
+      const lists = [
+        control.listAccounts(),
+        control.listRegistrations({}),
+        control.listInvestigations({}),
+      ];
       return JSON.stringify(await Promise.all<object>(lists));
     },
   };

@@ -4,9 +4,14 @@ import ts from "typescript";
 import type { CodeBlock } from "./markdown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as { exports: Record<string, string> };
+const MANIFEST = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
+  exports: Record<string, string>;
+};
 
-/** Names that a block may use without an import: the app and the receiver of the quick start, and the client. */
+/**
+ * Names that a block may use without an import: the app and the receiver of the quick start, and
+ * the client.
+ */
 const SURROUNDINGS = `
 import type { Express } from "express";
 import type { Receiver } from "signalbox";
@@ -81,7 +86,8 @@ declare module "uuid";
 const STRICT_ALONE = /implicitly has an|Could not find a declaration file|\b(undefined|null)\b/;
 
 /**
- * Type-checks the JavaScript and TypeScript among blocks of code against the types that the build made, each as a module of its own.
+ * Type-checks the JavaScript and TypeScript among blocks of code against the types that the build
+ * made, each as a module of its own.
  *
  * @returns one line for each mistake
  */
@@ -125,7 +131,10 @@ export function checkBlocks(blocks: readonly CodeBlock[]): string[] {
   for (const [name, { block }] of files) {
     const source = program.getSourceFile(name);
     if (source === undefined) throw new Error(`${name} was not checked`);
-    const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    const found = [
+      ...program.getSyntacticDiagnostics(source),
+      ...program.getSemanticDiagnostics(source),
+    ];
     for (const { start, messageText } of found) {
       const line = (block?.line ?? 1) + source.getLineAndCharacterOfPosition(start ?? 0).line;
       const text = ts.flattenDiagnosticMessageText(messageText, " ");
@@ -145,6 +154,9 @@ function withModuleMark(name: string, text: string): string {
 function pathsOfExports(): Record<string, string[]> {
   const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
   return Object.fromEntries(
-    entries.map(([entry, target]) => [`signalbox${entry.slice(1)}`, [`${ROOT}${target.replace(/\.js$/, ".d.ts")}`]]),
+    entries.map(([entry, target]) => [
+      `signalbox${entry.slice(1)}`,
+      [`${ROOT}${target.replace(/\.js$/, ".d.ts")}`],
+    ]),
   );
 }

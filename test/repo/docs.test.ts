@@ -23,7 +23,9 @@ const BLOCKS = DOCUMENTS.flatMap((path) => readDocument(path).blocks);
 const sorted = (names: Iterable<string>): string[] => [...names].sort();
 
 test("the page of errors has a heading for each error code and for no other", () => {
-  const headings = readDocument("docs/errors.md").headings.filter(({ level, text }) => level === 2 && text[0] === "`");
+  const headings = readDocument("docs/errors.md").headings.filter(
+    ({ level, text }) => level === 2 && text[0] === "`",
+  );
   expect(sorted(headings.flatMap(({ text }) => codesIn(text)))).toEqual(
     sorted(unionOf("src/base/errors.ts", "SignalboxErrorCode")),
   );
@@ -32,21 +34,33 @@ test("the page of errors has a heading for each error code and for no other", ()
 test("the page of tests names the entry points of the package", () => {
   const entries = Object.entries(MANIFEST.exports).filter(([, target]) => target.endsWith(".js"));
   const [, listed = ""] = /^Entry points: ([^.]*)\.$/m.exec(read("docs/testing.md")) ?? [];
-  expect(sorted(codesIn(listed))).toEqual(sorted(entries.map(([entry]) => `signalbox${entry.slice(1)}`)));
+  expect(sorted(codesIn(listed))).toEqual(
+    sorted(entries.map(([entry]) => `signalbox${entry.slice(1)}`)),
+  );
 });
 
-test("each block of JavaScript and TypeScript in the documents is sound", { timeout: 60_000 }, () => {
-  expect(BLOCKS.filter(({ language }) => language === "js" || language === "ts").length).toBeGreaterThan(12);
-  expect(checkBlocks(BLOCKS)).toEqual([]);
-});
+test(
+  "each block of JavaScript and TypeScript in the documents is sound",
+  { timeout: 60_000 },
+  () => {
+    expect(
+      BLOCKS.filter(({ language }) => language === "js" || language === "ts").length,
+    ).toBeGreaterThan(12);
+    expect(checkBlocks(BLOCKS)).toEqual([]);
+  },
+);
 
 test("the README's app is that of the quick start", () => {
   const apps = readDocument("README.md").blocks.filter(({ language }) => language === "js");
-  expect(apps.map(({ code }) => code)).toEqual([readDocument("docs/start.md").block("import express").code]);
+  expect(apps.map(({ code }) => code)).toEqual([
+    readDocument("docs/start.md").block("import express").code,
+  ]);
 });
 
 test("each flag that a document types is a flag of that command", async () => {
-  const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ code }) => code.split("\n"));
+  const lines = BLOCKS.filter(({ language }) => language === "sh").flatMap(({ code }) =>
+    code.split("\n"),
+  );
   const typed = lines.flatMap((line) => {
     const [, words = ""] = /npx signalbox (.*)/.exec(line) ?? [];
     const [command = ""] = /^(?:(?:inbox|emulator) )?[a-z]+/.exec(words) ?? [];
@@ -109,14 +123,18 @@ test("the README and the pages are short", () => {
 
 test("each link leads to a file and a heading that exist, in the package too", () => {
   const isPacked = (target: string): boolean =>
-    /^(README\.md|LICENSE)$/.test(target) || MANIFEST.files.some((path) => `${target}/`.startsWith(`${path}/`));
+    /^(README\.md|LICENSE)$/.test(target) ||
+    MANIFEST.files.some((path) => `${target}/`.startsWith(`${path}/`));
   const brokenIn = (path: string): string[] =>
     readDocument(path).links.filter((link) => {
       if (link.startsWith("https:")) return false;
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : join(dirname(path), file);
       if (!existsSync(`${ROOT}${target}`) || (isPacked(path) && !isPacked(target))) return true;
-      return anchor !== undefined && !readDocument(target).headings.some(({ text }) => anchorOf(text) === anchor);
+      return (
+        anchor !== undefined &&
+        !readDocument(target).headings.some(({ text }) => anchorOf(text) === anchor)
+      );
     });
   const broken = [...DOCUMENTS, "src/README.md", "fixtures/README.md"].flatMap((path) =>
     brokenIn(path).map((link) => `${path}: ${link}`),
@@ -128,9 +146,12 @@ test("each page that a source names exists, and each file that the map of the co
   const sources = readdirSync(`${ROOT}src`, { recursive: true, encoding: "utf8" }).filter((path) =>
     /\.tsx?$/.test(path),
   );
-  const named = (text: string, form: RegExp): string[] => [...text.matchAll(form)].map(([, path = ""]) => path);
+  const named = (text: string, form: RegExp): string[] =>
+    [...text.matchAll(form)].map(([, path = ""]) => path);
   const pages = sources.flatMap((path) => named(read(`src/${path}`), /(docs\/[a-z-]+\.md)/g));
-  const files = named(read("src/README.md"), /`([\w-]+\/[\w/-]+\.tsx?)`/g).map((path) => `src/${path}`);
+  const files = named(read("src/README.md"), /`([\w-]+\/[\w/-]+\.tsx?)`/g).map(
+    (path) => `src/${path}`,
+  );
   expect(Math.min(pages.length, files.length)).toBeGreaterThan(5);
   expect([...pages, ...files].filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);
 });
@@ -138,5 +159,7 @@ test("each page that a source names exists, and each file that the map of the co
 test("the changelog's newest release is this version", () => {
   const sections = readDocument("CHANGELOG.md").headings.filter(({ level }) => level === 2);
   const newest = sections.map(({ text }) => text).find((text) => text !== "[Unreleased]");
-  expect(newest).toMatch(new RegExp(`^\\[${MANIFEST.version.replaceAll(".", "\\.")}\\] - \\d{4}-\\d{2}-\\d{2}$`));
+  expect(newest).toMatch(
+    new RegExp(`^\\[${MANIFEST.version.replaceAll(".", "\\.")}\\] - \\d{4}-\\d{2}-\\d{2}$`),
+  );
 });

@@ -32,7 +32,9 @@ import { errorOf } from "../unit/signalbox-error-of.js";
 import { tempFolder } from "../unit/temp-folder.js";
 
 const ROOT = new URL("../../", import.meta.url);
-const MANIFEST = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as { engines: { node: string } };
+const MANIFEST = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8")) as {
+  engines: { node: string };
+};
 
 /** What the code says about a table of a document. */
 export interface TableFacts {
@@ -44,7 +46,12 @@ export interface TableFacts {
   nameColumn?: number;
 }
 
-const MINIMAL = { secrets: "s", store: memoryStore(), onSignal: () => undefined, logger: false } as const;
+const MINIMAL = {
+  secrets: "s",
+  store: memoryStore(),
+  onSignal: () => undefined,
+  logger: false,
+} as const;
 const RECEIVER = resolveOptions(MINIMAL);
 const CLIENT = { baseUrl: "https://service.example/v1" };
 
@@ -58,22 +65,36 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
     return optionFacts(resolve, ["maxQueued", "handoff", "handoff.backoff", "retention"], defaults);
   },
   "sqlite-options": () =>
-    optionFacts((over) => sqliteStore({ path: "x", ...over }), [], { shared: false, operator: false }),
+    optionFacts((over) => sqliteStore({ path: "x", ...over }), [], {
+      shared: false,
+      operator: false,
+    }),
   "client-options": () => {
     const resolve = (over: object): unknown => resolveClientOptions({ ...CLIENT, ...over });
     return optionFacts(resolve, ["retry"], { ...resolveClientOptions(CLIENT), baseUrl: null });
   },
   "emulator-options": () =>
-    optionFacts((over) => resolveEmulatorOptions(over), [], { ...resolveEmulatorOptions({}), seed: 1, logger: false }),
+    optionFacts((over) => resolveEmulatorOptions(over), [], {
+      ...resolveEmulatorOptions({}),
+      seed: 1,
+      logger: false,
+    }),
   receiver: () => ({ names: keysOf(createReceiver(MINIMAL)) }),
   inbox: () => ({ names: membersOf("src/kit/inbox/inbox-reader.ts", "Inbox") }),
   health: async () => {
-    await using receiver = createReceiver({ ...MINIMAL, store: sqliteStore(join(tempFolder(), "signals.db")) });
+    await using receiver = createReceiver({
+      ...MINIMAL,
+      store: sqliteStore(join(tempFolder(), "signals.db")),
+    });
     await receiver.start();
     const { medium, ...own } = receiver.health();
-    return { names: [...Object.keys(own), ...Object.keys(medium ?? {}).map((name) => `medium.${name}`)] };
+    return {
+      names: [...Object.keys(own), ...Object.keys(medium ?? {}).map((name) => `medium.${name}`)],
+    };
   },
-  "receiver-events": () => ({ names: membersOf("src/kit/receiver/receiver-events.ts", "ReceiverEventMap") }),
+  "receiver-events": () => ({
+    names: membersOf("src/kit/receiver/receiver-events.ts", "ReceiverEventMap"),
+  }),
   answers: () => ({
     nameColumn: 2,
     names: [
@@ -91,11 +112,15 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   }),
   handoff: () => ({
     // `completeSql` has a page of its own.
-    names: membersOf("src/kit/inbox/handoff.ts", "Handoff").filter((name) => name !== "completeSql"),
+    names: membersOf("src/kit/inbox/handoff.ts", "Handoff").filter(
+      (name) => name !== "completeSql",
+    ),
   }),
   testing: () => ({ names: Object.keys(testing) }),
   client: () => ({ names: Object.keys(createClient(CLIENT)) }),
-  "client-errors": () => ({ names: unionOf("src/service/client/client-error.ts", "ClientErrorKind") }),
+  "client-errors": () => ({
+    names: unionOf("src/service/client/client-error.ts", "ClientErrorKind"),
+  }),
   commands: () => ({ names: COMMANDS }),
   "exit-codes": () => ({ names: Object.values(EXIT).map(String) }),
   checks: () => ({
@@ -108,10 +133,15 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
   examinations: () => ({ names: [...new Set(EXAMINATIONS.map(({ group }) => group))] }),
   findings: () => ({ names: findingsOfDoctor() }),
   keys: () => ({ names: ALL_KEYS.map(({ key, name = key }) => name) }),
-  faults: () => ({ names: unionOf("src/service/emulator/webhooks/faults/webhook-faults.ts", "FaultKind") }),
+  faults: () => ({
+    names: unionOf("src/service/emulator/webhooks/faults/webhook-faults.ts", "FaultKind"),
+  }),
   assumptions: () => {
     const defaults = new Map<string, unknown>(Object.entries(assumptionsSchema.parse({})));
-    return { names: [...defaults.keys()], cells: (name) => [null, `\`${String(defaults.get(name))}\``] };
+    return {
+      names: [...defaults.keys()],
+      cells: (name) => [null, `\`${String(defaults.get(name))}\``],
+    };
   },
   tools: () => ({
     names: Object.keys(MCP_TOOLS),
@@ -125,7 +155,9 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
 
 const COMMANDS = await commandNames();
 const bound = fullJitter({}, () => 1);
-const bounds = Array.from({ length: RECEIVER.handoff.maxAttempts - 1 }, (_, index) => bound(index + 1));
+const bounds = Array.from({ length: RECEIVER.handoff.maxAttempts - 1 }, (_, index) =>
+  bound(index + 1),
+);
 
 /** In front of `<!-- NAME -->`. */
 export const NUMBERS: Readonly<Record<string, number | string>> = {
@@ -154,12 +186,16 @@ export const NUMBERS: Readonly<Record<string, number | string>> = {
 };
 
 /**
- * The options that the refusal of an unknown one lists, with their defaults as code. Words stand for a default that is no
- * value.
+ * The options that the refusal of an unknown one lists, with their defaults as code. Words stand
+ * for a default that is no value.
  *
  * @param groups the options that have members
  */
-function optionFacts(resolve: (over: object) => unknown, groups: readonly string[], defaults: object): TableFacts {
+function optionFacts(
+  resolve: (over: object) => unknown,
+  groups: readonly string[],
+  defaults: object,
+): TableFacts {
   const names = ["", ...groups.map((group) => `${group}.`)].flatMap((prefix) => {
     const { help } = errorOf(() => resolve(nest(`${prefix}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`)));
     const known = /^Known are (.*)\.$/.exec(help)?.[1] ?? "";
@@ -172,7 +208,12 @@ function optionFacts(resolve: (over: object) => unknown, groups: readonly string
       const value = name
         .split(".")
         .reduce<unknown>((group, key) => (group as Record<string, unknown>)?.[key], defaults);
-      return [null, ["number", "string", "boolean"].includes(typeof value) ? `\`${JSON.stringify(value)}\`` : null];
+      return [
+        null,
+        ["number", "string", "boolean"].includes(typeof value)
+          ? `\`${JSON.stringify(value)}\``
+          : null,
+      ];
     },
   };
 }
@@ -180,11 +221,14 @@ function optionFacts(resolve: (over: object) => unknown, groups: readonly string
 const nest = (path: string): object =>
   path.split(".").reduceRight<object | number>((inner, key) => ({ [key]: inner }), 1) as object;
 
-const rejection = (name: string): Rejection | undefined => (REJECTIONS as Record<string, Rejection>)[name];
+const rejection = (name: string): Rejection | undefined =>
+  (REJECTIONS as Record<string, Rejection>)[name];
 
 /** What cannot be enumerated is for other parts of the package. */
 function keysOf(value: object): string[] {
-  const keys = Reflect.ownKeys(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key));
+  const keys = Reflect.ownKeys(value).filter((key) =>
+    Object.prototype.propertyIsEnumerable.call(value, key),
+  );
   return keys.map((key) => (key === Symbol.asyncDispose ? "[Symbol.asyncDispose]" : String(key)));
 }
 
@@ -195,14 +239,22 @@ function statementsOf(path: string): readonly ts.Statement[] {
 
 /** The names in an interface, which has no form at run time. */
 function membersOf(path: string, name: string): string[] {
-  const found = statementsOf(path).find((each) => ts.isInterfaceDeclaration(each) && each.name.text === name);
+  const found = statementsOf(path).find(
+    (each) => ts.isInterfaceDeclaration(each) && each.name.text === name,
+  );
   if (found === undefined) throw new Error(`${path} has no interface ${name}`);
-  return [...new Set((found as ts.InterfaceDeclaration).members.map((member) => member.name?.getText() ?? ""))];
+  return [
+    ...new Set(
+      (found as ts.InterfaceDeclaration).members.map((member) => member.name?.getText() ?? ""),
+    ),
+  ];
 }
 
 /** The texts of a union, such as that of all error codes. */
 export function unionOf(path: string, name: string): string[] {
-  const found = statementsOf(path).find((each) => ts.isTypeAliasDeclaration(each) && each.name.text === name);
+  const found = statementsOf(path).find(
+    (each) => ts.isTypeAliasDeclaration(each) && each.name.text === name,
+  );
   return [...(found?.getText() ?? "").matchAll(/"(\w+)"/g)].map((match) => match[1] ?? "");
 }
 
@@ -223,6 +275,8 @@ function findingsOfDoctor(): string[] {
   );
   const made = code
     .join("\n")
-    .matchAll(/(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}(inbox_\w+):/gm);
+    .matchAll(
+      /(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}(inbox_\w+):/gm,
+    );
   return [...new Set([...made].map((match) => match[1] ?? match[2] ?? ""))];
 }

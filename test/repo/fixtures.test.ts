@@ -29,7 +29,10 @@ const names = (folder: string) => readdirSync(new URL(folder, FIXTURES)).sort();
 
 const signalFiles = names("signals/");
 const eventFiles = names("events/");
-const allEventPaths = [...signalFiles.map((file) => `signals/${file}`), ...eventFiles.map((file) => `events/${file}`)];
+const allEventPaths = [
+  ...signalFiles.map((file) => `signals/${file}`),
+  ...eventFiles.map((file) => `events/${file}`),
+];
 const signals = signalFiles.map((file) => readJson<SignalFixture>(`signals/${file}`));
 const { deliveries } = readJson<{ deliveries: Delivery[] }>("deliveries.json");
 
@@ -39,7 +42,8 @@ const failing = <T>(list: readonly T[], name: (item: T) => string, passes: (item
 const failingSignals = (passes: (signal: SignalFixture) => boolean) =>
   failing(signals, (signal) => signal.data.signal_type, passes);
 
-const repeated = (list: readonly string[]) => list.filter((item, index) => list.indexOf(item) !== index);
+const repeated = (list: readonly string[]) =>
+  list.filter((item, index) => list.indexOf(item) !== index);
 
 test("there is one fixture for each of the 38 signal types and no other", () => {
   expect(SIGNAL_TYPES).toHaveLength(38);
@@ -48,11 +52,14 @@ test("there is one fixture for each of the 38 signal types and no other", () => 
 
 test("the other events are one verification and one test, named after their types", () => {
   expect(eventFiles).toEqual(["webhook.test.json", "webhook.verification.json"]);
-  for (const file of eventFiles) expect(`${readJson<SignalFixture>(`events/${file}`).type}.json`).toBe(file);
+  for (const file of eventFiles)
+    expect(`${readJson<SignalFixture>(`events/${file}`).type}.json`).toBe(file);
 });
 
 test("every event is parsed as known", () => {
-  expect(failing(allEventPaths, String, (path) => parseEvent(read(path)).kind === "known")).toEqual([]);
+  expect(failing(allEventPaths, String, (path) => parseEvent(read(path)).kind === "known")).toEqual(
+    [],
+  );
 });
 
 test("every signal has all the fields of the service's document and no other", () => {
@@ -70,13 +77,17 @@ test("every signal has all the fields of the service's document and no other", (
 });
 
 test("a signal's id agrees with its data", () => {
-  expect(failingSignals(({ id, data }) => id === `sig_${data.signal_id}_${data.product.id}`)).toEqual([]);
+  expect(
+    failingSignals(({ id, data }) => id === `sig_${data.signal_id}_${data.product.id}`),
+  ).toEqual([]);
 });
 
 test("a signal's address is its product's page in the catalogue", () => {
-  expect(failingSignals(({ data }) => data.url === `https://catalog.example/en/tools/${data.product.slug}`)).toEqual(
-    [],
-  );
+  expect(
+    failingSignals(
+      ({ data }) => data.url === `https://catalog.example/en/tools/${data.product.slug}`,
+    ),
+  ).toEqual([]);
 });
 
 test("no two events share an id, and no two signals a number, a product or a text", () => {
@@ -84,12 +95,20 @@ test("no two events share an id, and no two signals a number, a product or a tex
   expect(repeated(signals.map(({ data }) => String(data.signal_id)))).toEqual([]);
   expect(repeated(signals.map(({ data }) => String(data.product.id)))).toEqual([]);
   expect(repeated(signals.map(({ data }) => data.product.slug))).toEqual([]);
-  expect(repeated(signals.flatMap(({ data }) => [data.title, data.summary, data.evidence_summary]))).toEqual([]);
+  expect(
+    repeated(signals.flatMap(({ data }) => [data.title, data.summary, data.evidence_summary])),
+  ).toEqual([]);
 });
 
 test("a signal's times follow each other: period, observed, published, created, within 24 hours of publishing", () => {
   const inOrder = ({ created_at, data }: SignalFixture) => {
-    const times = [data.period.start, data.period.end, data.observed_at, data.published_at, created_at].map(Date.parse);
+    const times = [
+      data.period.start,
+      data.period.end,
+      data.observed_at,
+      data.published_at,
+      created_at,
+    ].map(Date.parse);
     const ordered = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN));
     return ordered && Date.parse(created_at) - Date.parse(data.published_at) <= DAY_MS;
   };
@@ -123,8 +142,13 @@ test("several signals hold text beyond ASCII, so that a length in characters is 
 });
 
 test("every answer that a single delivery can provoke is expected somewhere", () => {
-  const answers = deliveries.flatMap((delivery) => [delivery.expect, delivery.expectRepeat ?? delivery.expect]);
-  const seen = new Set(answers.map(({ status, body, code }) => `${status} ${code ?? JSON.stringify(body)}`));
+  const answers = deliveries.flatMap((delivery) => [
+    delivery.expect,
+    delivery.expectRepeat ?? delivery.expect,
+  ]);
+  const seen = new Set(
+    answers.map(({ status, body, code }) => `${status} ${code ?? JSON.stringify(body)}`),
+  );
   // The other codes need a slow sender, a host that is set up wrongly, or a receiver in trouble.
   expect([...seen].sort()).toEqual(
     [
@@ -143,9 +167,13 @@ test("every answer that a single delivery can provoke is expected somewhere", ()
   );
 });
 
-const hasTools = ["bash", "openssl"].every((tool) => spawnSync(tool, ["--version"]).error === undefined);
+const hasTools = ["bash", "openssl"].every(
+  (tool) => spawnSync(tool, ["--version"]).error === undefined,
+);
 
 testWith(hasTools)("openssl prints signatures.json byte for byte", () => {
   const script = fileURLToPath(new URL("signatures.sh", FIXTURES));
-  expect(execFileSync("bash", [script], { maxBuffer: 16 * 1024 * 1024 }).equals(read("signatures.json"))).toBe(true);
+  expect(
+    execFileSync("bash", [script], { maxBuffer: 16 * 1024 * 1024 }).equals(read("signatures.json")),
+  ).toBe(true);
 });

@@ -4,7 +4,8 @@ import { renderTables, type BenchResult } from "../bench/report/tables.js";
 import { NUMBERS, TABLES, type TableFacts } from "./facts.js";
 import { cellsOf, codesIn } from "./markdown.js";
 
-const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const read = (path: string): string =>
+  readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
 /** Stands where a person has to write something. */
 export const TO_WRITE = "TO WRITE";
@@ -12,7 +13,8 @@ export const TO_WRITE = "TO WRITE";
 /**
  * A document with the facts of the code in it, and otherwise as it is. The code gives:
  *
- * - the rows of the table behind `<!-- table: NAME -->`, and some of their cells; the words in the others stay;
+ * - the rows of the table behind `<!-- table: NAME -->`, and some of their cells; the words in the
+ *   others stay;
  * - the number in front of `<!-- NAME -->`;
  * - all from `<!-- bench -->` to `<!-- /bench -->`.
  */
@@ -28,15 +30,18 @@ export async function generate(path: string): Promise<string> {
   for (const [table, name = ""] of page.matchAll(/(?<=<!-- table: ([\w-]+) -->\n\n)(?:\|.*\n)+/g)) {
     page = page.replace(table, escaped(fillTable(table, await named(TABLES, name)())));
   }
-  page = page.replaceAll(/[\d.]+(?=<!-- ([\w.]+) -->)/g, (_number, name: string) => String(named(NUMBERS, name)));
-  return page === read(path) ? page : format(page, { parser: "markdown", printWidth: 120 });
+  page = page.replaceAll(/[\d.]+(?=<!-- ([\w.]+) -->)/g, (_number, name: string) =>
+    String(named(NUMBERS, name)),
+  );
+  return page === read(path) ? page : format(page, { parser: "markdown", printWidth: 100 });
 }
 
 const escaped = (text: string): string => text.replaceAll("$", "$$$$");
 
 function named<Value>(all: Readonly<Record<string, Value>>, name: string): Value {
   const found = all[name];
-  if (found === undefined) throw new Error(`a document has the marker ${name}, and test/repo/facts.ts has not`);
+  if (found === undefined)
+    throw new Error(`a document has the marker ${name}, and test/repo/facts.ts has not`);
   return found;
 }
 

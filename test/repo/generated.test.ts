@@ -7,5 +7,7 @@ test("the tables and numbers of the documents are those of the code: `npm run do
     [...DOCUMENTS, "src/README.md"].map(async (path) => ({ path, text: await generate(path) })),
   );
   for (const { path, text } of generated) await expect(text).toMatchFileSnapshot(`../../${path}`);
-  expect(generated.filter(({ text }) => text.includes(TO_WRITE)).map(({ path }) => path)).toEqual([]);
+  expect(generated.filter(({ text }) => text.includes(TO_WRITE)).map(({ path }) => path)).toEqual(
+    [],
+  );
 });

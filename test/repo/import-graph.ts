@@ -6,7 +6,10 @@ import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What each file of src imports, files and packages: values, types, re-exports, `import()` and import types. */
+/**
+ * What each file of src imports, files and packages: values, types, re-exports, `import()` and
+ * import types.
+ */
 export type ImportGraph = Map<string, Set<string>>;
 
 /** @param texts the texts by path, such as `src/kit/inbox/store.ts` */
@@ -30,7 +33,8 @@ function sourceOf(target: string, texts: ReadonlyMap<string, string>): string | 
 
 /**
  * The same graph of folders, without packages.
- * @param depth 1: the wings, such as `kit`; 2: their rooms, such as `kit/inbox`, and the files beside them
+ * @param depth 1: the wings, such as `kit`; 2: their rooms, such as `kit/inbox`, and the files
+ * beside them
  */
 export function folderGraph(files: ImportGraph, depth: 1 | 2): ImportGraph {
   const folderOf = (path: string): string =>
@@ -42,7 +46,8 @@ export function folderGraph(files: ImportGraph, depth: 1 | 2): ImportGraph {
   for (const [path, targets] of files) {
     const folder = folderOf(path);
     const own = graph.get(folder) ?? new Set();
-    for (const target of targets) if (files.has(target) && folderOf(target) !== folder) own.add(folderOf(target));
+    for (const target of targets)
+      if (files.has(target) && folderOf(target) !== folder) own.add(folderOf(target));
     graph.set(folder, own);
   }
   return graph;
@@ -52,9 +57,13 @@ export function folderGraph(files: ImportGraph, depth: 1 | 2): ImportGraph {
 export function circlesIn(graph: ImportGraph): string[][] {
   const reached = new Map([...graph.keys()].map((path) => [path, reachableFrom(path, graph)]));
   const knots = [...graph.keys()].map((path) =>
-    [...graph.keys()].filter((other) => reached.get(path)!.has(other) && reached.get(other)!.has(path)),
+    [...graph.keys()].filter(
+      (other) => reached.get(path)!.has(other) && reached.get(other)!.has(path),
+    ),
   );
-  return [...new Map(knots.filter((knot) => knot.length > 0).map((knot) => [knot.join(), knot])).values()];
+  return [
+    ...new Map(knots.filter((knot) => knot.length > 0).map((knot) => [knot.join(), knot])).values(),
+  ];
 }
 
 function reachableFrom(path: string, graph: ImportGraph, found = new Set<string>()): Set<string> {
@@ -68,10 +77,16 @@ function reachableFrom(path: string, graph: ImportGraph, found = new Set<string>
 
 /** The sources of src, by path. Files that are not added to git yet count too. */
 export function readSources(): Map<string, string> {
-  const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src"], {
-    cwd: ROOT,
-    encoding: "utf8",
-  });
-  const paths = listed.split("\n").filter((path) => /\.tsx?$/.test(path) && existsSync(`${ROOT}${path}`));
+  const listed = execFileSync(
+    "git",
+    ["ls-files", "--cached", "--others", "--exclude-standard", "src"],
+    {
+      cwd: ROOT,
+      encoding: "utf8",
+    },
+  );
+  const paths = listed
+    .split("\n")
+    .filter((path) => /\.tsx?$/.test(path) && existsSync(`${ROOT}${path}`));
   return new Map(paths.map((path) => [path, readFileSync(`${ROOT}${path}`, "utf8")]));
 }

@@ -3,7 +3,13 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../unit/temp-folder.js";
-import { circlesIn, folderGraph, importGraph, readSources, type ImportGraph } from "./import-graph.js";
+import {
+  circlesIn,
+  folderGraph,
+  importGraph,
+  readSources,
+  type ImportGraph,
+} from "./import-graph.js";
 
 const ROOT = join(import.meta.dirname, "../..");
 const FILES = importGraph(readSources());
@@ -11,8 +17,9 @@ const FILES = importGraph(readSources());
 const WINGS = ["base", "kit", "page", "service", "cli"];
 
 /**
- * What the files of a room import, beside files of the room itself. The first row that fits a file counts; a file that no row
- * fits imports what its wing may. `only` names all that is allowed, `not` what is forbidden.
+ * What the files of a room import, beside files of the room itself. The first row that fits a file
+ * counts; a file that no row fits imports what its wing may. `only` names all that is allowed,
+ * `not` what is forbidden.
  */
 const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
   // The scheme is pure, so that other tools can use it.
@@ -29,7 +36,10 @@ const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
   // The user brings the store and the framework.
   { room: /^kit\/receiver\//, only: /^(base\/|kit\/(senders|inbox)\/|node:|zod$|pino$|raw-body$)/ },
   // It brings no SDK.
-  { room: /^kit\/telemetry\//, only: /^(base\/|kit\/(senders|inbox|receiver)\/|node:|@opentelemetry\/api$)/ },
+  {
+    room: /^kit\/telemetry\//,
+    only: /^(base\/|kit\/(senders|inbox|receiver)\/|node:|@opentelemetry\/api$)/,
+  },
   // It opens no file.
   { room: /^kit\/testing\//, not: /^kit\/(stores\/(sqlite|postgres)\/|telemetry\/|index\.ts)/ },
   // The root export pulls in no store, and no OpenTelemetry.
@@ -40,7 +50,10 @@ const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
     not: /^(kit\/(stores|testing|receiver|index)|kit\/senders\/signature\/|service\/client\/|node:|express$|better-sqlite3$)/,
   },
   // A page knows the inbox and the receiver; no store, no framework, and not its own browser half.
-  { room: /^page\//, not: /^(kit\/(stores|testing|index)|page\/inbox\/browser\/|express$|better-sqlite3$)/ },
+  {
+    room: /^page\//,
+    not: /^(kit\/(stores|testing|index)|page\/inbox\/browser\/|express$|better-sqlite3$)/,
+  },
   // The contract runs wherever fetch does, and so does the client, which knows nothing else.
   { room: /^service\/contract\//, only: /^(base\/|kit\/senders\/(signals|signature)\/|zod$)/ },
   {
@@ -48,19 +61,27 @@ const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
     only: /^(base\/(?!sqlite)|service\/contract\/|kit\/senders\/signals\/|zod$)/,
   },
   // The emulator is the service: it knows no receiver, inbox or store.
-  { room: /^service\/emulator\//, not: /^(kit\/(receiver|inbox|stores|testing|index)|service\/client\/)/ },
+  {
+    room: /^service\/emulator\//,
+    not: /^(kit\/(receiver|inbox|stores|testing|index)|service\/client\/)/,
+  },
 ];
 
 /** Each import of `graph` that its wing or its room forbids, as `importer -> imported`. */
 function forbiddenIn(graph: ImportGraph): string[] {
   return [...graph].flatMap(([path, targets]) =>
-    [...targets].filter((target) => !mayImport(path, target)).map((target) => `${path} -> ${target}`),
+    [...targets]
+      .filter((target) => !mayImport(path, target))
+      .map((target) => `${path} -> ${target}`),
   );
 }
 
 function mayImport(path: string, target: string): boolean {
   const [from, to] = [path, target].map((each) => each.replace(/^src\//, "")) as [string, string];
-  const [wing, other] = [from, to].map((each) => WINGS.indexOf(each.split("/")[0] as string)) as [number, number];
+  const [wing, other] = [from, to].map((each) => WINGS.indexOf(each.split("/")[0] as string)) as [
+    number,
+    number,
+  ];
   if (target.startsWith("src/") && (wing === -1 || other === -1 || other > wing)) return false;
   const rule = ROOMS.find(({ room }) => room.test(from));
   if (rule?.not?.test(to)) return false;
@@ -114,9 +135,18 @@ test("no rooms of a wing import each other in a circle", () => {
 
 test.each([
   ["a value", { "a/x.ts": 'import { y } from "./y.js";', "a/y.ts": 'import { x } from "./x.js";' }],
-  ["a type", { "a/x.ts": 'import type { Y } from "./y.js";', "a/y.ts": 'export { x } from "./x.js";' }],
-  ["a .tsx file", { "a/x.ts": 'import { y } from "./y.js";', "a/y.tsx": 'import { x } from "./x.js";' }],
-  ["import()", { "a/x.ts": 'const y = await import("./y.js");', "a/y.ts": 'type X = import("./x.js").X;' }],
+  [
+    "a type",
+    { "a/x.ts": 'import type { Y } from "./y.js";', "a/y.ts": 'export { x } from "./x.js";' },
+  ],
+  [
+    "a .tsx file",
+    { "a/x.ts": 'import { y } from "./y.js";', "a/y.tsx": 'import { x } from "./x.js";' },
+  ],
+  [
+    "import()",
+    { "a/x.ts": 'const y = await import("./y.js");', "a/y.ts": 'type X = import("./x.js").X;' },
+  ],
 ])("a circle of files by %s is found", (_, texts) => {
   const paths = Object.keys(texts).map((path) => `src/${path}`);
   expect(circlesIn(importGraph(inSrc(texts)))).toEqual([paths]);
@@ -146,11 +176,19 @@ test("lint refuses the environment and the console outside the command line", ()
   const paths = ["base", "kit", "page", "service"].map((wing) => `src/${wing}/probe.ts`);
   for (const path of paths) {
     mkdirSync(join(folder, dirname(path)), { recursive: true });
-    writeFileSync(join(folder, path), 'export const home = process.env["HOME"];\nconsole.log(home);\n');
+    writeFileSync(
+      join(folder, path),
+      'export const home = process.env["HOME"];\nconsole.log(home);\n',
+    );
   }
   const oxlint = join(ROOT, "node_modules/oxlint/bin/oxlint");
-  const { stdout } = spawnSync(process.execPath, [oxlint, "-f", "json", "src"], { cwd: folder, encoding: "utf8" });
-  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; filename: string }[] };
+  const { stdout } = spawnSync(process.execPath, [oxlint, "-f", "json", "src"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
+  const { diagnostics } = JSON.parse(stdout) as {
+    diagnostics: { code: string; filename: string }[];
+  };
   const found = diagnostics.map(({ code, filename }) => `${filename} ${code}`);
   for (const path of paths) {
     expect(found).toContain(`${path} node(no-process-env)`);

@@ -16,7 +16,8 @@ const FILES = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .filter((path) => path !== "" && existsSync(`${ROOT}${path}`));
 const SOURCES = FILES.filter((path) => /^src\/.*\.tsx?$/.test(path));
 const read = (path: string): string => readFileSync(`${ROOT}${path}`, "utf8");
-const parse = (path: string): ts.SourceFile => ts.createSourceFile(path, read(path), ts.ScriptTarget.ES2023, true);
+const parse = (path: string): ts.SourceFile =>
+  ts.createSourceFile(path, read(path), ts.ScriptTarget.ES2023, true);
 
 /** Whether any node of the source passes. Comments are not nodes. */
 function holds(path: string, isIt: (node: ts.Node) => boolean): boolean {
@@ -26,8 +27,12 @@ function holds(path: string, isIt: (node: ts.Node) => boolean): boolean {
 
 test("the top holds only the planned folders, and src its wings and their map", () => {
   const entriesOf = (folder: string): string[] =>
-    FILES.filter((path) => path.startsWith(folder)).map((path) => path.slice(folder.length).split("/")[0] ?? "");
-  const folders = new Set(entriesOf("").filter((name) => FILES.some((path) => path.startsWith(`${name}/`))));
+    FILES.filter((path) => path.startsWith(folder)).map(
+      (path) => path.slice(folder.length).split("/")[0] ?? "",
+    );
+  const folders = new Set(
+    entriesOf("").filter((name) => FILES.some((path) => path.startsWith(`${name}/`))),
+  );
   const allowed = new Set(["docs", "fixtures", "src", "templates", "test"]);
   expect([...folders].filter((name) => !name.startsWith(".") && !allowed.has(name))).toEqual([]);
   expect(entriesOf("src/").filter((name) => name.includes("."))).toEqual(["README.md"]);
@@ -37,12 +42,15 @@ test("the top holds only the planned folders, and src its wings and their map", 
 function loadedBy(path: string, found = new Set<string>()): Set<string> {
   found.add(path);
   for (const statement of parse(path).statements) {
-    const isImport = ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier === undefined;
+    const isImport =
+      ts.isImportDeclaration(statement) && statement.importClause?.phaseModifier === undefined;
     const isReExport = ts.isExportDeclaration(statement) && !statement.isTypeOnly;
     const specifier = isImport || isReExport ? statement.moduleSpecifier : undefined;
     if (specifier === undefined || !ts.isStringLiteral(specifier)) continue;
     const isRelative = specifier.text.startsWith(".");
-    const target = isRelative ? posix.join(dirname(path), specifier.text.replace(/\.js$/, ".ts")) : specifier.text;
+    const target = isRelative
+      ? posix.join(dirname(path), specifier.text.replace(/\.js$/, ".ts"))
+      : specifier.text;
     if (!isRelative) found.add(target);
     else if (!found.has(target)) loadedBy(target, found);
   }
@@ -50,7 +58,8 @@ function loadedBy(path: string, found = new Set<string>()): Set<string> {
 }
 
 test("the client loads nothing that only Node has", () => {
-  const folders = /^src\/(service\/(client|contract)|base\/(addresses|options)|kit\/senders\/signals)\//;
+  const folders =
+    /^src\/(service\/(client|contract)|base\/(addresses|options)|kit\/senders\/signals)\//;
   const beside = new Set([
     "zod",
     "ipaddr.js",
@@ -78,7 +87,9 @@ test("the SQLite driver is loaded where it is known not to crash this Node, and 
   const isName = (node: ts.Node | undefined): boolean =>
     node !== undefined && ts.isStringLiteral(node) && node.text === "better-sqlite3";
   const loads = (node: ts.Node): boolean =>
-    (ts.isImportDeclaration(node) && isName(node.moduleSpecifier) && node.importClause?.isTypeOnly !== true) ||
+    (ts.isImportDeclaration(node) &&
+      isName(node.moduleSpecifier) &&
+      node.importClause?.isTypeOnly !== true) ||
     (ts.isExportDeclaration(node) && isName(node.moduleSpecifier)) ||
     (ts.isCallExpression(node) && node.arguments.some(isName));
   const naming = SOURCES.filter((path) => read(path).includes("better-sqlite3"));

@@ -59,7 +59,8 @@ export function readDocument(path: string): MarkdownDocument {
     } else {
       prose.push(line);
       const heading = /^(#+) (.+)$/.exec(line);
-      if (heading !== null) headings.push({ level: heading[1]?.length ?? 0, text: heading[2] ?? "", line: index });
+      if (heading !== null)
+        headings.push({ level: heading[1]?.length ?? 0, text: heading[2] ?? "", line: index });
     }
   }
   if (open !== null) throw new Error(`the block at ${path}:${open.line} is not closed`);
@@ -69,7 +70,8 @@ export function readDocument(path: string): MarkdownDocument {
     const at = headings.findIndex((each) => each.text === heading);
     const from = headings[at];
     if (from === undefined) throw new Error(`${path} has no heading "${heading}"`);
-    const end = headings.slice(at + 1).find(({ level }) => ends(level, from.level))?.line ?? lines.length;
+    const end =
+      headings.slice(at + 1).find(({ level }) => ends(level, from.level))?.line ?? lines.length;
     return lines.slice(from.line + 1, end);
   }
 
@@ -79,7 +81,8 @@ export function readDocument(path: string): MarkdownDocument {
     blocks,
     block: (holding) => {
       const [found, ...others] = blocks.filter(({ code }) => code.includes(holding));
-      if (found === undefined || others.length > 0) throw new Error(`${path} has not one block with ${holding}`);
+      if (found === undefined || others.length > 0)
+        throw new Error(`${path} has not one block with ${holding}`);
       return found;
     },
     section: (heading) => linesUnder(heading, (level, own) => level <= own).join("\n"),

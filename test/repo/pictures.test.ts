@@ -14,15 +14,22 @@ test("the picture of a delivery is drawn from its text", async () => {
 });
 
 test.each([
-  ["throughput", "What it costs to have each event on disk before the answer: deliveries per second", /Express 5/],
+  [
+    "throughput",
+    "What it costs to have each event on disk before the answer: deliveries per second",
+    /Express 5/,
+  ],
   ["postgres", "Events per second, stored and marked as done", /./],
-] as const)("the chart of %s is drawn from the kept result of the bench", async (part, title, shown) => {
-  const { chart } = (JSON.parse(read("../bench/result.json")) as BenchResult)[part] ?? {};
-  if (chart === undefined) throw new Error(`the result lacks the chart of ${part}`);
-  // Those that keep nothing come first, the quickest of each kind before the others.
-  const isKept = ({ text }: { text: string }): number => Number(text.includes("each on disk"));
-  const bars = chart.bars
-    .filter(({ label }) => shown.test(label))
-    .sort((a, b) => isKept(a) - isKept(b) || b.value - a.value);
-  await expect(drawBars(title, bars, chart.note)).toMatchFileSnapshot(`${PICTURES}/${part}.svg`);
-});
+] as const)(
+  "the chart of %s is drawn from the kept result of the bench",
+  async (part, title, shown) => {
+    const { chart } = (JSON.parse(read("../bench/result.json")) as BenchResult)[part] ?? {};
+    if (chart === undefined) throw new Error(`the result lacks the chart of ${part}`);
+    // Those that keep nothing come first, the quickest of each kind before the others.
+    const isKept = ({ text }: { text: string }): number => Number(text.includes("each on disk"));
+    const bars = chart.bars
+      .filter(({ label }) => shown.test(label))
+      .sort((a, b) => isKept(a) - isKept(b) || b.value - a.value);
+    await expect(drawBars(title, bars, chart.note)).toMatchFileSnapshot(`${PICTURES}/${part}.svg`);
+  },
+);

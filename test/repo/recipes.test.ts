@@ -4,7 +4,12 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { hasServer, testWith } from "../prerequisites.js";
 import { fetchTools } from "../toolchain/fetch-tools.js";
-import { BLOCKS, COMPLETED_ONCE, completeByRecipe, runRecipe as runRecipeIn } from "./run-recipe.js";
+import {
+  BLOCKS,
+  COMPLETED_ONCE,
+  completeByRecipe,
+  runRecipe as runRecipeIn,
+} from "./run-recipe.js";
 
 // Inside the project, so that the recipes find their clients.
 const FOLDER = fileURLToPath(new URL("../../node_modules/.signalbox-recipes", import.meta.url));
@@ -98,7 +103,11 @@ testWith(await hasServer(4222))(
       days: config.duplicate_window / 86400e9,
       withoutStream: withoutStream !== "resolved",
     };`;
-    expect(await runRecipe("NATS JetStream", script)).toEqual({ messages: 1, days: 4, withoutStream: true });
+    expect(await runRecipe("NATS JetStream", script)).toEqual({
+      messages: 1,
+      days: 4,
+      withoutStream: true,
+    });
   },
 );
 
@@ -119,7 +128,10 @@ testWith(await hasServer(5432))(
     const { rows } = await pool.query("SELECT count(*)::int AS effects FROM price_alert");
     await admin.query("DROP SCHEMA " + name + " CASCADE");
     const found = { failed: failed !== "resolved", effects: rows[0].effects };`;
-    expect(await runRecipe("One effect for each signal", script)).toEqual({ failed: true, effects: 1 });
+    expect(await runRecipe("One effect for each signal", script)).toEqual({
+      failed: true,
+      effects: 1,
+    });
   },
 );
 
@@ -159,7 +171,9 @@ if (sqs?.ok !== true) {
       return { key: deliveryKey, id: signal.id, group: messageGroupId, fits };
     });
     const found = { messages, tooLarge, unreachable, unanswered };`;
-    const replaced = { '"https://sqs.eu-central-1.amazonaws.com/123456789012/signals.fifo"': "process.env.QUEUE_URL" };
+    const replaced = {
+      '"https://sqs.eu-central-1.amazonaws.com/123456789012/signals.fifo"': "process.env.QUEUE_URL",
+    };
     const found = await runRecipeIn(join(sqs.folder, "../.."), "Amazon SQS", script, replaced);
     const message = { id: "sig_1_2", group: "2", fits: true };
     expect(found).toEqual({

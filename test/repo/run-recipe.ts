@@ -6,14 +6,18 @@ import ts from "typescript";
 import { readDocument } from "./markdown.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-export const BLOCKS = ["docs/recipes.md", "docs/idempotent-effects.md"].flatMap((path) => readDocument(path).blocks);
+export const BLOCKS = ["docs/recipes.md", "docs/idempotent-effects.md"].flatMap(
+  (path) => readDocument(path).blocks,
+);
 
 /**
- * Runs the recipe under a heading in a process of its own, since recipes keep their connections, and calls what
- * `script` does with it. The names of queues and streams get a suffix, so that nothing else on the broker is touched.
+ * Runs the recipe under a heading in a process of its own, since recipes keep their connections,
+ * and calls what `script` does with it. The names of queues and streams get a suffix, so that
+ * nothing else on the broker is touched.
  *
  * @param folder where the recipe finds its client
- * @param replaced code of the recipe, such as the address of the broker, to what stands there instead
+ * @param replaced code of the recipe, such as the address of the broker, to what stands there
+ * instead
  */
 export async function runRecipe(
   folder: string,
@@ -24,14 +28,20 @@ export async function runRecipe(
   const block = BLOCKS.find((each) => each.heading === heading && each.language === "ts");
   if (block === undefined) throw new Error(`there is no recipe for ${heading}`);
   const name = `probe_${process.pid}`;
-  const renamed = block.code.replaceAll('"signals"', `"${name}"`).replaceAll('"SIGNALS"', `"${name}"`);
+  const renamed = block.code
+    .replaceAll('"signals"', `"${name}"`)
+    .replaceAll('"SIGNALS"', `"${name}"`);
   let code = renamed.replaceAll("signals.>", `${name}.>`).replaceAll("`signals.$", `\`${name}.$`);
   for (const [from, to] of Object.entries(replaced)) {
     if (!code.includes(from)) throw new Error(`the recipe for ${heading} does not hold ${from}`);
     code = code.replace(from, to);
   }
   const { outputText } = ts.transpileModule(code, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true },
+    compilerOptions: {
+      module: ts.ModuleKind.ESNext,
+      target: ts.ScriptTarget.ES2023,
+      verbatimModuleSyntax: true,
+    },
   });
   const file = `${folder}/${heading.replaceAll(/\W/g, "-")}`;
   writeFileSync(`${file}.recipe.mjs`, outputText);
@@ -44,17 +54,24 @@ export async function runRecipe(
     ${script}
     process.stdout.write("\\n" + JSON.stringify(found), () => process.exit());`;
   writeFileSync(`${file}.mjs`, source);
-  const { stdout } = await promisify(execFile)(process.execPath, [`${file}.mjs`], { timeout: 120_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [`${file}.mjs`], {
+    timeout: 120_000,
+  });
   // Clients may have logged before.
   return JSON.parse(stdout.slice(stdout.lastIndexOf("\n")));
 }
 
 /**
- * Makes what the recipe under a heading returns the callback of a receiver, whose inbox is in the database of the effects.
+ * Makes what the recipe under a heading returns the callback of a receiver, whose inbox is in the
+ * database of the effects.
  *
  * @param makeDb its imports, and `db`, the argument of the recipe, for the schema of `url`
  */
-export async function completeByRecipe(heading: string, makeDb: string, folder: string): Promise<unknown> {
+export async function completeByRecipe(
+  heading: string,
+  makeDb: string,
+  folder: string,
+): Promise<unknown> {
   const script = `
     import { inspect } from "node:util";
     import pg from "${ROOT}node_modules/pg/lib/index.js";
@@ -100,5 +117,12 @@ export async function completeByRecipe(heading: string, makeDb: string, folder: 
   return runRecipe(folder, heading, script);
 }
 
-/** The first signal is done when its callback resolves; the second was taken over before, and has no effect. */
-export const COMPLETED_ONCE = { states: ["done 1", "done 1,leased 1"], code: "SBX02", isWhole: true };
+/**
+ * The first signal is done when its callback resolves; the second was taken over before, and has no
+ * effect.
+ */
+export const COMPLETED_ONCE = {
+  states: ["done 1", "done 1,leased 1"],
+  code: "SBX02",
+  isWhole: true,
+};

@@ -8,8 +8,15 @@ function history(...parts: Happening[]): Line[] {
 }
 
 const sent = (id = "a"): Happening => ({ say: "sent", id });
-const acknowledged = (duplicate = false, id = "a"): Happening => ({ say: "acknowledged", id, duplicate });
-const begun = (process: string, { call = 1, attempt = 1, flag = false, id = "a" } = {}): Happening => ({
+const acknowledged = (duplicate = false, id = "a"): Happening => ({
+  say: "acknowledged",
+  id,
+  duplicate,
+});
+const begun = (
+  process: string,
+  { call = 1, attempt = 1, flag = false, id = "a" } = {},
+): Happening => ({
   say: "begun",
   process,
   call,
@@ -35,20 +42,33 @@ const STOPPED: Happening = { say: "silenced", process: "p", until: 35_000 };
 
 const GOOD: [string, Happening[], effects?: string[]][] = [
   ["one hand-off", [...ONCE, acknowledged(true)]],
-  ["the answer was lost, and the next is a duplicate", [sent(), begun("p"), ended("p"), acknowledged(true)]],
+  [
+    "the answer was lost, and the next is a duplicate",
+    [sent(), begun("p"), ended("p"), acknowledged(true)],
+  ],
   ["sent, and never taken", [...ONCE, sent("b")]],
   ["the answer to the commit of its effect was lost", RETRIED, ["a"]],
   ["a retry", [...RETRIED, begun("q", { attempt: 2 }), ended("q")]],
   [
     "taken over from a killed process, and retried then",
-    [...TAKEN, begun("p"), killed("p"), begun("q", { flag: true }), ended("q", { resolved: false })].concat(
-      begun("q", { call: 2, attempt: 2, flag: true }),
-      ended("q", { call: 2 }),
-    ),
+    [
+      ...TAKEN,
+      begun("p"),
+      killed("p"),
+      begun("q", { flag: true }),
+      ended("q", { resolved: false }),
+    ].concat(begun("q", { call: 2, attempt: 2, flag: true }), ended("q", { call: 2 })),
   ],
   [
     "a process that stood still begins, with a flag, what another has ended",
-    [...TAKEN, STOPPED, begun("q", { flag: true }), ended("q"), begun("p", { flag: true }), ended("p")],
+    [
+      ...TAKEN,
+      STOPPED,
+      begun("q", { flag: true }),
+      ended("q"),
+      begun("p", { flag: true }),
+      ended("p"),
+    ],
   ],
 ];
 
@@ -66,15 +86,27 @@ const BAD: [string, Happening[], FinalRow[]?, effects?: string[]][] = [
   ["never sent", [...ONCE, acknowledged(true, "b")], [done(), done("b")]],
   ["repeated without a flag", [...ONCE, killed("p"), begun("q"), ended("q")]],
   ["repeated without a flag", [...ONCE, killed("p"), begun("q", { attempt: 2 }), ended("q")]],
-  ["repeated without a flag", [...TAKEN, begun("p"), killed("p"), begun("q", { attempt: 2 }), ended("q")]],
-  ["repeated without a flag", [...TAKEN, begun("p"), killed("p"), begun("q", { attempt: 2 }), ended("q"), FAILED]],
+  [
+    "repeated without a flag",
+    [...TAKEN, begun("p"), killed("p"), begun("q", { attempt: 2 }), ended("q")],
+  ],
+  [
+    "repeated without a flag",
+    [...TAKEN, begun("p"), killed("p"), begun("q", { attempt: 2 }), ended("q"), FAILED],
+  ],
   // Both are attempt 1, so the second is no retry of the first.
   ["repeated without a flag", [...RETRIED, killed("p"), begun("q"), ended("q")]],
-  ["repeated without a flag", [...TAKEN, STOPPED, begun("q", { flag: true }), ended("q"), begun("p"), ended("p")]],
+  [
+    "repeated without a flag",
+    [...TAKEN, STOPPED, begun("q", { flag: true }), ended("q"), begun("p"), ended("p")],
+  ],
   ["repeated without a reason", [...ONCE, begun("q", { flag: true }), ended("q")]],
   ["repeated without a reason", [...ONCE, killed("r"), begun("q", { flag: true }), ended("q")]],
   ["repeated without a reason", [...ONCE, begun("q", { flag: true }), ended("q"), killed("p")]],
-  ["repeated without a reason", [{ ...STOPPED, until: 5000 }, ...ONCE, begun("q", { flag: true }), ended("q")]],
+  [
+    "repeated without a reason",
+    [{ ...STOPPED, until: 5000 }, ...ONCE, begun("q", { flag: true }), ended("q")],
+  ],
 ];
 
 test.each(GOOD)("nothing is found: %s", (_, parts, effects) => {
@@ -84,7 +116,12 @@ test.each(GOOD)("nothing is found: %s", (_, parts, effects) => {
 test.each(BAD)("found, and nothing else: %s (%#)", (broken, parts, rows = [done()], effects) => {
   const ids = broken === "never sent" ? "b" : "a";
   // An event beside it has its own, good history.
-  const beside = [sent("z"), acknowledged(false, "z"), begun("r", { id: "z", call: 9 }), ended("r", { call: 9 })];
+  const beside = [
+    sent("z"),
+    acknowledged(false, "z"),
+    begun("r", { id: "z", call: 9 }),
+    ended("r", { call: 9 }),
+  ];
   const findings = checkHistory(history(...parts, ...beside), [...rows, done("z")], effects);
   expect(findings.map(({ broken: found, id }) => [found, id])).toContainEqual([broken, ids]);
   expect(new Set(findings.map(({ broken: found }) => found))).toEqual(new Set([broken]));

@@ -25,7 +25,8 @@ type Silence = Extract<Line, { say: "silenced" }>;
  * Judges what was done to an inbox until all was handed off.
  *
  * @param lines in their order
- * @param effects the ids of the events whose callback had one, in the transaction that completed the event
+ * @param effects the ids of the events whose callback had one, in the transaction that completed
+ * the event
  */
 export function checkHistory(
   lines: readonly Line[],
@@ -44,7 +45,9 @@ export function checkHistory(
   const begun = of("begun");
   const ended = new Map(of("ended").map((line) => [callOf(line), line]));
   const stored = new Set(rows.map(({ id }) => id));
-  const resolved = begun.filter((call) => ended.get(callOf(call))?.resolved === true).map(({ id }) => id);
+  const resolved = begun
+    .filter((call) => ended.get(callOf(call))?.resolved === true)
+    .map(({ id }) => id);
   // A callback that did not see its transaction commit rejects.
   const handedOff = new Set([...resolved, ...effects]);
 
@@ -80,16 +83,23 @@ export function checkHistory(
     // A retry of an attempt that failed is no repeat.
     const repeats = earlierCalls.filter((earlier) => {
       const end = ended.get(callOf(earlier));
-      return end === undefined || end.resolved || end.at > call.at || earlier.attempt >= call.attempt;
+      return (
+        end === undefined || end.resolved || end.at > call.at || earlier.attempt >= call.attempt
+      );
     });
     if (repeats.length > 0 && !call.possiblyRepeated) find("repeated without a flag", [call.id]);
-    const needless = repeats.filter((earlier) => !silences.some((silence) => explains(silence, earlier, call)));
+    const needless = repeats.filter(
+      (earlier) => !silences.some((silence) => explains(silence, earlier, call)),
+    );
     if (needless.length > 0) find("repeated without a reason", [call.id]);
   }
   return findings;
 }
 
-/** Another process takes events over from one that is silent, which may itself begin what it still holds. */
+/**
+ * Another process takes events over from one that is silent, which may itself begin what it still
+ * holds.
+ */
 function explains({ at, until, process }: Silence, earlier: Begun, later: Begun): boolean {
   const concerns = process === earlier.process || process === later.process;
   return concerns && at <= later.at && until + STILL_HELD_MS >= earlier.at;

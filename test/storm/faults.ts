@@ -40,7 +40,11 @@ export const FAULTS = {
         () => machine.signal("SIGCONT"),
       ),
   },
-  cut: { lasts: [0, 0], on: "machine", happen: async ({ server }, { proxy }) => proxy.switchTo(server.port) },
+  cut: {
+    lasts: [0, 0],
+    on: "machine",
+    happen: async ({ server }, { proxy }) => proxy.switchTo(server.port),
+  },
   halfOpen: {
     lasts: [3000, 14_000],
     on: "machine",
@@ -80,8 +84,12 @@ export const FAULTS = {
     happen: ({ server }, _, ms) =>
       withClient(server, async ({ query }) => {
         await query("BEGIN");
-        await query("SELECT FROM signalbox.inbox WHERE state IN ('leased', 'ready') LIMIT 20 FOR UPDATE SKIP LOCKED");
-        await query("SELECT FROM signalbox.inbox_owner ORDER BY random() LIMIT 1 FOR UPDATE SKIP LOCKED");
+        await query(
+          "SELECT FROM signalbox.inbox WHERE state IN ('leased', 'ready') LIMIT 20 FOR UPDATE SKIP LOCKED",
+        );
+        await query(
+          "SELECT FROM signalbox.inbox_owner ORDER BY random() LIMIT 1 FOR UPDATE SKIP LOCKED",
+        );
         await delay(ms);
         await query("COMMIT");
       }),
@@ -121,8 +129,8 @@ async function withClient(
 }
 
 /**
- * Draws faults until the time is over, and resolves when the last has ended. The draws depend on the seed alone; a fault is left
- * out if its place still has another.
+ * Draws faults until the time is over, and resolves when the last has ended. The draws depend on
+ * the seed alone; a fault is left out if its place still has another.
  *
  * @returns how often each happened
  */
@@ -153,10 +161,12 @@ export async function letFaultsHappen(
     if (busy.has(place)) continue;
     busy.add(place);
     counts.set(name, (counts.get(name) ?? 0) + 1);
-    const fault = happen(scene, machine, lasts[0] + howLong * (lasts[1] - lasts[0]), draw).finally(() => {
-      busy.delete(place);
-      lasting.delete(fault);
-    });
+    const fault = happen(scene, machine, lasts[0] + howLong * (lasts[1] - lasts[0]), draw).finally(
+      () => {
+        busy.delete(place);
+        lasting.delete(fault);
+      },
+    );
     lasting.add(fault);
   }
   await Promise.all(lasting);

@@ -6,12 +6,21 @@ export type Happening =
   | { say: "sent"; id: string }
   | { say: "acknowledged"; id: string; duplicate: boolean }
   /** A callback. `call` counts the calls of its process. */
-  | { say: "begun"; process: string; call: number; id: string; attempt: number; possiblyRepeated: boolean }
+  | {
+      say: "begun";
+      process: string;
+      call: number;
+      id: string;
+      attempt: number;
+      possiblyRepeated: boolean;
+    }
   | { say: "ended"; process: string; call: number; resolved: boolean }
   /** From now on (`at`) until then the process is dead, stopped or cut off from the database. */
   | { say: "silenced"; process: string; until: number };
 
-/** `at`: milliseconds of the clock that all processes of the machine share, and that nobody sets. */
+/**
+ * `at`: milliseconds of the clock that all processes of the machine share, and that nobody sets.
+ */
 export type Line = Happening & { at: number };
 
 /** A row of the inbox after the storm. */

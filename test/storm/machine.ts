@@ -68,9 +68,11 @@ export async function startMachine(config: MachineConfig): Promise<Machine> {
     started.once("message", (message) => (port = message as number));
     started.once("exit", (code, signal) => {
       // A start fails while the database is down.
-      if (port !== null && downUntil === null) onCrash(`${name} ended with ${code ?? signal}: ${stderr}`);
+      if (port !== null && downUntil === null)
+        onCrash(`${name} ended with ${code ?? signal}: ${stderr}`);
       port = null;
-      if (!isClosed) void delay(Math.max(300, (downUntil ?? 0) - nowMs())).then(() => isClosed || start());
+      if (!isClosed)
+        void delay(Math.max(300, (downUntil ?? 0) - nowMs())).then(() => isClosed || start());
     });
   }
 

@@ -1,5 +1,5 @@
-// A receiver in a process of its own, on the built package and an inbox in PostgreSQL. Its one argument is JSON. It writes
-// down each hand-off before it begins and after it ended.
+// A receiver in a process of its own, on the built package and an inbox in PostgreSQL. Its one
+// argument is JSON. It writes down each hand-off before it begins and after it ended.
 import { openSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,7 +21,8 @@ const { postgresStore } = await import("signalbox/stores/postgres");
 
 const file = openSync(history, "a");
 const now = () => Number(process.hrtime.bigint()) / 1e6;
-const note = (line) => writeSync(file, `${JSON.stringify({ at: now(), process: name, ...line })}\n`);
+const note = (line) =>
+  writeSync(file, `${JSON.stringify({ at: now(), process: name, ...line })}\n`);
 
 // A busy machine can stop a process too.
 let lastTurnAt = now();
@@ -37,7 +38,8 @@ const pool = new Pool({
   // A connection that is half open stays so.
   connectionTimeoutMillis: 5000,
   query_timeout: 5000,
-  // As docs/idempotent-effects.md says: a transaction whose client is gone would keep its event from everybody else.
+  // As docs/idempotent-effects.md says: a transaction whose client is gone would keep its event
+  // from everybody else.
   idle_in_transaction_session_timeout: 10_000,
   // As the store's, so that faults end its connections too.
   application_name: "signalbox",
@@ -74,11 +76,13 @@ const receiver = createReceiver({
     const { attempt, possiblyRepeated } = handoff;
     const call = ++calls;
     note({ say: "begun", call, id: signal.id, attempt, possiblyRepeated });
-    // The event says how long its callback takes, how often it fails, and whether it has an effect in the database.
+    // The event says how long its callback takes, how often it fails, and whether it has an effect
+    // in the database.
     const [durationMs, failures, hasEffect] = signal.data.callback;
     await delay(durationMs);
     let failure = attempt > failures ? null : new Error("the queue said no");
-    if (failure === null && hasEffect) await haveEffect(signal.id, handoff).catch((error) => (failure = error));
+    if (failure === null && hasEffect)
+      await haveEffect(signal.id, handoff).catch((error) => (failure = error));
     note({ say: "ended", call, resolved: failure === null });
     if (failure !== null) throw failure;
   },

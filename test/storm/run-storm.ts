@@ -37,10 +37,16 @@ export interface StormResult {
 const CLOCKS_APART_MS = 600_000;
 /** Room for the data, the log and the filler. */
 const DISK_MEGABYTES = 400;
-/** Long enough for leases that no process knows, which end after 40 seconds, and for events that are handed off one by one. */
+/**
+ * Long enough for leases that no process knows, which end after 40 seconds, and for events that are
+ * handed off one by one.
+ */
 const DRAIN_MS = 600_000;
 const BURSTS_EVERY_MS = 50;
-/** More are not under way at once: what a busy machine sends again and again would leave it no time for anything else. */
+/**
+ * More are not under way at once: what a busy machine sends again and again would leave it no time
+ * for anything else.
+ */
 const MOST_UNDER_WAY = 500;
 
 export async function runStorm(config: StormConfig): Promise<StormResult> {
@@ -66,7 +72,9 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
     const clockAheadMs = CLOCKS_APART_MS * (index / (config.machines - 1) - 0.5);
     machines.push(await startMachine({ index, clockAheadMs, folder, server, note, onCrash }));
   }
-  await eventually("the start of all receivers", () => machines.every(({ port }) => port() !== null));
+  await eventually("the start of all receivers", () =>
+    machines.every(({ port }) => port() !== null),
+  );
   // An event that three of these faults met would otherwise wait for up to an hour.
   await shortenCrashDelays(admin, "signalbox", 200);
   await admin.query("CREATE TABLE effect (event_id text NOT NULL)");
@@ -92,11 +100,15 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   for (let reportAt = 0; sends.length < events; await delay(BURSTS_EVERY_MS)) {
     const due = Math.min(events, Math.ceil(((nowMs() - beganAt) / (seconds * 1000)) * events));
     while (sends.length < due && sends.length - acknowledged < MOST_UNDER_WAY) {
-      sends.push(sendToTwo(`storm-${seed}-${sends.length}`, sending).then(() => void (acknowledged += 1)));
+      sends.push(
+        sendToTwo(`storm-${seed}-${sends.length}`, sending).then(() => void (acknowledged += 1)),
+      );
     }
     if (nowMs() - beganAt < reportAt) continue;
     reportAt += 30_000;
-    report(`${Math.round((nowMs() - beganAt) / 1000)} s: ${sends.length} sent, ${acknowledged} acknowledged twice`);
+    report(
+      `${Math.round((nowMs() - beganAt) / 1000)} s: ${sends.length} sent, ${acknowledged} acknowledged twice`,
+    );
   }
   const counts = await raging;
   await Promise.all(sends);
@@ -104,14 +116,19 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   report(`all acknowledged ${Math.round((calmAt - untilMs) / 1000)} s after the last fault`);
 
   // What is not done then is a finding.
-  const count = "SELECT count(*)::int AS open FROM signalbox.inbox WHERE state IN ('ready', 'leased')";
-  const isDrained = async (): Promise<boolean> => (await admin.query<{ open: number }>(count)).rows[0]?.open === 0;
+  const count =
+    "SELECT count(*)::int AS open FROM signalbox.inbox WHERE state IN ('ready', 'leased')";
+  const isDrained = async (): Promise<boolean> =>
+    (await admin.query<{ open: number }>(count)).rows[0]?.open === 0;
   while (!(await isDrained().catch(() => false)) && nowMs() < calmAt + DRAIN_MS) await delay(200);
   await Promise.all(machines.map((machine) => machine.close()));
   clearInterval(watch);
-  const query = "SELECT event_id AS id, state FROM signalbox.inbox JOIN signalbox.inbox_body USING (seq)";
+  const query =
+    "SELECT event_id AS id, state FROM signalbox.inbox JOIN signalbox.inbox_body USING (seq)";
   const { rows } = await admin.query<FinalRow>(query);
-  const effects = (await admin.query<{ id: string }>("SELECT event_id AS id FROM effect")).rows.map(({ id }) => id);
+  const effects = (await admin.query<{ id: string }>("SELECT event_id AS id FROM effect")).rows.map(
+    ({ id }) => id,
+  );
   await admin.end();
 
   const lines = readHistory(folder);
@@ -119,11 +136,19 @@ export async function runStorm(config: StormConfig): Promise<StormResult> {
   const calls = lines.filter(({ say }) => say === "begun").length;
   const flagged = lines.filter((line) => line.say === "begun" && line.possiblyRepeated).length;
   const duplicates = lines.filter((line) => line.say === "acknowledged" && line.duplicate).length;
-  report(`drained ${Math.round((nowMs() - calmAt) / 1000)} s later: ${rows.length} rows, ${effects.length} effects`);
+  report(
+    `drained ${Math.round((nowMs() - calmAt) / 1000)} s later: ${rows.length} rows, ${effects.length} effects`,
+  );
   report(`faults: ${[...counts].map(([name, times]) => `${name} ${times}`).join(", ")}`);
-  report(`answers that were no 2xx: ${[...refusals].map(([code, times]) => `${code} ${times}`).join(", ")}`);
-  report(`${duplicates} duplicates; ${calls} hand-offs, ${flagged} of them flagged as possible repeats`);
-  report(`findings: ${JSON.stringify(findings.slice(0, 20))}, ended by themselves: ${crashes.length}`);
+  report(
+    `answers that were no 2xx: ${[...refusals].map(([code, times]) => `${code} ${times}`).join(", ")}`,
+  );
+  report(
+    `${duplicates} duplicates; ${calls} hand-offs, ${flagged} of them flagged as possible repeats`,
+  );
+  report(
+    `findings: ${JSON.stringify(findings.slice(0, 20))}, ended by themselves: ${crashes.length}`,
+  );
   const kinds = new Map(findings.map(({ broken, id }) => [broken, id]));
   for (const [broken, id] of kinds) report(`${broken}:\n${storyOf(id, lines)}`);
   return { findings, crashes };

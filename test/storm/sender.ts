@@ -21,15 +21,18 @@ export interface Sending {
 }
 
 /**
- * Sends one event to two machines at once, and to any other as long as it is not acknowledged. Sometimes another event goes
- * with it to one of them: what that one loses, no other has.
+ * Sends one event to two machines at once, and to any other as long as it is not acknowledged.
+ * Sometimes another event goes with it to one of them: what that one loses, no other has.
  */
 export async function sendToTwo(id: string, sending: Sending): Promise<void> {
   const { machines, note, random } = sending;
   const first = Math.floor(random() * machines.length);
   const second = (first + 1 + Math.floor(random() * (machines.length - 1))) % machines.length;
-  const event = eventThat("fine", id, { callback: [...callbackOf(random()), random() < WITH_EFFECT] });
-  if (random() < FORGED) void post(machines[first] as Machine, { ...event, id: `${id}-forged` }, "whsec_guessed");
+  const event = eventThat("fine", id, {
+    callback: [...callbackOf(random()), random() < WITH_EFFECT],
+  });
+  if (random() < FORGED)
+    void post(machines[first] as Machine, { ...event, id: `${id}-forged` }, "whsec_guessed");
   const alone = { ...event, id: `${id}-alone` };
   const sends: [{ id: string }, number][] = [
     [event, first],
@@ -48,7 +51,11 @@ function callbackOf(draw: number): [durationMs: number, failures: number] {
   return draw < 0.96 ? [2000, 0] : [2000, 1];
 }
 
-async function sendUntilAcknowledged(event: { id: string }, first: number, sending: Sending): Promise<void> {
+async function sendUntilAcknowledged(
+  event: { id: string },
+  first: number,
+  sending: Sending,
+): Promise<void> {
   const { machines, note, random, refusals } = sending;
   for (let index = first, waitMs = 100; ; index = Math.floor(random() * machines.length)) {
     const answer = await post(machines[index] as Machine, event);
@@ -69,5 +76,9 @@ async function post(machine: Machine, event: object, secret?: string): Promise<A
   if (port === null) return nothing;
   // Five minutes are allowed between the clocks of sender and receiver: that is another promise.
   const now = Date.now() + machine.clockAheadMs;
-  return send(port, event, { now, timeoutMs: ANSWER_MS, ...(secret !== undefined && { secret }) }).catch(() => nothing);
+  return send(port, event, {
+    now,
+    timeoutMs: ANSWER_MS,
+    ...(secret !== undefined && { secret }),
+  }).catch(() => nothing);
 }

@@ -14,25 +14,46 @@ const TSC = ["node_modules/typescript/bin/tsc", "-p", "."];
 /** The strictest that people set. */
 const COMPILER_OPTIONS = {
   ...{ module: "nodenext", target: "es2023", rootDir: "src", outDir: "dist", types: ["node"] },
-  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noImplicitReturns: true },
-  ...{ noUnusedLocals: true, noUnusedParameters: true, verbatimModuleSyntax: true, skipLibCheck: true },
+  ...{
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noImplicitReturns: true,
+  },
+  ...{
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    verbatimModuleSyntax: true,
+    skipLibCheck: true,
+  },
 };
 
-const greeting = "(request, response) => response.json({ greeting: `Hello, ${request.body.name}` })";
+const greeting =
+  "(request, response) => response.json({ greeting: `Hello, ${request.body.name}` })";
 const listening = '() => console.log("listening", JSON.stringify(server.address()))';
 
-/** Apps of users: what is in them, what stands in `node_modules`, and how each is built, tested and started. */
+/**
+ * Apps of users: what is in them, what stands in `node_modules`, and how each is built, tested and
+ * started.
+ */
 const APPS = [
   {
     name: "TypeScript, ES modules, Express 5, vitest, a file for the server",
     files: {
-      "package.json": JSON.stringify({ type: "module", scripts: { test: "vitest" }, dependencies: { express: "^5" } }),
+      "package.json": JSON.stringify({
+        type: "module",
+        scripts: { test: "vitest" },
+        dependencies: { express: "^5" },
+      }),
       "tsconfig.json": JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ["src"] }),
       "src/app.ts": `import express from "express";\n\nexport const app = express();\napp.use(express.json());\napp.post("/greetings", ${greeting});\n`,
       "src/server.ts": `import { app } from "./app.js";\n\nconst server = app.listen(Number(process.env["PORT"] ?? 3000), ${listening});\n`,
       "src/app.test.ts": "",
     },
-    packages: ["typescript", "@types/express", "@types/node", "express", "vitest"].map((name) => [name, name]),
+    packages: ["typescript", "@types/express", "@types/node", "express", "vitest"].map((name) => [
+      name,
+      name,
+    ]),
     build: [TSC],
     test: ["node_modules/vitest/vitest.mjs", "run", "--reporter=verbose", "src/signals"],
     start: ["dist/server.js"],
@@ -42,7 +63,10 @@ const APPS = [
   {
     name: "JavaScript, CommonJS, Express 4, node:test in a folder of its own, a shutdown of its own",
     files: {
-      "package.json": JSON.stringify({ scripts: { test: "node --test" }, dependencies: { express: "^4" } }),
+      "package.json": JSON.stringify({
+        scripts: { test: "node --test" },
+        dependencies: { express: "^4" },
+      }),
       "app.js": `"use strict";\n\nconst express = require("express");\n\nconst app = express();\napp.use(express.json());\napp.post("/greetings", ${greeting});\n\nconst server = app.listen(process.env.PORT || 3000, ${listening});\n\nprocess.on("SIGTERM", async () => {\n  server.close();\n  server.closeIdleConnections();\n});\n`,
       "test/app.test.js": "",
     },
@@ -72,10 +96,12 @@ test.each(APPS)("what is written and printed works in an app: $name", async (app
   const { files, edits } = JSON.parse(stdout) as Made;
   for (const path of files) {
     const content = readFileSync(join(folder, path), "utf8");
-    for (const printWidth of [80, 120]) expect(await format(content, { filepath: path, printWidth })).toBe(content);
+    for (const printWidth of [80, 120])
+      expect(await format(content, { filepath: path, printWidth })).toBe(content);
   }
 
-  // As a developer does it by hand: the mount where it says, the start where the app listens, the end in its own function.
+  // As a developer does it by hand: the mount where it says, the start where the app listens, the
+  // end in its own function.
   const [imported, mount, started, closed] = edits.map(({ lines }) => lines.join("\n"));
   const edit = (path: string, change: (text: string) => string): void =>
     writeFileSync(join(folder, path), change(readFileSync(join(folder, path), "utf8")));
@@ -88,7 +114,8 @@ test.each(APPS)("what is written and printed works in an app: $name", async (app
   edit(app.created, (text) => text.replace(/^.*["']express["'].*$/m, `$&\n${imported}`));
   if (app.startedIn !== app.created) edit(app.startedIn, (text) => `${imported}\n${text}`);
   edit(app.startedIn, (text) => text.replace(/^const server/m, `${started}\n$&`));
-  if (closed?.startsWith("process.once") === true) edit(app.startedIn, (text) => `${text}${closed}\n`);
+  if (closed?.startsWith("process.once") === true)
+    edit(app.startedIn, (text) => `${text}${closed}\n`);
   else edit(app.startedIn, (text) => text.replace("server.close();", `$&\n${closed}`));
 
   for (const build of app.build) await node(...build);
@@ -104,7 +131,11 @@ test.each(APPS)("what is written and printed works in an app: $name", async (app
   await server.linesWith(/"signalType":"price_increased"/);
   // The parser of the app still works for the rest of it.
   const headers = { "Content-Type": "application/json" };
-  const greeted = await fetch(`${url}/greetings`, { method: "POST", headers, body: '{"name":"Ada"}' });
+  const greeted = await fetch(`${url}/greetings`, {
+    method: "POST",
+    headers,
+    body: '{"name":"Ada"}',
+  });
   expect(await greeted.json()).toEqual({ greeting: "Hello, Ada" });
   expect(await server.stop()).toBe(0);
   const inbox = await node(signalbox, "inbox", "stats", "--db", "signals.db", "--json");

@@ -3,7 +3,10 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 
-/** npm and vitest set variables for the programs that they run. These are removed, as in a shell of a user. */
+/**
+ * npm and vitest set variables for the programs that they run. These are removed, as in a shell of
+ * a user.
+ */
 const OF_OURS = /^(npm_(?!config_)|node_env$|vitest|force_color$|signals_secret$|redis_url$)/i;
 const ENV = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_OURS.test(name))),
@@ -33,10 +36,14 @@ export async function run(
 }
 
 export interface Running {
-  /** Resolves with the lines so far that match, once there are `count` of them. Rejects when it ends first. */
+  /**
+   * Resolves with the lines so far that match, once there are `count` of them. Rejects when it ends
+   * first.
+   */
   linesWith(pattern: RegExp, count?: number): Promise<string[]>;
   /**
-   * Sends SIGTERM to the command and all that it started, as a terminal does with Ctrl-C, and waits for their end.
+   * Sends SIGTERM to the command and all that it started, as a terminal does with Ctrl-C, and waits
+   * for their end.
    *
    * @returns the exit code of the command
    */
@@ -79,7 +86,9 @@ export function start(
         look();
       });
       const ended = closed.then(() => {
-        throw new Error(`\`${command} ${args.join(" ")}\` ended without ${pattern}:\n${lines.join("\n")}`);
+        throw new Error(
+          `\`${command} ${args.join(" ")}\` ended without ${pattern}:\n${lines.join("\n")}`,
+        );
       });
       ended.catch(() => undefined);
       return Promise.race([found, ended]);

@@ -86,18 +86,23 @@ test("express --sender stripe: its receiver takes a delivery that Stripe's secre
   const receiver = start(project, "node", ["dist/main.js"], { PORT: "0" });
   const url = await urlOf(receiver);
   expect(url).toMatch(/\/webhooks\/stripe$/);
-  const [, secret = ""] = /^STRIPE_WEBHOOK_SECRET=(.+)$/m.exec(readFileSync(join(project, ".env"), "utf8")) ?? [];
+  const [, secret = ""] =
+    /^STRIPE_WEBHOOK_SECRET=(.+)$/m.exec(readFileSync(join(project, ".env"), "utf8")) ?? [];
   const post = async (each: string): Promise<number> => {
     const event = { id: `evt_${each}`, type: "invoice.paid", data: { object: {} } };
     const { headers, body } = signedDelivery(event, { sender: stripe(), secret: each });
     return (await fetch(url, { method: "POST", headers, body: body.toString() })).status;
   };
   expect([await post("whsec_of_another"), await post(secret)]).toEqual([401, 200]);
-  expect(await receiver.linesWith(/"msg":"an event"/)).toEqual([expect.stringContaining(`stripe/evt_${secret}`)]);
+  expect(await receiver.linesWith(/"msg":"an event"/)).toEqual([
+    expect.stringContaining(`stripe/evt_${secret}`),
+  ]);
   expect(await receiver.stop()).toBe(0);
   // Without the secret it says which variable is missing.
   const env = { STRIPE_WEBHOOK_SECRET: "", PORT: "0" };
-  await expect(run(project, "node", ["dist/main.js"], env)).rejects.toThrow(/STRIPE_WEBHOOK_SECRET must be/);
+  await expect(run(project, "node", ["dist/main.js"], env)).rejects.toThrow(
+    /STRIPE_WEBHOOK_SECRET must be/,
+  );
 });
 
 testWith(await hasServer(POSTGRES_PORT))(
@@ -119,7 +124,10 @@ testWith(await hasServer(POSTGRES_PORT))(
       "signalbox_express_postgres",
       "--json",
     ];
-    expect(JSON.parse((await run(project, "npx", stats)).stdout)).toMatchObject({ ready: 0, dead: 0 });
+    expect(JSON.parse((await run(project, "npx", stats)).stdout)).toMatchObject({
+      ready: 0,
+      dead: 0,
+    });
   },
 );
 
@@ -147,7 +155,8 @@ testWith(hasRedis)(
     const replay = await npm("bullmq", ["run", "replay", "--", "--url", url]);
     expect(replay.stdout).toMatch(/^all \d+ answers as expected/m);
     const inbox = new Database(join(folder, "bullmq/signals.db"), { readonly: true });
-    const query = "SELECT count(*) FROM inbox WHERE type = 'signal.published' AND state <> 'quarantined'";
+    const query =
+      "SELECT count(*) FROM inbox WHERE type = 'signal.published' AND state <> 'quarantined'";
     const handled = inbox.prepare<[], number>(query).pluck().get() as number;
     inbox.close();
     expect(handled).toBeGreaterThan(38);

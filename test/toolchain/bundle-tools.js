@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
-// What only the tools load is bundled into `dist`, so that a production install does not bring it. A source imports the bundle by
-// the name that `imports` of package.json gives it.
+// What only the tools load is bundled into `dist`, so that a production install does not bring it.
+// A source imports the bundle by the name that `imports` of package.json gives it.
 const { metafile } = await build({
   entryPoints: {
     commander: "commander",
@@ -15,7 +15,9 @@ const { metafile } = await build({
   // Node prints the whole line of an error that nobody catches.
   lineLimit: 200,
   // Commander is CommonJS.
-  banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+  banner: {
+    js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);',
+  },
   platform: "node",
   format: "esm",
   target: "node20.19",
@@ -26,8 +28,17 @@ const { metafile } = await build({
 });
 
 /** What the SDK of the MCP has copied into its own files, of which esbuild does not know. */
-const COPIED = ["ajv", "ajv-formats", "content-type", "fast-deep-equal", "fast-uri", "json-schema-traverse"];
-const bundled = Object.keys(metafile.inputs).map((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)[0]);
+const COPIED = [
+  "ajv",
+  "ajv-formats",
+  "content-type",
+  "fast-deep-equal",
+  "fast-uri",
+  "json-schema-traverse",
+];
+const bundled = Object.keys(metafile.inputs).map(
+  (path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)[0],
+);
 /** And what the pages are made with. */
 const others = [...COPIED, "preact"].map((name) => `node_modules/${name}`);
 const packages = new Set([...bundled, ...others]);

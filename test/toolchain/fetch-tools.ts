@@ -16,13 +16,16 @@ export type Fetched = ({ ok: true } & Tool) | { ok: false; name: string; reason:
 
 /** npm waits for minutes before it says that the registry does not answer. In CI it may. */
 const IMPATIENT =
-  process.env["CI"] === undefined ? ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000"] : [];
+  process.env["CI"] === undefined
+    ? ["--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000"]
+    : [];
 
 /**
  * Fetches packages from the registry without running any script of theirs.
  *
  * @param specs name to what npm is to install under it, such as `npm:yarn@1`
- * @returns in the order of `specs`. Where the registry cannot be asked all are missing; in CI that is an error.
+ * @returns in the order of `specs`. Where the registry cannot be asked all are missing; in CI that
+ * is an error.
  */
 export async function fetchTools(specs: Readonly<Record<string, string>>): Promise<Fetched[]> {
   const names = Object.keys(specs);
@@ -39,7 +42,9 @@ export async function fetchTools(specs: Readonly<Record<string, string>>): Promi
   return names.map((name) => {
     const own = join(folder, "node_modules", name);
     if (!existsSync(own)) return { ok: false, name, reason: "not for this platform" };
-    const { version } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as {
+      version: string;
+    };
     return { ok: true, name, version, folder: own };
   });
 }
@@ -50,12 +55,19 @@ export const nodeSource = (version: string | number): string =>
 
 /** The releases of Node that are in the registry. */
 export function fetchNodes(majors: readonly number[]): Promise<Fetched[]> {
-  return fetchTools(Object.fromEntries(majors.map((major) => [`node-${major}`, nodeSource(major)])));
+  return fetchTools(
+    Object.fromEntries(majors.map((major) => [`node-${major}`, nodeSource(major)])),
+  );
 }
 
-/** What makes `node`, and everything that is started by that name, the given one; its headers too. */
+/**
+ * What makes `node`, and everything that is started by that name, the given one; its headers too.
+ */
 export function envOf({ folder }: Tool): Record<string, string> {
-  return { PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`, npm_config_nodedir: folder };
+  return {
+    PATH: `${join(folder, "bin")}:${process.env["PATH"] ?? ""}`,
+    npm_config_nodedir: folder,
+  };
 }
 
 export const majorOf = ({ version }: Tool): number => Number.parseInt(version);

@@ -1,5 +1,6 @@
-// Takes the pictures of the pages and of `dev` for README.md and docs/inbox-page.md, in light and dark, from receivers whose callbacks fail for
-// some products. It needs the command `script` of util-linux:
+// Takes the pictures of the pages and of `dev` for README.md and docs/inbox-page.md, in light and
+// dark, from receivers whose callbacks fail for some products. It needs the command `script` of
+// util-linux:
 //
 //   npm run build && node test/toolchain/take-pictures.js
 import { spawn } from "node:child_process";
@@ -17,8 +18,21 @@ import { signalEvent, signedDelivery } from "../../dist/kit/testing/index.js";
 
 const ESCAPE = String.fromCodePoint(27);
 const SECRET = "whsec_of_the_pictures";
-const PRODUCTS = ["cobalt-scribe", "valebabel", "larkvoice", "hazel-quill", "lunar-studio", "alderscript"];
-const TYPES = ["price_increased", "traffic_breakout", "new_feature", "new_ai_referral_source", "price_decreased"];
+const PRODUCTS = [
+  "cobalt-scribe",
+  "valebabel",
+  "larkvoice",
+  "hazel-quill",
+  "lunar-studio",
+  "alderscript",
+];
+const TYPES = [
+  "price_increased",
+  "traffic_breakout",
+  "new_feature",
+  "new_ai_referral_source",
+  "price_decreased",
+];
 const FAILING = new Set(PRODUCTS.slice(0, 2));
 const folder = fileURLToPath(new URL("../../docs/pictures/", import.meta.url));
 
@@ -92,7 +106,10 @@ for (const colorScheme of ["light", "dark"]) {
 }
 await browser.close();
 
-/** What a terminal shows of `dev` with an app whose function fails for one event of three, after a day has passed. */
+/**
+ * What a terminal shows of `dev` with an app whose function fails for one event of three, after a
+ * day has passed.
+ */
 async function runDev() {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const place = mkdtempSync(join(tmpdir(), "signalbox-pictures-"));

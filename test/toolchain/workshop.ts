@@ -25,8 +25,9 @@ export const CACHES: Readonly<Record<string, string>> = {
 };
 
 /**
- * For what is compiled only to be loaded: the optimizer takes most of the time. librdkafka asks make for as many compilers as
- * it has files, which starves every other test, so that the load of the machine limits them.
+ * For what is compiled only to be loaded: the optimizer takes most of the time. librdkafka asks
+ * make for as many compilers as it has files, which starves every other test, so that the load of
+ * the machine limits them.
  */
 export const COMPILE_QUICKLY: Readonly<Record<string, string>> = {
   npm_config_build_from_source: "true",
@@ -38,7 +39,10 @@ export const COMPILE_QUICKLY: Readonly<Record<string, string>> = {
 /** An empty project, but for these files. */
 export function makeProject(name: string, files: Readonly<Record<string, string>> = {}): string {
   const folder = join(WORKSHOP, name);
-  const all = { "package.json": JSON.stringify({ name: "app", private: true, type: "module" }), ...files };
+  const all = {
+    "package.json": JSON.stringify({ name: "app", private: true, type: "module" }),
+    ...files,
+  };
   for (const [path, content] of Object.entries(all)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);

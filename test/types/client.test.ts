@@ -17,7 +17,9 @@ import type {
 
 test("the documented fields of answers are typed", () => {
   expectTypeOf<KeywordRow["search_volume"]>().toBeNumber();
-  expectTypeOf<NonNullable<KeywordRow["traffic_distribution"]>["products"][number]["name"]>().toBeString();
+  expectTypeOf<
+    NonNullable<KeywordRow["traffic_distribution"]>["products"][number]["name"]
+  >().toBeString();
   expectTypeOf<RankingItem["domain_rating"]>().toEqualTypeOf<number | null | undefined>();
   expectTypeOf<InvestigationTask["status"]>().toEqualTypeOf<
     "queued" | "running" | "succeeded" | "failed" | "cancelled"
@@ -56,7 +58,12 @@ test("a misspelt field of an answer does not compile", () => {
 });
 
 test("a misspelt field of a task, report, registration or quota does not compile", () => {
-  const read = (task: InvestigationTask, report: InvestigationReport, made: NewRegistration, quota: Quota) => [
+  const read = (
+    task: InvestigationTask,
+    report: InvestigationReport,
+    made: NewRegistration,
+    quota: Quota,
+  ) => [
     // @ts-expect-error status
     task.stat,
     // @ts-expect-error message

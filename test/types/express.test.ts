@@ -9,7 +9,10 @@ import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;
 
-/** `express.RequestHandler` as `@types/express` 4 has it, as far as an argument's type can tell the majors apart. */
+/**
+ * `express.RequestHandler` as `@types/express` 4 has it, as far as an argument's type can tell the
+ * majors apart.
+ */
 type Express4Handler = (
   request: IncomingMessage & { params: Record<string, string>; body: unknown; originalUrl: string },
   response: ServerResponse & { json(body: unknown): unknown; locals: Record<string, unknown> },
@@ -58,15 +61,23 @@ test("authorize may take what the application makes of a request", () => {
     session: { isOperator?: boolean };
   }
   const mount = (): void => {
-    express().use(inboxPage(receiver, { authorize: (request) => request.headers.authorization === "Bearer 1" }));
-    express().use(inboxPage(receiver, { authorize: async (request: express.Request) => request.secure }));
-    express().use(inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator === true }));
+    express().use(
+      inboxPage(receiver, { authorize: (request) => request.headers.authorization === "Bearer 1" }),
+    );
+    express().use(
+      inboxPage(receiver, { authorize: async (request: express.Request) => request.secure }),
+    );
+    express().use(
+      inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator === true }),
+    );
     // @ts-expect-error a text that is no form of authorize
     express().use(inboxPage(receiver, { authorize: "everyone" }));
     // @ts-expect-error authorize is required
     express().use(inboxPage(receiver, {}));
     // @ts-expect-error only a boolean is an answer
-    express().use(inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator }));
+    express().use(
+      inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator }),
+    );
   };
   expectTypeOf(mount).toBeFunction();
 });

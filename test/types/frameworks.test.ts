@@ -11,12 +11,14 @@ declare const receiver: Receiver;
 
 test("the plugin is one of Fastify 5, with and without a logger", () => {
   expectTypeOf<ReturnType<typeof fastifyPlugin>>().toExtend<FastifyPluginAsync>();
-  const mount = () => Fastify({ logger: true }).register(fastifyPlugin(receiver), { prefix: "/webhooks/signals" });
+  const mount = () =>
+    Fastify({ logger: true }).register(fastifyPlugin(receiver), { prefix: "/webhooks/signals" });
   expectTypeOf(mount).toBeFunction();
 });
 
 test("the handler takes the request of Hono, and gives what its route answers", () => {
-  const mount = () => new Hono().all("/webhooks/signals", (context) => fetchHandler(receiver)(context.req.raw));
+  const mount = () =>
+    new Hono().all("/webhooks/signals", (context) => fetchHandler(receiver)(context.req.raw));
   expectTypeOf(mount).toBeFunction();
 });
 

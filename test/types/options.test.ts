@@ -27,7 +27,10 @@ test("a callback may be sync or async, take what it wants, and return anything",
     createReceiver({ ...base, onSignal: () => {} });
     createReceiver({ ...base, onSignal: async () => {} });
     createReceiver({ ...base, onSignal: (signal) => signal.data.signal_type });
-    createReceiver({ ...base, onSignal: async (signal, handoff) => [signal.id, handoff.deliveryKey] });
+    createReceiver({
+      ...base,
+      onSignal: async (signal, handoff) => [signal.id, handoff.deliveryKey],
+    });
     createReceiver({ ...base, onTest: async (event) => event.data.message });
   });
   expectTypeOf<Parameters<ReceiverOptions["onSignal"]>>().toEqualTypeOf<[Signal, Handoff]>();
@@ -38,7 +41,10 @@ test("a callback that wants something else is refused", () => {
     // @ts-expect-error a signal has an id that is text
     createReceiver({ ...base, onSignal: (signal: { id: number }) => signal });
     // @ts-expect-error no third argument is given
-    createReceiver({ ...base, onSignal: (_signal: Signal, _handoff: Handoff, next: () => void) => next() });
+    createReceiver({
+      ...base,
+      onSignal: (_signal: Signal, _handoff: Handoff, next: () => void) => next(),
+    });
   });
 });
 
@@ -51,7 +57,8 @@ test("secrets come in every documented form", () => {
   expectTypeOf<() => Promise<string>>().toExtend<SecretsOption>();
   expectTypeOf<() => Promise<string[]>>().toExtend<SecretsOption>();
   expectTypeOf(secretFile).returns.toExtend<SecretsOption>();
-  // The quick start passes process.env.SIGNALS_SECRET as it is; what is not set is refused at construction.
+  // The quick start passes process.env.SIGNALS_SECRET as it is; what is not set is refused at
+  // construction.
   expectTypeOf<string | undefined>().toExtend<SecretsOption>();
   expectTypeOf<number>().not.toExtend<SecretsOption>();
   expectTypeOf<() => number>().not.toExtend<SecretsOption>();
@@ -100,8 +107,18 @@ test("every option takes what is documented, and undefined for absent", () => {
       logger: pino(),
       clock: createManualClock(),
     });
-    createReceiver({ ...base, maxQueued: undefined, handoff: undefined, retention: undefined, clock: undefined });
-    createReceiver({ ...base, logger: false, handoff: { backoff: { baseMs: 1, factor: 2, maxMs: 3 } } });
+    createReceiver({
+      ...base,
+      maxQueued: undefined,
+      handoff: undefined,
+      retention: undefined,
+      clock: undefined,
+    });
+    createReceiver({
+      ...base,
+      logger: false,
+      handoff: { backoff: { baseMs: 1, factor: 2, maxMs: 3 } },
+    });
     const absent: number | undefined = undefined;
     createReceiver({ ...base, maxQueued: { events: absent }, retention: { keyDays: absent } });
     createReceiver({ ...base, handoff: { concurrency: absent, backoff: { baseMs: absent } } });
@@ -158,7 +175,12 @@ test("a misspelt option of a method, or of what a callback throws, does not comp
 test("a test's receiver takes the options of createReceiver, and none has to be given", () => {
   typed(() => {
     void testReceiver();
-    void testReceiver({ ...base, clock: createManualClock(), logger: undefined, secrets: ["a", "b"] });
+    void testReceiver({
+      ...base,
+      clock: createManualClock(),
+      logger: undefined,
+      secrets: ["a", "b"],
+    });
     // @ts-expect-error onSignal
     void testReceiver({ onSignl: base.onSignal });
     // @ts-expect-error it has to sign with it

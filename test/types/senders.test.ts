@@ -1,4 +1,9 @@
-import type { EventPayloadMap, IssuesEvent, IssuesOpenedEvent, PushEvent } from "@octokit/webhooks-types";
+import type {
+  EventPayloadMap,
+  IssuesEvent,
+  IssuesOpenedEvent,
+  PushEvent,
+} from "@octokit/webhooks-types";
 import type Stripe from "stripe";
 import { expectTypeOf, test } from "vitest";
 import { createReceiver, type Handoff, type TestEvent } from "../../src/kit/index.js";
@@ -30,7 +35,8 @@ test("a map of functions narrows the event of each to its type", () => {
           expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
           expectTypeOf(handoff).toEqualTypeOf<Handoff>();
         },
-        "charge.dispute.*": (event) => expectTypeOf(event.data.object).toEqualTypeOf<Stripe.Dispute>(),
+        "charge.dispute.*": (event) =>
+          expectTypeOf(event.data.object).toEqualTypeOf<Stripe.Dispute>(),
         "charge.*": (event) => expectTypeOf(event.type).toExtend<`charge.${string}`>(),
         "*": (event) => expectTypeOf(event).toEqualTypeOf<Stripe.Event>(),
       },
@@ -53,15 +59,21 @@ test("one function gets any event of the sender", () => {
       ...base,
       sender: stripe,
       onEvent(event) {
-        if (event.type === "invoice.paid") expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
+        if (event.type === "invoice.paid")
+          expectTypeOf(event).toEqualTypeOf<Stripe.InvoicePaidEvent>();
       },
     });
-    createReceiver({ ...base, sender: acme, onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() } });
+    createReceiver({
+      ...base,
+      sender: acme,
+      onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() },
+    });
   });
 });
 
 test("a receiver for tests has the types of a receiver", () => {
-  // A function beside `onEvent`, and one that returns what needs its parameter, made the compiler choose the wrong overload.
+  // A function beside `onEvent`, and one that returns what needs its parameter, made the compiler
+  // choose the wrong overload.
   typed(() => {
     void testReceiver({
       sender: stripe,
@@ -77,7 +89,10 @@ test("a receiver for tests has the types of a receiver", () => {
     });
     const titles: string[] = [];
     void testReceiver({
-      onEvent: { push: (event) => event.ref, "issues.opened": (event) => void titles.push(event.issue.title) },
+      onEvent: {
+        push: (event) => event.ref,
+        "issues.opened": (event) => void titles.push(event.issue.title),
+      },
       sender: github,
     });
     void testReceiver({
@@ -85,7 +100,10 @@ test("a receiver for tests has the types of a receiver", () => {
       handoff: { backoff: (attempt) => attempt },
       onEvent: (event) => expectTypeOf(event).toEqualTypeOf<Stripe.Event>(),
     });
-    void testReceiver({ sender: acme, onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() } });
+    void testReceiver({
+      sender: acme,
+      onEvent: { anything: (event) => expectTypeOf(event).toBeUnknown() },
+    });
     void testReceiver({ sender: acme });
     void testReceiver({
       handoff: { backoff: (attempt) => attempt },

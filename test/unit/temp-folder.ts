@@ -3,7 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** Where a test that asks nothing of the disk keeps its files: in memory, where there is such a place. */
+/**
+ * Where a test that asks nothing of the disk keeps its files: in memory, where there is such a
+ * place.
+ */
 export const MEMORY_DISK: string = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
 /** A folder of this test alone, gone when the test is over. */

@@ -1,5 +1,10 @@
-/** Lets the event loop turn until the condition holds; fails after many turns instead of hanging. */
-export async function until(condition: () => boolean | Promise<boolean>, what = "the condition"): Promise<void> {
+/**
+ * Lets the event loop turn until the condition holds; fails after many turns instead of hanging.
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = "the condition",
+): Promise<void> {
   for (let turn = 0; turn < 2000; turn++) {
     if (await condition()) return;
     await turns(1);

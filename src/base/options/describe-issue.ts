@@ -1,6 +1,9 @@
 import type { z } from "zod";
 
-/** The beginnings of zod's default texts. Other texts were written with the schema, and are more specific. */
+/**
+ * The beginnings of zod's default texts. Other texts were written with the schema, and are more
+ * specific.
+ */
 const DEFAULT_TEXT = /^(Invalid|Too (small|big):|Unrecognized)/;
 
 /** Says what a value must be, without repeating the value. */
@@ -34,14 +37,18 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["date", "a day of the calendar, such as 2026-11-01"],
 ]);
 
-/** Lists the values of the key by which a union's branches differ; if there is none, describes the last, most specific branch. */
+/**
+ * Lists the values of the key by which a union's branches differ; if there is none, describes the
+ * last, most specific branch.
+ */
 function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
   if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
   const last = issue.errors.at(-1)?.[0];
   return last === undefined ? "is not valid" : describeIssue(last);
 }
 
-const oneOf = (values: readonly unknown[]): string => `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;
+const oneOf = (values: readonly unknown[]): string =>
+  `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;
 
 function sizeWords(bound: string, size: number | bigint, origin: string): string {
   if (origin === "string") return `must have ${bound} ${size} character${size === 1 ? "" : "s"}`;

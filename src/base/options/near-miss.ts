@@ -5,10 +5,15 @@ export function nearMiss(name: string, known: readonly string[]): string | undef
     .map((candidate) => ({ candidate, distance: distanceBetween(wanted, candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];
-  return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3)) ? best.candidate : undefined;
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3))
+    ? best.candidate
+    : undefined;
 }
 
-/** The edits between two names. The beginning of a name, such as `tolerance` or `bodyLimit`, is one edit away from it. */
+/**
+ * The edits between two names. The beginning of a name, such as `tolerance` or `bodyLimit`, is one
+ * edit away from it.
+ */
 function distanceBetween(a: string, b: string): number {
   if (a.length >= 4 && b.startsWith(a)) return 1;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -7,19 +7,29 @@ import { nearMiss } from "./near-miss.js";
  * Checks options, and fills in the defaults of their schema.
  *
  * @param of the function with these options, such as `createReceiver`
- * @throws SignalboxError `option_unknown`, `option_invalid`; it names the wrong option, without its value
+ * @throws SignalboxError `option_unknown`, `option_invalid`; it names the wrong option, without its
+ * value
  */
-export function checkOptions<Schema extends z.ZodType>(of: Owner, schema: Schema, options: unknown): z.output<Schema> {
+export function checkOptions<Schema extends z.ZodType>(
+  of: Owner,
+  schema: Schema,
+  options: unknown,
+): z.output<Schema> {
   const { data, error } = schema.safeParse(options, { error: helpInIssue });
   if (error === undefined) return data;
-  // A misspelt required option is also missing. The error about its name is more helpful, so it is thrown.
+  // A misspelt required option is also missing. The error about its name is more helpful, so it is
+  // thrown.
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) {
     const path = [...unknown.path, unknown.keys[0]].join(".");
     throw new SignalboxError("option_unknown", `${of} has no option "${path}".`, unknown.message);
   }
   const issue = error.issues[0] as z.core.$ZodIssue;
-  throw new OptionError(of, issue.path.join("."), describeIssue(issue).replace(/^must be /, "expected "));
+  throw new OptionError(
+    of,
+    issue.path.join("."),
+    describeIssue(issue).replace(/^must be /, "expected "),
+  );
 }
 
 /** The page that lists the options of each. */
@@ -42,15 +52,23 @@ const PAGES = {
 };
 type Owner = keyof typeof PAGES;
 
-/** The refusal of one option. The command line uses its parts for an error about the matching flag. */
+/**
+ * The refusal of one option. The command line uses its parts for an error about the matching flag.
+ */
 export class OptionError extends SignalboxError {
   /** The option's path, such as `limits.maxBytes`; empty for the whole object. */
   readonly option: string;
   /** Such as `expected a number`. */
   readonly problem: string;
 
-  constructor(of: Owner, option: string, problem: string, help = `${PAGES[of]} lists every option.`) {
-    const subject = option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
+  constructor(
+    of: Owner,
+    option: string,
+    problem: string,
+    help = `${PAGES[of]} lists every option.`,
+  ) {
+    const subject =
+      option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
     super("option_invalid", `${subject} invalid: ${problem}.`, help);
     this.option = option;
     this.problem = problem;
@@ -70,7 +88,10 @@ function unknownKeysIn(issue: z.core.$ZodIssue): z.core.$ZodIssueUnrecognizedKey
   return inner === undefined ? null : { ...inner, path: [...issue.path, ...inner.path] };
 }
 
-/** The message of an issue about unknown keys: only here the issue still has the schema, which lists the known ones. */
+/**
+ * The message of an issue about unknown keys: only here the issue still has the schema, which lists
+ * the known ones.
+ */
 function helpInIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== "unrecognized_keys") return undefined;
   return helpWithName(String(issue.keys[0]), Object.keys((issue.inst as z.ZodObject).shape));

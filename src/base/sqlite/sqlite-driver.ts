@@ -3,24 +3,32 @@ import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { SignalboxError } from "../errors.js";
 
-// A bundler that writes CommonJS leaves no `import.meta.url`. The driver is then looked for from the working folder.
+// A bundler that writes CommonJS leaves no `import.meta.url`. The driver is then looked for from
+// the working folder.
 const require = createRequire(import.meta.url ?? join(process.cwd(), "bundle.js"));
 
-/** The first SQLite without the WAL-reset race, in which two connections can lose a commit at a checkpoint. */
+/**
+ * The first SQLite without the WAL-reset race, in which two connections can lose a commit at a
+ * checkpoint.
+ */
 export const OLDEST_SQLITE = [3, 51, 3] as const;
 
 /**
- * Loads better-sqlite3, unless it would crash the process. Version 13 crashes Node below 22 when it is loaded. Versions up to
- * 12 crash Node 24 and later when their objects are garbage-collected.
+ * Loads better-sqlite3, unless it would crash the process. Version 13 crashes Node below 22 when it
+ * is loaded. Versions up to 12 crash Node 24 and later when their objects are garbage-collected.
  *
  * @throws SignalboxError `store_unsupported`
  */
 export function loadDriver(
-  versions: { driver: string; node: string } = { driver: installedVersion(), node: process.versions.node },
+  versions: { driver: string; node: string } = {
+    driver: installedVersion(),
+    node: process.versions.node,
+  },
 ): typeof Database {
   const [driver, node] = [Number.parseInt(versions.driver), Number.parseInt(versions.node)];
   const install = "npm install better-sqlite3@12 (other package managers: docs/installing.md)";
-  if (driver >= 13 && node < 22) throw crashes(versions, `Use Node 22 or later, or run: ${install}.`);
+  if (driver >= 13 && node < 22)
+    throw crashes(versions, `Use Node 22 or later, or run: ${install}.`);
   if (driver < 13 && node >= 24) throw crashes(versions, "Run: npm install better-sqlite3@13");
   return require("better-sqlite3") as typeof Database;
 }
@@ -40,18 +48,23 @@ function installedVersion(): string {
 }
 
 function crashes({ driver, node }: { driver: string; node: string }, help: string): SignalboxError {
-  return new SignalboxError("store_unsupported", `better-sqlite3 ${driver} crashes Node ${node}.`, help);
+  return new SignalboxError(
+    "store_unsupported",
+    `better-sqlite3 ${driver} crashes Node ${node}.`,
+    help,
+  );
 }
 
 /**
- * @returns an error if `cause` means that the driver's compiled part is missing or for another Node. The `bindings` package
- *   gives no code, so its message is compared.
+ * @returns an error if `cause` means that the driver's compiled part is missing or for another
+ * Node. The `bindings` package gives no code, so its message is compared.
  */
 export function missingBinaryError(cause: unknown): SignalboxError | undefined {
   if (!(cause instanceof Error)) return undefined;
   const code = "code" in cause ? cause.code : undefined;
   const isMissing = code === "ERR_DLOPEN_FAILED" || code === "MODULE_NOT_FOUND";
-  if (!isMissing && !cause.message.startsWith("Could not locate the bindings file")) return undefined;
+  if (!isMissing && !cause.message.startsWith("Could not locate the bindings file"))
+    return undefined;
   return new SignalboxError(
     "store_unsupported",
     `better-sqlite3 has no binary that Node ${process.versions.node} on ${process.platform}-${process.arch} can load.`,
@@ -63,7 +76,8 @@ export function missingBinaryError(cause: unknown): SignalboxError | undefined {
 /** @throws SignalboxError `store_unsupported` */
 export function checkSqliteVersion(version: string): void {
   const found = version.split(".").map(Number);
-  const difference = OLDEST_SQLITE.map((part, index) => (found[index] ?? 0) - part).find((part) => part !== 0) ?? 0;
+  const difference =
+    OLDEST_SQLITE.map((part, index) => (found[index] ?? 0) - part).find((part) => part !== 0) ?? 0;
   if (difference >= 0) return;
   throw new SignalboxError(
     "store_unsupported",

@@ -7,7 +7,10 @@ const AGES = [
   { unit: "min", size: 60_000, from: 60_000 },
 ] as const;
 
-/** A length of time in one unit, rounded down: `3 h`, `12 s`. Less than a second is `0 s`. The sign is left out. */
+/**
+ * A length of time in one unit, rounded down: `3 h`, `12 s`. Less than a second is `0 s`. The sign
+ * is left out.
+ */
 export function formatAge(ms: number): string {
   const length = Math.abs(ms);
   const { unit, size } = AGES.find(({ from }) => length >= from) ?? { unit: "s", size: 1000 };

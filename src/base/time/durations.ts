@@ -3,8 +3,8 @@ export interface DurationStats {
   /** The number of operations since the start. */
   count: number;
   /**
-   * The median of the last 512 durations, in milliseconds; 0 when there was none. `p99Ms` and `maxMs` are of the same
-   * durations.
+   * The median of the last 512 durations, in milliseconds; 0 when there was none. `p99Ms` and
+   * `maxMs` are of the same durations.
    */
   p50Ms: number;
   p99Ms: number;

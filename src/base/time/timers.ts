@@ -1,8 +1,8 @@
 import type { Clock } from "./clock.js";
 
 /**
- * The returned function runs `work` once at the end of the event loop's turn, however often it is called. By then the turn's
- * requests and results of commits have been handled.
+ * The returned function runs `work` once at the end of the event loop's turn, however often it is
+ * called. By then the turn's requests and results of commits have been handled.
  */
 export function oncePerTurn(work: () => void): () => void {
   return once(work, setImmediate);
@@ -25,12 +25,18 @@ function once(work: () => void, schedule: (run: () => void) => void): () => void
   };
 }
 
-/** Resolves in the next turn of the event loop: the promises that have resolved by now are handled before. */
+/**
+ * Resolves in the next turn of the event loop: the promises that have resolved by now are handled
+ * before.
+ */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Resolves with the result of `work`, or with `late` after `timeoutMs`. The work then continues, and its result is dropped. */
+/**
+ * Resolves with the result of `work`, or with `late` after `timeoutMs`. The work then continues,
+ * and its result is dropped.
+ */
 export function withDeadline<Result, Late>(
   work: Promise<Result>,
   clock: Clock,

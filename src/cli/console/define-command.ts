@@ -9,20 +9,25 @@ export interface CommandContext {
 
 export type Example = readonly [line: string, effect: string];
 
-export function withExamples(command: CommandUnknownOpts, examples: readonly [Example, ...Example[]]): void {
+export function withExamples(
+  command: CommandUnknownOpts,
+  examples: readonly [Example, ...Example[]],
+): void {
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 
 /**
- * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe. The package is usually installed in
- * a project, where a shell does not find `signalbox` without `npx`.
+ * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe. The package is
+ * usually installed in a project, where a shell does not find `signalbox` without `npx`.
  */
 export function byNpx(line: string): string {
   return line.replaceAll(/(?<=^|[ (])(?<!npx )signalbox /g, "npx signalbox ");
 }
 
-export type OptionsOf<Add extends (...args: never[]) => CommandUnknownOpts> = ReturnType<ReturnType<Add>["opts"]>;
+export type OptionsOf<Add extends (...args: never[]) => CommandUnknownOpts> = ReturnType<
+  ReturnType<Add>["opts"]
+>;
 
 /** Makes `run` the action of the command. `run` returns the exit code, if it is not 0. */
 export function runs<Args extends unknown[], Options extends OptionValues>(
@@ -32,7 +37,8 @@ export function runs<Args extends unknown[], Options extends OptionValues>(
 ): void {
   command.action(async () => {
     context.outcome.commandName = commandPath(command);
-    context.outcome.exitCode = (await run(...command.processedArgs, command.opts(), context)) ?? EXIT.ok;
+    context.outcome.exitCode =
+      (await run(...command.processedArgs, command.opts(), context)) ?? EXIT.ok;
   });
 }
 

@@ -16,11 +16,15 @@ interface InterruptionParts {
 const CLEAN_UP_MS = 5000;
 
 /**
- * npm and npx repeat a Ctrl-C that the terminal has already sent to the command. A second signal within this time is ignored.
+ * npm and npx repeat a Ctrl-C that the terminal has already sent to the command. A second signal
+ * within this time is ignored.
  */
 const SAME_MS = 300;
 
-/** The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms later, ends the process. */
+/**
+ * The first SIGINT (Ctrl-C) or SIGTERM asks the command to end. A second one, more than 300 ms
+ * later, ends the process.
+ */
 export function createInterruption({ clock, note, exit }: InterruptionParts) {
   const controller = new AbortController();
   const signal: AbortSignal = controller.signal;
@@ -43,7 +47,8 @@ export function createInterruption({ clock, note, exit }: InterruptionParts) {
         return;
       }
       firstAt = clock.elapsed();
-      // Calls that are aborted reject with this reason, so it is an AbortError like the default reason.
+      // Calls that are aborted reject with this reason, so it is an AbortError like the default
+      // reason.
       controller.abort(new DOMException(name, "AbortError"));
       clock.setTimeout(exitNow, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
     },

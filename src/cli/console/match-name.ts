@@ -12,7 +12,9 @@ export function selectByName<Item>(
   for (const [option, each] of Object.entries({ only, skip })) {
     const useless = each.find((pattern) => !all.some((item) => matchesName(nameOf(item), pattern)));
     if (useless !== undefined)
-      throw usageError(`--${option} ${echoed(useless)}: nothing matches; try --${option} ${example}`);
+      throw usageError(
+        `--${option} ${echoed(useless)}: nothing matches; try --${option} ${example}`,
+      );
   }
   const matchesAny = (item: Item, each: readonly string[]): boolean =>
     each.some((pattern) => matchesName(nameOf(item), pattern));
@@ -21,7 +23,9 @@ export function selectByName<Item>(
   return chosen;
 }
 
-/** A pattern with a `*` must match the whole name. A pattern without `*` must be a part of the name. */
+/**
+ * A pattern with a `*` must match the whole name. A pattern without `*` must be a part of the name.
+ */
 function matchesName(name: string, pattern: string): boolean {
   if (!pattern.includes("*")) return name.includes(pattern);
   const source = pattern

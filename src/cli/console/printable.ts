@@ -2,7 +2,9 @@ import { visible as printable } from "../../base/text/visible-text.js";
 
 export { printable };
 
-/** A typed or stored text for use inside a message, shortened so that the message stays readable. */
+/**
+ * A typed or stored text for use inside a message, shortened so that the message stays readable.
+ */
 export function echoed(text: string): string {
   return shortened(text, 81);
 }
@@ -17,5 +19,7 @@ const SHOWN_NAMES = 5;
 
 export function someNames(names: readonly string[]): string {
   const others = names.length - SHOWN_NAMES;
-  return others <= 0 ? names.join(", ") : `${names.slice(0, SHOWN_NAMES).join(", ")} and ${others} more`;
+  return others <= 0
+    ? names.join(", ")
+    : `${names.slice(0, SHOWN_NAMES).join(", ")} and ${others} more`;
 }

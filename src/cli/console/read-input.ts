@@ -32,13 +32,18 @@ export function readBytes(file: string, what = file): Buffer {
   return readFrom(what, () => readFileSync(file));
 }
 
-/** The variables of an `.env` file and of `env`. If both have a variable, the value in `env` is used. `env` is not changed. */
+/**
+ * The variables of an `.env` file and of `env`. If both have a variable, the value in `env` is
+ * used. `env` is not changed.
+ */
 export function readDotenv(file: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...parseEnv(readBytes(file).toString()), ...env };
 }
 
 async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  // Without this error the command would wait until the user types the input, and would seem to hang.
-  if (stdin.isTTY) throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
+  // Without this error the command would wait until the user types the input, and would seem to
+  // hang.
+  if (stdin.isTTY)
+    throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   return buffer(addAbortSignal(signal, stdin));
 }

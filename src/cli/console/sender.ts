@@ -5,7 +5,9 @@ import type { Terminal } from "./terminal.js";
 import { usageError } from "./exit.js";
 import { collect, httpUrl } from "./parse-option.js";
 
-export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(SENDER_NAMES);
+export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(
+  SENDER_NAMES,
+);
 export const PUBLIC_URL = new Option(
   "--public-url <url>",
   "with --sender twilio: the address that Twilio has",
@@ -19,32 +21,45 @@ export const SENDER_HEADER = new Option(
   "with --sender: a header that it sends, such as 'X-GitHub-Event: push' (repeatable)",
 ).argParser((text: string, before: readonly string[] | undefined) => {
   if (/^\s*[\w-]+\s*:/.test(text)) return collect(text, before);
-  throw new InvalidArgumentError("Expected a name, a colon and a value, such as 'X-GitHub-Event: push'.");
+  throw new InvalidArgumentError(
+    "Expected a name, a colon and a value, such as 'X-GitHub-Event: push'.",
+  );
 });
 
-/** The sender that was chosen, by default the service. Imported here, so that --help starts faster. @param secret the first one */
+/**
+ * The sender that was chosen, by default the service. Imported here, so that --help starts faster.
+ * @param secret the first one
+ */
 export async function senderOf(
   options: { sender?: SenderName; publicUrl?: string },
   secret?: string,
 ): Promise<AnySender> {
   const { sender = "signals", publicUrl } = options;
-  if (sender === "twilio" && publicUrl === undefined) throw usageError("--sender twilio needs --public-url <url>");
+  if (sender === "twilio" && publicUrl === undefined)
+    throw usageError("--sender twilio needs --public-url <url>");
   const { builtInSender } = await import("../../kit/senders/built-in.js");
   return builtInSender(sender, { publicUrl, secret }) as AnySender;
 }
 
 /** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */
-export function headersOf(lines: readonly string[], { signatureHeader }: AnySender): Record<string, string> {
+export function headersOf(
+  lines: readonly string[],
+  { signatureHeader }: AnySender,
+): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const line of lines) {
-    const [, name = signatureHeader, value = line.trim()] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
+    const [, name = signatureHeader, value = line.trim()] =
+      /^\s*([\w-]+)\s*:\s*(.*?)\s*$/s.exec(line) ?? [];
     // An empty signature is a missing one.
     if (value !== "" || name.toLowerCase() !== signatureHeader) headers[name.toLowerCase()] = value;
   }
   return headers;
 }
 
-/** The headers that were given for the body of a file. Those of the sender's sample that fill them up are noted, since one may be the type. */
+/**
+ * The headers that were given for the body of a file. Those of the sender's sample that fill them
+ * up are noted, since one may be the type.
+ */
 export function headersForFile(
   lines: readonly string[],
   sender: AnySender,

@@ -1,7 +1,10 @@
 import { widthOf } from "./wrap.js";
 
 /** Lines with aligned columns and two spaces between them. Cells can have colours. */
-export function formatTable(rows: readonly (readonly string[])[], leastWidths: readonly number[] = []): string[] {
+export function formatTable(
+  rows: readonly (readonly string[])[],
+  leastWidths: readonly number[] = [],
+): string[] {
   const widths = [...leastWidths];
   for (const row of rows) {
     row.forEach((cell, column) => {
@@ -9,7 +12,9 @@ export function formatTable(rows: readonly (readonly string[])[], leastWidths: r
     });
   }
   return rows.map((row) => {
-    const padded = row.map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)));
+    const padded = row.map(
+      (cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)),
+    );
     return padded.join("  ").trimEnd();
   });
 }

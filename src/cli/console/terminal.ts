@@ -10,8 +10,8 @@ const STYLES = ["bold", "dim", "red", "green", "yellow"] as const;
 export type Paint = Readonly<Record<(typeof STYLES)[number], (text: string) => string>>;
 
 /**
- * Data and verdicts go to `print`, `printJson` and `write` (stdout); everything else to `note` (stderr). On a terminal `print` and
- * `note` break long lines between words.
+ * Data and verdicts go to `print`, `printJson` and `write` (stdout); everything else to `note`
+ * (stderr). On a terminal `print` and `note` break long lines between words.
  */
 export interface Terminal {
   print(line: string): void;
@@ -19,13 +19,22 @@ export interface Terminal {
   /** Writes data as they are. Resolves when stdout accepts more data. */
   write(data: string | Uint8Array): Promise<void>;
   note(line: string): void;
-  /** Shows the progress of long work on stderr, if stderr is a terminal and stdout is not. `null` removes the line. */
+  /**
+   * Shows the progress of long work on stderr, if stderr is a terminal and stdout is not. `null`
+   * removes the line.
+   */
   progress(text: string | null): void;
-  /** Resolves when all is written, or nobody reads. @throws CliError, because a full disk must not look like success */
+  /**
+   * Resolves when all is written, or nobody reads. @throws CliError, because a full disk must not
+   * look like success
+   */
   flush(): Promise<void>;
   /** The reader of stdout has ended (`| head`), or stdout failed. Further output is dropped. */
   readonly isClosed: boolean;
-  /** Resolves when a line could not be printed, because the reader of stdout has ended. Node does not tell it earlier. */
+  /**
+   * Resolves when a line could not be printed, because the reader of stdout has ended. Node does
+   * not tell it earlier.
+   */
   readonly closed: Promise<void>;
   /** The width of stdout; `Infinity` if it is not a terminal. */
   readonly columns: number;
@@ -33,10 +42,14 @@ export interface Terminal {
   readonly notePaint: Paint;
 }
 
-type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & { isTTY?: boolean; columns?: number };
+type Output = Pick<WriteStream, "write" | "on" | "once" | "off"> & {
+  isTTY?: boolean;
+  columns?: number;
+};
 
 /** Some terminals report 0 columns. */
-const columnsOf = ({ isTTY, columns = 0 }: Output): number => (isTTY === true && columns > 0 ? columns : Infinity);
+const columnsOf = ({ isTTY, columns = 0 }: Output): number =>
+  isTTY === true && columns > 0 ? columns : Infinity;
 
 export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.ProcessEnv): Terminal {
   let isClosed = false;
@@ -79,8 +92,10 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
       });
     },
     async flush() {
-      // The error event is emitted a tick after the callback of its write, so this waits one tick more.
-      if (!isClosed) await new Promise<void>((resolve) => stdout.write("", () => setImmediate(resolve)));
+      // The error event is emitted a tick after the callback of its write, so this waits one tick
+      // more.
+      if (!isClosed)
+        await new Promise<void>((resolve) => stdout.write("", () => setImmediate(resolve)));
       if (failure !== null) throw environmentError(`cannot write to stdout (${failure})`);
     },
     note(line) {
@@ -102,7 +117,8 @@ export function createTerminal(stdout: Output, stderr: Output, env: NodeJS.Proce
 
 function createPaint(stream: Output, env: NodeJS.ProcessEnv): Paint {
   const isOn = stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
-  // Without validation, because Node would look at stdout alone and at the variables of the process.
+  // Without validation, because Node would look at stdout alone and at the variables of the
+  // process.
   const paint = (style: (typeof STYLES)[number]) => (text: string) =>
     isOn ? styleText(style, text, { validateStream: false }) : text;
   const entries = STYLES.map((style) => [style, paint(style)]);

@@ -4,7 +4,8 @@ export type AnswerTimes = NonNullable<ReturnType<typeof answerTimes>>;
 export function answerTimes(durations: readonly number[]) {
   if (durations.length === 0) return null;
   const sorted = durations.toSorted((a, b) => a - b);
-  const quantile = (part: number): number => rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
+  const quantile = (part: number): number =>
+    rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
   return { count: sorted.length, p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) };
 }
 

@@ -8,7 +8,10 @@ export interface Answered {
   kind: "answer";
   status: number;
   headers: IncomingHttpHeaders;
-  /** The complete body, for checks only. Do not print it, because it may quote a secret: print `shown`. */
+  /**
+   * The complete body, for checks only. Do not print it, because it may quote a secret: print
+   * `shown`.
+   */
   body: string;
   /** For printing: the body without the secrets and signatures that a bad receiver may quote. */
   shown: string;
@@ -25,7 +28,10 @@ export function isSuccess(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
 }
 
-/** Whether the answer is a 4xx. A 5xx is not a refusal, and neither is a missing answer: the service then sends again. */
+/**
+ * Whether the answer is a 4xx. A 5xx is not a refusal, and neither is a missing answer: the service
+ * then sends again.
+ */
 export function isRefusal(answer: Answer): answer is Answered {
   return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
 }
@@ -55,7 +61,10 @@ export function errorCodeIn(answer: Answer): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Such as `401 signature_missing` or `200 duplicate`. With `inFull` the text quotes the body after the status. */
+/**
+ * Such as `401 signature_missing` or `200 duplicate`. With `inFull` the text quotes the body after
+ * the status.
+ */
 export function describeAnswer(answer: Answer, inFull: boolean): string {
   if (answer.kind === "unreachable") return `no connection (${answer.code})`;
   if (answer.kind === "broken") return `no answer (${answer.code})`;
@@ -63,10 +72,15 @@ export function describeAnswer(answer: Answer, inFull: boolean): string {
   return `${answer.status} ${shortened(summary ?? answer.shown.trim(), 60)}`.trim();
 }
 
-/** Shortens an answer of a signalbox receiver to its last property: `{"received":true,"duplicate":true}` → "duplicate". */
+/**
+ * Shortens an answer of a signalbox receiver to its last property:
+ * `{"received":true,"duplicate":true}` → "duplicate".
+ */
 function summaryOf(body: unknown): string | null {
   if (!isJsonObject(body)) return null;
-  const isOwn = Object.entries(body).every(([name, value]) => value === true || name === "challenge");
+  const isOwn = Object.entries(body).every(
+    ([name, value]) => value === true || name === "challenge",
+  );
   return isOwn ? (Object.keys(body).at(-1) ?? null) : null;
 }
 
@@ -81,25 +95,31 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
 
 /**
  * How the answer of a receiver is judged.
- * - `exact`: it must have the status, and the code or the body, that the case expects. Only receivers made
- *   with signalbox answer with these codes and bodies.
+ * - `exact`: it must have the status, and the code or the body, that the case expects. Only
+ *   receivers made with signalbox answer with these codes and bodies.
  * - `exact-or-duplicate`: like `exact`, but the body may also contain `"duplicate":true`.
  * - `status`: it must have the status that the case expects.
- * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's document requires.
+ * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's
+ *   document requires.
  */
-export type Wanted = "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
+export type Wanted =
+  "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
 
-export const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> = {
-  exact: isExact,
-  "exact-or-duplicate": (answer, expected) =>
-    isExact(answer, expected) ||
-    (isJsonObject(expected.body) && isExact(answer, { ...expected, body: { ...expected.body, duplicate: true } })),
-  status: hasStatus,
-  accepted: isSuccess,
-  refused: isRefusal,
-  challenge: (answer, { body }) =>
-    isSuccess(answer) && isJsonObject(body) && propertyIn(answer, "challenge") === body["challenge"],
-};
+export const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> =
+  {
+    exact: isExact,
+    "exact-or-duplicate": (answer, expected) =>
+      isExact(answer, expected) ||
+      (isJsonObject(expected.body) &&
+        isExact(answer, { ...expected, body: { ...expected.body, duplicate: true } })),
+    status: hasStatus,
+    accepted: isSuccess,
+    refused: isRefusal,
+    challenge: (answer, { body }) =>
+      isSuccess(answer) &&
+      isJsonObject(body) &&
+      propertyIn(answer, "challenge") === body["challenge"],
+  };
 
 function hasStatus(answer: Answer, { status }: Expectation): boolean {
   return answer.kind === "answer" && answer.status === status;
@@ -120,5 +140,7 @@ const DESCRIPTIONS: Partial<Record<Wanted, string>> = {
 /** Such as `2xx`, `401 signature_missing` or `405`. */
 export function describeWanted(wanted: Wanted, { status, code, body }: Expectation): string {
   const exact = code ?? summaryOf(body) ?? "";
-  return DESCRIPTIONS[wanted] ?? (wanted === "status" ? String(status) : `${status} ${exact}`.trim());
+  return (
+    DESCRIPTIONS[wanted] ?? (wanted === "status" ? String(status) : `${status} ${exact}`.trim())
+  );
 }

@@ -5,8 +5,13 @@ import type { AfterSigning, Delivery, Expectation, FixtureFolder } from "./fixtu
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
 
-/** The changes that `afterSigning` of a case can make to the signed bytes. The signature does not match the changed bytes. */
-export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string; apply: (body: Buffer) => Buffer }>> = {
+/**
+ * The changes that `afterSigning` of a case can make to the signed bytes. The signature does not
+ * match the changed bytes.
+ */
+export const AFTER_SIGNING: Readonly<
+  Record<AfterSigning, { description: string; apply: (body: Buffer) => Buffer }>
+> = {
   "change-byte": { description: "one byte changed after signing", apply: changeByte },
   "append-newline": {
     description: "a line end appended after signing",
@@ -16,7 +21,10 @@ export const AFTER_SIGNING: Readonly<Record<AfterSigning, { description: string;
     description: "the JSON parsed and written again after signing",
     apply: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
   },
-  truncate: { description: "the last byte cut off after signing", apply: (body) => body.subarray(0, -1) },
+  truncate: {
+    description: "the last byte cut off after signing",
+    apply: (body) => body.subarray(0, -1),
+  },
   empty: { description: "the body emptied after signing", apply: () => Buffer.alloc(0) },
   gzip: { description: "compressed after signing", apply: (body) => gzipSync(body) },
 };
@@ -38,7 +46,9 @@ export interface BuildContext {
 
 export type BuiltDelivery = ReturnType<typeof buildDelivery>;
 
-/** Prepares a case. All its sendings have the same content, so a repeated sending has the same id. */
+/**
+ * Prepares a case. All its sendings have the same content, so a repeated sending has the same id.
+ */
 export function buildDelivery(delivery: Delivery, context: BuildContext) {
   const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
   const challenge = challengeIn(content);
@@ -65,7 +75,11 @@ export function buildDelivery(delivery: Delivery, context: BuildContext) {
     /** The expected answer to the sending with this index, with the placeholders filled. */
     expected(index: number): Expectation {
       const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
-      if (!isJsonObject(expected.body) || expected.body["challenge"] !== "{challenge}" || challenge === null) {
+      if (
+        !isJsonObject(expected.body) ||
+        expected.body["challenge"] !== "{challenge}" ||
+        challenge === null
+      ) {
         return expected;
       }
       return { ...expected, body: { ...expected.body, challenge } };
@@ -84,7 +98,11 @@ function padded(content: Buffer, bytes: number): Buffer {
   return Buffer.concat([content, Buffer.alloc(Math.max(0, bytes - content.length), " ")]);
 }
 
-function signatureHeaders(delivery: Delivery, body: Buffer, context: BuildContext): (readonly [string, string])[] {
+function signatureHeaders(
+  delivery: Delivery,
+  body: Buffer,
+  context: BuildContext,
+): (readonly [string, string])[] {
   if (delivery.header === null) return [];
   const timestamp = Math.floor(Date.now() / 1000) + (delivery.skewSeconds ?? 0);
   const secret = delivery.secret === "other" ? context.otherSecret : context.secret;
@@ -96,7 +114,10 @@ function signatureHeaders(delivery: Delivery, body: Buffer, context: BuildContex
     ["{V1}", v1.toUpperCase()],
   ]);
   const template = delivery.header ?? "t={t},v1={v1}";
-  const line = [SIGNATURE_HEADER, template.replaceAll(/\{\w+\}/g, (name) => values.get(name) ?? name)] as const;
+  const line = [
+    SIGNATURE_HEADER,
+    template.replaceAll(/\{\w+\}/g, (name) => values.get(name) ?? name),
+  ] as const;
   return delivery.headerTwice === true ? [line, line] : [line];
 }
 

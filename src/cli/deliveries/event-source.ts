@@ -9,7 +9,9 @@ import { echoed } from "../console/printable.js";
 import { readInput } from "../console/read-input.js";
 import { isJsonObject, jsonObjectIn } from "./restamp.js";
 
-/** The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`. */
+/**
+ * The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`.
+ */
 export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
 const OTHER_TYPES = new Map([
@@ -19,15 +21,27 @@ const OTHER_TYPES = new Map([
   ["webhook.verification", "events/webhook.verification"],
 ]);
 
-/** Reads `TYPE|FILE`: the fixture of a type, a file, or stdin for `-`. A type takes precedence over a file of that name. */
-export async function readEventSource(source: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
-  const fixture = (SIGNAL_TYPES as readonly string[]).includes(source) ? `signals/${source}` : OTHER_TYPES.get(source);
+/**
+ * Reads `TYPE|FILE`: the fixture of a type, a file, or stdin for `-`. A type takes precedence over
+ * a file of that name.
+ */
+export async function readEventSource(
+  source: string,
+  cli: Pick<Cli, "stdin" | "signal">,
+): Promise<Buffer> {
+  const fixture = (SIGNAL_TYPES as readonly string[]).includes(source)
+    ? `signals/${source}`
+    : OTHER_TYPES.get(source);
   if (fixture !== undefined) return readInput(`${PACKAGED_FIXTURES}${fixture}.json`, cli);
-  if (source === "-" || statSync(source, { throwIfNoEntry: false }) !== undefined) return readInput(source, cli);
-  if (/[./\\]/.test(source)) throw environmentError(`cannot read ${echoed(source)}: there is no such file`);
+  if (source === "-" || statSync(source, { throwIfNoEntry: false }) !== undefined)
+    return readInput(source, cli);
+  if (/[./\\]/.test(source))
+    throw environmentError(`cannot read ${echoed(source)}: there is no such file`);
   const meant = nearMiss(source, [...SIGNAL_TYPES, "test", "verification"]);
   const advice =
-    meant === undefined ? "use a type such as price_increased, test or verification" : `did you mean ${meant}?`;
+    meant === undefined
+      ? "use a type such as price_increased, test or verification"
+      : `did you mean ${meant}?`;
   throw usageError(`"${echoed(source)}" is neither a file nor a signal type; ${advice}`);
 }
 
@@ -35,7 +49,9 @@ export async function readEventSource(source: string, cli: Pick<Cli, "stdin" | "
 export function parseEventSource(bytes: Buffer, source: string): Record<string, unknown> {
   const event = jsonObjectIn(bytes);
   if (event !== null) return event;
-  throw usageError(`${echoed(source)} contains no JSON object: use --as-is to send its bytes unchanged`);
+  throw usageError(
+    `${echoed(source)} contains no JSON object: use --as-is to send its bytes unchanged`,
+  );
 }
 
 export interface Assignment {
@@ -43,12 +59,17 @@ export interface Assignment {
   value: unknown;
 }
 
-/** Reads `path=value` of `--set`. The value is read as JSON if possible, otherwise as text: `5` is a number, `"5"` is text. */
+/**
+ * Reads `path=value` of `--set`. The value is read as JSON if possible, otherwise as text: `5` is a
+ * number, `"5"` is text.
+ */
 export function parseAssignment(text: string): Assignment {
   const equals = text.indexOf("=");
   const path = text.slice(0, Math.max(0, equals)).split(".");
   if (equals < 1 || path.includes("")) {
-    throw usageError(`--set needs path=value, such as data.product.slug=acme, not "${echoed(text)}"`);
+    throw usageError(
+      `--set needs path=value, such as data.product.slug=acme, not "${echoed(text)}"`,
+    );
   }
   if (path.includes("__proto__")) throw usageError("--set cannot set __proto__");
   const raw = text.slice(equals + 1);
@@ -56,8 +77,14 @@ export function parseAssignment(text: string): Assignment {
   return { path, value: json.ok ? json.value : raw };
 }
 
-/** Copies the event and sets the values. Missing objects are added; a number in a path is the index of an array element. */
-export function setPaths(event: Record<string, unknown>, assignments: readonly Assignment[]): Record<string, unknown> {
+/**
+ * Copies the event and sets the values. Missing objects are added; a number in a path is the index
+ * of an array element.
+ */
+export function setPaths(
+  event: Record<string, unknown>,
+  assignments: readonly Assignment[],
+): Record<string, unknown> {
   const copy = structuredClone(event);
   for (const assignment of assignments) setPath(copy, assignment);
   return copy;
@@ -66,13 +93,18 @@ export function setPaths(event: Record<string, unknown>, assignments: readonly A
 function setPath(root: Record<string, unknown>, { path, value }: Assignment): void {
   let node: Record<string, unknown> = root;
   path.slice(0, -1).forEach((name, depth) => {
-    // Only own properties are followed, because `constructor.prototype` would lead to an object outside the event.
+    // Only own properties are followed, because `constructor.prototype` would lead to an object
+    // outside the event.
     const next: unknown = Object.hasOwn(node, name) ? node[name] : undefined;
     if (next === undefined || next === null) node = node[name] = {};
     else if (isJsonObject(next) || Array.isArray(next)) node = next as Record<string, unknown>;
-    else throw usageError(`--set cannot set a value in ${path.slice(0, depth + 1).join(".")}: it is not an object`);
+    else
+      throw usageError(
+        `--set cannot set a value in ${path.slice(0, depth + 1).join(".")}: it is not an object`,
+      );
   });
   const last = path.at(-1) as string;
-  if (Array.isArray(node) && !/^\d{1,6}$/.test(last)) throw usageError(`--set: ${last} is not an array index`);
+  if (Array.isArray(node) && !/^\d{1,6}$/.test(last))
+    throw usageError(`--set: ${last} is not an array index`);
   node[last] = value;
 }

@@ -14,7 +14,10 @@ interface Cause extends Fault {
   pattern: RegExp;
 }
 
-/** Explains an answer that is neither the expected answer nor a refusal of the signature, or why there is no answer. */
+/**
+ * Explains an answer that is neither the expected answer nor a refusal of the signature, or why
+ * there is no answer.
+ */
 export function explainAnswer(answer: Answer, timeoutMs: number): Fault {
   if (answer.kind === "unreachable") return noConnection(answer.code);
   if (answer.kind === "broken") return noAnswer(answer.code, timeoutMs);
@@ -128,7 +131,8 @@ const SET_UP: readonly Cause[] = [
   {
     pattern: /^timestamp_out_of_tolerance$/,
     id: "clock_skewed",
-    found: "the receiver refuses a signature that was made now, so its clock differs from this machine's",
+    found:
+      "the receiver refuses a signature that was made now, so its clock differs from this machine's",
     fix: "Set both clocks by NTP (compare them with `timedatectl` or `date -u`).",
   },
 ];
@@ -156,7 +160,8 @@ const BY_STATUS: readonly Cause[] = [
   {
     pattern: /^(401|403|407|429)$/,
     id: "login_required",
-    found: "a program in front of the receiver refuses the request (a login, a firewall, a rate limit)",
+    found:
+      "a program in front of the receiver refuses the request (a login, a firewall, a rate limit)",
     fix: "Exempt this path from that program: the receiver itself refuses forgeries by their signature.",
   },
   {
@@ -187,7 +192,10 @@ function explainStatus({ status, headers }: Answered): Fault {
   const { location } = headers;
   const key = headers["www-authenticate"] === undefined ? String(status) : "401";
   const { id, found, fix } = firstCause(BY_STATUS, key) as Fault;
-  const target = id === "redirected" && location !== undefined ? ` to ${echoed(withoutSecretParts(location))}` : "";
+  const target =
+    id === "redirected" && location !== undefined
+      ? ` to ${echoed(withoutSecretParts(location))}`
+      : "";
   return { id, found: `${status}: ${found}${target}`, fix };
 }
 
@@ -195,7 +203,9 @@ function firstCause(causes: readonly Cause[], text: string): Fault | undefined {
   return causes.find(({ pattern }) => pattern.test(text));
 }
 
-/** The target without query, fragment, user name and password, because these may contain a secret. */
+/**
+ * The target without query, fragment, user name and password, because these may contain a secret.
+ */
 function withoutSecretParts(location: string): string {
   return location.replace(/[?#].*$/s, "").replace(/\/\/[^/@]*@/, "//");
 }

@@ -4,7 +4,10 @@ import { readable } from "../../kit/senders/engine/define-sender.js";
 import { SENDER_NAMES } from "../../kit/senders/sender-names.js";
 import type { AnySender, Reading } from "../../kit/senders/engine/sender.js";
 import { ParsedSignature, type Signature } from "../../kit/senders/signature/header.js";
-import { verifyParsedSignature, type SignatureProblem } from "../../kit/senders/signature/verify.js";
+import {
+  verifyParsedSignature,
+  type SignatureProblem,
+} from "../../kit/senders/signature/verify.js";
 import { bodyVariants } from "./body-variants.js";
 import { secretMistakes, type SecretMistake } from "./secret-mistakes.js";
 
@@ -46,18 +49,27 @@ export function explainDelivery(delivery: CapturedDelivery): Explanation {
     if (other.length > 0) return refused(reason, { causes: other });
     if (reason === "signature_malformed") return refused(reason, causesOfMalformed(delivery));
     const needed = sender.signedHeaders.filter((name) => headers[name] === undefined).join(", ");
-    return refused(reason, { causes: [`a header of the signature of ${sender.name} was not given: ${needed}`] });
+    return refused(reason, {
+      causes: [`a header of the signature of ${sender.name} was not given: ${needed}`],
+    });
   }
-  const found = verifyParsedSignature(signature, { body, secrets, toleranceSeconds: Infinity, now: 0 });
+  const found = verifyParsedSignature(signature, {
+    body,
+    secrets,
+    toleranceSeconds: Infinity,
+    now: 0,
+  });
   if (!found.ok) return refused(found.reason, causesOfMismatch(signature, delivery));
   const { timestamp, secretIndex } = found;
   const ageSeconds = timestamp === null ? null : nowSeconds - timestamp;
   if (ageSeconds === null || Math.abs(ageSeconds) <= toleranceSeconds) {
-    const reading = sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers)) };
+    const reading =
+      sender.name === "signals" ? {} : { reading: sender.read(readable(body, headers)) };
     return { valid: true, ageSeconds, secretIndex, ...reading };
   }
   const when = ageSeconds >= 0 ? `${ageSeconds} s ago` : `${-ageSeconds} s in the future`;
-  const advice = ageSeconds >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
+  const advice =
+    ageSeconds >= 0 ? ". For an old capture, set --now to the second at which it arrived" : "";
   const skew = `the digest matches, but it was signed ${when}, and the tolerance is ${toleranceSeconds} s. Check the clock${advice}`;
   return refused("timestamp_out_of_tolerance", { causes: [skew] });
 }
@@ -87,7 +99,10 @@ function causesOfMalformed(delivery: CapturedDelivery): Causes {
 
 const FORM = /^t=[0-9]{1,12},v1=[0-9a-f]{64}$/;
 
-/** Why a header of the service does not have its form; with the header as it should be, if that shows. */
+/**
+ * Why a header of the service does not have its form; with the header as it should be, if that
+ * shows.
+ */
 function findHeaderFault(header: string): { cause: string; fixed: string | null } {
   const dense = header.replaceAll(/\s/g, "");
   if (dense !== header && FORM.test(dense)) return { cause: "it contains spaces", fixed: dense };
@@ -101,16 +116,21 @@ function findHeaderFault(header: string): { cause: string; fixed: string | null 
 }
 
 function partAtFault(header: string): string {
-  if ((header.match(/v1=/g) ?? []).length > 1) return "it has more than one v1: it may have been sent twice";
-  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header)) return "it is only a digest: t=<unix seconds>, and v1= are missing";
+  if ((header.match(/v1=/g) ?? []).length > 1)
+    return "it has more than one v1: it may have been sent twice";
+  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header))
+    return "it is only a digest: t=<unix seconds>, and v1= are missing";
   if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
   const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];
   if (digest === undefined) return "it has no v1=<hex>";
-  if (/^[0-9a-f]*$/.test(digest) && digest.length !== 64) return `its v1 has ${digest.length} hex digits instead of 64`;
+  if (/^[0-9a-f]*$/.test(digest) && digest.length !== 64)
+    return `its v1 has ${digest.length} hex digits instead of 64`;
   return "it must be t=<1 to 12 digits>,v1=<64 hex digits>";
 }
 
-/** Tries the usual mistakes, one or two at a time, and returns those with which the digest matches. */
+/**
+ * Tries the usual mistakes, one or two at a time, and returns those with which the digest matches.
+ */
 function causesOfMismatch(signature: Signature, delivery: CapturedDelivery): Causes {
   const { sender, body, secrets } = delivery;
   const bodies = [
@@ -155,9 +175,15 @@ function causesOfMismatch(signature: Signature, delivery: CapturedDelivery): Cau
 
 const RIGHT = "a signer must sign the text of t, a dot, and the body";
 
-/** What a signer may have signed: first what is right, then for the service the usual mistakes of programs that sign. */
+/**
+ * What a signer may have signed: first what is right, then for the service the usual mistakes of
+ * programs that sign.
+ */
 function formsOf(signature: Signature): { cause: string; matches: Signature["matches"] }[] {
-  const right = { cause: "", matches: (body: Uint8Array, key: string) => signature.matches(body, key) };
+  const right = {
+    cause: "",
+    matches: (body: Uint8Array, key: string) => signature.matches(body, key),
+  };
   if (!(signature instanceof ParsedSignature)) return [right];
   const { timestampText: t, digestHex } = signature;
   const withPrefix = (prefix: string, cause: string) => ({
@@ -176,7 +202,11 @@ function formsOf(signature: Signature): { cause: string; matches: Signature["mat
 }
 
 /** The usual mistakes, with their keys as secrets of the sender. */
-export function senderMistakes(sender: AnySender, secret: string, other: "signer" | "receiver"): SecretMistake[] {
+export function senderMistakes(
+  sender: AnySender,
+  secret: string,
+  other: "signer" | "receiver",
+): SecretMistake[] {
   const mistakes = secretMistakes(secret, other);
   const isDecoded = sender.secretProblem("no base64!") !== null;
   if (!isDecoded) return mistakes;
@@ -186,15 +216,21 @@ export function senderMistakes(sender: AnySender, secret: string, other: "signer
     found: `the ${other} used the text of the secret as the key`,
     fix: "The key is the base64 after its prefix, decoded.",
   };
-  return [...mistakes.map((mistake) => ({ ...mistake, key: mistake.key.toString("base64") })), asText];
+  return [
+    ...mistakes.map((mistake) => ({ ...mistake, key: mistake.key.toString("base64") })),
+    asText,
+  ];
 }
 
 function otherSender({ sender, headers, body, secrets, url }: CapturedDelivery): string[] {
   const other = SENDER_NAMES.find((name) => {
     const signature =
-      name === sender.name ? undefined : builtInSender(name, { publicUrl: url })?.signature(headers, url);
+      name === sender.name
+        ? undefined
+        : builtInSender(name, { publicUrl: url })?.signature(headers, url);
     if (signature?.ok !== true) return false;
-    return verifyParsedSignature(signature, { body, secrets, toleranceSeconds: Infinity, now: 0 }).ok;
+    return verifyParsedSignature(signature, { body, secrets, toleranceSeconds: Infinity, now: 0 })
+      .ok;
   });
   return other === undefined ? [] : [`the delivery is one of ${other}: give --sender ${other}`];
 }

@@ -30,7 +30,9 @@ const delivery = z
     skewSeconds: z.int().optional(),
     header: z.string().nullable().optional(),
     headerTwice: z.boolean().optional(),
-    afterSigning: z.enum(["change-byte", "append-newline", "reserialise", "truncate", "empty", "gzip"]).optional(),
+    afterSigning: z
+      .enum(["change-byte", "append-newline", "reserialise", "truncate", "empty", "gzip"])
+      .optional(),
     padToBytes: z.int().min(0).optional(),
     chunked: z.boolean().optional(),
     repeat: z.int().min(1).max(1000).optional(),
@@ -39,7 +41,8 @@ const delivery = z
     expectRepeat: expectation.optional(),
   })
   .refine(
-    ({ event, body, bodyBase64 }) => [event, body, bodyBase64].filter((part) => part !== undefined).length === 1,
+    ({ event, body, bodyBase64 }) =>
+      [event, body, bodyBase64].filter((part) => part !== undefined).length === 1,
     {
       message: "exactly one of event, body and bodyBase64 is needed",
     },
@@ -60,7 +63,10 @@ export interface FixtureFolder {
 
 const OTHER_FILES = /^(deliveries|signatures|(senders|samples|payloads|market)\/.*)\.json$/;
 
-/** Every `.json` file below the folder is an event, except `deliveries.json`, `signatures.json` and those of other senders. */
+/**
+ * Every `.json` file below the folder is an event, except `deliveries.json`, `signatures.json` and
+ * those of other senders.
+ */
 export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {
   const files = filesOf(folder);
   const events = new Map<string, Record<string, unknown>>();
@@ -113,7 +119,10 @@ function readDeliveries(folder: string): Delivery[] {
   throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
 }
 
-/** Makes a case from an event file. The expected answer is the one that signalbox gives to such an event. */
+/**
+ * Makes a case from an event file. The expected answer is the one that signalbox gives to such an
+ * event.
+ */
 function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
   return { name, event: name, expect: { status: 200, body: answerTo(event) } };
 }
@@ -121,5 +130,7 @@ function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
 function answerTo(event: Record<string, unknown>): NonNullable<Expectation["body"]> {
   const parsed = parseEvent(Buffer.from(JSON.stringify(event)));
   if (parsed.kind === "unusable") return { received: true, quarantined: true };
-  return parsed.event.type === "webhook.verification" ? { challenge: "{challenge}" } : { received: true };
+  return parsed.event.type === "webhook.verification"
+    ? { challenge: "{challenge}" }
+    : { received: true };
 }

@@ -19,12 +19,27 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       "Send every fixture and hostile delivery, and compare the answers. The receiver treats the events as real: its " +
         "onSignal gets made-up signals, and unusable events stay in its quarantine.",
     )
-    .argument("[dir]", "a folder of events (*.json), also with a deliveries.json (default: the package's fixtures)")
-    .option("--url <url>", "the address of the receiver (with --dotenv the default is http://localhost:PORT)", httpUrl)
-    .option("--dotenv <file>", "a file with variables such as PORT; variables that are set win", notEmpty)
+    .argument(
+      "[dir]",
+      "a folder of events (*.json), also with a deliveries.json (default: the package's fixtures)",
+    )
+    .option(
+      "--url <url>",
+      "the address of the receiver (with --dotenv the default is http://localhost:PORT)",
+      httpUrl,
+    )
+    .option(
+      "--dotenv <file>",
+      "a file with variables such as PORT; variables that are set win",
+      notEmpty,
+    )
     .addOption(SECRET)
     .addOption(SECRET_FILE)
-    .option("--only <pattern>", "only cases whose name contains this, or matches it with a *", notEmpty)
+    .option(
+      "--only <pattern>",
+      "only cases whose name contains this, or matches it with a *",
+      notEmpty,
+    )
     .option("--skip <pattern>", "leave out such cases (repeatable)", collect)
     .option("--as-is", "keep the ids and times of the events; known ids are duplicates")
     .option("--concurrency <n>", "how many cases to send at a time", wholeNumber(1, 256), 1)
@@ -32,15 +47,23 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option("--json", "print NDJSON");
   withExamples(command, [
     [EXAMPLE, "Send all to a receiver on this machine"],
-    ["signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'", "Send some of them"],
-    ["signalbox replay ./captured --url http://localhost:3000/webhooks/signals", "Send your own events"],
+    [
+      "signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'",
+      "Send some of them",
+    ],
+    [
+      "signalbox replay ./captured --url http://localhost:3000/webhooks/signals",
+      "Send your own events",
+    ],
     [CLEAN_UP.replace("INBOX", "signals.db"), "Empty the receiver's quarantine afterwards"],
   ]);
   runs(command, context, async (folder, options, { cli }) => {
     const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
     const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);
     if (options.url === undefined && dotenv === undefined) {
-      throw usageError(`required option '--url <url>' not specified; type for example \`${EXAMPLE}\``);
+      throw usageError(
+        `required option '--url <url>' not specified; type for example \`${EXAMPLE}\``,
+      );
     }
     const url = options.url ?? receiverAddress(env);
     const [secret] = readSecrets(options, { env });
@@ -52,7 +75,12 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     const startedAt = performance.now();
     const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
     const rows = json ? "json" : "all";
-    const results = await replayDeliveries(target, deliveries, { asIs, concurrency, rows }, cli.terminal);
+    const results = await replayDeliveries(
+      target,
+      deliveries,
+      { asIs, concurrency, rows },
+      cli.terminal,
+    );
     const failed = failedNames(results);
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const ok = failed.length === 0;
@@ -60,9 +88,14 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     const { note, paint, print, printJson } = cli.terminal;
     if (json) printJson({ summary: { ok, total, failed, seconds } });
     else if (ok) print(paint.green(`all ${total} answers as expected, in ${seconds} s`));
-    else print(paint.red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`));
+    else
+      print(
+        paint.red(`${failed.length} of ${total} answers not as expected: ${someNames(failed)}`),
+      );
     if (failed.length > total / 2) {
-      note("most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause");
+      note(
+        "most answers are wrong: `npx signalbox doctor --url` with the same address finds the cause",
+      );
     }
     if (results.some(({ answer }) => isQuarantined(answer))) {
       note(`unusable events stay in the receiver's quarantine; to clean up:\n  $ ${CLEAN_UP}`);

@@ -6,7 +6,10 @@ import type { Delivery } from "./fixture-folder.js";
 import { createCaseSender, sendCases, type CaseResult, type Target } from "./send-cases.js";
 
 export interface ReplayOptions {
-  /** Send events with the ids and times of the fixtures. The receiver may answer a known id as a duplicate. @default false */
+  /**
+   * Send events with the ids and times of the fixtures. The receiver may answer a known id as a
+   * duplicate. @default false
+   */
   asIs?: boolean;
   /** @default 1 */
   concurrency?: number;
@@ -14,10 +17,16 @@ export interface ReplayOptions {
   rows: "all" | "failed" | "json";
 }
 
-/** The longest name of the fixtures has this width. The rest of a row with a longer name starts further right. */
+/**
+ * The longest name of the fixtures has this width. The rest of a row with a longer name starts
+ * further right.
+ */
 const WIDTH_OF_NAME = 39;
 
-/** Sends each delivery to a receiver of signalbox, compares the answer with the expected one, and prints it. */
+/**
+ * Sends each delivery to a receiver of signalbox, compares the answer with the expected one, and
+ * prints it.
+ */
 export async function replayDeliveries(
   target: Target,
   deliveries: readonly Delivery[],
@@ -54,7 +63,14 @@ function rowOf({ name, wanted, expected, answer, ok }: CaseResult, { paint }: Te
   return [paint.red("FAILED"), printable(name), `${actual}, not ${right}`];
 }
 
-function jsonOf({ delivery: { name }, sending, sendings, expected, answer, ok }: CaseResult): object {
+function jsonOf({
+  delivery: { name },
+  sending,
+  sendings,
+  expected,
+  answer,
+  ok,
+}: CaseResult): object {
   return { name, sending, sendings, expected, actual: actualOf(answer), ok };
 }
 

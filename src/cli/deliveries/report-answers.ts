@@ -22,17 +22,21 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
       const { answer } = sent;
       if (!isSuccess(answer)) failed += 1;
       if (answer.kind === "answer") times.push(answer.ms);
-      const outcome = answer.kind === "answer" ? String(answer.status) : describeAnswer(answer, false);
+      const outcome =
+        answer.kind === "answer" ? String(answer.status) : describeAnswer(answer, false);
       byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + 1);
       if (asJson) terminal.printJson(jsonOf(sent));
       else terminal.print(lineOf(sent, count, terminal));
       if (isQuarantined(answer)) quarantined += 1;
-      if (times.length % 16 === 0) terminal.progress(`${times.length} of ${count}, ${failed} failed`);
+      if (times.length % 16 === 0)
+        terminal.progress(`${times.length} of ${count}, ${failed} failed`);
     },
     get failed(): number {
       return failed;
     },
-    /** Prints the totals. With `asJson` they are an object; otherwise a single delivery has none. */
+    /**
+     * Prints the totals. With `asJson` they are an object; otherwise a single delivery has none.
+     */
     summarise(): void {
       if (quarantined > 0) {
         const text = `${quarantined} quarantined: the receiver keeps such an event, but cannot use it. To list them:`;
@@ -53,18 +57,24 @@ export function reportAnswers(terminal: Terminal, count: number, asJson: boolean
         const outcomes = [...byOutcome].map(([outcome, each]) => `${each} × ${outcome}`).join(", ");
         const colour = ok ? terminal.paint.green : terminal.paint.red;
         terminal.print(
-          colour(`${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`) +
-            (took === null ? "" : `; ${describeTimes(took)}`),
+          colour(
+            `${sent} sent in ${seconds.toFixed(2)} s (${Math.round(sent / seconds)}/s): ${outcomes}`,
+          ) + (took === null ? "" : `; ${describeTimes(took)}`),
         );
       }
     },
   };
 }
 
-function lineOf({ number, answer, body }: SentDelivery, count: number, { paint }: Terminal): string {
+function lineOf(
+  { number, answer, body }: SentDelivery,
+  count: number,
+  { paint }: Terminal,
+): string {
   const position = count === 1 ? [] : [paint.dim(`#${number}`.padStart(String(count).length + 1))];
   const colour = isSuccess(answer) ? paint.green : paint.red;
-  if (answer.kind !== "answer") return [...position, colour(describeAnswer(answer, true))].join("  ");
+  if (answer.kind !== "answer")
+    return [...position, colour(describeAnswer(answer, true))].join("  ");
   const id = idIn(body);
   return [
     ...position,

@@ -5,8 +5,9 @@ import { shiftTimes, timeOf } from "../../kit/testing/shift-times.js";
 type JsonObject = Record<string, unknown>;
 
 /**
- * Makes an event look as if it happened now: a new id, `created_at` now, and the other times of a signal shifted by the same
- * duration (its period by whole days). Missing and invalid values are not repaired, because fixtures may be invalid on purpose.
+ * Makes an event look as if it happened now: a new id, `created_at` now, and the other times of a
+ * signal shifted by the same duration (its period by whole days). Missing and invalid values are
+ * not repaired, because fixtures may be invalid on purpose.
  */
 export function restamp(event: JsonObject, now: number): JsonObject {
   const createdAt = timeOf(event["created_at"]);
@@ -25,7 +26,10 @@ export function withSignalId(event: JsonObject): JsonObject {
   if (!isJsonObject(data) || typeof data["signal_id"] !== "number") return event;
   const { product } = data;
   const productId = isJsonObject(product) ? product["id"] : undefined;
-  return { ...event, id: `sig_${data["signal_id"]}_${typeof productId === "number" ? productId : 0}` };
+  return {
+    ...event,
+    id: `sig_${data["signal_id"]}_${typeof productId === "number" ? productId : 0}`,
+  };
 }
 
 /** @returns null for bytes that are not a JSON object */
@@ -38,7 +42,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A positive integer of 53 random bits. A number made from the time could repeat when two runs begin together. */
+/**
+ * A positive integer of 53 random bits. A number made from the time could repeat when two runs
+ * begin together.
+ */
 export function uniqueInteger(): number {
   return randomInt(1, 2 ** 26) * 2 ** 27 + randomInt(2 ** 27);
 }

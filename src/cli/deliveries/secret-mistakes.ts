@@ -1,4 +1,7 @@
-/** A key that the signer or receiver may use instead of the given secret, and the explanation if that key matches. */
+/**
+ * A key that the signer or receiver may use instead of the given secret, and the explanation if
+ * that key matches.
+ */
 export interface SecretMistake {
   key: string | Buffer;
   id: string;
@@ -9,7 +12,10 @@ export interface SecretMistake {
 const PREFIX = "whsec_";
 const HERE = "the secret given here";
 
-/** What usual mistakes make of a secret. No text quotes it. @param other the side that may have another key */
+/**
+ * What usual mistakes make of a secret. No text quotes it. @param other the side that may have
+ * another key
+ */
 export function secretMistakes(given: string, other: "signer" | "receiver"): SecretMistake[] {
   const secret = given.trim();
   const theirs = `the ${other}'s secret`;
@@ -27,7 +33,12 @@ function blanks(secret: string, theirs: string): SecretMistake[] {
   const fix = "Remove it there. An editor, `echo` without -n or pasting may have added it.";
   const endsInLine = `${theirs} has a line end after it`;
   return [
-    { key: secret, id, found: `${HERE} has a space or a line end around it`, fix: "Remove it here." },
+    {
+      key: secret,
+      id,
+      found: `${HERE} has a space or a line end around it`,
+      fix: "Remove it here.",
+    },
     { key: `${secret}\n`, id, found: endsInLine, fix },
     { key: `${secret}\r\n`, id, found: endsInLine, fix },
     { key: `${secret} `, id, found: `${theirs} has a space after it`, fix },

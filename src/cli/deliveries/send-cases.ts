@@ -43,7 +43,8 @@ export function createCaseSender(target: Target, asIs: boolean) {
       const sentAt = Date.now();
       const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
       const answer = await sendDelivery(url, outgoing, how);
-      // With `hold` many connections are made at the same time. A running server may refuse some, which is no error here.
+      // With `hold` many connections are made at the same time. A running server may refuse some,
+      // which is no error here.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
       const { name } = delivery;
       return {
@@ -67,7 +68,10 @@ export interface CaseResult extends Exchange {
   ok: boolean;
 }
 
-/** Sends the cases and judges each answer. A case that is sent several times waits for each answer before it is sent again. */
+/**
+ * Sends the cases and judges each answer. A case that is sent several times waits for each answer
+ * before it is sent again.
+ */
 export async function sendCases(
   cases: readonly { built: BuiltDelivery; wanted: Wanted }[],
   concurrency: number,
@@ -86,15 +90,18 @@ export function isAsWanted(exchange: Exchange, wanted: Wanted): boolean {
   return JUDGES[wanted](exchange.answer, exchange.expected) || isPreflight(exchange);
 }
 
-/** Whether a middleware such as `cors()` answered OPTIONS for the whole app, before the receiver. It is no harm: that is no delivery. */
+/**
+ * Whether a middleware such as `cors()` answered OPTIONS for the whole app, before the receiver. It
+ * is no harm: that is no delivery.
+ */
 function isPreflight({ delivery, answer }: Exchange): boolean {
   if (delivery.method !== "OPTIONS" || !isSuccess(answer)) return false;
   return answer.headers["access-control-allow-methods"] !== undefined;
 }
 
 /**
- * Runs `work` on the items, at most `concurrency` at a time. After a failure no further item is started, and the first error is
- * thrown when all running work has ended.
+ * Runs `work` on the items, at most `concurrency` at a time. After a failure no further item is
+ * started, and the first error is thrown when all running work has ended.
  */
 export async function inParallel<Item>(
   items: Iterable<Item>,

@@ -5,15 +5,38 @@ import { Option, type Command } from "#commander";
 import type { AnySender } from "../../kit/senders/engine/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
 import { changeByte } from "./build-delivery.js";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../console/define-command.js";
-import { parseAssignment, parseEventSource, readEventSource, setPaths, type Assignment } from "./event-source.js";
-import { deliveryOfSample, fillSample, samplesOf, type EventSample } from "../../kit/senders/samples.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../console/define-command.js";
+import {
+  parseAssignment,
+  parseEventSource,
+  readEventSource,
+  setPaths,
+  type Assignment,
+} from "./event-source.js";
+import {
+  deliveryOfSample,
+  fillSample,
+  samplesOf,
+  type EventSample,
+} from "../../kit/senders/samples.js";
 import { findSample, unknownType } from "./sender-samples.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { inParallel } from "./send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../console/parse-option.js";
 import { readInput } from "../console/read-input.js";
-import { headersForFile, headersOf, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../console/sender.js";
+import {
+  headersForFile,
+  headersOf,
+  PUBLIC_URL,
+  SENDER,
+  SENDER_HEADER,
+  senderOf,
+} from "../console/sender.js";
 import { restamp, withSignalId } from "./restamp.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
 import { sendDelivery, unreachable, type OutgoingDelivery } from "./send-delivery.js";
@@ -39,7 +62,12 @@ export function addSendCommand(program: Command, context: CommandContext) {
     .option("--count <n>", "the number of deliveries (default: 1)", wholeNumber(1, 10_000_000))
     .option("--duplicate", "send one event --count times: the same id and body, signed anew")
     .option("--concurrency <n>", "how many deliveries to send at a time", wholeNumber(1, 1024), 1)
-    .option("--skew <seconds>", "shift the signature's timestamp; negative: into the past", skewSeconds, 0)
+    .option(
+      "--skew <seconds>",
+      "shift the signature's timestamp; negative: into the past",
+      skewSeconds,
+      0,
+    )
     .option("--tamper", "change a byte of the body after signing")
     .option("--set <path=value>", "set a property of the event (repeatable)", collect)
     .addOption(new Option("--as-is", "send the bytes of the file unchanged").conflicts("set"))
@@ -48,9 +76,18 @@ export function addSendCommand(program: Command, context: CommandContext) {
   const url = "--url http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox send price_increased ${url}`, "Send a signal"],
-    [`signalbox send price_increased ${url} --count 3 --duplicate`, "Send one event three times: it is accepted once"],
-    [`signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`, "Send one that is too old: 401"],
-    [`signalbox send price_increased ${url} --set data.product.slug=acme`, "Send a signal about another product"],
+    [
+      `signalbox send price_increased ${url} --count 3 --duplicate`,
+      "Send one event three times: it is accepted once",
+    ],
+    [
+      `signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`,
+      "Send one that is too old: 401",
+    ],
+    [
+      `signalbox send price_increased ${url} --set data.product.slug=acme`,
+      "Send a signal about another product",
+    ],
     [
       "signalbox send invoice.paid --sender stripe --url http://localhost:3000/webhooks/stripe",
       "Send an event of another sender, as the sender makes it",
@@ -63,7 +100,11 @@ export function addSendCommand(program: Command, context: CommandContext) {
 
 type SendOptions = OptionsOf<typeof addSendCommand>;
 
-async function send(source: string, options: SendOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function send(
+  source: string,
+  options: SendOptions,
+  { cli }: CommandContext,
+): Promise<ExitCode> {
   const { url, count = 1, concurrency, json = false } = options;
   if (options.duplicate && options.count === undefined)
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
@@ -75,7 +116,9 @@ async function send(source: string, options: SendOptions, { cli }: CommandContex
   if (options.sender !== undefined && sample === undefined && source !== "-" && !existsSync(source))
     throw unknownType(options.sender, source);
   const next =
-    sample !== undefined ? sampleMaker(sample, assignments) : await fileMaker(source, options, assignments, cli);
+    sample !== undefined
+      ? sampleMaker(sample, assignments)
+      : await fileMaker(source, options, assignments, cli);
   const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
   const given =
@@ -116,16 +159,23 @@ async function fileMaker(
   assignments: readonly Assignment[],
   cli: CommandContext["cli"],
 ): Promise<() => Made> {
-  const bytes = await (sender === undefined ? readEventSource(source, cli) : readInput(source, cli));
-  if (tamper && bytes.length === 0) throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
+  const bytes = await (sender === undefined
+    ? readEventSource(source, cli)
+    : readInput(source, cli));
+  if (tamper && bytes.length === 0)
+    throw usageError(`--tamper: ${source} is empty, so there is no byte to change`);
   // Another sender's event is not made new: its ids are its own.
   if (asIs || (sender !== undefined && assignments.length === 0)) return () => ({ body: bytes });
   const event = parseEventSource(bytes, source);
-  const sets = (path: string): boolean => assignments.some((assignment) => assignment.path.join(".") === path);
+  const sets = (path: string): boolean =>
+    assignments.some((assignment) => assignment.path.join(".") === path);
   return () => {
-    const stamped = setPaths(sender === undefined ? restamp(event, Date.now()) : event, assignments);
-    // An event's id contains the ids of its signal and product, which --set may have changed. So the id is made again, unless
-    // --set has set the id itself.
+    const stamped = setPaths(
+      sender === undefined ? restamp(event, Date.now()) : event,
+      assignments,
+    );
+    // An event's id contains the ids of its signal and product, which --set may have changed. So
+    // the id is made again, unless --set has set the id itself.
     const isKept = sender !== undefined || sets("id") || assignments.length === 0;
     return { body: Buffer.from(JSON.stringify(isKept ? stamped : withSignalId(stamped))) };
   };
@@ -139,7 +189,10 @@ function sampleMaker(sample: EventSample, assignments: readonly Assignment[]): (
     const now = Date.now() + number++;
     const { json, form = {}, ...rest } = fillSample(sample, now);
     const fields = setPaths(json ?? form, assignments);
-    const { body, headers } = deliveryOfSample({ ...rest, [json === undefined ? "form" : "json"]: fields });
+    const { body, headers } = deliveryOfSample({
+      ...rest,
+      [json === undefined ? "form" : "json"]: fields,
+    });
     return { body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), headers };
   };
 }
@@ -156,7 +209,8 @@ function createSigner(
     const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
     const headers = sender.sign(body, { secret, now, headers: { ...own, ...first } });
     if (duplicate) first = headers;
-    const type = headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
+    const type =
+      headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
     return {
       method: "POST",
       headers: [...type, ...Object.entries(headers)],

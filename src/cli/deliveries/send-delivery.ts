@@ -16,9 +16,14 @@ export interface SendOptions {
   signal: AbortSignal;
   /** Secrets to remove from the answer's `shown`. */
   secrets: readonly string[];
-  /** Reuses connections. Without an agent each delivery has its own connection, so that no delivery affects the next. */
+  /**
+   * Reuses connections. Without an agent each delivery has its own connection, so that no delivery
+   * affects the next.
+   */
   agent?: http.Agent;
-  /** Delays the last byte of the body, so that many deliveries can be completed at the same moment. */
+  /**
+   * Delays the last byte of the body, so that many deliveries can be completed at the same moment.
+   */
   hold?: Hold;
 }
 
@@ -27,11 +32,18 @@ export interface Hold {
   release: Promise<unknown>;
 }
 
-/** The rest of a longer answer is dropped. A receiver made with signalbox answers with at most a few hundred bytes. */
+/**
+ * The rest of a longer answer is dropped. A receiver made with signalbox answers with at most a few
+ * hundred bytes.
+ */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** By `node:http`, because `fetch` refuses repeated headers, some methods and chunked bodies. */
-export async function sendDelivery(url: URL, delivery: OutgoingDelivery, options: SendOptions): Promise<Answer> {
+export async function sendDelivery(
+  url: URL,
+  delivery: OutgoingDelivery,
+  options: SendOptions,
+): Promise<Answer> {
   const answer = await exchange(url, delivery, options);
   options.signal.throwIfAborted();
   return answer;
@@ -63,12 +75,17 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
       signal: options.signal,
     });
     request.on("socket", (socket) => {
-      // A reused connection does not emit `connect` again. A listener added to it would stay, so none is added.
+      // A reused connection does not emit `connect` again. A listener added to it would stay, so
+      // none is added.
       isConnected = request.reusedSocket || !socket.connecting;
       if (!isConnected)
-        socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => (isConnected = true));
+        socket.once(
+          url.protocol === "https:" ? "secureConnect" : "connect",
+          () => (isConnected = true),
+        );
     });
-    // An error after the answer has no effect. It is emitted if a server closes the connection before it has read the body.
+    // An error after the answer has no effect. It is emitted if a server closes the connection
+    // before it has read the body.
     request.on("error", (error) => fail(errorCode(error)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
@@ -91,14 +108,20 @@ function exchange(url: URL, delivery: OutgoingDelivery, options: SendOptions): P
   });
 }
 
-function headersOf({ method, headers, body, isChunked }: OutgoingDelivery): Record<string, string | string[]> {
+function headersOf({
+  method,
+  headers,
+  body,
+  isChunked,
+}: OutgoingDelivery): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = { "User-Agent": "signalbox" };
   for (const [name, value] of headers) {
     const before = grouped[name];
     grouped[name] = before === undefined ? value : [before, value].flat();
   }
   if (isChunked) grouped["Transfer-Encoding"] = "chunked";
-  else if (body.length > 0 || method === "POST" || method === "PUT") grouped["Content-Length"] = String(body.length);
+  else if (body.length > 0 || method === "POST" || method === "PUT")
+    grouped["Content-Length"] = String(body.length);
   return grouped;
 }
 
@@ -108,7 +131,8 @@ function writeBody(request: http.ClientRequest, { body, isChunked }: OutgoingDel
     return;
   }
   const size = Math.max(1, Math.min(16 * 1024, Math.ceil(body.length / 3)));
-  for (let start = 0; start < body.length; start += size) request.write(body.subarray(start, start + size));
+  for (let start = 0; start < body.length; start += size)
+    request.write(body.subarray(start, start + size));
   request.end();
 }
 

@@ -14,7 +14,9 @@ export function unknownType(sender: string, name: string): Error {
   const meant = nearMiss(name, names);
   const question = meant === undefined ? "" : ` did you mean ${meant}?`;
   const list = `use sample, or one of: ${names.join(", ")}`;
-  return usageError(`"${echoed(name)}" is neither a file nor a type of ${sender};${question} ${list}`);
+  return usageError(
+    `"${echoed(name)}" is neither a file nor a type of ${sender};${question} ${list}`,
+  );
 }
 
 function nameOf({ type, subtype }: EventSample): string {

@@ -21,10 +21,24 @@ export function addSignCommand(program: Command, context: CommandContext): void 
     .addOption(SENDER)
     .addOption(SENDER_HEADER)
     .addOption(PUBLIC_URL)
-    .option("--timestamp <seconds>", "Unix time of signing (default: now)", wholeNumber(0, 999_999_999_999))
-    .addOption(new Option("--value", "print only the value of the header").conflicts(["curl", "json"]))
-    .addOption(new Option("--curl", "print a curl command that sends the body with the header").conflicts("json"))
-    .option("--url <url>", `with --curl: the address of the receiver (default: ${DEFAULT_URL}signals)`, httpUrl)
+    .option(
+      "--timestamp <seconds>",
+      "Unix time of signing (default: now)",
+      wholeNumber(0, 999_999_999_999),
+    )
+    .addOption(
+      new Option("--value", "print only the value of the header").conflicts(["curl", "json"]),
+    )
+    .addOption(
+      new Option("--curl", "print a curl command that sends the body with the header").conflicts(
+        "json",
+      ),
+    )
+    .option(
+      "--url <url>",
+      `with --curl: the address of the receiver (default: ${DEFAULT_URL}signals)`,
+      httpUrl,
+    )
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox sign event.json", "Print the header in the form of `curl -H`"],
@@ -33,11 +47,18 @@ export function addSignCommand(program: Command, context: CommandContext): void 
       "Sign a file and send it",
     ],
     ["signalbox sign event.json --curl", "Print a curl command that does both"],
-    ["signalbox sign push.json --sender github -H 'X-GitHub-Event: push'", "Print the headers of another sender"],
-    ["cat event.json | signalbox sign - --value", "Sign stdin, and print only the value of the header"],
+    [
+      "signalbox sign push.json --sender github -H 'X-GitHub-Event: push'",
+      "Print the headers of another sender",
+    ],
+    [
+      "cat event.json | signalbox sign - --value",
+      "Sign stdin, and print only the value of the header",
+    ],
   ]);
   runs(command, context, async (file, options, { cli }) => {
-    if (options.url !== undefined && options.curl === undefined) throw usageError("--url needs --curl");
+    if (options.url !== undefined && options.curl === undefined)
+      throw usageError("--url needs --curl");
     const [secret] = readSecrets(options, cli);
     const body = await readInput(file, cli);
     const timestamp = options.timestamp ?? Math.floor(Date.now() / 1000);
@@ -51,16 +72,24 @@ export function addSignCommand(program: Command, context: CommandContext): void 
             headers: headersForFile(options.header ?? [], sender, cli.terminal),
           });
     const names = sender?.signatureHeaders ?? [SIGNATURE_HEADER.toLowerCase()];
-    const [header, value] = Object.entries(headers).find(([name]) => names.includes(name.toLowerCase())) as [
-      string,
-      string,
-    ];
+    const [header, value] = Object.entries(headers).find(([name]) =>
+      names.includes(name.toLowerCase()),
+    ) as [string, string];
     const lines = Object.entries(headers).map(([name, text]) => `${name}: ${text}`);
     if (options.json) {
-      cli.terminal.printJson({ header, value, timestamp, ...(options.sender !== undefined && { headers }) });
+      cli.terminal.printJson({
+        header,
+        value,
+        timestamp,
+        ...(options.sender !== undefined && { headers }),
+      });
     } else {
       const text = options.curl
-        ? curlCommand(file, lines, options.url?.href ?? `${DEFAULT_URL}${options.sender ?? "signals"}`)
+        ? curlCommand(
+            file,
+            lines,
+            options.url?.href ?? `${DEFAULT_URL}${options.sender ?? "signals"}`,
+          )
         : options.value
           ? value
           : lines.join("\n");
@@ -72,7 +101,8 @@ export function addSignCommand(program: Command, context: CommandContext): void 
 
 function curlCommand(file: string, headerLines: readonly string[], url: string): string {
   const hasType = headerLines.some((line) => /^content-type:/i.test(line));
-  // `--data-binary`, because `--data` would remove line ends, and the signature would not match the body.
+  // `--data-binary`, because `--data` would remove line ends, and the signature would not match the
+  // body.
   return [
     `curl -X POST ${shellQuote(url)}`,
     ...(hasType ? [] : ["-H 'Content-Type: application/json'"]),

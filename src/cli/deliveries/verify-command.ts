@@ -14,7 +14,9 @@ import type { Terminal } from "../console/terminal.js";
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
-    .description("Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.")
+    .description(
+      "Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.",
+    )
     .argument("<file>", "the body as received, or - for stdin")
     .addOption(
       new Option(
@@ -28,7 +30,11 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .addOption(SECRET_FILE)
     .addOption(SENDER)
     .addOption(PUBLIC_URL)
-    .option("--now <seconds>", "the Unix time of the check (default: now)", wholeNumber(0, 999_999_999_999))
+    .option(
+      "--now <seconds>",
+      "the Unix time of the check (default: now)",
+      wholeNumber(0, 999_999_999_999),
+    )
     .option(
       "--tolerance <seconds>",
       `the maximum age of the signature (default: ${DEFAULT_TOLERANCE_SECONDS}, or the sender's)`,
@@ -37,7 +43,10 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
     .option("--json", "print NDJSON");
   withExamples(command, [
     ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
-    ["signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203", "Verify it as of its arrival"],
+    [
+      "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
+      "Verify it as of its arrival",
+    ],
     [
       "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
       "Try several secrets, one per line",
@@ -56,12 +65,15 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       headers: headersOf(options.header ?? [], sender),
       body: await readInput(file, cli),
       secrets,
-      toleranceSeconds: options.tolerance ?? sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
+      toleranceSeconds:
+        options.tolerance ?? sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
       nowSeconds: options.now ?? Math.floor(Date.now() / 1000),
       url: options.publicUrl,
     });
     if (options.json) cli.terminal.printJson(explanation);
-    else for (const line of linesOf(explanation, secrets.length, cli.terminal)) cli.terminal.print(line);
+    else
+      for (const line of linesOf(explanation, secrets.length, cli.terminal))
+        cli.terminal.print(line);
     return explanation.valid ? EXIT.ok : EXIT.failed;
   });
 }
@@ -81,13 +93,18 @@ function linesOf(explanation: Explanation, secretCount: number, { paint }: Termi
           ? `${-ageSeconds} s in the future`
           : `${ageSeconds} s ago`;
     const which = secretCount > 1 ? `, with secret ${secretIndex + 1} of ${secretCount}` : "";
-    return [`${paint.green("valid")}: signed ${age}${which}`, ...(reading === undefined ? [] : [readingLine(reading)])];
+    return [
+      `${paint.green("valid")}: signed ${age}${which}`,
+      ...(reading === undefined ? [] : [readingLine(reading)]),
+    ];
   }
   const { reason, causes, possibleCauses } = explanation;
   const others = "  none of the usual mistakes explains this; other possible causes:";
   return [
     `${paint.red("not valid")}: ${reason}`,
     ...causes.map((cause) => `  ${cause}`),
-    ...(possibleCauses.length === 0 ? [] : [others, ...possibleCauses.map((cause) => `  - ${cause}`)]),
+    ...(possibleCauses.length === 0
+      ? []
+      : [others, ...possibleCauses.map((cause) => `  - ${cause}`)]),
   ];
 }

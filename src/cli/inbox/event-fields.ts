@@ -97,10 +97,16 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   ];
   const headers = Object.entries(received.headers).map(
     ([name, value]) =>
-      [printable(name), hasSignature(name, received.signatureHeader) ? "not shown" : printable(value)] as const,
+      [
+        printable(name),
+        hasSignature(name, received.signatureHeader) ? "not shown" : printable(value),
+      ] as const,
   );
-  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(([name, text, colour]) =>
-    text.split("\n").map((line, index) => [paint.dim(index === 0 ? name : ""), colour?.(line) ?? line]),
+  const cells = [...rows.filter(([, text]) => text !== ""), ...headers].flatMap(
+    ([name, text, colour]) =>
+      text
+        .split("\n")
+        .map((line, index) => [paint.dim(index === 0 ? name : ""), colour?.(line) ?? line]),
   );
   return formatTable(cells);
 }
@@ -124,13 +130,17 @@ export function payloadText({ rawBody }: StoredEvent): string {
     // Escapes control characters of the sender, but not the line ends that were added here.
     if (json.ok) return visibleLines(JSON.stringify(json.value, null, 2));
   } catch (error) {
-    // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is then not indented.
+    // JSON.parse accepts any depth, but JSON.stringify fails above about 5,000 levels. The text is
+    // then not indented.
     if (!(error instanceof RangeError)) throw error;
   }
   return `Nested too deep to indent: ${text}`;
 }
 
-/** Red for dead events, because the user has to act. Yellow for quarantined events, because the user can act. */
+/**
+ * Red for dead events, because the user has to act. Yellow for quarantined events, because the user
+ * can act.
+ */
 export function colourOf(state: EventState, paint: Paint): Colour {
   if (state === "dead") return paint.red;
   return state === "quarantined" ? paint.yellow : (text) => text;
@@ -142,7 +152,8 @@ function moment(at: number, now: number): string {
 
 /** The signal's type, or sender, type and subtype of another event. */
 function shownTypeOf({ type, subtype, sender }: InboxEntry): string {
-  if (sender === DEFAULT_SENDER) return shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
+  if (sender === DEFAULT_SENDER)
+    return shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
   return [shortened(sender, 24), shortened(type, 40), shortened(subtype ?? "", 24)]
     .filter((part) => part !== "")
     .join(" ");

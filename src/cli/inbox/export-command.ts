@@ -10,7 +10,9 @@ const READ_AT_ONCE = 20;
 
 export function addExportCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    parent.command("export").description("Print all events as NDJSON, with headers and payload (base64)."),
+    parent
+      .command("export")
+      .description("Print all events as NDJSON, with headers and payload (base64)."),
   ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   withExamples(command, [
     ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],
@@ -29,10 +31,14 @@ export function addExportCommand(parent: Command, context: CommandContext): void
             signal.throwIfAborted();
             if (terminal.isClosed) return;
             const group = page.slice(from, from + READ_AT_ONCE);
-            const read = await Promise.all(group.map(({ eventId }) => inbox.store.get(endpoint, eventId)));
+            const read = await Promise.all(
+              group.map(({ eventId }) => inbox.store.get(endpoint, eventId)),
+            );
             // Retention may have deleted an event after the page was read.
             const events = read.filter((event) => event !== undefined);
-            const lines = events.map((event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`);
+            const lines = events.map(
+              (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
+            );
             await terminal.write(lines.join(""));
             count += events.length;
           }

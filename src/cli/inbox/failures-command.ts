@@ -20,7 +20,10 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
       ),
   ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
   withExamples(command, [
-    ["signalbox inbox failures --db signals.db", "Which errors are there, since when, and about what?"],
+    [
+      "signalbox inbox failures --db signals.db",
+      "Which errors are there, since when, and about what?",
+    ],
     ["signalbox inbox failures --db signals.db --json | jq -r .error", "Print the errors alone"],
   ]);
   runs(command, context, async (options, { cli: { terminal } }) => {
@@ -33,10 +36,13 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
       for (const failure of failures.slice(0, options.limit)) {
         const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
         if (options.json) terminal.printJson(failure);
-        else for (const line of linesOf(failure, failures, place, inbox.now, terminal)) terminal.print(line);
+        else
+          for (const line of linesOf(failure, failures, place, inbox.now, terminal))
+            terminal.print(line);
       }
       const others = failures.length - options.limit;
-      if (others > 0) terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
+      if (others > 0)
+        terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
       if (failures.length > 0) return;
       terminal.note("no event fails");
       await noteIfEmpty(inbox, terminal);
@@ -46,7 +52,10 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
 
 /** Longer ones are cut; what follows is seldom needed to find the events. */
 const SHOWN_ERROR = 200;
-/** A command with so much of the error fits into 60 columns. It has more if another error has this too. */
+/**
+ * A command with so much of the error fits into 60 columns. It has more if another error has this
+ * too.
+ */
 const LEAST_ERROR = 36;
 
 function linesOf(
@@ -56,7 +65,10 @@ function linesOf(
   now: number,
   { paint }: Pick<Terminal, "paint">,
 ): string[] {
-  const states = [waiting > 0 ? `${formatCount(waiting)} waiting` : "", dead > 0 ? `${formatCount(dead)} dead` : ""];
+  const states = [
+    waiting > 0 ? `${formatCount(waiting)} waiting` : "",
+    dead > 0 ? `${formatCount(dead)} dead` : "",
+  ];
   const others = subjectCount - subjects.length;
   const about = [
     ...subjects.map((subject) => printable(subject)),
@@ -72,8 +84,10 @@ function linesOf(
   let length = LEAST_ERROR;
   const characters = Array.from(error);
   const beginningOf = (end: number): string => characters.slice(0, end).join("");
-  const isShared = (text: string): boolean => all.some((other) => other.error !== error && other.error.includes(text));
-  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length))) length += 1;
+  const isShared = (text: string): boolean =>
+    all.some((other) => other.error !== error && other.error.includes(text));
+  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length)))
+    length += 1;
   const beginning = beginningOf(length);
   // No value of an option is blank or begins with a dash.
   const words = /^\s*(-|$)/.test(beginning) ? `${ANYTHING}${beginning}` : beginning;

@@ -11,24 +11,27 @@ export const TYPE = new Option(
   "--type <type>",
   "only events of this type or subtype, such as price_increased",
 ).argParser(notEmpty);
-export const PRODUCT = new Option("--product <slug>", "only events about this product or other subject").argParser(
-  notEmpty,
-);
+export const PRODUCT = new Option(
+  "--product <slug>",
+  "only events about this product or other subject",
+).argParser(notEmpty);
 export const ERROR = new Option(
   "--error <text>",
   "only events whose last error contains this; … stands for anything",
 ).argParser(notEmpty);
-export const SINCE = new Option("--since <when>", "only events received since a day, a time, or 2h ago").argParser(
-  moment,
-);
+export const SINCE = new Option(
+  "--since <when>",
+  "only events received since a day, a time, or 2h ago",
+).argParser(moment);
 /** For a verdict. What waits, and whether a receiver runs, is always part of it. */
 export const JUDGED_SINCE = new Option(
   "--since <when>",
   "judge only what was given up, could not be read or was refused since then",
 ).argParser(moment);
-export const BEFORE = new Option("--before <when>", "only events received before a day, a time, or 2h ago").argParser(
-  moment,
-);
+export const BEFORE = new Option(
+  "--before <when>",
+  "only events received before a day, a time, or 2h ago",
+).argParser(moment);
 
 export interface Filters {
   type?: string | undefined;
@@ -61,7 +64,9 @@ export async function* searchPages(
   { store, endpoints }: OpenInbox,
   query: Omit<SearchQuery, "limit">,
 ): AsyncGenerator<InboxEntry[]> {
-  const { search } = joinedInbox(endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain)));
+  const { search } = joinedInbox(
+    endpoints.map((endpoint) => storedInbox(endpoint, store, readAgain)),
+  );
   let { beforeSeq } = query;
   for (;;) {
     const { entries, nextBeforeSeq } = await search({ ...query, beforeSeq, limit: PAGE });

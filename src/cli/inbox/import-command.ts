@@ -16,5 +16,7 @@ export function addImportCommand(parent: Command, context: CommandContext): void
       "Move an inbox into a database, while no receiver runs",
     ],
   ]);
-  runs(command, context, async (...given) => (await import("./import-events.js")).importEvents(...given));
+  runs(command, context, async (...given) =>
+    (await import("./import-events.js")).importEvents(...given),
+  );
 }

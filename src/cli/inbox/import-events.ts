@@ -59,7 +59,8 @@ const LINE = z.object({
 export async function importEvents(options: ImportOptions, { cli }: CommandContext): Promise<void> {
   const { terminal, signal, stdin } = cli;
   const { endpoint } = options;
-  if (stdin.isTTY) throw usageError("pipe the output of `signalbox inbox export` into this command");
+  if (stdin.isTTY)
+    throw usageError("pipe the output of `signalbox inbox export` into this command");
   if (options.create) await createInbox(options);
   let read = 0;
   let imported = 0;
@@ -106,7 +107,10 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path[0];
     const where = field === undefined ? "" : ` (see its ${String(field)})`;
-    throw new CliError(EXIT.failed, `line ${number} is no event of \`signalbox inbox export\`${where}`);
+    throw new CliError(
+      EXIT.failed,
+      `line ${number} is no event of \`signalbox inbox export\`${where}`,
+    );
   }
   const { bodyHash, bodyBase64, headers, signalType, product, ...entry } = parsed.data;
   if (endpoint !== undefined && entry.endpoint !== endpoint) {
@@ -118,7 +122,9 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
     const problem = "its bodyBase64 does not have the hash that is its bodyHash";
     throw new CliError(EXIT.failed, `line ${number} was changed or damaged: ${problem}`);
   }
-  const others = Object.entries(value as object).filter(([name]) => !Object.hasOwn(LINE.shape, name));
+  const others = Object.entries(value as object).filter(
+    ([name]) => !Object.hasOwn(LINE.shape, name),
+  );
   return {
     ...entry,
     subtype: entry.subtype ?? signalType,
@@ -129,8 +135,15 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
   };
 }
 
-/** @param before the number of lines before the events. @throws CliError that names the line of an event that cannot be stored */
-async function restore(inbox: OpenInbox, events: readonly StoredEvent[], before: number): Promise<number> {
+/**
+ * @param before the number of lines before the events. @throws CliError that names the line of an
+ * event that cannot be stored
+ */
+async function restore(
+  inbox: OpenInbox,
+  events: readonly StoredEvent[],
+  before: number,
+): Promise<number> {
   const { store, open } = inbox;
   const endpoint = events[0]?.endpoint;
   if (endpoint === undefined) return 0;
@@ -141,10 +154,14 @@ async function restore(inbox: OpenInbox, events: readonly StoredEvent[], before:
     if (!isSignalboxError(error) || error.code !== "store_row_refused") throw error;
     if (events.length === 1) {
       const line = before + 1;
-      throw new CliError(EXIT.failed, `line ${line} cannot be stored; to leave it out: sed ${line}d`);
+      throw new CliError(
+        EXIT.failed,
+        `line ${line} cannot be stored; to leave it out: sed ${line}d`,
+      );
     }
     let added = 0;
-    for (const [index, event] of events.entries()) added += await restore(inbox, [event], before + index);
+    for (const [index, event] of events.entries())
+      added += await restore(inbox, [event], before + index);
     return added;
   }
 }

@@ -13,12 +13,23 @@ import { addStatsCommand } from "./stats-command.js";
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("inbox")
-    .description("List, show, retry and delete the events of an inbox. The receiver can run at the same time.");
+    .description(
+      "List, show, retry and delete the events of an inbox. The receiver can run at the same time.",
+    );
   withExamples(command, [
-    ["signalbox inbox stats --db signals.db", "Is the receiver behind? Count the events in each state"],
-    ["signalbox inbox failures --db signals.db", "Which errors are there, since when, and about what?"],
+    [
+      "signalbox inbox stats --db signals.db",
+      "Is the receiver behind? Count the events in each state",
+    ],
+    [
+      "signalbox inbox failures --db signals.db",
+      "Which errors are there, since when, and about what?",
+    ],
     ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event's error and payload"],
+    [
+      "signalbox inbox show sig_885702_10233 --db signals.db --payload",
+      "Show an event's error and payload",
+    ],
     ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events"],
     ["signalbox inbox serve --db signals.db", "Open the inbox in a browser"],
   ]);

@@ -1,6 +1,11 @@
 import { existsSync } from "node:fs";
 import { Option } from "#commander";
-import { createRun, ignoreErrorsOf, makePool, type Run } from "../../kit/stores/postgres/connection.js";
+import {
+  createRun,
+  ignoreErrorsOf,
+  makePool,
+  type Run,
+} from "../../kit/stores/postgres/connection.js";
 import { prepareSchema } from "../../kit/stores/postgres/schema.js";
 import { storeError } from "../../kit/stores/postgres/store-error.js";
 import { ignore } from "../../base/time/ignore.js";
@@ -28,16 +33,22 @@ export const SCHEMA = new Option(
   "the schema of an inbox in PostgreSQL (default: signalbox)",
 ).argParser(notEmpty);
 
-export const ENDPOINT = new Option("--endpoint <name>", "only this endpoint of the inbox (default: all)").argParser(
-  notEmpty,
-);
+export const ENDPOINT = new Option(
+  "--endpoint <name>",
+  "only this endpoint of the inbox (default: all)",
+).argParser(notEmpty);
 
-/** A command for this inbox that a person can copy, such as `inbox failures`. It has no password. */
+/**
+ * A command for this inbox that a person can copy, such as `inbox failures`. It has no password.
+ */
 export function inboxCommand(words: string, { db, schema, endpoint }: EndpointPlace): string {
-  const isSecret = isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db));
+  const isSecret =
+    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db));
   const options = { db: isSecret ? '"$DATABASE_URL"' : shellQuote(db), schema, endpoint };
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const quoted = given.map(([name, value]) => `--${name} ${name === "db" ? value : shellQuote(value ?? "")}`);
+  const quoted = given.map(
+    ([name, value]) => `--${name} ${name === "db" ? value : shellQuote(value ?? "")}`,
+  );
   return printable(`npx signalbox ${words} ${quoted.join(" ")}`);
 }
 

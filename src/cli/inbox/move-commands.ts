@@ -1,13 +1,28 @@
 import { Option, type Command } from "#commander";
 import type { EventKey, ReplayOutcome } from "../../kit/inbox/store.js";
 import type { EventState, SearchQuery } from "../../kit/inbox/stored-events.js";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import type { Paint } from "../console/terminal.js";
 import { echoed, shortened } from "../console/printable.js";
 import { formatTable } from "../console/table.js";
 import { findEvent, shortId } from "./event-ids.js";
-import { BEFORE, ERROR, PRODUCT, SINCE, TYPE, isFiltered, queryOf, searchPages, type Filters } from "./filters.js";
+import {
+  BEFORE,
+  ERROR,
+  PRODUCT,
+  SINCE,
+  TYPE,
+  isFiltered,
+  queryOf,
+  searchPages,
+  type Filters,
+} from "./filters.js";
 import { addInboxOptions, noteIfEmpty, withInbox, type OpenInbox } from "./open-inbox.js";
 import { readAgain } from "./page-of-inbox.js";
 
@@ -33,7 +48,8 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
   texts: {
     moved: "ready again",
     due_now: "due now",
-    duplicate: "done: this quarantined event was also accepted earlier, under the id inside its payload",
+    duplicate:
+      "done: this quarantined event was also accepted earlier, under the id inside its payload",
     not_found: "not found",
     wrong_state: "not retried: its callback runs",
     payload_gone: "not retried: its payload was deleted",
@@ -78,13 +94,22 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     .addOption(BEFORE);
   withExamples(retry, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
-    ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events after the cause is fixed"],
+    [
+      "signalbox inbox retry --all-dead --db signals.db",
+      "Retry all dead events after the cause is fixed",
+    ],
     [
       'signalbox inbox retry --error "connect ECONNREFUSED" --db signals.db',
       "Retry what failed so, and what waits for it",
     ],
-    ["signalbox inbox retry --product acme --since 2h --db signals.db", "Retry what came about a product in two hours"],
-    ["signalbox inbox retry --state quarantined --db signals.db", "Retry quarantined events after an upgrade"],
+    [
+      "signalbox inbox retry --product acme --since 2h --db signals.db",
+      "Retry what came about a product in two hours",
+    ],
+    [
+      "signalbox inbox retry --state quarantined --db signals.db",
+      "Retry quarantined events after an upgrade",
+    ],
   ]);
   runs(retry, context, (ids, options) =>
     moveEvents({ ids, queries: selectedQueries(ids, options), options, ...RETRY }, context),
@@ -115,23 +140,33 @@ function addSelectOptions(command: Command) {
   return addInboxOptions(command)
     .argument("[id...]", "the events' ids")
     .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
-    .addOption(new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]));
+    .addOption(
+      new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]),
+    );
 }
 
 type MoveOptions = OptionsOf<typeof addSelectOptions> & Filters;
 
-function selectedQueries(ids: readonly string[], options: MoveOptions): readonly SearchQuery[] | null {
+function selectedQueries(
+  ids: readonly string[],
+  options: MoveOptions,
+): readonly SearchQuery[] | null {
   const state: EventState | undefined = options.allDead ? "dead" : options.state;
   const isChosen = state !== undefined || isFiltered(options);
-  if (ids.length > 0 && isChosen) throw usageError("give either ids, or --all-dead, --state and filters, not both");
+  if (ids.length > 0 && isChosen)
+    throw usageError("give either ids, or --all-dead, --state and filters, not both");
   if (ids.length > 0) return null;
-  if (!isChosen) throw usageError("give ids, --all-dead, --state <state>, or a filter such as --error <text>");
+  if (!isChosen)
+    throw usageError("give ids, --all-dead, --state <state>, or a filter such as --error <text>");
   // The waiting ones first: what was dead waits then too.
   const states: readonly EventState[] = state === undefined ? ["ready", "dead"] : [state];
   return states.map((each) => ({ ...queryOf(options), state: each }));
 }
 
-/** Moves the selected events and prints a line for each. The exit code is 1 if an event was not moved. */
+/**
+ * Moves the selected events and prints a line for each. The exit code is 1 if an event was not
+ * moved.
+ */
 async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode> {
   const { terminal, signal } = cli;
   let moved = 0;
@@ -142,7 +177,10 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
     for await (const events of selectEvents(inbox, move.ids, move.queries)) {
       signal.throwIfAborted();
       const outcomes = await move.act(inbox, events);
-      const rows = events.map((event, index) => ({ ...event, outcome: outcomes[index] ?? "not_found" }));
+      const rows = events.map((event, index) => ({
+        ...event,
+        outcome: outcomes[index] ?? "not_found",
+      }));
       for (const { outcome, endpoint } of rows) {
         // A duplicate counts as moved, because the retry has set it to done.
         if (MOVED.has(outcome)) moved += 1;
@@ -150,8 +188,10 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
         if (MOVED.has(outcome)) touched.add(endpoint);
       }
       if (move.options.json)
-        for (const { endpoint, eventId, outcome } of rows) terminal.printJson({ endpoint, eventId, outcome });
-      else for (const line of tableOf(rows, inbox, move.texts, terminal.paint)) terminal.print(line);
+        for (const { endpoint, eventId, outcome } of rows)
+          terminal.printJson({ endpoint, eventId, outcome });
+      else
+        for (const line of tableOf(rows, inbox, move.texts, terminal.paint)) terminal.print(line);
       terminal.progress(totals());
     }
     for (const endpoint of move.moved === "retried" ? touched : []) {
@@ -171,8 +211,10 @@ async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode
   });
   // To find nothing dead is as expected, but a filter that finds nothing may be misspelt.
   const isOk = stayed === 0 && (moved > 0 || !isFiltered(move.options));
-  if (move.options.json) terminal.printJson({ summary: { ok: isOk, [move.moved]: moved, failed: stayed } });
-  else if (moved + stayed !== 1) terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals()));
+  if (move.options.json)
+    terminal.printJson({ summary: { ok: isOk, [move.moved]: moved, failed: stayed } });
+  else if (moved + stayed !== 1)
+    terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals()));
   return isOk ? EXIT.ok : EXIT.failed;
 }
 
@@ -198,7 +240,9 @@ async function* selectEvents(
 ): AsyncGenerator<EventKey[]> {
   if (queries === null) {
     const [endpoint = ""] = inbox.endpoints;
-    yield await Promise.all(ids.map(async (eventId) => (await findEvent(inbox, eventId)) ?? { endpoint, eventId }));
+    yield await Promise.all(
+      ids.map(async (eventId) => (await findEvent(inbox, eventId)) ?? { endpoint, eventId }),
+    );
   }
   for (const query of queries ?? []) {
     for await (const page of searchPages(inbox, query))

@@ -4,7 +4,14 @@ import type { InboxStore } from "../../kit/inbox/store.js";
 import type { InboxEntry, ListQuery } from "../../kit/inbox/stored-events.js";
 import { systemClock } from "../../base/time/clock.js";
 import { nearMiss } from "../../base/options/near-miss.js";
-import { assertPlace, ENDPOINT, isDatabase, SCHEMA, type EndpointPlace, type InboxPlace } from "./inbox-place.js";
+import {
+  assertPlace,
+  ENDPOINT,
+  isDatabase,
+  SCHEMA,
+  type EndpointPlace,
+  type InboxPlace,
+} from "./inbox-place.js";
 import type { OptionsOf } from "../console/define-command.js";
 import { environmentError, usageError, type CliError } from "../console/exit.js";
 import { notEmpty } from "../console/parse-option.js";
@@ -15,7 +22,10 @@ import type { Terminal } from "../console/terminal.js";
 /** An open inbox, with the endpoints of the command. */
 export interface OpenInbox {
   store: InboxStore;
-  /** The one of `--endpoint`, otherwise all that the inbox has; of an empty inbox that of a receiver without the option. */
+  /**
+   * The one of `--endpoint`, otherwise all that the inbox has; of an empty inbox that of a receiver
+   * without the option.
+   */
   endpoints: readonly string[];
   /** Whether the inbox has others, or several, so that a command has to name its endpoint. */
   isShared: boolean;
@@ -26,7 +36,11 @@ export interface OpenInbox {
 
 export function addPlaceOptions(command: Command) {
   return command
-    .requiredOption("--db <inbox>", "the inbox: its SQLite file, or the URL of its PostgreSQL database", notEmpty)
+    .requiredOption(
+      "--db <inbox>",
+      "the inbox: its SQLite file, or the URL of its PostgreSQL database",
+      notEmpty,
+    )
     .addOption(SCHEMA)
     .option("--json", "print NDJSON");
 }
@@ -37,7 +51,10 @@ export function addInboxOptions(command: Command) {
 
 export type InboxOptions = OptionsOf<typeof addPlaceOptions> & EndpointPlace;
 
-/** Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time. @throws CliError when it has no such endpoint */
+/**
+ * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time. @throws
+ * CliError when it has no such endpoint
+ */
 export async function withInbox<Result>(
   { endpoint, ...place }: EndpointPlace,
   act: (inbox: OpenInbox) => Promise<Result>,
@@ -69,7 +86,9 @@ function noEndpoint(name: string, all: readonly string[]): CliError {
   return usageError(`the inbox has no endpoint "${echoed(name)}": ${known}${meant}`);
 }
 
-/** An inbox that is there. The receiver can run at the same time. @throws CliError, SignalboxError */
+/**
+ * An inbox that is there. The receiver can run at the same time. @throws CliError, SignalboxError
+ */
 export async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   assertPlace({ db, schema });
   const { postgresStore } = await import("../../kit/stores/postgres/postgres-store.js");

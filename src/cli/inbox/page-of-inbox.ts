@@ -4,7 +4,10 @@ import type { InboxStore } from "../../kit/inbox/store.js";
 import { systemClock } from "../../base/time/clock.js";
 import { errorCode } from "../console/exit.js";
 
-/** Serves the page of open endpoints of a store to browsers on this machine, until `closing` is aborted. */
+/**
+ * Serves the page of open endpoints of a store to browsers on this machine, until `closing` is
+ * aborted.
+ */
 export async function pageOfInbox(
   { store, endpoints }: { store: InboxStore; endpoints: readonly string[] },
   { closing, note }: { closing: AbortSignal; note: (line: string) => void },
@@ -16,7 +19,8 @@ export async function pageOfInbox(
     authorize: "loopback",
     clock: systemClock,
     closing,
-    report: (error, text) => note(`${text}: ${isSignalboxError(error) ? error.message : errorCode(error)}`),
+    report: (error, text) =>
+      note(`${text}: ${isSignalboxError(error) ? error.message : errorCode(error)}`),
     // No receiver in this process tells it. The page asks the store.
     onChange: () => () => undefined,
   });

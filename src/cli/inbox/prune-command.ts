@@ -8,7 +8,10 @@ import { numberOf } from "../console/parse-option.js";
 import { addInboxOptions, withInbox } from "./open-inbox.js";
 
 const { keyDays: KEY_DAYS, leastKeyDays: LEAST, payloadDays: PAYLOAD_DAYS } = RETENTION;
-/** The number of events in a batch. It is small, so that a running receiver can write between two batches. */
+/**
+ * The number of events in a batch. It is small, so that a running receiver can write between two
+ * batches.
+ */
 const ROWS_AT_ONCE = 500;
 
 export function addPruneCommand(parent: Command, context: CommandContext): void {
@@ -21,7 +24,12 @@ export function addPruneCommand(parent: Command, context: CommandContext): void 
       numberOf(LEAST),
       KEY_DAYS,
     )
-    .option("--payload-days <days>", "how long its payload is kept; at most --key-days", numberOf(0), PAYLOAD_DAYS);
+    .option(
+      "--payload-days <days>",
+      "how long its payload is kept; at most --key-days",
+      numberOf(0),
+      PAYLOAD_DAYS,
+    );
   withExamples(command, [
     ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
     ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],

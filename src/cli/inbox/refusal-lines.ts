@@ -10,14 +10,19 @@ const SHOWN = 3;
 /** The deliveries that were refused in the last 24 hours, and the newest of them. */
 export function refusalLines({ byCode, examples }: Refusals, now: number): string[] {
   if (byCode.length === 0) return [];
-  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${printable(code)}`).join(", ");
+  const counts = byCode
+    .map(({ code, count }) => `${formatCount(count)} ${printable(code)}`)
+    .join(", ");
   return [
     `Refused in the last 24 hours: ${counts}. docs/errors.md, Answer codes, says what each needs.`,
     ...examples.slice(0, SHOWN).map((example) => `  ${exampleText(example, now)}`),
   ];
 }
 
-/** Notes why an event may not have arrived: refused deliveries that claim to be it, or else all of them. */
+/**
+ * Notes why an event may not have arrived: refused deliveries that claim to be it, or else all of
+ * them.
+ */
 export async function noteRefusals(
   { store, endpoints, now }: OpenInbox,
   eventId: string,
@@ -31,7 +36,10 @@ export async function noteRefusals(
 function refusalsOf(eventId: string, refusals: Refusals, now: number): string[] {
   const own = refusals.examples.filter((example) => example.eventId === eventId);
   if (own.length === 0) return refusalLines(refusals, now);
-  return own.map((example) => `the receiver refused a delivery that names this event ${exampleText(example, now)}`);
+  return own.map(
+    (example) =>
+      `the receiver refused a delivery that names this event ${exampleText(example, now)}`,
+  );
 }
 
 function exampleText({ at, code, address, eventId }: RefusedDelivery, now: number): string {

@@ -15,10 +15,18 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
       .description(
         "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
       ),
-  ).option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4020);
+  ).option(
+    "--port <n>",
+    "the port to listen on; 0 chooses a free port",
+    wholeNumber(0, 65_535),
+    4020,
+  );
   withExamples(command, [
     ["signalbox inbox serve --db signals.db", "Serve the page at http://127.0.0.1:4020"],
-    ["signalbox inbox serve --db signals.db --port 0 --json", "Serve it on a free port, and print its address as JSON"],
+    [
+      "signalbox inbox serve --db signals.db --port 0 --json",
+      "Serve it on a free port, and print its address as JSON",
+    ],
   ]);
   runs(command, context, async (options, { cli, outcome }) => {
     const { terminal } = cli;
@@ -27,7 +35,10 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
     const closing = new AbortController();
     await withInbox(options, async (inbox) => {
       const { store, endpoints } = inbox;
-      const handler = await pageOfInbox({ store, endpoints }, { closing: closing.signal, note: terminal.note });
+      const handler = await pageOfInbox(
+        { store, endpoints },
+        { closing: closing.signal, note: terminal.note },
+      );
       const listening = await listen({ port, host: HOST }, handler);
       try {
         const url = `http://${HOST}:${listening.port}/`;

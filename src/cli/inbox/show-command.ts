@@ -10,15 +10,25 @@ import { addInboxOptions, withInbox } from "./open-inbox.js";
 
 export function addShowCommand(parent: Command, context: CommandContext): void {
   const command = addInboxOptions(
-    parent.command("show").description("Show an event: its state, its last error, and its delivery."),
+    parent
+      .command("show")
+      .description("Show an event: its state, its last error, and its delivery."),
   )
     .argument("<id>", "the event's id")
     .option("--payload", "also print the payload, indented")
-    .addOption(new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]));
+    .addOption(
+      new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]),
+    );
   withExamples(command, [
     ["signalbox inbox show sig_885702_10233 --db signals.db", "Show the state of an event"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --payload", "Show an event with its payload"],
-    ["signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json", "Save the payload of an event"],
+    [
+      "signalbox inbox show sig_885702_10233 --db signals.db --payload",
+      "Show an event with its payload",
+    ],
+    [
+      "signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json",
+      "Save the payload of an event",
+    ],
   ]);
   runs(command, context, async (id, options, { cli: { terminal } }) => {
     const { event, now } = await withInbox(options, async (inbox) => {
@@ -27,11 +37,15 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
       return { event: key && (await inbox.store.get(key.endpoint, key.eventId)), now: inbox.now };
     });
     if (event === undefined) {
-      const where = options.endpoint === undefined ? "in this inbox" : `of endpoint "${echoed(options.endpoint)}"`;
+      const where =
+        options.endpoint === undefined
+          ? "in this inbox"
+          : `of endpoint "${echoed(options.endpoint)}"`;
       throw new CliError(EXIT.failed, `no event ${echoed(id)} ${where}`);
     }
     if (options.raw) {
-      if (event.rawBody === null) throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
+      if (event.rawBody === null)
+        throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
       return terminal.write(event.rawBody);
     }
     if (options.json) {

@@ -22,8 +22,14 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
   ).addOption(JUDGED_SINCE);
   withExamples(command, [
     ["signalbox inbox stats --db signals.db", "Is it behind, paused, or refusing? Then the counts"],
-    ["signalbox inbox stats --db signals.db --json | jq .dead", "Print the number of dead events, for a monitor"],
-    ["signalbox inbox stats --db signals.db --endpoint stripe --since 1h", "For a script: exit 1 if it needs a person"],
+    [
+      "signalbox inbox stats --db signals.db --json | jq .dead",
+      "Print the number of dead events, for a monitor",
+    ],
+    [
+      "signalbox inbox stats --db signals.db --endpoint stripe --since 1h",
+      "For a script: exit 1 if it needs a person",
+    ],
   ]);
   runs(command, context, async (options, { cli: { terminal } }) =>
     withInbox(options, async (inbox) => {
@@ -37,7 +43,14 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
       if (options.json) {
         const rows = endpoints.map(rowOf);
         const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
-        terminal.printJson({ endpoint, ...total(rows), refusals, level, summary: lines.join(" "), endpoints: rows });
+        terminal.printJson({
+          endpoint,
+          ...total(rows),
+          refusals,
+          level,
+          summary: lines.join(" "),
+          endpoints: rows,
+        });
         return exitCode;
       }
       const { paint, print } = terminal;
@@ -50,28 +63,39 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
           return stats[state] > 0 ? colourOf(state, paint)(count) : count;
         }),
       ]);
-      for (const line of formatTable([["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())], ...counts]))
+      for (const line of formatTable([
+        ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())],
+        ...counts,
+      ]))
         print(line);
       return exitCode;
     }),
   );
 }
 
-type State = ReturnType<typeof describeEndpoints<Awaited<ReturnType<typeof readStates>>[number]>>["endpoints"][number];
+type State = ReturnType<
+  typeof describeEndpoints<Awaited<ReturnType<typeof readStates>>[number]>
+>["endpoints"][number];
 
 function rowOf({ endpoint, stats, facts: { pause, hasReceiver }, refusals, level, text }: State) {
   const { oldestReadyAgeMs, oldestReceivedAgeMs } = stats;
-  const ages = { oldestReadyAgeMs: oldestReadyAgeMs ?? 0, oldestReceivedAgeMs: oldestReceivedAgeMs ?? 0 };
+  const ages = {
+    oldestReadyAgeMs: oldestReadyAgeMs ?? 0,
+    oldestReceivedAgeMs: oldestReceivedAgeMs ?? 0,
+  };
   return { endpoint, ...stats, ...ages, pause, hasReceiver, refusals, level, summary: text };
 }
 
 /** The sums, the largest ages, the first pause; and no receiver if an endpoint has none. */
 function total(rows: readonly ReturnType<typeof rowOf>[]): object {
   const all: Record<string, unknown> = {};
-  for (const name of [...EVENT_STATES, "total"] as const) all[name] = rows.reduce((sum, row) => sum + row[name], 0);
+  for (const name of [...EVENT_STATES, "total"] as const)
+    all[name] = rows.reduce((sum, row) => sum + row[name], 0);
   for (const name of ["oldestReadyAgeMs", "oldestReceivedAgeMs"] as const)
     all[name] = Math.max(...rows.map((row) => row[name]));
   const pauses = rows.flatMap(({ pause }) => pause ?? []).sort((a, b) => a.since - b.since);
-  const worst = [false, null, true].find((has) => rows.some(({ hasReceiver }) => hasReceiver === has));
+  const worst = [false, null, true].find((has) =>
+    rows.some(({ hasReceiver }) => hasReceiver === has),
+  );
   return { ...all, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
 }

@@ -33,22 +33,29 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
   }
   const directory = resolve(folder);
   const name = given.template ?? (given.sender === undefined ? await asker?.template() : undefined);
-  // No name means the first template. Unknown names do not get here, because Commander refuses them.
+  // No name means the first template. Unknown names do not get here, because Commander refuses
+  // them.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
-  // An add-on is written into the folder of an app, so a folder that is not empty needs no question.
+  // An add-on is written into the folder of an app, so a folder that is not empty needs no
+  // question.
   if (!isTaken(directory) || given.force || isAddOn(template.name)) {
     return { template, directory, replace: given.force };
   }
   const shown = echoed(directory);
   const replace = await asker?.confirm(`${shown} is not empty. Replace files of the same name?`);
   if (replace) return { template, directory, replace };
-  throw usageError(`${shown} is not empty: name another folder, or give --force to replace files of the same name`);
+  throw usageError(
+    `${shown} is not empty: name another folder, or give --force to replace files of the same name`,
+  );
 }
 
-/** Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130. */
+/**
+ * Questions to the user at the terminal. Ctrl-C makes them throw a `CliError` with exit code 130.
+ */
 async function createAsker({ stdin, stderr, signal }: Cli) {
   const { confirm, isCancel, select, text } = await import("#clack-prompts");
-  // Some terminals report 0 columns, and Clack would then print one character in each line of a question.
+  // Some terminals report 0 columns, and Clack would then print one character in each line of a
+  // question.
   if (stderr.columns === 0) stderr.columns = 80;
   if (stderr.rows === 0) stderr.rows = 24;
   const common = { input: stdin, output: stderr, signal };
@@ -58,12 +65,20 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
   };
   return {
     async folder(): Promise<string> {
-      const options = { message: "Which folder?", placeholder: SUGGESTION, defaultValue: SUGGESTION };
+      const options = {
+        message: "Which folder?",
+        placeholder: SUGGESTION,
+        defaultValue: SUGGESTION,
+      };
       return answered(await text({ ...common, ...options }));
     },
     async template(): Promise<string> {
-      // The description is in the label, because Clack shows a `hint` only for the choice under the cursor.
-      const options = TEMPLATES.map(({ name, description }) => ({ value: name, label: `${name}: ${description}` }));
+      // The description is in the label, because Clack shows a `hint` only for the choice under the
+      // cursor.
+      const options = TEMPLATES.map(({ name, description }) => ({
+        value: name,
+        label: `${name}: ${description}`,
+      }));
       return answered(await select({ ...common, message: "Which template?", options }));
     },
     async confirm(question: string): Promise<boolean> {
@@ -80,7 +95,8 @@ function isTaken(directory: string): boolean {
   try {
     const found = statSync(directory, { throwIfNoEntry: false });
     if (found === undefined) return false;
-    if (!found.isDirectory()) throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
+    if (!found.isDirectory())
+      throw usageError(`${echoed(directory)} is a file: name a folder, such as my-receiver`);
     return readdirSync(directory).some((name) => !IGNORED.has(name));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -24,7 +24,10 @@ type Variable = readonly [name: string, local: string, is: string];
 
 /** The option that a sender has to be given, and the variable with its value. */
 const OPTIONS: Readonly<Record<string, readonly [option: string, variable: Variable]>> = {
-  twilio: ["publicUrl", ["PUBLIC_URL", "http://localhost:3000/webhooks/twilio", "the address that it posts to"]],
+  twilio: [
+    "publicUrl",
+    ["PUBLIC_URL", "http://localhost:3000/webhooks/twilio", "the address that it posts to"],
+  ],
   meta: ["verifyToken", ["META_VERIFY_TOKEN", "local-token", "the token that you chose for it"]],
 };
 
@@ -43,8 +46,8 @@ const tableRow = (name: string, _local: string, is: string): string =>
   `| ${`\`${name}\``.padEnd(24)} | ${" ".repeat(16)} | ${is.padEnd(61)} |`;
 
 /**
- * Makes the function that translates a text of the templates for this sender. `templates/express` is written for signals, its parts
- * for a sender and `templates/sender` for Stripe.
+ * Makes the function that translates a text of the templates for this sender. `templates/express`
+ * is written for signals, its parts for a sender and `templates/sender` for Stripe.
  */
 export function translatorFor(sender: string): (text: string) => string {
   const factory = sender.replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
@@ -60,17 +63,26 @@ export function translatorFor(sender: string): (text: string) => string {
   const eventType = EVENT_TYPES[sender] ?? `${factory[0]?.toUpperCase()}${factory.slice(1)}Event`;
   const { body, headers = {} } = (builtInSender(sender) as AnySender).sample(SAMPLE_TIME);
   const replacements: readonly (readonly [RegExp, string])[] = [
-    [/^ {2}SECRET_FILE: z.*$/m, linesOf((name, _local, is) => `  ${name}: z.string("must be ${is}"),`)],
+    [
+      /^ {2}SECRET_FILE: z.*$/m,
+      linesOf((name, _local, is) => `  ${name}: z.string("must be ${is}"),`),
+    ],
     [/^# SECRET_FILE=.*$/m, linesOf((name, local) => `${name}=${local}`)],
     [/^\| `SECRET_FILE` .*$/m, linesOf(tableRow)],
     [/^ +SECRET_FILE: .*\n| SECRET_FILE=\/data\S+|^# The signing secrets are in a volume.*\n/m, ""],
-    [/The inbox and the signing secrets are in a volume, so they survive/, "The inbox is in a volume, so it survives"],
+    [
+      /The inbox and the signing secrets are in a volume, so they survive/,
+      "The inbox is in a volume, so it survives",
+    ],
     // A row in the inbox is of an endpoint.
     [/(?<=signalbox inbox (ls|retry))/g, ` --endpoint ${sender}`],
     [/The volume has the inbox too,/, "The volume `data` has the inbox,"],
     // Not each sender does.
     [/ The\nservice repeats deliveries[^.]+\./, ""],
-    [/(?<=WEBHOOK_SECRET: SECRET)/, options.map(([, [name, local]]) => `, ${name}: "${local}"`).join("")],
+    [
+      /(?<=WEBHOOK_SECRET: SECRET)/,
+      options.map(([, [name, local]]) => `, ${name}: "${local}"`).join(""),
+    ],
     [/\bSTRIPE_WEBHOOK_SECRET\b/g, secret[0]],
     [/\bstripe(?= \} from)/, factory],
     [/\bstripe\(\)/, `${factory}(${argument})`],
@@ -84,7 +96,10 @@ export function translatorFor(sender: string): (text: string) => string {
     [/\ba signal\b/g, "an event"],
     [/\bsignal\b/g, "event"],
     [/\bSignals\b(?= )/g, "Events"],
-    [/webhook events \("signals"\) of a Product Intelligence service/, `webhooks of [${sender}]({{page}})`],
+    [
+      /webhook events \("signals"\) of a Product Intelligence service/,
+      `webhooks of [${sender}]({{page}})`,
+    ],
     [/, restarts it after changes, and runs the service\n[^.]+/, " and restarts it after changes"],
     [/with an emulator of the service/, "and restarts it after changes  "],
     [/^\| `npm run (replay|register)` .*\n/gm, ""],
@@ -92,5 +107,6 @@ export function translatorFor(sender: string): (text: string) => string {
     [/"\{\{event\}\}"/, JSON.stringify(body, null, 2)],
     [/"\{\{headers\}\}"/, JSON.stringify(headers)],
   ];
-  return (text) => replacements.reduce((translated, [from, to]) => translated.replace(from, () => to), text);
+  return (text) =>
+    replacements.reduce((translated, [from, to]) => translated.replace(from, () => to), text);
 }

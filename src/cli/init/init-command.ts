@@ -1,6 +1,11 @@
 import { Option, type Command } from "#commander";
 import { SENDER_NAMES } from "../../kit/senders/sender-names.js";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import type { Cli } from "../console/cli.js";
 import { shellQuote } from "../console/shell-quote.js";
@@ -23,17 +28,31 @@ export function addInitCommand(program: Command, context: CommandContext) {
     )
     .argument("[dir]", "the folder; created if it does not exist")
     .addOption(
-      new Option("--template <name>", `the template (default if no question is asked: ${names[0]})`).choices(names),
+      new Option(
+        "--template <name>",
+        `the template (default if no question is asked: ${names[0]})`,
+      ).choices(names),
     )
-    .addOption(new Option("--store <name>", "where the receiver keeps its inbox (default: sqlite)").choices(STORES))
+    .addOption(
+      new Option("--store <name>", "where the receiver keeps its inbox (default: sqlite)").choices(
+        STORES,
+      ),
+    )
     .addOption(
       new Option(
         "--sender <name>",
         "receive its webhooks in place of signals; with --template express or hono",
       ).choices(SENDER_NAMES),
     )
-    .option("--force", "write into a folder that is not empty, and replace files of the same name, except .env")
-    .option("--into <folder>", "with --template add-on: where in the app to put the files (default: signals)", notEmpty)
+    .option(
+      "--force",
+      "write into a folder that is not empty, and replace files of the same name, except .env",
+    )
+    .option(
+      "--into <folder>",
+      "with --template add-on: where in the app to put the files (default: signals)",
+      notEmpty,
+    )
     .option("--no-install", "do not install the dependencies")
     .option("--no-git", "do not make a git repository")
     .addOption(
@@ -51,13 +70,28 @@ export function addInitCommand(program: Command, context: CommandContext) {
   const list = formatTable(TEMPLATES.map(({ name, description }) => [`  ${name}`, description]));
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
   withExamples(command, [
-    ["npx signalbox init my-receiver", "Make a new receiver; on a terminal it asks for the template"],
-    ["npx signalbox init my-receiver --template bullmq --package-manager pnpm", "Answer all questions beforehand"],
+    [
+      "npx signalbox init my-receiver",
+      "Make a new receiver; on a terminal it asks for the template",
+    ],
+    [
+      "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
+      "Answer all questions beforehand",
+    ],
     ["npx signalbox init my-receiver --sender stripe", "Make a new receiver of Stripe's webhooks"],
-    ["npx signalbox init my-receiver --store postgres", "Make a new receiver with its inbox in PostgreSQL"],
+    [
+      "npx signalbox init my-receiver --store postgres",
+      "Make a new receiver with its inbox in PostgreSQL",
+    ],
     ["npx signalbox init . --template add-on", "Add files to the Express app in this folder"],
-    ["npx signalbox init . --force --no-install --no-git", "Write only the files, into this folder"],
-    ["npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz", "Depend on a tarball of signalbox"],
+    [
+      "npx signalbox init . --force --no-install --no-git",
+      "Write only the files, into this folder",
+    ],
+    [
+      "npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz",
+      "Depend on a tarball of signalbox",
+    ],
   ]);
   runs(command, context, init);
   return command;
@@ -65,9 +99,16 @@ export function addInitCommand(program: Command, context: CommandContext) {
 
 type InitOptions = OptionsOf<typeof addInitCommand>;
 
-async function init(folder: string | undefined, options: InitOptions, { cli }: CommandContext): Promise<ExitCode> {
+async function init(
+  folder: string | undefined,
+  options: InitOptions,
+  { cli }: CommandContext,
+): Promise<ExitCode> {
   const { force = false, json = false } = options;
-  const choices = await choose({ folder, template: options.template, sender: options.sender, force, json }, cli);
+  const choices = await choose(
+    { folder, template: options.template, sender: options.sender, force, json },
+    cli,
+  );
   cli.signal.throwIfAborted();
   const { template } = choices;
   const { sender } = options;
@@ -88,15 +129,26 @@ async function addToApp(
 ): Promise<ExitCode> {
   const { planAddOn } = await import("./add-on/plan-add-on.js");
   const spec = signalboxSpec(signalbox, directory);
-  // If this signalbox came from a registry, and --signalbox is not given, the printed install command needs only the name.
+  // If this signalbox came from a registry, and --signalbox is not given, the printed install
+  // command needs only the name.
   const isDefault = signalbox === undefined && !spec.startsWith("file:");
-  const install = isDefault ? "signalbox" : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
-  const plan = planAddOn(directory, { store, into, force: replace, packageManager, signalbox: install });
+  const install = isDefault
+    ? "signalbox"
+    : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
+  const plan = planAddOn(directory, {
+    store,
+    into,
+    force: replace,
+    packageManager,
+    signalbox: install,
+  });
   const replaced = writeFiles(directory, plan.files, { replace });
   const files = plan.files.map(({ path }) => path);
   if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });
   else {
-    terminal.note(terminal.notePaint.dim(`wrote ${files.join(", ")}; your own files were not changed`));
+    terminal.note(
+      terminal.notePaint.dim(`wrote ${files.join(", ")}; your own files were not changed`),
+    );
     for (const line of plan.nextSteps) terminal.print(line);
   }
   return EXIT.ok;

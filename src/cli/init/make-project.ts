@@ -8,7 +8,12 @@ import { printable } from "../console/printable.js";
 import { cdCommand, shellQuote } from "../console/shell-quote.js";
 import type { Choices } from "./choose.js";
 import { PACKAGE_FOLDER } from "./package-folder.js";
-import { callingPackageManager, HABITS, withCommandsOf, type PackageManager } from "./package-manager.js";
+import {
+  callingPackageManager,
+  HABITS,
+  withCommandsOf,
+  type PackageManager,
+} from "./package-manager.js";
 import { packedCopy, signalboxSpec } from "./signalbox-spec.js";
 import type { Template } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
@@ -23,7 +28,10 @@ export interface ProjectOptions {
   json?: true;
 }
 
-/** Writes a project, installs the dependencies, makes a git repository with a first commit, and prints the next steps. */
+/**
+ * Writes a project, installs the dependencies, makes a git repository with a first commit, and
+ * prints the next steps.
+ */
 export async function makeProject(
   { template, directory, replace }: Choices,
   options: ProjectOptions,
@@ -37,10 +45,15 @@ export async function makeProject(
     : null;
   const signalbox = copy === null ? spec : `file:${copy.path}`;
   const { planProject } = await import("./plan-project.js");
-  const project = planProject(template, { directory, packageManager, signalbox, hasCopy: copy !== null });
+  const project = planProject(template, {
+    directory,
+    packageManager,
+    signalbox,
+    hasCopy: copy !== null,
+  });
   if (copy !== null) project.files.push(copy);
-  // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a link, even if its target does
-  // not exist.
+  // Existing files of this kind are kept, because they may hold the only copy of a secret. So is a
+  // link, even if its target does not exist.
   const isKept = ({ path, isPrivate }: PlannedFile): boolean =>
     isPrivate === true && lstatSync(join(directory, path), { throwIfNoEntry: false }) !== undefined;
   const kept = project.files.filter(isKept);
@@ -53,18 +66,37 @@ export async function makeProject(
   }
 
   const isInWorkspace = hasWorkspaceAbove(directory);
-  // In a workspace no repository is made: it would hide the project's files from the workspace's repository.
-  const hasRepository = options.git && !isInWorkspace && (await makeRepository(directory, options.json, cli));
+  // In a workspace no repository is made: it would hide the project's files from the workspace's
+  // repository.
+  const hasRepository =
+    options.git && !isInWorkspace && (await makeRepository(directory, options.json, cli));
   const installation = options.install ? await install(packageManager, directory, cli) : null;
   const isInstalled = installation === "ok";
   if (hasRepository) await commit(files, { directory, packageManager }, cli);
-  const steps = nextSteps(template, directory, packageManager, isInstalled ? "npm test" : "npm install");
+  const steps = nextSteps(
+    template,
+    directory,
+    packageManager,
+    isInstalled ? "npm test" : "npm install",
+  );
   const notes = notesOn(copy, kept, isInWorkspace);
   if (options.json) {
     const paths = files.map(({ path }) => path);
-    const what = { template: template.name, directory, name: project.name, packageManager, signalbox };
+    const what = {
+      template: template.name,
+      directory,
+      name: project.name,
+      packageManager,
+      signalbox,
+    };
     const { commands, ...others } = steps;
-    const how = { git: hasRepository, installed: isInstalled, notes, nextSteps: commands, ...others };
+    const how = {
+      git: hasRepository,
+      installed: isInstalled,
+      notes,
+      nextSteps: commands,
+      ...others,
+    };
     terminal.printJson({ ...what, files: paths, replaced, ...how });
   } else {
     for (const note of notes) terminal.note(note);
@@ -72,7 +104,8 @@ export async function makeProject(
   }
   if (installation === null || isInstalled) return EXIT.ok;
   const command = `${packageManager} install`;
-  const failure = installation === "missing" ? `${packageManager} was not found` : `\`${command}\` failed`;
+  const failure =
+    installation === "missing" ? `${packageManager} was not found` : `\`${command}\` failed`;
   const reason = cli.signal.aborted ? "interrupted" : failure;
   const state = `the files were written, but the dependencies were not installed: ${reason}`;
   terminal.note(red(`${state}; run \`${command}\` in ${printable(shellQuote(directory))}`));
@@ -91,28 +124,42 @@ function nextSteps(
     commands: [...(cd === null ? [] : [cd]), translated(first), translated("npm run dev")],
     /** A service that has to run first, and a command that starts it. */
     needs: needs ?? null,
-    /** Commands that run at the same time as the receiver, in the same folder, each in its own terminal. */
+    /**
+     * Commands that run at the same time as the receiver, in the same folder, each in its own
+     * terminal.
+     */
     alongside: alongside.map(translated),
   };
 }
 
-function printSteps({ commands, needs, alongside }: ReturnType<typeof nextSteps>, terminal: Terminal): void {
+function printSteps(
+  { commands, needs, alongside }: ReturnType<typeof nextSteps>,
+  terminal: Terminal,
+): void {
   const print = (title: string, lines: readonly string[]): void => {
     terminal.print(terminal.paint.bold(title));
     for (const line of lines) terminal.print(`  $ ${printable(line)}`);
   };
   if (needs !== null) print(`Start ${needs.what} first, for example with:`, [needs.command]);
   print("Next:", commands);
-  for (const command of alongside) print("At the same time, in the same folder, in another terminal:", [command]);
+  for (const command of alongside)
+    print("At the same time, in the same folder, in another terminal:", [command]);
 }
 
-/** A tarball from which the running signalbox was installed may be gone. Then that is packed as it is installed. */
+/**
+ * A tarball from which the running signalbox was installed may be gone. Then that is packed as it
+ * is installed.
+ */
 function sourceOf(given: string | undefined, path: string): string {
   return given === undefined && !existsSync(path) ? PACKAGE_FOLDER : path;
 }
 
 /** What the user has to know about this project, and cannot see in the list of written files. */
-function notesOn(copy: PlannedFile | null, kept: readonly PlannedFile[], isInWorkspace: boolean): string[] {
+function notesOn(
+  copy: PlannedFile | null,
+  kept: readonly PlannedFile[],
+  isInWorkspace: boolean,
+): string[] {
   const notes = kept.map(({ path }) => `kept your ${path}`);
   if (isInWorkspace) {
     notes.push(
@@ -131,12 +178,19 @@ function notesOn(copy: PlannedFile | null, kept: readonly PlannedFile[], isInWor
 /** Whether a folder above `directory` is the root of a workspace of npm, pnpm, yarn or bun. */
 function hasWorkspaceAbove(directory: string): boolean {
   for (let folder = dirname(directory); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, "pnpm-workspace.yaml")) || hasWorkspaces(join(folder, "package.json"))) return true;
+    if (
+      existsSync(join(folder, "pnpm-workspace.yaml")) ||
+      hasWorkspaces(join(folder, "package.json"))
+    )
+      return true;
     if (folder === dirname(folder)) return false;
   }
 }
 
-/** False for a file that cannot be read, or is no JSON: a package manager cannot take it for the root either. */
+/**
+ * False for a file that cannot be read, or is no JSON: a package manager cannot take it for the
+ * root either.
+ */
 function hasWorkspaces(manifest: string): boolean {
   try {
     return "workspaces" in (JSON.parse(readFileSync(manifest, "utf8")) as object);
@@ -146,7 +200,11 @@ function hasWorkspaces(manifest: string): boolean {
 }
 
 /** @returns whether the folder is now the top of a repository without a commit */
-async function makeRepository(directory: string, json: true | undefined, cli: Cli): Promise<boolean> {
+async function makeRepository(
+  directory: string,
+  json: true | undefined,
+  cli: Cli,
+): Promise<boolean> {
   const { terminal, signal } = cli;
   const git = (...args: string[]) => runTool("git", args, directory, cli);
   const outcome = await git("rev-parse", "--is-inside-work-tree");
@@ -156,12 +214,16 @@ async function makeRepository(directory: string, json: true | undefined, cli: Cl
   }
   const made = outcome === "missing" ? outcome : await git("init", "--quiet");
   if (made === "missing") terminal.note("no git repository was made: git was not found");
-  if (made === "failed" && !signal.aborted) terminal.note("no git repository was made: `git init` failed");
-  if (made === "ok" && json === undefined) terminal.note(terminal.notePaint.dim("made a git repository"));
+  if (made === "failed" && !signal.aborted)
+    terminal.note("no git repository was made: `git init` failed");
+  if (made === "ok" && json === undefined)
+    terminal.note(terminal.notePaint.dim("made a git repository"));
   return made === "ok";
 }
 
-/** Makes the first commit, of the new files and the lock file. Git ignores those that hold secrets. */
+/**
+ * Makes the first commit, of the new files and the lock file. Git ignores those that hold secrets.
+ */
 async function commit(
   files: readonly PlannedFile[],
   { directory, packageManager }: { directory: string; packageManager: PackageManager },
@@ -169,7 +231,9 @@ async function commit(
 ): Promise<void> {
   const git = (...args: string[]) => runTool("git", args, directory, cli);
   const paths = files.filter(({ isPrivate }) => isPrivate !== true).map(({ path }) => path);
-  const locks = HABITS[packageManager].lockFiles.filter((path) => existsSync(join(directory, path)));
+  const locks = HABITS[packageManager].lockFiles.filter((path) =>
+    existsSync(join(directory, path)),
+  );
   // Git may ignore *.tgz everywhere, and the copy of signalbox is one.
   await git("add", "--force", "--", ...paths, ...locks);
   const message = "Receiver made with signalbox init";
@@ -183,7 +247,11 @@ async function commit(
   }
 }
 
-async function install(packageManager: PackageManager, directory: string, cli: Cli): Promise<ToolOutcome> {
+async function install(
+  packageManager: PackageManager,
+  directory: string,
+  cli: Cli,
+): Promise<ToolOutcome> {
   const text = `${packageManager} install: takes a minute or two if better-sqlite3 has to be compiled`;
   cli.terminal.note(cli.terminal.notePaint.dim(text));
   return runTool(packageManager, ["install"], directory, cli);
@@ -193,8 +261,8 @@ async function install(packageManager: PackageManager, directory: string, cli: C
 type ToolOutcome = "ok" | "failed" | "missing";
 
 /**
- * Runs a program to its end. The program gets no stdin, so it cannot wait for input of the user. What it prints is shown on
- * stderr, but not that of git.
+ * Runs a program to its end. The program gets no stdin, so it cannot wait for input of the user.
+ * What it prints is shown on stderr, but not that of git.
  */
 function runTool(
   command: "git" | PackageManager,
@@ -205,9 +273,18 @@ function runTool(
   const output = command === "git" ? "ignore" : 2;
   const isWindows = process.platform === "win32";
   return new Promise((settle) => {
-    // On Windows package managers are scripts, which need a shell. The shell is safe, because no argument comes from the user.
-    const child = spawn(command, args, { cwd, env, signal, stdio: ["ignore", output, output], shell: isWindows });
-    child.once("error", ({ code }: NodeJS.ErrnoException) => settle(code === "ENOENT" ? "missing" : "failed"));
+    // On Windows package managers are scripts, which need a shell. The shell is safe, because no
+    // argument comes from the user.
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      signal,
+      stdio: ["ignore", output, output],
+      shell: isWindows,
+    });
+    child.once("error", ({ code }: NodeJS.ErrnoException) =>
+      settle(code === "ENOENT" ? "missing" : "failed"),
+    );
     child.once("close", (exitCode) => settle(exitCode === 0 ? "ok" : "failed"));
   });
 }

@@ -19,16 +19,25 @@ export const HABITS: Readonly<Record<PackageManager, Habits>> = {
   bun: { exec: "bunx", add: "bun add", lockFiles: ["bun.lock", "bun.lockb"] },
 };
 
-/** The package manager that runs this process, read from its user agent (`pnpm/10.4.0 npm/? node/v22.1.0 linux x64`). */
+/**
+ * The package manager that runs this process, read from its user agent (`pnpm/10.4.0 npm/?
+ * node/v22.1.0 linux x64`).
+ */
 export function callingPackageManager(env: NodeJS.ProcessEnv): PackageManager {
   const [name] = (env["npm_config_user_agent"] ?? "").split("/");
   return PACKAGE_MANAGERS.find((known) => known === name) ?? "npm";
 }
 
-/** Texts for npm in the Dockerfile and in the CI workflow, and those for pnpm. The files are written for these two alone. */
+/**
+ * Texts for npm in the Dockerfile and in the CI workflow, and those for pnpm. The files are written
+ * for these two alone.
+ */
 const FOR_PNPM: readonly (readonly [npm: string, pnpm: string])[] = [
   ["package.json package-lock.json", "package.json pnpm-lock.yaml pnpm-workspace.yaml"],
-  ["npm ci --omit=optional", "npm install --global pnpm && pnpm install --frozen-lockfile --no-optional"],
+  [
+    "npm ci --omit=optional",
+    "npm install --global pnpm && pnpm install --frozen-lockfile --no-optional",
+  ],
   ["npm ci", "npm install --global pnpm && pnpm install --frozen-lockfile"],
   ["npm prune --omit=dev --omit=optional", "CI=true pnpm prune --prod --no-optional"],
   ["npm prune --omit=dev", "CI=true pnpm prune --prod"],
@@ -39,7 +48,8 @@ export function withCommandsOf(packageManager: PackageManager, text: string): st
   return (
     FOR_PNPM.reduce((result, [npm, pnpm]) => result.replaceAll(npm, pnpm), text)
       .replaceAll("npx signalbox", `${HABITS[packageManager].exec} signalbox`)
-      // With `run`, because `bun test` would start Bun's own test runner instead of the script `test`.
+      // With `run`, because `bun test` would start Bun's own test runner instead of the script
+      // `test`.
       .replaceAll(/\bnpm (test|start)\b/g, `${packageManager} run $1`)
       .replaceAll(/\bnpm (run \w+) -- /g, `${packageManager} $1 `)
       .replaceAll(/\bnpm (run|install)\b(?! --global)/g, `${packageManager} $1`)
@@ -58,15 +68,16 @@ const MIN_NODE_FOR_13 = 22;
 const FOR_OLDER_NODE = { "better-sqlite3": "^12.11.1" };
 
 /**
- * The versions of Node that support the better-sqlite3 version that the package manager locks under the Node that runs `init`. CI
- * tests with both, and the Docker image has the newer one.
+ * The versions of Node that support the better-sqlite3 version that the package manager locks under
+ * the Node that runs `init`. CI tests with both, and the Docker image has the newer one.
  */
 export const nodesFor = (nodeMajor: number): readonly [older: number, newer: number] =>
   nodeMajor < MIN_NODE_FOR_13 ? [20, 22] : [22, 24];
 
 /**
- * Translates `allowScripts` into the settings of the package manager. npm installs a better-sqlite3 version that supports the
- * running Node. The other package managers do not, so on Node before 22 they get a setting that pins better-sqlite3 to version 12.
+ * Translates `allowScripts` into the settings of the package manager. npm installs a better-sqlite3
+ * version that supports the running Node. The other package managers do not, so on Node before 22
+ * they get a setting that pins better-sqlite3 to version 12.
  *
  * @param manifest gets the settings that belong in `package.json`
  * @returns further files that the project needs
@@ -91,7 +102,9 @@ export function approveBuilds(
       ...(pins && { overrides: pins }),
     };
     // The values are written as JSON, because each JSON value is also valid YAML.
-    const lines = Object.entries(settings).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
+    const lines = Object.entries(settings).map(
+      ([key, value]) => `${key}: ${JSON.stringify(value)}\n`,
+    );
     return [{ path: "pnpm-workspace.yaml", content: lines.join("") }];
   }
   if (packageManager === "bun") {

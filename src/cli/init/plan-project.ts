@@ -36,18 +36,21 @@ interface ProjectChoices {
 
 type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
 
-/** Files with commands of npm, which are replaced with the commands of the chosen package manager. */
+/**
+ * Files with commands of npm, which are replaced with the commands of the chosen package manager.
+ */
 const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example|ci\.yml)$/;
 
 /** Files that are written for npm and pnpm alone: others install in their own ways. */
 const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
 
 /**
- * Keeps what stands between the marks `if WORD` and `end WORD` for these words, and removes what stands between others. A mark is a
- * line of its own, as a comment.
+ * Keeps what stands between the marks `if WORD` and `end WORD` for these words, and removes what
+ * stands between others. A mark is a line of its own, as a comment.
  */
 function keepMarked(text: string, words: ReadonlySet<string>): string {
-  const marked = /^[^\w\n]*if (sqlite|postgres|docker|signals|sender|vendor)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
+  const marked =
+    /^[^\w\n]*if (sqlite|postgres|docker|signals|sender|vendor)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
   const kept = text.replaceAll(marked, (_all, word: string, part: string) =>
     words.has(word) ? keepMarked(part, words) : "",
   );
@@ -70,8 +73,9 @@ export function planProject({ layers, sender }: Template, choices: ProjectChoice
     for (const path of filesOf(join(FOLDER, layer))) {
       const content = keepMarked(readFileSync(join(FOLDER, layer, path), "utf8"), words);
       if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
-      // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _. Otherwise the first would affect
-      // how npm packs signalbox, and the second how signalbox is linted.
+      // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _.
+      // Otherwise the first would affect how npm packs signalbox, and the second how signalbox is
+      // linted.
       else contents.set(translate(path.replace(/^_/, ".")), translate(content));
     }
   }
@@ -81,10 +85,15 @@ export function planProject({ layers, sender }: Template, choices: ProjectChoice
   const nodeMajor = Number.parseInt(process.versions.node, 10);
   const builds = approveBuilds(packageManager, manifest, nodeMajor);
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-  // A made-up secret, so that `replay` and `send` work before the receiver is registered. All senders take one of this form.
+  // A made-up secret, so that `replay` and `send` work before the receiver is registered. All
+  // senders take one of this form.
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
-  contents.set(".env", (contents.get(".env.example") ?? "").replace(/^\w+_WEBHOOK_SECRET=$/m, `$&${secret}`));
-  if (sender === undefined) contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
+  contents.set(
+    ".env",
+    (contents.get(".env.example") ?? "").replace(/^\w+_WEBHOOK_SECRET=$/m, `$&${secret}`),
+  );
+  if (sender === undefined)
+    contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
   for (const { path, content } of builds) contents.set(path, content);
   const [olderNode, imageNode] = nodesFor(nodeMajor);
   const written = [...contents].filter(([path]) => hasMachines || !FOR_MACHINES.test(path));
@@ -113,7 +122,10 @@ function filesOf(folder: string): string[] {
     .filter((path) => !path.startsWith("node_modules/"));
 }
 
-/** Merges `over` into `base`, as RFC 7396 does: objects with objects. Null removes a value, and any other value replaces it. */
+/**
+ * Merges `over` into `base`, as RFC 7396 does: objects with objects. Null removes a value, and any
+ * other value replaces it.
+ */
 function merge(base: Record<string, unknown>, over: Record<string, unknown>): void {
   for (const [key, value] of Object.entries(over)) {
     const before = base[key];
@@ -132,7 +144,10 @@ function sortedByKey<Value>(group: Record<string, Value>): Record<string, Value>
   return Object.fromEntries(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @param taken packages that the project needs: npm refuses to install one into a project of the same name */
+/**
+ * @param taken packages that the project needs: npm refuses to install one into a project of the
+ * same name
+ */
 function projectNameOf(directory: string, taken: readonly string[]): string {
   const name = basename(directory)
     .toLowerCase()

@@ -14,9 +14,10 @@ import type { PlannedFile } from "./write-files.js";
 const VENDOR = "vendor";
 
 /**
- * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox` the project depends on the
- * version of the running signalbox. If the running signalbox was installed from a tarball, a folder or a git address, a registry
- * might not have that version, so the project depends on the same source.
+ * The signalbox that a new project depends on, as a value of `dependencies`. Without `--signalbox`
+ * the project depends on the version of the running signalbox. If the running signalbox was
+ * installed from a tarball, a folder or a git address, a registry might not have that version, so
+ * the project depends on the same source.
  *
  * @param given the value of `--signalbox`: a path or a version
  * @throws CliError when the given tarball or folder does not exist
@@ -27,7 +28,8 @@ export function signalboxSpec(given: string | undefined, directory: string): str
     if (source === null) return `^${packageVersion()}`;
     return source.startsWith("git+") ? source : fileSpec(source, directory);
   }
-  const path = /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(given)?.[1] ?? (isAbsolute(given) ? given : undefined);
+  const path =
+    /^(?:file:|(?=\.{0,2}[\\/]))(.*)$/.exec(given)?.[1] ?? (isAbsolute(given) ? given : undefined);
   if (path === undefined) return given;
   if (!existsSync(path)) {
     throw usageError(
@@ -37,13 +39,17 @@ export function signalboxSpec(given: string | undefined, directory: string): str
   return fileSpec(path, directory);
 }
 
-/** A path in the form that npm writes into `dependencies`: `file:` and the path relative to the project. */
+/**
+ * A path in the form that npm writes into `dependencies`: `file:` and the path relative to the
+ * project.
+ */
 function fileSpec(path: string, directory: string): string {
   return `file:${relative(directory, path).replaceAll("\\", "/")}`;
 }
 
 /**
- * A packed copy of the signalbox in a tarball or a folder, for the project's own folder, so that Docker and CI can install it too.
+ * A packed copy of the signalbox in a tarball or a folder, for the project's own folder, so that
+ * Docker and CI can install it too.
  *
  * @throws CliError when npm cannot pack the folder
  */
@@ -53,7 +59,8 @@ export async function packedCopy(path: string): Promise<PlannedFile> {
   try {
     // Its scripts would build it anew, and this signalbox runs.
     const args = ["pack", "--ignore-scripts", "--silent"];
-    // On Windows npm is a script, which needs a shell. So no argument is a path, which may hold a blank.
+    // On Windows npm is a script, which needs a shell. So no argument is a path, which may hold a
+    // blank.
     const env = { ...process.env, npm_config_pack_destination: folder };
     await promisify(execFile)("npm", args, { cwd: path, env, shell: process.platform === "win32" });
     const [name = ""] = readdirSync(folder);
@@ -67,17 +74,24 @@ export async function packedCopy(path: string): Promise<PlannedFile> {
   }
 }
 
-/** The hash is in its name, because a lock file keeps the one of a name: another build must have another name. */
+/**
+ * The hash is in its name, because a lock file keeps the one of a name: another build must have
+ * another name.
+ */
 function copyOf(path: string): PlannedFile {
   const content = readFileSync(path);
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 8);
   return { path: `${VENDOR}/${basename(path, ".tgz")}-${hash}.tgz`, content };
 }
 
-/** The tarball, folder or git address that npm installed a package from; `null` for a registry, or if npm kept no record of it. */
+/**
+ * The tarball, folder or git address that npm installed a package from; `null` for a registry, or
+ * if npm kept no record of it.
+ */
 export function installedFrom(folder: string): string | null {
   const modules = dirname(folder);
-  // If npm linked the package, `folder` is the real path of its source, which is not inside `node_modules`.
+  // If npm linked the package, `folder` is the real path of its source, which is not inside
+  // `node_modules`.
   if (basename(modules) !== "node_modules") return folder;
   try {
     const lock = JSON.parse(readFileSync(join(modules, ".package-lock.json"), "utf8")) as {
@@ -85,7 +99,9 @@ export function installedFrom(folder: string): string | null {
     };
     const resolved = lock.packages[`node_modules/${basename(folder)}`]?.resolved;
     if (resolved?.startsWith("git+") === true) return resolved;
-    return resolved?.startsWith("file:") === true ? resolve(modules, "..", resolved.slice("file:".length)) : null;
+    return resolved?.startsWith("file:") === true
+      ? resolve(modules, "..", resolved.slice("file:".length))
+      : null;
   } catch {
     return null;
   }

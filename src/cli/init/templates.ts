@@ -8,8 +8,9 @@ export interface Template {
   name: string;
   description: string;
   /**
-   * The folders, in order. A file of a later folder replaces an earlier file of the same path, but a later `package.json` is
-   * merged into the earlier one. So a later folder holds only the differences.
+   * The folders, in order. A file of a later folder replaces an earlier file of the same path, but
+   * a later `package.json` is merged into the earlier one. So a later folder holds only the
+   * differences.
    */
   layers: readonly string[];
   /** The name of a sender other than the service. */
@@ -20,15 +21,22 @@ export interface Template {
   alongside?: readonly string[];
 }
 
-/** Whether it is new files for an existing app: then `init` does not install packages or make a git repository. */
+/**
+ * Whether it is new files for an existing app: then `init` does not install packages or make a git
+ * repository.
+ */
 export const isAddOn = (templateName: string | undefined): boolean => templateName === "add-on";
 
 const POSTGRES = {
   what: "PostgreSQL on 127.0.0.1:5432, or at another DATABASE_URL",
-  command: "docker run --detach --publish 127.0.0.1:5432:5432 --env POSTGRES_HOST_AUTH_METHOD=trust postgres:17",
+  command:
+    "docker run --detach --publish 127.0.0.1:5432:5432 --env POSTGRES_HOST_AUTH_METHOD=trust postgres:17",
 };
 
-/** The starter with its inbox in PostgreSQL. The texts of the templates have what differs, between marks: see `planProject`. */
+/**
+ * The starter with its inbox in PostgreSQL. The texts of the templates have what differs, between
+ * marks: see `planProject`.
+ */
 export function withPostgres({ needs, ...template }: Template): Template {
   const both = needs && {
     what: `${needs.what}, and ${POSTGRES.what},`,
@@ -60,7 +68,8 @@ export const TEMPLATES: readonly [Template, ...Template[]] = [
     layers: ["express", "bullmq"],
     needs: {
       what: "Redis on 127.0.0.1:6379, or at another REDIS_URL",
-      command: "docker run --detach --publish 127.0.0.1:6379:6379 redis:8 redis-server --maxmemory-policy noeviction",
+      command:
+        "docker run --detach --publish 127.0.0.1:6379:6379 redis:8 redis-server --maxmemory-policy noeviction",
     },
     alongside: ["npm run dev:worker"],
   },

@@ -13,8 +13,9 @@ export interface PlannedFile {
 }
 
 /**
- * Writes all files. If one cannot be written, new files are removed and replaced files are restored. A link that would lead a
- * file out of the folder is an error, and so is a link in place of a file.
+ * Writes all files. If one cannot be written, new files are removed and replaced files are
+ * restored. A link that would lead a file out of the folder is an error, and so is a link in place
+ * of a file.
  *
  * @param directory is created if it does not exist
  * @param options `replace`: whether existing files are replaced
@@ -30,7 +31,8 @@ export function writeFiles(
   const replaced: string[] = [];
   let path = directory;
   try {
-    const undoFolder = (made: string): void => void undo.push({ path: made, act: () => rmdirSync(made) });
+    const undoFolder = (made: string): void =>
+      void undo.push({ path: made, act: () => rmdirSync(made) });
     makeFolders(directory, undoFolder);
     for (const file of files) {
       path = join(directory, file.path);
@@ -38,10 +40,12 @@ export function writeFiles(
       assertInside(dirname(path), directory);
       const target = path;
       const before = replace ? contentOf(target) : null;
-      // The undo step is added before the content is written, because a failed write may leave a part of the file.
+      // The undo step is added before the content is written, because a failed write may leave a
+      // part of the file.
       if (before !== null) undo.push({ path: target, act: () => writeFileSync(target, before) });
       else {
-        // The flag `wx` makes this fail if the file exists, even if another process has only just created it.
+        // The flag `wx` makes this fail if the file exists, even if another process has only just
+        // created it.
         writeFileSync(target, "", { flag: "wx", mode: file.isPrivate ? 0o600 : 0o666 });
         undo.push({ path: target, act: () => rmSync(target, { force: true }) });
       }
@@ -53,7 +57,9 @@ export function writeFiles(
     const { code, message } = error as NodeJS.ErrnoException;
     const left = takeBack(undo);
     const state =
-      left.length === 0 ? "all changes were undone" : `these files could not be restored: ${left.join(", ")}`;
+      left.length === 0
+        ? "all changes were undone"
+        : `these files could not be restored: ${left.join(", ")}`;
     throw environmentError(`cannot write ${echoed(path)} (${code ?? message}); ${state}`);
   }
 }

@@ -14,12 +14,18 @@ interface TypeOptions {
 /** The requested types without repetitions, in lists that each fit into one registration. */
 export function readSignalTypes({ types, allTypes }: TypeOptions): KnownSignalType[][] {
   if (types === undefined && allTypes === undefined) {
-    throw usageError("choose signal types: --all-types, or --types price_increased,price_decreased");
+    throw usageError(
+      "choose signal types: --all-types, or --types price_increased,price_decreased",
+    );
   }
-  const names = types?.flatMap((list) => list.split(",").map((name) => name.trim())).filter((name) => name !== "");
+  const names = types
+    ?.flatMap((list) => list.split(",").map((name) => name.trim()))
+    .filter((name) => name !== "");
   const unique = [...new Set(names?.map(known) ?? SIGNAL_TYPES)];
   if (unique.length === 0)
-    throw usageError("--types is empty: name signal types, such as --types price_increased,new_model");
+    throw usageError(
+      "--types is empty: name signal types, such as --types price_increased,new_model",
+    );
   const registrations = Math.ceil(unique.length / MOST_SIGNAL_TYPES);
   return Array.from({ length: registrations }, (_, index) =>
     unique.slice(index * MOST_SIGNAL_TYPES, (index + 1) * MOST_SIGNAL_TYPES),
@@ -31,6 +37,8 @@ function known(name: string): KnownSignalType {
   if (found !== undefined) return found;
   const meant = nearMiss(name, SIGNAL_TYPES);
   const advice =
-    meant === undefined ? "`npx signalbox register --help` lists all signal types" : `did you mean ${meant}?`;
+    meant === undefined
+      ? "`npx signalbox register --help` lists all signal types"
+      : `did you mean ${meant}?`;
   throw usageError(`"${echoed(name)}" is not a signal type; ${advice}`);
 }

@@ -14,7 +14,13 @@ import type {
   SettleResult,
 } from "./batch.js";
 import type { InboxStore } from "./store.js";
-import { halve, unwrap, type Waiting, type WaitingBatch, type WaitingSettlement } from "./waiting-batch.js";
+import {
+  halve,
+  unwrap,
+  type Waiting,
+  type WaitingBatch,
+  type WaitingSettlement,
+} from "./waiting-batch.js";
 
 /** New events that wait for their commit, or may wait, and the bytes of their bodies. */
 export interface BatcherLimits {
@@ -27,48 +33,62 @@ export interface BatcherConfig {
   endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** Called with the error of each failed commit, and with null when commits work again. Like `onCommit`, it must not throw. */
+  /**
+   * Called with the error of each failed commit, and with null when commits work again. Like
+   * `onCommit`, it must not throw.
+   */
   onHealth: (failure: unknown) => void;
   /** Called when a commit begins. What it returns is called at the end, with the error or null. */
   onCommit?: ((batch: Batch) => ((error: unknown) => void) | undefined) | undefined;
   /**
-   * Releases leases in the store that no dispatcher holds: a failed commit may have been applied. Runs before every commit after a
-   * failure, and before the first one after recovery. Never runs beside another commit.
+   * Releases leases in the store that no dispatcher holds: a failed commit may have been applied.
+   * Runs before every commit after a failure, and before the first one after recovery. Never runs
+   * beside another commit.
    */
   recover: () => Promise<void>;
 }
 
-/** Delay between two attempts to write settlements while the store is down, or while a callback's transaction is open. */
+/**
+ * Delay between two attempts to write settlements while the store is down, or while a callback's
+ * transaction is open.
+ */
 const SETTLE_RETRY_MS = 1000;
 
 /**
- * A full disk refuses new events but accepts settlements. So after new events were refused, the store counts as failing for
- * at least this time, unless a commit with new events succeeds.
+ * A full disk refuses new events but accepts settlements. So after new events were refused, the
+ * store counts as failing for at least this time, unless a commit with new events succeeds.
  */
 const RED_FOR_MS = 10_000;
 
 /**
- * This many new events are committed before the turn ends, so that the disk syncs them while the turn's other requests are
- * read. Otherwise the requests of a sender with a few dozen connections all wait for one sync.
+ * This many new events are committed before the turn ends, so that the disk syncs them while the
+ * turn's other requests are read. Otherwise the requests of a sender with a few dozen connections
+ * all wait for one sync.
  */
 const EARLY_ACCEPTS = 32;
 
 /**
- * A commit waits until a turn of the event loop adds nothing, at most this many. So settlements share the commit of the requests
- * that follow them. When the event loop is idle, a turn takes some microseconds.
+ * A commit waits until a turn of the event loop adds nothing, at most this many. So settlements
+ * share the commit of the requests that follow them. When the event loop is idle, a turn takes some
+ * microseconds.
  */
 const MOST_TURNS = 4;
 
-/** Most new events of a commit, and bytes of their bodies, so that it blocks the event loop for about 3 ms. */
+/**
+ * Most new events of a commit, and bytes of their bodies, so that it blocks the event loop for
+ * about 3 ms.
+ */
 const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Collects the writes of receiver and dispatcher into batches for the store. There is no timer: while fewer commits are in flight
- * than the store allows, writes are committed at the end of a turn of the event loop that brings no more (see {@link MOST_TURNS}),
- * or as soon as there are {@link EARLY_ACCEPTS} new events. Otherwise they become the next batch.
+ * Collects the writes of receiver and dispatcher into batches for the store. There is no timer:
+ * while fewer commits are in flight than the store allows, writes are committed at the end of a
+ * turn of the event loop that brings no more (see {@link MOST_TURNS}), or as soon as there are
+ * {@link EARLY_ACCEPTS} new events. Otherwise they become the next batch.
  *
- * Commits are answered in the order in which they began. After a failure none begins until none is in flight.
+ * Commits are answered in the order in which they began. After a failure none begins until none is
+ * in flight.
  */
 export function createBatcher(config: BatcherConfig) {
   const { store, endpoint, clock, maxQueued, onHealth, onCommit, recover } = config;
@@ -86,18 +106,27 @@ export function createBatcher(config: BatcherConfig) {
   let answered: Promise<void> = Promise.resolve();
   /** A commit has failed, or recovers first: no other begins until none is in flight. */
   let isDraining = false;
-  /** The next batch has settlements alone: the last one failed with new events, and a full disk accepts settlements. */
+  /**
+   * The next batch has settlements alone: the last one failed with new events, and a full disk
+   * accepts settlements.
+   */
   let settlementsAlone = false;
   let failing = false;
   /** The next batch must still recover, although the store works again. */
   let hasFailed = false;
-  /** True while the store rejects claims with `store_row_refused`. Events are accepted, but stored events are not handed off. */
+  /**
+   * True while the store rejects claims with `store_row_refused`. Events are accepted, but stored
+   * events are not handed off.
+   */
   let refusesClaims = false;
   /** When new events were last refused. */
   let refusedAt = -Infinity;
   let closed = false;
 
-  /** How many writes waited at the end of the last turn, and how many turns have brought more since the last commit. */
+  /**
+   * How many writes waited at the end of the last turn, and how many turns have brought more since
+   * the last commit.
+   */
   let counted = 0;
   let turns = 0;
   const commitSoon = oncePerTurn(() => {
@@ -111,7 +140,8 @@ export function createBatcher(config: BatcherConfig) {
 
   function mayBegin(): boolean {
     if (begun.length === 0) return true;
-    // Settlements alone wait for new events, or for the end of the commit in flight: they would take the place of a full batch.
+    // Settlements alone wait for new events, or for the end of the commit in flight: they would
+    // take the place of a full batch.
     if (accepts.length === 0) return false;
     return !isDraining && !failing && !hasFailed && begun.length < (store.commitsInFlight?.() ?? 1);
   }
@@ -175,13 +205,14 @@ export function createBatcher(config: BatcherConfig) {
   function end(tellResults: () => void): void {
     begun.shift();
     if (begun.length === 0) isDraining = false;
-    // The disk syncs these while the senders of the last batch are answered. After a failure the dispatcher must know first
-    // what that batch leased: see `recover`.
+    // The disk syncs these while the senders of the last batch are answered. After a failure the
+    // dispatcher must know first what that batch leased: see `recover`.
     if (accepts.length >= EARLY_ACCEPTS && mayBegin() && !failing && !hasFailed) run();
     tellResults();
     if (!mayBegin()) return;
     if (settlementsAlone) run();
-    else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing)) schedule();
+    else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing))
+      schedule();
     else if (settlements.length > 0) settleAgainLater();
   }
 
@@ -191,7 +222,11 @@ export function createBatcher(config: BatcherConfig) {
    * @param before resolves when the commit before this one is answered
    * @returns a function that passes the results on
    */
-  async function commit(waiting: WaitingBatch, mustRecover: boolean, before: Promise<void>): Promise<() => void> {
+  async function commit(
+    waiting: WaitingBatch,
+    mustRecover: boolean,
+    before: Promise<void>,
+  ): Promise<() => void> {
     let result: BatchResult;
     let ended: ((error: unknown) => void) | undefined;
     try {
@@ -205,7 +240,8 @@ export function createBatcher(config: BatcherConfig) {
       const beganAt = clock.elapsed();
       result = await store.commit(batch);
       ended?.(null);
-      if (waiting.accepts.length + waiting.settlements.length > 0) durations.add(clock.elapsed() - beganAt);
+      if (waiting.accepts.length + waiting.settlements.length > 0)
+        durations.add(clock.elapsed() - beganAt);
     } catch (error) {
       isDraining = true;
       ended?.(error);
@@ -223,7 +259,11 @@ export function createBatcher(config: BatcherConfig) {
     await before;
     const wasRed = failing || refusesClaims;
     // A commit that began before the failure shows nothing.
-    if (failing && mustRecover && (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)) {
+    if (
+      failing &&
+      mustRecover &&
+      (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)
+    ) {
       failing = false;
       hasFailed = true;
     }
@@ -253,7 +293,8 @@ export function createBatcher(config: BatcherConfig) {
     waiting.claim?.reject(error);
     if (isRowError(error)) {
       for (const { settled } of waiting.settlements) settled(null);
-      // Without claims no stored event is handed off, so the refusal counts as a failure of the store.
+      // Without claims no stored event is handed off, so the refusal counts as a failure of the
+      // store.
       if (waiting.claim === null) return;
       refusesClaims = true;
       onHealth(error);
@@ -265,8 +306,8 @@ export function createBatcher(config: BatcherConfig) {
       for (const { settled } of waiting.settlements) settled(null);
       return;
     }
-    // Nobody sends a settlement again, so it is kept and written when the store works. If the failed commit did apply it, the
-    // store knows (G5).
+    // Nobody sends a settlement again, so it is kept and written when the store works. If the
+    // failed commit did apply it, the store knows (G5).
     settlements = [...waiting.settlements, ...settlements];
     if (settlements.length === 0) return;
     if (waiting.accepts.length > 0) settlementsAlone = true;
@@ -280,7 +321,8 @@ export function createBatcher(config: BatcherConfig) {
 
   return {
     /** Whether there is room for another body of this size. */
-    hasRoom: (bytes: number): boolean => queuedEvents < maxQueued.events && queuedBytes + bytes <= maxQueued.bytes,
+    hasRoom: (bytes: number): boolean =>
+      queuedEvents < maxQueued.events && queuedBytes + bytes <= maxQueued.bytes,
     /** Resolves once the event is durable. Rejects when it might not be. */
     accept(item: NewEvent): Promise<AcceptResult> {
       queuedEvents += 1;
@@ -294,8 +336,9 @@ export function createBatcher(config: BatcherConfig) {
     /**
      * Writes the settlement; while the store is down, it is tried again and again.
      *
-     * @param settled called with the result, once the settlement is durable; with null when the store refused it, or was still
-     * down when the batcher closed. Called with `locked` for each try that found it so.
+     * @param settled called with the result, once the settlement is durable; with null when the
+     * store refused it, or was still down when the batcher closed. Called with `locked` for each
+     * try that found it so.
      */
     settle(item: Settlement, settled: (result: SettleResult | null) => void): void {
       settlements.push({ item, settled });
@@ -309,7 +352,9 @@ export function createBatcher(config: BatcherConfig) {
     },
     /** The durations of commits, from the first row to the last sync. */
     commits: durations.stats,
-    /** For how many milliseconds the oldest commit in flight has lasted; 0 when none is in flight. */
+    /**
+     * For how many milliseconds the oldest commit in flight has lasted; 0 when none is in flight.
+     */
     inFlightMs: (): number => (begun[0] === undefined ? 0 : clock.elapsed() - begun[0]),
     /** True when nothing waits and no commit is in flight. */
     isIdle: (): boolean => begun.length === 0 && !isWaiting(),

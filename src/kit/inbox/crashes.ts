@@ -1,7 +1,7 @@
 /**
- * After each crash an event is due after a random delay of at most so many milliseconds. The first crash has none, since most
- * crashes are no event's fault. From the second on, the events that crashed together are spread, so that the one that kills the
- * process seldom has another beside it.
+ * After each crash an event is due after a random delay of at most so many milliseconds. The first
+ * crash has none, since most crashes are no event's fault. From the second on, the events that
+ * crashed together are spread, so that the one that kills the process seldom has another beside it.
  */
 export const CRASH_DELAYS_MS: readonly number[] = [0, 60_000, 600_000, 3_600_000];
 

@@ -9,20 +9,38 @@ const MOST_SUBJECTS = 5;
 const WORDS = /[\w:.,/@#+-]+/g;
 const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 
-/** An error without its calls and the parts that differ between events: words with a digit in them, and what the event is about. */
-export function commonError({ lastError, subject }: Pick<FailedEvent, "lastError" | "subject">): string {
+/**
+ * An error without its calls and the parts that differ between events: words with a digit in them,
+ * and what the event is about.
+ */
+export function commonError({
+  lastError,
+  subject,
+}: Pick<FailedEvent, "lastError" | "subject">): string {
   // What cannot be seen cannot be copied from a terminal or a page either.
-  const text = replaceUnseen(lastError.replaceAll(CALLS, "").replaceAll(/\s*\n\s*/g, ANYTHING), ANYTHING);
+  const text = replaceUnseen(
+    lastError.replaceAll(CALLS, "").replaceAll(/\s*\n\s*/g, ANYTHING),
+    ANYTHING,
+  );
   const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
-  // The digit is looked for in the word: a pattern with `*` on both sides of it takes quadratic time for a long word without one.
-  return named.replaceAll(WORDS, (word) => (/\d/.test(word) ? ANYTHING : word)).replaceAll(/…{2,}/g, ANYTHING);
+  // The digit is looked for in the word: a pattern with `*` on both sides of it takes quadratic
+  // time for a long word without one.
+  return named
+    .replaceAll(WORDS, (word) => (/\d/.test(word) ? ANYTHING : word))
+    .replaceAll(/…{2,}/g, ANYTHING);
 }
 
 /** Of each state, so many of the newest events are looked at. */
 const MOST_FAILED = 5000;
 
-/** The events that fail now, in groups: those that wait after a failed attempt, and the dead ones. The largest group is first. */
-export async function readFailures(store: Pick<InboxStore, "failing">, endpoint: string): Promise<Failure[]> {
+/**
+ * The events that fail now, in groups: those that wait after a failed attempt, and the dead ones.
+ * The largest group is first.
+ */
+export async function readFailures(
+  store: Pick<InboxStore, "failing">,
+  endpoint: string,
+): Promise<Failure[]> {
   const groups = new Map<string, Group>();
   for (const state of ["ready", "dead"] as const) {
     let beforeSeq = Number.MAX_SAFE_INTEGER;
@@ -35,7 +53,9 @@ export async function readFailures(store: Pick<InboxStore, "failing">, endpoint:
       await nextTurn();
     }
   }
-  return [...groups.values()].map(failureOf).sort((a, b) => b.count - a.count || b.lastSeen - a.lastSeen);
+  return [...groups.values()]
+    .map(failureOf)
+    .sort((a, b) => b.count - a.count || b.lastSeen - a.lastSeen);
 }
 
 type Group = Omit<Failure, "subjects" | "subjectCount"> & { bySubject: Map<string, number> };

@@ -6,9 +6,11 @@ import type { ReplayOutcome } from "./stored-events.js";
 const AT_ONCE = 50;
 
 /**
- * Moves a portion of the events in each turn of the event loop, because each transaction blocks the event loop.
+ * Moves a portion of the events in each turn of the event loop, because each transaction blocks the
+ * event loop.
  *
- * @throws SignalboxError the error of `move`; after the first portion, its message says how many events were moved
+ * @throws SignalboxError the error of `move`; after the first portion, its message says how many
+ * events were moved
  */
 export async function inPortions<Outcome extends ReplayOutcome>(
   eventIds: readonly string[],

@@ -12,7 +12,10 @@ export interface Pause {
 
 /** Events that fail with the same error. */
 export interface Failure {
-  /** The error, with `…` for each number, id, and what the event is about. `error:` of a search takes it as it is. */
+  /**
+   * The error, with `…` for each number, id, and what the event is about. `error:` of a search
+   * takes it as it is.
+   */
   error: string;
   /** How many events fail so: those that wait for another attempt, and the dead ones. */
   count: number;

@@ -25,7 +25,10 @@ import {
 
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {
-  /** For how many milliseconds the oldest event that waits for its hand-off has been due; 0 when none waits, null when unknown. */
+  /**
+   * For how many milliseconds the oldest event that waits for its hand-off has been due; 0 when
+   * none waits, null when unknown.
+   */
   oldestReadyAgeMs: number | null;
   /** Events and bytes that wait for their commit. */
   queued: BatcherLimits;
@@ -33,19 +36,33 @@ export interface InboxVitals {
   running: number;
   /** Why no hand-off begins; null when hand-offs run. */
   paused: PauseReason | null;
-  /** For how many milliseconds the oldest event that waits for its hand-off has been stored; 0 when none waits, null when unknown. */
+  /**
+   * For how many milliseconds the oldest event that waits for its hand-off has been stored; 0 when
+   * none waits, null when unknown.
+   */
   oldestReceivedAgeMs: number | null;
-  /** Facts about the pause with `breaker: "open"` or `"probing"`; null when the breaker is closed. */
+  /**
+   * Facts about the pause with `breaker: "open"` or `"probing"`; null when the breaker is closed.
+   */
   pause: Pause | null;
-  /** `open`: hand-offs are paused because the callback keeps failing. `probing`: one event is handed off, as a test. */
+  /**
+   * `open`: hand-offs are paused because the callback keeps failing. `probing`: one event is handed
+   * off, as a test.
+   */
   breaker: "closed" | "open" | "probing";
   /** For how many milliseconds the oldest commit in flight has lasted; 0 when none is in flight. */
   commitInFlightMs: number;
   /** The durations of commits, from the first row to the last sync. */
   commits: DurationStats;
-  /** What the store has too little of for `handoff.concurrency`, with the fix, such as connections of a pool; null when it has enough. */
+  /**
+   * What the store has too little of for `handoff.concurrency`, with the fix, such as connections
+   * of a pool; null when it has enough.
+   */
   shortage: string | null;
-  /** The store's own, such as `SqliteDiagnostics`; null when the store has none, is not open, or fails. */
+  /**
+   * The store's own, such as `SqliteDiagnostics`; null when the store has none, is not open, or
+   * fails.
+   */
   medium: StoreDiagnostics | null;
 }
 
@@ -58,15 +75,22 @@ export interface InboxStats extends StoreStats, InboxVitals {
 
 /** The events of a started receiver's endpoint. */
 export interface Inbox {
-  /** Lists events, the oldest first. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
+  /**
+   * Lists events, the oldest first. @throws SignalboxError `option_unknown`, `option_invalid`,
+   * `store_failed`
+   */
   list(query?: Omit<ListQuery, "endpoint">): Promise<InboxEntry[]>;
   /**
-   * Searches the newest events. A page may have fewer entries than its limit: {@link SearchPage} says how to continue.
+   * Searches the newest events. A page may have fewer entries than its limit: {@link SearchPage}
+   * says how to continue.
    *
    * @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed`
    */
   search(query?: SearchQuery): Promise<SearchPage>;
-  /** Counts what happened lately, by spans of minutes. @throws SignalboxError `option_unknown`, `option_invalid`, `store_failed` */
+  /**
+   * Counts what happened lately, by spans of minutes. @throws SignalboxError `option_unknown`,
+   * `option_invalid`, `store_failed`
+   */
   activity(query?: Partial<ActivityQuery>): Promise<Activity[]>;
   /** One event with its headers and bytes. @throws SignalboxError `store_failed` */
   get(eventId: string): Promise<StoredEvent | undefined>;
@@ -79,8 +103,8 @@ export interface Inbox {
   /** Replays several events. @returns one outcome for each, in order */
   replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
   /**
-   * The events that fail now, grouped by their error: those that wait after a failed attempt, and the dead ones. Of each state it looks at the
-   * newest 5,000. The largest group is first.
+   * The events that fail now, grouped by their error: those that wait after a failed attempt, and
+   * the dead ones. Of each state it looks at the newest 5,000. The largest group is first.
    *
    * @throws SignalboxError `store_failed`
    */
@@ -91,12 +115,16 @@ export interface Inbox {
    * @throws SignalboxError `store_failed`
    */
   retryNow(): Promise<void>;
-  /** The same, and makes this waiting event due now. @throws SignalboxError `option_invalid`, `store_failed` */
+  /**
+   * The same, and makes this waiting event due now. @throws SignalboxError `option_invalid`,
+   * `store_failed`
+   */
   retryNow(eventId: string): Promise<MoveOutcome>;
   /** The same for several events. @returns one outcome for each, in order */
   retryNow(eventIds: readonly string[]): Promise<MoveOutcome[]>;
   /**
-   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays known.
+   * Deletes the payload of a `dead` or `quarantined` event, which becomes `done`. Its id stays
+   * known.
    *
    * @throws SignalboxError `option_invalid`, `store_failed`
    */
@@ -132,17 +160,24 @@ export function createInboxReader(
     };
   }
 
-  const retry = move("retryNow", (eventIds) => store.retryNow(eventIds.map((eventId) => ({ endpoint, eventId }))));
+  const retry = move("retryNow", (eventIds) =>
+    store.retryNow(eventIds.map((eventId) => ({ endpoint, eventId }))),
+  );
 
   return {
-    list: async (query) => store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
-    search: async (query) => store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
-    activity: async (query) => store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
+    list: async (query) =>
+      store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
+    search: async (query) =>
+      store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
+    activity: async (query) =>
+      store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
     async get(eventId) {
       assertIds("get", [eventId]);
       return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;
     },
-    replay: move("replay", (eventIds) => replayEvents(store, endpoint, eventIds, readAgain)) as Inbox["replay"],
+    replay: move("replay", (eventIds) =>
+      replayEvents(store, endpoint, eventIds, readAgain),
+    ) as Inbox["replay"],
     discard: move("discard", (eventIds) =>
       store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
     ) as Inbox["discard"],
@@ -154,8 +189,16 @@ export function createInboxReader(
     }) as Inbox["retryNow"],
     async stats() {
       const stats = await store.stats(endpoint);
-      const oldestReadyAgeMs = Math.max(stats.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs());
-      return { ...stats, ...vitals(), oldestReadyAgeMs, oldestReceivedAgeMs: stats.oldestReceivedAgeMs ?? 0 };
+      const oldestReadyAgeMs = Math.max(
+        stats.oldestReadyAgeMs ?? 0,
+        dispatcher.oldestWaitingAgeMs(),
+      );
+      return {
+        ...stats,
+        ...vitals(),
+        oldestReadyAgeMs,
+        oldestReceivedAgeMs: stats.oldestReceivedAgeMs ?? 0,
+      };
     },
   };
 }
@@ -166,7 +209,10 @@ function assertIds(name: string, ids: unknown): asserts ids is readonly string[]
   throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
 }
 
-/** No event has another id. A database refuses NUL in a text, and takes a lone surrogate for another character. */
+/**
+ * No event has another id. A database refuses NUL in a text, and takes a lone surrogate for another
+ * character.
+ */
 function canBeStored(eventId: string): boolean {
   return eventId.isWellFormed() && !eventId.includes("\0");
 }
@@ -200,5 +246,8 @@ const searchSchema = z
   .prefault({});
 
 const activitySchema = z
-  .strictObject({ minutes: z.int().min(1).max(1440).default(1), spans: z.int().min(1).max(1000).default(60) })
+  .strictObject({
+    minutes: z.int().min(1).max(1440).default(1),
+    spans: z.int().min(1).max(1000).default(60),
+  })
   .prefault({});

@@ -15,7 +15,10 @@ import { nextTurn, withDeadline } from "../../base/time/timers.js";
 export interface AcceptedInput {
   eventId: string;
   type: string;
-  /** `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`, with this reason. */
+  /**
+   * `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`,
+   * with this reason.
+   */
   disposition:
     | { kind: "handOff"; parsed: unknown }
     | { kind: "keep"; reason: string | null }
@@ -27,7 +30,10 @@ export interface AcceptedInput {
 }
 
 export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBody: boolean }) & {
-  /** The id under which it is stored, where that is not the one that was delivered: another event has that. */
+  /**
+   * The id under which it is stored, where that is not the one that was delivered: another event
+   * has that.
+   */
   ownId?: string | undefined;
   /** Its bytes were seen lately under another id. */
   isRepeated?: boolean;
@@ -45,7 +51,10 @@ export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared"
   readAgain: ReadAgain;
   maxQueued: BatcherLimits;
   retention: RetentionConfig;
-  /** Called with the error of a failed commit, and with null when commits work again. Like `onRetentionError`, it must not throw. */
+  /**
+   * Called with the error of a failed commit, and with null when commits work again. Like
+   * `onRetentionError`, it must not throw.
+   */
   onHealth: (failure: unknown) => void;
   onCommit: BatcherConfig["onCommit"];
   onRetentionError: (error: unknown) => void;
@@ -63,8 +72,8 @@ export function createInbox(config: InboxConfig) {
     onCommit: config.onCommit,
     recover: async () => {
       const { freed } = await store.reclaim({ endpoint, held: dispatcher.held(), crashed: false });
-      // While the store is down this runs before each commit, and `nudge` causes a commit. Without the condition the
-      // commits would never end.
+      // While the store is down this runs before each commit, and `nudge` causes a commit. Without
+      // the condition the commits would never end.
       if (freed > 0) dispatcher.nudge();
     },
   });
@@ -81,14 +90,16 @@ export function createInbox(config: InboxConfig) {
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept(input: AcceptedInput): Promise<Acceptance> {
-    // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes longer than the hashing.
+    // Hex is converted to bytes here, because `hash` allocates bytes in native memory, which takes
+    // longer than the hashing.
     const bodyHash = Buffer.from(hash("sha256", input.body, "hex"), "hex");
     return config.unsignedId ? acceptUnsigned(input, bodyHash) : add(input, bodyHash, null, false);
   }
 
   /**
-   * Whoever has a captured delivery can give it any unsigned id, type and subject. So a stored event makes a duplicate only of a
-   * delivery that is the same in everything, and another one with its id is stored too.
+   * Whoever has a captured delivery can give it any unsigned id, type and subject. So a stored
+   * event makes a duplicate only of a delivery that is the same in everything, and another one with
+   * its id is stored too.
    */
   async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
     const identity = { ...input, bodyHash };
@@ -102,13 +113,17 @@ export function createInbox(config: InboxConfig) {
         const isSame =
           result.status === "accepted" ||
           result.isBackfilled ||
-          (result.sameBody && !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
+          (result.sameBody &&
+            !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
         const otherThan = isSame ? null : result.otherThan;
-        // The API writes a body in another way than a delivery, so of what came by it the id alone counts, as of what is stored by it.
-        const isOther = otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
+        // The API writes a body in another way than a delivery, so of what came by it the id alone
+        // counts, as of what is stored by it.
+        const isOther =
+          otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
         if (otherThan === "content") contentKey = null;
         else if (isOther) eventId = ownId;
-        else return { ...result, ownId: eventId === input.eventId ? undefined : eventId, isRepeated };
+        else
+          return { ...result, ownId: eventId === input.eventId ? undefined : eventId, isRepeated };
       }
     } catch (error) {
       if (!isRepeated) seen?.forget(bodyHash);
@@ -188,7 +203,9 @@ export function createInbox(config: InboxConfig) {
     const oldest = safely(() => store.oldestReady?.(endpoint), undefined);
     return {
       oldestReadyAgeMs:
-        oldest === undefined ? null : Math.max(oldest.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
+        oldest === undefined
+          ? null
+          : Math.max(oldest.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
       oldestReceivedAgeMs: oldest === undefined ? null : (oldest.oldestReceivedAgeMs ?? 0),
       pause: dispatcher.pause(),
       queued: batcher.queued(),
@@ -213,7 +230,14 @@ export function createInbox(config: InboxConfig) {
         await rememberBodies();
         dispatcher.start();
         const { retention, onRetentionError } = config;
-        stopRetention = startRetention({ store, endpoint, batcher, clock, retention, onError: onRetentionError });
+        stopRetention = startRetention({
+          store,
+          endpoint,
+          batcher,
+          clock,
+          retention,
+          onError: onRetentionError,
+        });
         return { reclaimed: freed };
       } catch (error) {
         isOpen = false;
@@ -223,9 +247,13 @@ export function createInbox(config: InboxConfig) {
       }
     },
     drain: dispatcher.drain,
-    /** @returns false when the store has not answered: its files or connections stay open until the process ends */
+    /**
+     * @returns false when the store has not answered: its files or connections stay open until the
+     * process ends
+     */
     async close(graceMs: number): Promise<boolean> {
-      // If `open` failed, another receiver may have this endpoint of the store open, so it is not closed.
+      // If `open` failed, another receiver may have this endpoint of the store open, so it is not
+      // closed.
       if (!isOpen) return true;
       isOpen = false;
       stopRetention?.();
@@ -242,7 +270,10 @@ export function createInbox(config: InboxConfig) {
     vitals,
     pause: dispatcher.pause,
     saveReport: (reporter: string, report: string) => store.saveReport(endpoint, reporter, report),
-    /** `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`, `handoff_ended` */
+    /**
+     * `handoff.completeSql` of a running attempt. @throws SignalboxError `store_unsupported`,
+     * `handoff_ended`
+     */
     completeSql(this: void, event: ClaimedEvent): string {
       if (store.completeSql === undefined) {
         const message = `handoff.completeSql needs postgresStore, and the store of this receiver is "${store.name}".`;
@@ -250,7 +281,8 @@ export function createInbox(config: InboxConfig) {
         throw new SignalboxError("store_unsupported", message, help);
       }
       if (!dispatcher.expectCompletion(event)) {
-        const message = "handoff.completeSql was read after the attempt had failed, timed out or ended.";
+        const message =
+          "handoff.completeSql was read after the attempt had failed, timed out or ended.";
         const help = "Await all work in the callback, and stop at handoff.abortSignal.";
         throw new SignalboxError("handoff_ended", message, help);
       }
@@ -270,7 +302,10 @@ const MOST_PORTIONS = 200;
 /** A disk or a database that does not answer must not keep the process from ending. */
 const CLOSE_MARGIN_MS = 15_000;
 
-/** With the type, because some senders send one body under two types, such as an order that is created and paid. */
+/**
+ * With the type, because some senders send one body under two types, such as an order that is
+ * created and paid.
+ */
 function contentKeyOf(type: string, bodyHash: Uint8Array): Uint8Array {
   return createHash("sha256").update(`${type}\n`).update(bodyHash).digest();
 }

@@ -16,7 +16,8 @@ export interface InboxState {
 /**
  * Reads it from the store alone, so that it can be told in another process than the receiver's.
  *
- * @param since the facts have only what was given up, quarantined or refused since then. @default refused: 24 hours ago
+ * @param since the facts have only what was given up, quarantined or refused since then. @default
+ * refused: 24 hours ago
  * @throws SignalboxError `store_failed`
  */
 export async function readInboxState(
@@ -35,7 +36,8 @@ export async function readInboxState(
   const facts: SituationFacts = {
     ready,
     dead: since === undefined ? dead : await countSince(store, endpoint, "dead", since),
-    quarantined: since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
+    quarantined:
+      since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
     oldestReceivedAgeMs,
     total,
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
@@ -60,7 +62,9 @@ async function countSince(
   const page = await store.list({ endpoint, state, afterSeq, limit: 500 });
   const last = page.at(-1);
   const count = page.filter(({ dueAt }) => dueAt >= since).length;
-  return last === undefined ? 0 : count + (await countSince(store, endpoint, state, since, last.seq));
+  return last === undefined
+    ? 0
+    : count + (await countSince(store, endpoint, state, since, last.seq));
 }
 
 function subjectsOf(error: string | undefined, failures: readonly Failure[]): number {

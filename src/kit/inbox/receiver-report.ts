@@ -25,7 +25,9 @@ export interface ReceiverNews {
 export const PAUSE_SAVED_EVERY_MS = 30_000;
 export const MOST_EXAMPLES = 20;
 
-/** Reads what the receivers of an endpoint say of themselves. @throws SignalboxError `store_failed` */
+/**
+ * Reads what the receivers of an endpoint say of themselves. @throws SignalboxError `store_failed`
+ */
 export async function readNews(
   store: InboxStore,
   endpoint: string,
@@ -48,13 +50,16 @@ export async function readNews(
 /** The counts by code of all hours that end after `since`. */
 export function countsSince(refused: ReceiverReport["refused"], since: number): Refusals["byCode"] {
   const hours = Object.entries(refused).filter(([hour]) => Number(hour) + HOUR_MS > since);
-  return hours.flatMap(([, counts]) => Object.entries(counts).map(([code, count]) => ({ code, count })));
+  return hours.flatMap(([, counts]) =>
+    Object.entries(counts).map(([code, count]) => ({ code, count })),
+  );
 }
 
 /** The refusals of several receivers. */
 export function joinRefusals(all: readonly Refusals[]): Refusals {
   const counts = new Map<string, number>();
-  for (const { code, count } of all.flatMap(({ byCode }) => byCode)) counts.set(code, (counts.get(code) ?? 0) + count);
+  for (const { code, count } of all.flatMap(({ byCode }) => byCode))
+    counts.set(code, (counts.get(code) ?? 0) + count);
   const examples = all.flatMap((each) => each.examples).sort((a, b) => b.at - a.at);
   return {
     byCode: [...counts].map(([code, count]) => ({ code, count })).sort((a, b) => b.count - a.count),
@@ -66,5 +71,7 @@ export function joinRefusals(all: readonly Refusals[]): Refusals {
 function reportIn({ report }: StoredReport): ReceiverReport | null {
   const json = parseJson(Buffer.from(report));
   const found = json.ok ? (json.value as Partial<ReceiverReport> | null) : null;
-  return Array.isArray(found?.examples) && typeof found.refused === "object" ? (found as ReceiverReport) : null;
+  return Array.isArray(found?.examples) && typeof found.refused === "object"
+    ? (found as ReceiverReport)
+    : null;
 }

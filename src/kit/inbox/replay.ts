@@ -1,8 +1,9 @@
 import type { InboxStore, ReadAgain, ReplayOutcome } from "./store.js";
 
 /**
- * Makes `dead` and `done` events `ready` in one transaction, and `quarantined` events if this version of signalbox can read
- * them. If a receiver runs on the inbox, it hands them off within a second.
+ * Makes `dead` and `done` events `ready` in one transaction, and `quarantined` events if this
+ * version of signalbox can read them. If a receiver runs on the inbox, it hands them off within a
+ * second.
  */
 export function replayEvents(
   store: InboxStore,

@@ -6,7 +6,8 @@ import type { InboxStore } from "./store.js";
 /** How long done events are kept. Events in other states never expire. */
 export interface RetentionOptions {
   /**
-   * Days until a done event is deleted. If its sender repeats the delivery later, it is handed off a second time. At least 2.
+   * Days until a done event is deleted. If its sender repeats the delivery later, it is handed off
+   * a second time. At least 2.
    * @default 30
    */
   keyDays?: number | undefined;
@@ -25,8 +26,9 @@ const ROUND_EVERY_MS = 60_000;
 /** The delay between two portions, so that deliveries can be stored in between. */
 const PORTION_EVERY_MS = 100;
 /**
- * While events wait to be stored, a portion is postponed, but only this often. So at least 1,600 rows a second are pruned, also
- * under a load that never ends; in SQLite a portion blocks the event loop for about 4 ms.
+ * While events wait to be stored, a portion is postponed, but only this often. So at least 1,600
+ * rows a second are pruned, also under a load that never ends; in SQLite a portion blocks the event
+ * loop for about 4 ms.
  */
 const MOST_POSTPONEMENTS = 2;
 
@@ -58,7 +60,12 @@ export function startRetention(config: {
       try {
         const payloadsOlderThanMs = retention.payloadDays * DAY_MS;
         const keysOlderThanMs = retention.keyDays * DAY_MS;
-        const pruned = await store.prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit: ROWS_AT_ONCE });
+        const pruned = await store.prune({
+          endpoint,
+          payloadsOlderThanMs,
+          keysOlderThanMs,
+          limit: ROWS_AT_ONCE,
+        });
         if (pruned.payloads + pruned.keys >= ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);

@@ -2,8 +2,8 @@
 const MOST_SEEN = 100_000;
 
 /**
- * The bodies that this process has seen lately, by 48 bits of their hashes. An index of the store would know all of them, but each
- * event would write to a random page of it.
+ * The bodies that this process has seen lately, by 48 bits of their hashes. An index of the store
+ * would know all of them, but each event would write to a random page of it.
  */
 export function createSeenBodies(most = MOST_SEEN) {
   const seen = new Set<number>();
@@ -24,7 +24,10 @@ export function createSeenBodies(most = MOST_SEEN) {
       seen.add(key);
       return false;
     },
-    /** For the bodies from before the start, the newest first, before any `add`. @returns whether there is room for more */
+    /**
+     * For the bodies from before the start, the newest first, before any `add`. @returns whether
+     * there is room for more
+     */
     addOlder(bodyHash: Uint8Array): boolean {
       const key = keyOf(bodyHash);
       if (older > 0 && !seen.has(key)) {

@@ -57,9 +57,22 @@ export interface Situation {
 /** A receiver that works hands an event off within seconds. */
 const BEHIND_MS = 60_000;
 
-/** Says whether an inbox is behind, why, and what a person must do: the same words on the page, in the terminal and in `health()`. */
+/**
+ * Says whether an inbox is behind, why, and what a person must do: the same words on the page, in
+ * the terminal and in `health()`.
+ */
 export function describeSituation(facts: SituationFacts): Situation {
-  const { ready, dead, quarantined, oldestReceivedAgeMs, total, failing = 0, pause, hasReceiver, unavailable } = facts;
+  const {
+    ready,
+    dead,
+    quarantined,
+    oldestReceivedAgeMs,
+    total,
+    failing = 0,
+    pause,
+    hasReceiver,
+    unavailable,
+  } = facts;
   const age = oldestReceivedAgeMs ?? 0;
   const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
   const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
@@ -75,7 +88,9 @@ export function describeSituation(facts: SituationFacts): Situation {
     inbox_refusing: isRefusing(facts) && refused,
     inbox_dead: dead !== null && dead > 0 && `${formatCount(dead)} dead: hand-offs were given up.`,
     inbox_quarantined:
-      quarantined !== null && quarantined > 0 && `${formatCount(quarantined)} quarantined: they could not be read.`,
+      quarantined !== null &&
+      quarantined > 0 &&
+      `${formatCount(quarantined)} quarantined: they could not be read.`,
   };
   const problems = PROBLEM_IDS.flatMap((id) => (texts[id] ? [{ id, text: texts[id] }] : []));
   const isOk = problems.length === 0;
@@ -84,19 +99,29 @@ export function describeSituation(facts: SituationFacts): Situation {
     const isUpToDate = isOk && failing === 0 && refused === "";
     sentences.push(isUpToDate ? `Up to date: ${oldest}.` : `${oldest}.`);
   } else if (isOk)
-    sentences.push(total === 0 ? "The inbox is empty." : refused === "" ? "Up to date." : "Nothing waits.");
+    sentences.push(
+      total === 0 ? "The inbox is empty." : refused === "" ? "Up to date." : "Nothing waits.",
+    );
   if (isOk && refused !== "") sentences.push(refused);
   return { level: isOk ? "ok" : "problem", text: sentences.join(" "), problems };
 }
 
-/** Several endpoints in words, the worst first. A line names the endpoints that it is about, if there are others. */
-export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(all: readonly State[]) {
+/**
+ * Several endpoints in words, the worst first. A line names the endpoints that it is about, if
+ * there are others.
+ */
+export function describeEndpoints<State extends { endpoint: string; facts: SituationFacts }>(
+  all: readonly State[],
+) {
   const endpoints = all
     .map((state) => ({ ...state, ...describeSituation(state.facts) }))
     .sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
   const names = new Map<string, string[]>();
-  for (const { endpoint, text } of endpoints) names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
-  const lines = [...names].map(([text, of]) => (all.length > 1 ? `${of.join(", ")}: ${text}` : text));
+  for (const { endpoint, text } of endpoints)
+    names.set(text, [...(names.get(text) ?? []), visible(endpoint)]);
+  const lines = [...names].map(([text, of]) =>
+    all.length > 1 ? `${of.join(", ")}: ${text}` : text,
+  );
   return { level: endpoints[0]?.level ?? "ok", lines, endpoints };
 }
 
@@ -106,8 +131,9 @@ function rankOf({ problems, endpoint }: Situation & { endpoint: string }): strin
 }
 
 /**
- * Ten refusals with one of these codes are a problem; of other codes a single one is. Fewer come from scanners, which sign nothing, and while a receiver
- * starts. Checks of a server's health use GET, and a closing receiver is asked again by the sender.
+ * Ten refusals with one of these codes are a problem; of other codes a single one is. Fewer come
+ * from scanners, which sign nothing, and while a receiver starts. Checks of a server's health use
+ * GET, and a closing receiver is asked again by the sender.
  */
 const LEAST_OF = new Set([
   "signature_missing",
@@ -119,7 +145,9 @@ const LEAST_OF = new Set([
 const NONE_OF = new Set(["method_not_allowed", "closing"]);
 
 function isRefusing({ refused = [] }: SituationFacts): boolean {
-  return refused.some(({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? 10 : 1));
+  return refused.some(
+    ({ code, count }) => !NONE_OF.has(code) && count >= (LEAST_OF.has(code) ? 10 : 1),
+  );
 }
 
 function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): string {
@@ -131,7 +159,10 @@ function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): s
   return `${what} refused in the last ${formatAge(refusedForMs)}: ${reason}.`;
 }
 
-function pauseText({ since, error, nextTryAt }: Pause, { now, pausedSubjects = 0 }: SituationFacts): string {
+function pauseText(
+  { since, error, nextTryAt }: Pause,
+  { now, pausedSubjects = 0 }: SituationFacts,
+): string {
   const subjects = pausedSubjects > 1 ? ` (${formatCount(pausedSubjects)} subjects)` : "";
   const next = nextTryAt > now ? `in ${formatAge(nextTryAt - now)}` : "now";
   return `Hand-offs are paused since ${clockTime(since, now)} by \`${shortOf(visible(error))}\`${subjects}; one event is tried ${next}.`;
@@ -139,7 +170,8 @@ function pauseText({ since, error, nextTryAt }: Pause, { now, pausedSubjects = 0
 
 const LONGEST_ERROR = 100;
 
-const shortOf = (text: string): string => (text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text);
+const shortOf = (text: string): string =>
+  text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

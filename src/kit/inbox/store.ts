@@ -41,7 +41,10 @@ export interface EventKey {
   eventId: string;
 }
 
-/** What a store says about its storage: plain values, which nothing here reads. Each store has a type of its own for them. */
+/**
+ * What a store says about its storage: plain values, which nothing here reads. Each store has a
+ * type of its own for them.
+ */
 export type StoreDiagnostics = Readonly<Record<string, unknown>>;
 
 /** Asks to delete old done events. */
@@ -49,7 +52,10 @@ export interface PruneRequest {
   endpoint: string;
   /** Events that have been done for more than this number of milliseconds lose their payload. */
   payloadsOlderThanMs: number;
-  /** Events without payload that have been done for more than this number of milliseconds are deleted. */
+  /**
+   * Events without payload that have been done for more than this number of milliseconds are
+   * deleted.
+   */
   keysOlderThanMs: number;
   /** At most this many payloads and this many events. */
   limit: number;
@@ -75,8 +81,8 @@ export interface BodyHashes {
 }
 
 /**
- * If the time at which an event became ready is more than this in the future, the clock was set back (see G7). Less is a normal
- * correction of the clock.
+ * If the time at which an event became ready is more than this in the future, the clock was set
+ * back (see G7). Less is a normal correction of the clock.
  */
 export const CLOCK_SLACK_MS = 5000;
 
@@ -89,22 +95,28 @@ export function closedStoreError(): SignalboxError {
   );
 }
 
-/** @returns the clock that `open` was given for the endpoint. @throws SignalboxError when the endpoint is not open */
+/**
+ * @returns the clock that `open` was given for the endpoint. @throws SignalboxError when the
+ * endpoint is not open
+ */
 export function clockOf(clocks: ReadonlyMap<string, Clock>, endpoint: string): Clock {
   const clock = clocks.get(endpoint);
   if (clock === undefined) throw closedStoreError();
   return clock;
 }
 
-/** @returns the error of `open` when the store object has already opened the endpoint. @param inbox its name, for the message */
+/**
+ * @returns the error of `open` when the store object has already opened the endpoint. @param inbox
+ * its name, for the message
+ */
 export function endpointInUseError(endpoint: string, inbox: string): SignalboxError {
   const message = `This process has already opened endpoint "${endpoint}" of ${inbox}.`;
   return new SignalboxError("store_in_use", message, "Give each receiver a different endpoint.");
 }
 
 /**
- * A backend of the inbox: `sqliteStore`, `postgresStore` or `memoryStore` makes one. Its methods are for signalbox alone, and can
- * change with each version.
+ * A backend of the inbox: `sqliteStore`, `postgresStore` or `memoryStore` makes one. Its methods
+ * are for signalbox alone, and can change with each version.
  */
 export interface InboxStore {
   /** For logs and health. */
@@ -118,9 +130,10 @@ export interface InboxStore {
 /*
  * The port: what the inbox calls, and no published type has. No doc comment, since a name has one.
  *
- * Each guarantee has a number, which the cases of `test/contract` name. The store's clock decides about due times, leases and ages;
- * calls and results carry durations. A store on this machine uses the clock that `open` was given for the endpoint. A store with
- * a clock of its own, such as a database, ignores it, so that processes whose clocks differ can share the store.
+ * Each guarantee has a number, which the cases of `test/contract` name. The store's clock decides
+ * about due times, leases and ages; calls and results carry durations. A store on this machine uses
+ * the clock that `open` was given for the endpoint. A store with a clock of its own, such as a
+ * database, ignores it, so that processes whose clocks differ can share the store.
  *
  * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
  *
@@ -128,23 +141,26 @@ export interface InboxStore {
  */
 export interface InboxStore {
   /**
-   * How many commits of an endpoint can be in flight now. The batcher begins them in order, and answers them in order.
+   * How many commits of an endpoint can be in flight now. The batcher begins them in order, and
+   * answers them in order.
    *
    * @default 1
    */
   commitsInFlight?(): number;
   /**
-   * For a `shared` store that knows which processes live: a lease lasts for as long as its process lives and holds the event, not
-   * for `leaseMs`. Leases that were asked for before this time, by `clock.elapsed()`, may be lost: do not start their callbacks.
-   * `Infinity`: all may be.
+   * For a `shared` store that knows which processes live: a lease lasts for as long as its process
+   * lives and holds the event, not for `leaseMs`. Leases that were asked for before this time, by
+   * `clock.elapsed()`, may be lost: do not start their callbacks. `Infinity`: all may be.
    */
   leasedSince?(endpoint: string): number;
 
   /**
-   * Opens it for one endpoint. Other endpoints of this process can share the store object, each with its own clock.
+   * Opens it for one endpoint. Other endpoints of this process can share the store object, each
+   * with its own clock.
    *
    * @param context `clock`: the clock of the receiver, or of the tool
-   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`
+   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`,
+   * `store_failed`
    */
   open(context: { endpoint: string; clock: Clock }): Promise<void>;
   /**
@@ -154,36 +170,45 @@ export interface InboxStore {
    */
   close(endpoint: string): Promise<void>;
   /**
-   * What is too small for this many callbacks at the same time, with the fix, for the log; null when nothing is. Optional.
+   * What is too small for this many callbacks at the same time, with the fix, for the log; null
+   * when nothing is. Optional.
    */
   shortage?(concurrency: number): string | null;
 
   /**
-   * Applies a batch. After a failed commit, the batcher repeats its settlements. An error with the code `store_row_refused` means
-   * that something in the batch cannot be stored: the batcher then halves the batch to find it. Any other error means that the
-   * storage failed.
+   * Applies a batch. After a failed commit, the batcher repeats its settlements. An error with the
+   * code `store_row_refused` means that something in the batch cannot be stored: the batcher then
+   * halves the batch to find it. Any other error means that the storage failed.
    *
-   * - **G1** When it resolves, everything in the batch is on stable storage (with `durable: false`, in the process's memory).
-   * - **G2** At most one accept per (endpoint, event id), and per (endpoint, content key), is `accepted`, under any concurrency and, with `shared: true`, any number
-   *   of processes. All others are `duplicate`, and say whether the stored event is the same in type, subtype, subject and body. If
-   *   both keys are stored, the event with the id is the one that is compared.
+   * - **G1** When it resolves, everything in the batch is on stable storage (with `durable: false`,
+   *   in the process's memory).
+   * - **G2** At most one accept per (endpoint, event id), and per (endpoint, content key), is
+   *   `accepted`, under any concurrency and, with `shared: true`, any number of processes. All
+   *   others are `duplicate`, and say whether the stored event is the same in type, subtype,
+   *   subject and body. If both keys are stored, the event with the id is the one that is compared.
    * - **G3** A `duplicate` is reported only once its original is as durable as G1 says.
    * - **G4** A batch is applied whole or not at all. After a rejected `commit` it is unknown which.
-   * - **G5** A settlement is applied if its event is `leased` under its token; the result is `true`. If a settlement has ended that
-   *   lease before, and the event was not claimed since, nothing is changed, and the result is `true` as well. Otherwise (the
-   *   lease was reclaimed, or the event was claimed again or deleted) nothing is changed, and the result is `false`. With
-   *   `completeSql`, a transaction of the callback can end a lease too. A commit never waits for such a transaction.
-   * - **G6** Bodies are returned byte for byte, whatever the bytes. A claimed event has what was `received` with it.
-   * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token than before, earliest due first. On
-   *   this machine: if an event became `ready` more than 5 seconds after the present, the clock was set back, and the event keeps
-   *   its delay, counted from now.
-   * - **G13** A settlement with an error, a counted crash and a `replay` each add a step to the history of their event, which keeps
-   *   the newest 50. The history is deleted with the payload. `restore` keeps it.
+   * - **G5** A settlement is applied if its event is `leased` under its token; the result is
+   *   `true`. If a settlement has ended that lease before, and the event was not claimed since,
+   *   nothing is changed, and the result is `true` as well. Otherwise (the lease was reclaimed, or
+   *   the event was claimed again or deleted) nothing is changed, and the result is `false`. With
+   *   `completeSql`, a transaction of the callback can end a lease too. A commit never waits for
+   *   such a transaction.
+   * - **G6** Bodies are returned byte for byte, whatever the bytes. A claimed event has what was
+   *   `received` with it.
+   * - **G7** A claim leases an event that is `ready` and due to one claimer, with a larger token
+   *   than before, earliest due first. On this machine: if an event became `ready` more than 5
+   *   seconds after the present, the clock was set back, and the event keeps its delay, counted
+   *   from now.
+   * - **G13** A settlement with an error, a counted crash and a `replay` each add a step to the
+   *   history of their event, which keeps the newest 50. The history is deleted with the payload.
+   *   `restore` keeps it.
    */
   commit(batch: Batch): Promise<BatchResult>;
   /**
-   * Frees leases, but not those of the `held` events. `crashed: false` is used after a failed commit. It counts no crash, because
-   * no hand-off began, and it always writes something, so that it rejects while the storage fails.
+   * Frees leases, but not those of the `held` events. `crashed: false` is used after a failed
+   * commit. It counts no crash, because no hand-off began, and it always writes something, so that
+   * it rejects while the storage fails.
    *
    * - **G8** Whose leases become `ready`, by whom:
    *
@@ -193,33 +218,38 @@ export interface InboxStore {
    *   | `shared`                 | none                       | none                        | expired ones                               |
    *   | `shared`, `leasedSince`  | none                       | the caller's own            | expired own ones; all of a dead process    |
    *
-   *   A claim and `crashed: true` count a crash for each and mark it possibly repeated. After a crash an event is due as
-   *   `CRASH_DELAYS_MS` says; after the fifth it is `dead` with the reason `crash_loop`.
+   *   A claim and `crashed: true` count a crash for each and mark it possibly repeated. After a
+   *   crash an event is due as `CRASH_DELAYS_MS` says; after the fifth it is `dead` with the reason
+   *   `crash_loop`.
    */
   reclaim(request: ReclaimRequest): Promise<ReclaimResult>;
 
   /**
-   * The statement with which a callback ends its lease as `done`, in a transaction of its own in the same database. It fails if
-   * the event is not `leased` under this token any more. Omit it for a store whose database the callback cannot reach.
+   * The statement with which a callback ends its lease as `done`, in a transaction of its own in
+   * the same database. It fails if the event is not `leased` under this token any more. Omit it for
+   * a store whose database the callback cannot reach.
    */
   completeSql?(lease: Pick<Settlement, "seq" | "token">): string;
 
   /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
   /**
-   * Lists the newest events that match. It takes a short time in an inbox of any size; see {@link SearchPage}.
+   * Lists the newest events that match. It takes a short time in an inbox of any size; see {@link
+   * SearchPage}.
    *
-   * - **G12** It finds the events of an endpoint that match everything that is given, the newest (largest `seq`) first. A caller that
-   *   pages with `nextBeforeSeq` until it is null finds each exactly once, if nothing changes meanwhile. The beginning of an id is
-   *   compared character by character: no character has a special meaning, and capitals differ from small letters.
+   * - **G12** It finds the events of an endpoint that match everything that is given, the newest
+   *   (largest `seq`) first. A caller that pages with `nextBeforeSeq` until it is null finds each
+   *   exactly once, if nothing changes meanwhile. The beginning of an id is compared character by
+   *   character: no character has a special meaning, and capitals differ from small letters.
    */
   search(endpoint: string, query: SearchQuery): Promise<SearchPage>;
   /**
    * What happened lately, the oldest span first; spans in which nothing happened are left out.
    *
-   * - **G14** It counts, for each minute of the store's clock, the accepted events, the applied settlements as `done`, and the applied
-   *   settlements with an error. What is reported as a duplicate or as applied before is not counted again. `prune` deletes what is
-   *   older than 8 days.
+   * - **G14** It counts, for each minute of the store's clock, the accepted events, the applied
+   *   settlements as `done`, and the applied settlements with an error. What is reported as a
+   *   duplicate or as applied before is not counted again. `prune` deletes what is older than 8
+   *   days.
    */
   activity(endpoint: string, query: ActivityQuery): Promise<Activity[]>;
   /** The endpoints that have events, or reports that are kept, by their names. For a tool. */
@@ -228,24 +258,30 @@ export interface InboxStore {
   get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
-  /** As `stats` returns it, for `health()`; undefined when it is not known. Omit it if that takes a long query. */
+  /**
+   * As `stats` returns it, for `health()`; undefined when it is not known. Omit it if that takes a
+   * long query.
+   */
   oldestReady?(endpoint: string): OldestReady | undefined;
   /**
    * The events that fail: those that are `dead`, or `ready` after a failed attempt.
    *
-   * - **G15** It finds the newest `FAILED_AT_ONCE` of this state below `beforeSeq`, the newest first, in an inbox of any size. A delivery that
-   *   succeeds pays nothing for it.
+   * - **G15** It finds the newest `FAILED_AT_ONCE` of this state below `beforeSeq`, the newest
+   *   first, in an inbox of any size. A delivery that succeeds pays nothing for it.
    */
   failing(endpoint: string, state: FailedEvent["state"], beforeSeq: number): Promise<FailedEvent[]>;
   /**
    * The hashes of the bodies of events with a smaller `seq`.
    *
-   * - **G16** It looks at the newest `limit` events of all endpoints, and finds those of this one, in an inbox of any size.
+   * - **G16** It looks at the newest `limit` events of all endpoints, and finds those of this one,
+   *   in an inbox of any size.
    */
   bodyHashes(endpoint: string, beforeSeq: number, limit: number): Promise<BodyHashes>;
   /** Whether a receiver has the endpoint open; null when that cannot be told. For a tool. */
   hasReceiver(endpoint: string): Promise<boolean | null>;
-  /** Replaces the report of this reporter. Those that are older than `REPORT_KEPT_MS` are deleted. */
+  /**
+   * Replaces the report of this reporter. Those that are older than `REPORT_KEPT_MS` are deleted.
+   */
   saveReport(endpoint: string, reporter: string, report: string): Promise<void>;
   /** The kept reports, the newest first. */
   reports(endpoint: string): Promise<StoredReport[]>;
@@ -254,10 +290,11 @@ export interface InboxStore {
   /**
    * Makes events `ready`.
    *
-   * - **G10** It moves only `done`, `dead` and `quarantined` events that have their payload. It reads the body of an event that is
-   *   `quarantined` or has an empty type, and stores the id and type that it reads, or its `ownId` if another event, which differs in
-   *   type, subtype, subject or body, has that id. `discard` deletes the payload of a `dead` or
-   *   `quarantined` event but keeps its id.
+   * - **G10** It moves only `done`, `dead` and `quarantined` events that have their payload. It
+   *   reads the body of an event that is `quarantined` or has an empty type, and stores the id and
+   *   type that it reads, or its `ownId` if another event, which differs in type, subtype, subject
+   *   or body, has that id. `discard` deletes the payload of a `dead` or `quarantined` event but
+   *   keeps its id.
    *
    * @returns one outcome for each, in order
    */
@@ -267,8 +304,9 @@ export interface InboxStore {
   /** Makes events `done` without handing them off. @returns one outcome for each, in order. */
   discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
   /**
-   * Adds events that `get` of another store returned, in their states and with their times, for a move between stores. A
-   * `leased` event becomes `ready`, due now and possibly repeated. An event whose id the endpoint has is not added. Optional.
+   * Adds events that `get` of another store returned, in their states and with their times, for a
+   * move between stores. A `leased` event becomes `ready`, due now and possibly repeated. An event
+   * whose id the endpoint has is not added. Optional.
    *
    * @returns how many were added
    */

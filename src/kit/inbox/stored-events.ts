@@ -7,7 +7,10 @@ export const NO_HANDLER = "no_handler";
 /** What tools say of an event that {@link isIgnored}. */
 export const IGNORED = "ignored: no function of onEvent takes its type";
 
-/** Whether an event was done at once, because of {@link NO_HANDLER}. Replayed later, it is an event like any other. */
+/**
+ * Whether an event was done at once, because of {@link NO_HANDLER}. Replayed later, it is an event
+ * like any other.
+ */
 export function isIgnored({
   state,
   attempts,
@@ -21,21 +24,25 @@ export const EVENT_STATES = ["ready", "leased", "done", "dead", "quarantined"] a
 /**
  * The state of an accepted event.
  *
- * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`,
- * `dead | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is usable now).
+ * `ready → leased → done`, `leased → ready` (retry, release, expired lease), `leased → dead`, `dead
+ * | done → ready` (replay), `dead → done` (discard), `quarantined → ready` (replay, if the event is
+ * usable now).
  */
 export type EventState = (typeof EVENT_STATES)[number];
 
 /**
- * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it whole, and `inbox.get` returns
- * it.
+ * What is stored of a delivery in addition to its body. The pipeline fills it, stores keep it
+ * whole, and `inbox.get` returns it.
  */
 export interface ReceivedDelivery {
   /** When the last byte of its body was received, in milliseconds since 1970. */
   at: number;
   /** Some of its headers, by their names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** The trace of its delivery, as a W3C `traceparent` of 55 characters. With the option `telemetry` alone. */
+  /**
+   * The trace of its delivery, as a W3C `traceparent` of 55 characters. With the option `telemetry`
+   * alone.
+   */
   traceParent?: string;
   /** The header with its signature, which no tool shows. Absent for the service's. */
   signatureHeader?: string;
@@ -43,7 +50,9 @@ export interface ReceivedDelivery {
   backfilled?: true;
 }
 
-/** A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970. */
+/**
+ * A stored event without its payload, as `list` returns it. Times are in milliseconds since 1970.
+ */
 export interface InboxEntry {
   seq: number;
   endpoint: string;
@@ -51,8 +60,8 @@ export interface InboxEntry {
   type: string;
   state: EventState;
   /**
-   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this state. By the store's clock;
-   * for people.
+   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this
+   * state. By the store's clock; for people.
    */
   dueAt: number;
   attempts: number;
@@ -61,9 +70,14 @@ export interface InboxEntry {
   replayed: boolean;
   receivedAt: number;
   lastError: string | null;
-  /** A second word for the type: `data.signal_type` of a signal, GitHub's action; null when there is none of 1 to 200 usual characters. */
+  /**
+   * A second word for the type: `data.signal_type` of a signal, GitHub's action; null when there is
+   * none of 1 to 200 usual characters.
+   */
   subtype: string | null;
-  /** What it is about: `data.product.slug` of a signal, GitHub's repository; null as `subtype` is. */
+  /**
+   * What it is about: `data.product.slug` of a signal, GitHub's repository; null as `subtype` is.
+   */
   subject: string | null;
   /** The name of its sender; of the service whose signals are received by default, `signals`. */
   sender: string;
@@ -73,7 +87,10 @@ export interface InboxEntry {
 export interface PastStep {
   /** When, in milliseconds since 1970, by the store's clock; for people. */
   at: number;
-  /** `failed`: a hand-off failed. `crashed`: the process died during a hand-off. `replayed`: a person had it handed off again. */
+  /**
+   * `failed`: a hand-off failed. `crashed`: the process died during a hand-off. `replayed`: a
+   * person had it handed off again.
+   */
   kind: "failed" | "crashed" | "replayed";
   /** The attempts that were used up then; after a replay they are counted from 0 again. */
   attempts: number;
@@ -91,7 +108,10 @@ export interface StoredEvent extends InboxEntry {
   bodyHash: Uint8Array;
   /** Byte for byte as received; null once retention or a discard has deleted it. */
   rawBody: Uint8Array | null;
-  /** What happened to it, the oldest step first, at most the newest 50 steps. Deleted together with the payload. */
+  /**
+   * What happened to it, the oldest step first, at most the newest 50 steps. Deleted together with
+   * the payload.
+   */
   history: PastStep[];
 }
 
@@ -107,7 +127,10 @@ export interface ListQuery {
   limit?: number | undefined;
 }
 
-/** Stands for anything in the error of a search, and in the errors of failures for what differs between events. */
+/**
+ * Stands for anything in the error of a search, and in the errors of failures for what differs
+ * between events.
+ */
 export const ANYTHING = "…";
 
 /** Selects the entries that `search` returns: those that match everything that is given. */
@@ -138,19 +161,22 @@ export interface SearchPage {
   /** The newest first. */
   entries: InboxEntry[];
   /**
-   * To continue, pass it as `beforeSeq`; null at the end. One call looks at a bounded number of events, so a page can have fewer
-   * entries than `limit`, or none, although others follow.
+   * To continue, pass it as `beforeSeq`; null at the end. One call looks at a bounded number of
+   * events, so a page can have fewer entries than `limit`, or none, although others follow.
    */
   nextBeforeSeq: number | null;
 }
 
 /**
- * The result of a `replay` or `discard` for one event. `duplicate`: the id in the event's body belongs to another stored
- * event, so this event becomes `done` and is not handed off.
+ * The result of a `replay` or `discard` for one event. `duplicate`: the id in the event's body
+ * belongs to another stored event, so this event becomes `done` and is not handed off.
  */
 export type MoveOutcome = "moved" | "not_found" | "wrong_state" | "payload_gone" | "duplicate";
 
-/** The result of a `replay` for one event. `still_unusable`: its body cannot be read yet, so it is not changed. */
+/**
+ * The result of a `replay` for one event. `still_unusable`: its body cannot be read yet, so it is
+ * not changed.
+ */
 export type ReplayOutcome = MoveOutcome | "still_unusable";
 
 /** Asks how much happened in each span of time. */
@@ -162,8 +188,8 @@ export interface ActivityQuery {
 }
 
 /**
- * What happened in a span of time, by the store's clock. For people: after a failed commit or a crash something may be counted twice,
- * or not at all.
+ * What happened in a span of time, by the store's clock. For people: after a failed commit or a
+ * crash something may be counted twice, or not at all.
  */
 export interface Activity {
   /** The start of the span, in milliseconds since 1970: a multiple of its length. */
@@ -184,11 +210,14 @@ export type StateCounts = Record<EventState, number>;
 /** The number of events of one endpoint. */
 export interface StoreStats extends StateCounts {
   total: number;
-  /** For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is no `ready` event. */
+  /**
+   * For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is
+   * no `ready` event.
+   */
   oldestReadyAgeMs: number | null;
   /**
-   * For how many milliseconds the oldest event that waits for its hand-off has been stored; null when none waits. An event that was
-   * replayed and had not failed before counts from its replay.
+   * For how many milliseconds the oldest event that waits for its hand-off has been stored; null
+   * when none waits. An event that was replayed and had not failed before counts from its replay.
    */
   oldestReceivedAgeMs: number | null;
 }
@@ -209,11 +238,16 @@ export interface FailedEvent {
   lastFailedAt: number;
 }
 
-/** A store returns so many of the events that fail at a time, with so many characters of their errors. */
+/**
+ * A store returns so many of the events that fail at a time, with so many characters of their
+ * errors.
+ */
 export const FAILED_AT_ONCE = 500;
 export const FAILED_ERROR_LENGTH = 400;
 
-/** What a receiver says of itself to tools in other processes, such as why its hand-offs are paused. */
+/**
+ * What a receiver says of itself to tools in other processes, such as why its hand-offs are paused.
+ */
 export interface StoredReport {
   /** When it was saved, in milliseconds since 1970. */
   at: number;
@@ -221,6 +255,9 @@ export interface StoredReport {
   report: string;
 }
 
-/** A report is kept for this long, and an endpoint has at most so many, one from each start of a receiver. */
+/**
+ * A report is kept for this long, and an endpoint has at most so many, one from each start of a
+ * receiver.
+ */
 export const REPORT_KEPT_MS = 24 * 60 * 60 * 1000;
 export const MOST_REPORTS = 200;

@@ -1,4 +1,12 @@
-import type { AcceptResult, Batch, ClaimRequest, ClaimResult, NewEvent, Settlement, SettleResult } from "./batch.js";
+import type {
+  AcceptResult,
+  Batch,
+  ClaimRequest,
+  ClaimResult,
+  NewEvent,
+  Settlement,
+  SettleResult,
+} from "./batch.js";
 
 export interface Waiting<Item, Result> {
   item: Item;
@@ -6,7 +14,10 @@ export interface Waiting<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** A settlement that waits for its commit. It has a callback, because a promise for each event would take longer. */
+/**
+ * A settlement that waits for its commit. It has a callback, because a promise for each event would
+ * take longer.
+ */
 export interface WaitingSettlement {
   item: Settlement;
   settled: (result: SettleResult | null) => void;
@@ -28,15 +39,29 @@ export function unwrap(endpoint: string, { accepts, settlements, claim }: Waitin
   };
 }
 
-/** Divides a batch with a refused row into two, to find that row; null when it cannot be divided. */
-export function halve({ accepts, settlements, claim }: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
+/**
+ * Divides a batch with a refused row into two, to find that row; null when it cannot be divided.
+ */
+export function halve({
+  accepts,
+  settlements,
+  claim,
+}: WaitingBatch): [WaitingBatch, WaitingBatch] | null {
   const rows = accepts.length + settlements.length;
   if (rows === 0 || (rows === 1 && claim === null)) return null;
   const middle = Math.max(1, rows >> 1);
   const firstSettlements = Math.min(middle, settlements.length);
   const firstAccepts = middle - firstSettlements;
   return [
-    { settlements: settlements.slice(0, firstSettlements), accepts: accepts.slice(0, firstAccepts), claim: null },
-    { settlements: settlements.slice(firstSettlements), accepts: accepts.slice(firstAccepts), claim },
+    {
+      settlements: settlements.slice(0, firstSettlements),
+      accepts: accepts.slice(0, firstAccepts),
+      claim: null,
+    },
+    {
+      settlements: settlements.slice(firstSettlements),
+      accepts: accepts.slice(firstAccepts),
+      claim,
+    },
   ];
 }

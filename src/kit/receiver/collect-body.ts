@@ -11,17 +11,20 @@ import { ignore } from "../../base/time/ignore.js";
 export type CollectedBody = { ok: true; bytes: Uint8Array } | { ok: false; reason: BodyProblem };
 
 type BodyProblem =
-  Extract<RejectionCode, "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded"> | "client_gone";
+  | Extract<RejectionCode, "body_timeout" | "body_too_large" | "body_unavailable" | "overloaded">
+  | "client_gone";
 
 type CollectorConfig = Pick<ReceiverConfig, "clock" | "bodyLimitBytes" | "bodyTimeoutMs">;
 
 /**
- * Collects the body of a delivery within all limits: of size, of time, and of the memory that all bodies share.
+ * Collects the body of a delivery within all limits: of size, of time, and of the memory that all
+ * bodies share.
  *
- * A stream of Node is read by its events, because async iteration would cost each delivery several µs. Every other iterable may
- * use one buffer for all its chunks, so they are copied.
+ * A stream of Node is read by its events, because async iteration would cost each delivery several
+ * µs. Every other iterable may use one buffer for all its chunks, so they are copied.
  *
- * @returns a function. Its `keep` is false when the delivery will be refused anyway: the bytes are then counted and not kept.
+ * @returns a function. Its `keep` is false when the delivery will be refused anyway: the bytes are
+ * then counted and not kept.
  */
 export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig) {
   const { clock, bodyLimitBytes, bodyTimeoutMs } = config;
@@ -45,7 +48,8 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
     if (stream === null && iterator === null) return failed("body_unavailable");
 
     return new Promise((resolve) => {
-      // Most bodies arrive in one chunk, which is used directly: collecting chunks takes 3 µs more for each delivery.
+      // Most bodies arrive in one chunk, which is used directly: collecting chunks takes 3 µs more
+      // for each delivery.
       let whole: Uint8Array | null = null;
       let chunks: Readable | null = null;
       let received = 0;
@@ -61,7 +65,8 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
         end();
         stream?.off("data", onChunk);
         if (iterator !== null) stop(iterator);
-        // A listener, or an iterator that never gives its next chunk, keeps these variables in memory.
+        // A listener, or an iterator that never gives its next chunk, keeps these variables in
+        // memory.
         chunks?.destroy();
         chunks = whole = null;
         resolve({ ok: false, reason });
@@ -69,13 +74,15 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
       const onCut = (): void => fail("client_gone");
       const evict = (): void => fail("overloaded");
       const onChunk = (chunk: unknown): void => {
-        // The application called `setEncoding`, so the chunk is text, and the signed bytes cannot be restored from it.
+        // The application called `setEncoding`, so the chunk is text, and the signed bytes cannot
+        // be restored from it.
         if (!ArrayBuffer.isView(chunk)) return fail("body_unavailable");
         received += chunk.byteLength;
         if (received > bodyLimitBytes) return fail("body_too_large");
         if (!keep || chunk.byteLength === 0) return;
         const isWhole = chunk.byteLength === announced;
-        // A body that has arrived whole is held too: its end may still be late, and until then it needs memory.
+        // A body that has arrived whole is held too: its end may still be late, and until then it
+        // needs memory.
         const heldBytes = isWhole ? chunk.byteLength : chunk.byteLength + CHUNK_OVERHEAD_BYTES;
         if (!bodies.hold(request, heldBytes, evict)) return evict();
         if (isWhole) {
@@ -83,8 +90,9 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
           return;
         }
         if (chunks === null) {
-          // raw-body cannot be stopped before the end of its stream. So it reads this separate stream, which gets only chunks
-          // within the limits. When the stream is destroyed, raw-body drops the chunks and its promise stays pending.
+          // raw-body cannot be stopped before the end of its stream. So it reads this separate
+          // stream, which gets only chunks within the limits. When the stream is destroyed,
+          // raw-body drops the chunks and its promise stays pending.
           chunks = new Readable({ read: ignore });
           void getRawBody(chunks).then((bytes) => resolve({ ok: true, bytes }));
         }
@@ -96,7 +104,8 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
         end();
         if (chunks === null) resolve({ ok: true, bytes: whole ?? new Uint8Array() });
         else chunks.push(null);
-        // The listeners keep this variable in memory until the request is freed, so the body is released here.
+        // The listeners keep this variable in memory until the request is freed, so the body is
+        // released here.
         whole = null;
       };
       const pull = (from: AsyncIterator<unknown>): void => {
@@ -119,8 +128,8 @@ export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig)
       if (iterator !== null) return pull(iterator);
       if (stream === null) return;
       stream.on("data", onChunk);
-      // Content-Length already shows which byte is the last. The answer still waits for `end`, because applications expect the
-      // request to end before its answer is sent.
+      // Content-Length already shows which byte is the last. The answer still waits for `end`,
+      // because applications expect the request to end before its answer is sent.
       stream.on("end", onEnd);
       // Every failure of a request ends in `close`. `on` takes less time than `once`.
       stream.on("close", onCut);
@@ -140,8 +149,13 @@ function copyOf(view: ArrayBufferView): Uint8Array {
   return Buffer.from(new Uint8Array(view.buffer, view.byteOffset, view.byteLength));
 }
 
-/** @returns null for what is no iterable (a caller without types may pass parsed JSON), and for one that is in use */
-function iteratorOf(body: Partial<AsyncIterable<unknown>> | undefined): AsyncIterator<unknown> | null {
+/**
+ * @returns null for what is no iterable (a caller without types may pass parsed JSON), and for one
+ * that is in use
+ */
+function iteratorOf(
+  body: Partial<AsyncIterable<unknown>> | undefined,
+): AsyncIterator<unknown> | null {
   try {
     return body?.[Symbol.asyncIterator]?.() ?? null;
   } catch {

@@ -5,8 +5,9 @@ import type { Handoff } from "../inbox/handoff.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 
 /**
- * The second argument of `onSignal`. Few callbacks use the abort signal or the logger, so both are made on first use. Getters of a class are not enumerable: a
- * hand-off can be logged and copied although `completeSql` throws with most stores.
+ * The second argument of `onSignal`. Few callbacks use the abort signal or the logger, so both are
+ * made on first use. Getters of a class are not enumerable: a hand-off can be logged and copied
+ * although `completeSql` throws with most stores.
  */
 export class LazyHandoff implements Handoff {
   readonly deliveryKey: string;

@@ -2,11 +2,13 @@ import type { HandoffCallback } from "../inbox/handoff.js";
 import type { EventFacts } from "../senders/engine/sender.js";
 
 /**
- * `onEvent` of a receiver with a sender: one function, or a function for each type. A key is a type, a type and subtype with a dot between them
- * (`"issues.opened"`), or the beginning of these with a star (`"charge.*"`, `"orders/*"`, `"*"`). The whole name counts first, then the
- * type, then the longest beginning. An event that has no function is stored as `done`.
+ * `onEvent` of a receiver with a sender: one function, or a function for each type. A key is a
+ * type, a type and subtype with a dot between them (`"issues.opened"`), or the beginning of these
+ * with a star (`"charge.*"`, `"orders/*"`, `"*"`). The whole name counts first, then the type, then
+ * the longest beginning. An event that has no function is stored as `done`.
  */
-export type OnEvent<Events extends object> = HandoffCallback<Events[keyof Events]> | EventHandlers<Events>;
+export type OnEvent<Events extends object> =
+  HandoffCallback<Events[keyof Events]> | EventHandlers<Events>;
 
 /** A function for each type of event. */
 export type EventHandlers<Events extends object> = string extends keyof Events
@@ -14,7 +16,9 @@ export type EventHandlers<Events extends object> = string extends keyof Events
   : { readonly [Pattern in PatternOf<Events>]?: HandoffCallback<EventOf<Events, Pattern>> };
 
 type TypeOf<Events> = keyof Events & string;
-type NameOf<Events> = { [Type in TypeOf<Events>]: Type | SubtypeName<Type, Events[Type]> }[TypeOf<Events>];
+type NameOf<Events> = {
+  [Type in TypeOf<Events>]: Type | SubtypeName<Type, Events[Type]>;
+}[TypeOf<Events>];
 type SubtypeName<Type extends string, Event> = Event extends { action: infer Action extends string }
   ? `${Type}.${Action}`
   : never;
@@ -42,7 +46,9 @@ type EventOf<Events, Pattern> = Pattern extends "*"
         }[TypeOf<Events>];
 
 /** Finds the callback of an event; null when there is none. */
-export type FindCallback = (event: Pick<EventFacts, "type" | "subtype">) => HandoffCallback<never> | null;
+export type FindCallback = (
+  event: Pick<EventFacts, "type" | "subtype">,
+) => HandoffCallback<never> | null;
 
 /** @param onEvent one function, or an object with one for each type */
 export function findCallbackIn(

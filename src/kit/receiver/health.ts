@@ -5,8 +5,8 @@ import type { ReceiverEvents } from "./receiver-events.js";
 /** The result of `receiver.health()`. Counts begin when the receiver is made. */
 export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
   /**
-   * True while deliveries are accepted: the receiver runs, the last commit worked, and none has been in flight for longer than
-   * `ackTimeoutMs`. Use it for a readiness route.
+   * True while deliveries are accepted: the receiver runs, the last commit worked, and none has
+   * been in flight for longer than `ackTimeoutMs`. Use it for a readiness route.
    */
   ok: boolean;
   state: ReceiverState;
@@ -20,8 +20,9 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
   };
   deliveries: DeliveryCounts;
   /**
-   * Whether deliveries get 503 or were refused, and whether hand-offs are behind or paused, since when and by what error, in words.
-   * Events that were given up are not counted here: `inbox.stats()` has them.
+   * Whether deliveries get 503 or were refused, and whether hand-offs are behind or paused, since
+   * when and by what error, in words. Events that were given up are not counted here:
+   * `inbox.stats()` has them.
    */
   summary: string;
 }
@@ -29,7 +30,9 @@ export interface ReceiverHealth extends InboxVitals, ReceiverVerification {
 /** A receiver accepts deliveries while it is `running`. */
 export type ReceiverState = "idle" | "starting" | "running" | "closing" | "closed";
 
-/** Whether this receiver has shown to the service, or to `signalbox doctor`, that it has the secret. */
+/**
+ * Whether this receiver has shown to the service, or to `signalbox doctor`, that it has the secret.
+ */
 export interface ReceiverVerification {
   /** True once it has answered the challenge of a `webhook.verification`. */
   verified: boolean;
@@ -47,7 +50,10 @@ export interface DeliveryCounts {
   conflict: number;
   /** New authentic events that were stored but cannot be used, or whose type is not known. */
   quarantined: number;
-  /** Answered challenges of `webhook.verification` events, from the service and from `signalbox doctor`. */
+  /**
+   * Answered challenges of `webhook.verification` events, from the service and from `signalbox
+   * doctor`.
+   */
   verified: number;
   /** Refused deliveries, for any reason. */
   rejected: number;
@@ -57,7 +63,15 @@ export interface DeliveryCounts {
 
 /** Starts to count deliveries. @returns a function that returns the counts */
 export function watchDeliveries({ on }: ReceiverEvents, clock: Clock) {
-  const deliveries = { accepted: 0, duplicate: 0, conflict: 0, quarantined: 0, verified: 0, rejected: 0, shed: 0 };
+  const deliveries = {
+    accepted: 0,
+    duplicate: 0,
+    conflict: 0,
+    quarantined: 0,
+    verified: 0,
+    rejected: 0,
+    shed: 0,
+  };
   let verifiedAt: Date | null = null;
   for (const name of ["accepted", "duplicate", "conflict", "quarantined"] as const) {
     on(name, () => (deliveries[name] += 1));

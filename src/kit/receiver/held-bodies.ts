@@ -1,23 +1,28 @@
 import { ignore } from "../../base/time/ignore.js";
 
 /**
- * Memory that a chunk of a body needs in addition to its bytes. Measured on Node 20 with chunks of one byte: the process
- * grows by 450 to 500 bytes for each.
+ * Memory that a chunk of a body needs in addition to its bytes. Measured on Node 20 with chunks of
+ * one byte: the process grows by 450 to 500 bytes for each.
  */
 export const CHUNK_OVERHEAD_BYTES = 512;
 
 /**
- * The bodies in memory that the inbox does not have yet, because they are still arriving or wait for their secret. They share
- * one limit of bytes with the events that wait for their commit.
+ * The bodies in memory that the inbox does not have yet, because they are still arriving or wait
+ * for their secret. They share one limit of bytes with the events that wait for their commit.
  *
- * When the limit is reached, the oldest body is evicted. Most bodies are held for milliseconds, so the oldest one probably
- * has a slow sender. If new bodies were refused instead, a few slow senders could keep all others out.
+ * When the limit is reached, the oldest body is evicted. Most bodies are held for milliseconds, so
+ * the oldest one probably has a slow sender. If new bodies were refused instead, a few slow senders
+ * could keep all others out.
  *
  * Queued events are never evicted. If they alone leave no room for a body, that body is refused.
  *
- * @param limits `hasRoom`: whether these bytes fit in memory, with the events that wait for their commit
+ * @param limits `hasRoom`: whether these bytes fit in memory, with the events that wait for their
+ * commit
  */
-export function createHeldBodies(limits: { hasRoom: (bytes: number) => boolean; maxBodies: number }) {
+export function createHeldBodies(limits: {
+  hasRoom: (bytes: number) => boolean;
+  maxBodies: number;
+}) {
   const { hasRoom, maxBodies } = limits;
   /** The oldest is first, because a Map keeps the order of insertion. */
   const held = new Map<object, { bytes: number; evict: () => void }>();
@@ -41,10 +46,12 @@ export function createHeldBodies(limits: { hasRoom: (bytes: number) => boolean; 
 
   return {
     /**
-     * To be called before more bytes of this delivery are kept. Other bodies may be evicted to make room.
+     * To be called before more bytes of this delivery are kept. Other bodies may be evicted to make
+     * room.
      *
      * @param evict called if this delivery is evicted later: its bytes must be dropped immediately
-     * @returns false when there is no room: then the delivery is not held, and `evict` is not called
+     * @returns false when there is no room: then the delivery is not held, and `evict` is not
+     * called
      */
     hold(delivery: object, moreBytes: number, evict: () => void): boolean {
       const body = held.get(delivery) ?? { bytes: 0, evict };

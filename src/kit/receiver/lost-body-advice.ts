@@ -5,14 +5,17 @@ const STREAM =
 const EXPRESS =
   "In Express, mount expressHandler(receiver) before express.json(), or use express.json({ verify: captureRawBody }); " +
   "in NestJS, NestFactory.create(AppModule, { rawBody: true })";
-const NEXT_PAGES = "In a pages route of Next.js, export const config = { api: { bodyParser: false } }";
-const FETCH = "Give the request to fetchHandler first, or give request.clone() to what reads it before";
+const NEXT_PAGES =
+  "In a pages route of Next.js, export const config = { api: { bodyParser: false } }";
+const FETCH =
+  "Give the request to fetchHandler first, or give request.clone() to what reads it before";
 const HANDLE =
   "Give receiver.handle the bytes as received. On AWS Lambda: " +
   'body: Buffer.from(event.body ?? "", event.isBase64Encoded ? "base64" : "utf8")';
 
 /**
- * What the log says when the original bytes cannot be had: the way out on the platform that the body comes from.
+ * What the log says when the original bytes cannot be had: the way out on the platform that the
+ * body comes from.
  *
  * @param body what an adapter or a caller of `receiver.handle` gave as the body
  */
@@ -22,7 +25,9 @@ export function lostBodyAdvice(body: unknown): string {
 
 function adviceFor(body: unknown): string {
   if (!(body instanceof Readable)) {
-    return typeof body === "object" && body !== null && Symbol.asyncIterator in body ? FETCH : HANDLE;
+    return typeof body === "object" && body !== null && Symbol.asyncIterator in body
+      ? FETCH
+      : HANDLE;
   }
   // `app` is of Express (NestJS has it too), `previewData` of Next.js.
   const advice = "app" in body ? EXPRESS : "previewData" in body ? NEXT_PAGES : STREAM;

@@ -26,16 +26,28 @@ export function observeHandoffs({
       const { eventId, type } = event;
       telemetry?.handOffEnded(event, "done");
       // No spread: it would cost each delivery 1 µs.
-      events.emit("handedOff", { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId), attempt });
+      events.emit("handedOff", {
+        eventId,
+        type,
+        deliveryKey: deliveryKeyOf(endpoint, eventId),
+        attempt,
+      });
     },
     handoffFailed(event, attempt, { kind, error, willRetry, retryInMs }) {
       telemetry?.handOffEnded(event, kind, error);
-      const nextAttemptAt = retryInMs === null ? null : new Date(clock.now() + Math.max(0, retryInMs));
+      const nextAttemptAt =
+        retryInMs === null ? null : new Date(clock.now() + Math.max(0, retryInMs));
       const failure = { ...referenceTo(endpoint, event), attempt, nextAttemptAt };
-      log.failure("warn", { ...failure, kind }, error, "a hand-off failed; `signalbox inbox show` prints the error");
+      log.failure(
+        "warn",
+        { ...failure, kind },
+        error,
+        "a hand-off failed; `signalbox inbox show` prints the error",
+      );
       events.emit("handoffFailed", { ...failure, error, willRetry });
     },
-    backoffFailed: (error) => log.failure("warn", {}, error, "handoff.backoff failed; the delay is 60 seconds"),
+    backoffFailed: (error) =>
+      log.failure("warn", {}, error, "handoff.backoff failed; the delay is 60 seconds"),
     dead(event, attempt, reason) {
       telemetry?.dead(event, attempt, reason);
       events.emit("dead", { ...referenceTo(endpoint, event), attempt, reason });
@@ -46,7 +58,8 @@ export function observeHandoffs({
     },
     notSettled(event) {
       telemetry?.handOffEnded(event, "lease_lost");
-      const text = "the result of a hand-off could not be stored; the event is handed off again after the next start";
+      const text =
+        "the result of a hand-off could not be stored; the event is handed off again after the next start";
       log.error(referenceTo(endpoint, event), text);
     },
     breaker(breaker) {
@@ -58,7 +71,8 @@ export function observeHandoffs({
 }
 
 const LEASES_LINES = {
-  unsure: "heartbeats to the inbox fail, so other processes may take over; hand-offs are paused, events are kept",
+  unsure:
+    "heartbeats to the inbox fail, so other processes may take over; hand-offs are paused, events are kept",
   sure: "heartbeats to the inbox work again; hand-offs continue",
 };
 

@@ -10,7 +10,12 @@ import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
 import type { InboxStore } from "../inbox/store.js";
 import { OptionError, checkOptions } from "../../base/options/option-error.js";
-import { clockOption, functionOption, millisecondsOption, objectOption } from "../../base/options/option-schemas.js";
+import {
+  clockOption,
+  functionOption,
+  millisecondsOption,
+  objectOption,
+} from "../../base/options/option-schemas.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
 import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
 import type { Telemetry } from "./telemetry.js";
@@ -19,36 +24,55 @@ import { createSecrets, type SecretsOption } from "./secrets.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {
-  /** The signing secrets, or where to get them. The service shows a secret when a webhook is registered. */
+  /**
+   * The signing secrets, or where to get them. The service shows a secret when a webhook is
+   * registered.
+   */
   secrets: SecretsOption;
   /** Where accepted events are kept, such as `sqliteStore("signals.db")`. */
   store: InboxStore;
   /**
-   * Called with each signal, at least once. Resolve once your system has saved the signal; reject to get it again.
-   * Throw `PermanentFailure` to make the event dead, or `RetryLater` to get it later without using up an attempt.
+   * Called with each signal, at least once. Resolve once your system has saved the signal; reject
+   * to get it again. Throw `PermanentFailure` to make the event dead, or `RetryLater` to get it
+   * later without using up an attempt.
    */
   onSignal: HandoffCallback<Signal>;
   /** Called with each `webhook.test` event. @default none: test events are only stored */
   onTest?: HandoffCallback<TestEvent> | undefined;
-  /** The name of this receiver in its store. Event ids are remembered for each endpoint. @default "default" */
+  /**
+   * The name of this receiver in its store. Event ids are remembered for each endpoint. @default
+   * "default"
+   */
   endpoint?: string | undefined;
-  /** How far a signature's timestamp may be in the past or in the future, in seconds. @default 300 */
+  /**
+   * How far a signature's timestamp may be in the past or in the future, in seconds. @default 300
+   */
   toleranceSeconds?: number | undefined;
-  /** Largest body, in bytes as received; a larger body is refused with `body_too_large`. @default 262144 */
+  /**
+   * Largest body, in bytes as received; a larger body is refused with `body_too_large`. @default
+   * 262144
+   */
   bodyLimitBytes?: number | undefined;
-  /** Milliseconds for a body to arrive; a slower body is refused with `body_timeout`. @default 10000 */
+  /**
+   * Milliseconds for a body to arrive; a slower body is refused with `body_timeout`. @default 10000
+   */
   bodyTimeoutMs?: number | undefined;
-  /** Milliseconds from a body's last byte to the answer; after this time the answer is `ack_timeout`. @default 3000 */
+  /**
+   * Milliseconds from a body's last byte to the answer; after this time the answer is
+   * `ack_timeout`. @default 3000
+   */
   ackTimeoutMs?: number | undefined;
   /**
-   * Milliseconds that a delivery waits for its secret if no secret is known yet or a new one is about to be stored: the
-   * service posts a verification right after it shows the secret, before a user can store it. Must be less than
-   * `ackTimeoutMs`; with 0 no delivery waits. @default 2000, or two thirds of `ackTimeoutMs`
+   * Milliseconds that a delivery waits for its secret if no secret is known yet or a new one is
+   * about to be stored: the service posts a verification right after it shows the secret, before a
+   * user can store it. Must be less than `ackTimeoutMs`; with 0 no delivery waits. @default 2000,
+   * or two thirds of `ackTimeoutMs`
    */
   secretWaitMs?: number | undefined;
   /**
-   * Limits of the events that wait for their commit; above them deliveries are refused with `overloaded`. Bodies that are
-   * still arriving share the bytes; when these are used up, the body that has been arriving longest is refused.
+   * Limits of the events that wait for their commit; above them deliveries are refused with
+   * `overloaded`. Bodies that are still arriving share the bytes; when these are used up, the body
+   * that has been arriving longest is refused.
    * @default 4096 events, 33554432 bytes (32 MiB)
    */
   maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
@@ -59,8 +83,9 @@ export interface ReceiverOptions {
   /** A pino logger, or `false` to log nothing. @default pino at level info, to stdout */
   logger?: Logger | false | undefined;
   /**
-   * Whether the errors that your functions throw are logged with message, stack and cause. With `false` only their names are
-   * logged, for errors that quote payloads. The inbox keeps the last error of an event in any case. @default true
+   * Whether the errors that your functions throw are logged with message, stack and cause. With
+   * `false` only their names are logged, for errors that quote payloads. The inbox keeps the last
+   * error of an event in any case. @default true
    */
   logErrors?: boolean | undefined;
   /** Traces and metrics: `openTelemetry()` of `signalbox/opentelemetry`. @default none */
@@ -70,13 +95,19 @@ export interface ReceiverOptions {
 }
 
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
-export interface SenderReceiverOptions<Events extends object> extends Omit<ReceiverOptions, "onSignal" | "onTest"> {
-  /** Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and `toleranceSeconds`. */
+export interface SenderReceiverOptions<Events extends object> extends Omit<
+  ReceiverOptions,
+  "onSignal" | "onTest"
+> {
+  /**
+   * Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and
+   * `toleranceSeconds`.
+   */
   sender: Sender<Events>;
   /**
-   * Called with each event, at least once: one function, or an object with a function for each type, such as
-   * `{ "invoice.paid": fn, "charge.*": fn, "*": fn }`. An event without a function is stored as `done`. Resolve once your system
-   * has saved the event; reject to get it again.
+   * Called with each event, at least once: one function, or an object with a function for each
+   * type, such as `{ "invoice.paid": fn, "charge.*": fn, "*": fn }`. An event without a function is
+   * stored as `done`. Resolve once your system has saved the event; reject to get it again.
    */
   onEvent: OnEvent<Events>;
 }
@@ -90,7 +121,11 @@ const optionsSchema = z.strictObject({
   // Checked by `createSecrets`, whose error has a separate code.
   secrets: z.unknown().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
-  sender: objectOption<AnySender>("a sender of signalbox/senders, such as stripe()", "signature", "read").optional(),
+  sender: objectOption<AnySender>(
+    "a sender of signalbox/senders, such as stripe()",
+    "signature",
+    "read",
+  ).optional(),
   onSignal: functionOption<HandoffCallback<Signal>>().optional(),
   onTest: functionOption<HandoffCallback<TestEvent>>().optional(),
   onEvent: z
@@ -138,28 +173,45 @@ const optionsSchema = z.strictObject({
       payloadDays: z.number().min(0).default(RETENTION.payloadDays),
     })
     .prefault({}),
-  logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)]).optional(),
+  logger: z
+    .union([z.literal(false), objectOption<Logger>("a pino logger or false", ...LOGGER_METHODS)])
+    .optional(),
   logErrors: z.boolean().default(true),
-  telemetry: objectOption<Telemetry>("openTelemetry() of signalbox/opentelemetry", "observe").optional(),
+  telemetry: objectOption<Telemetry>(
+    "openTelemetry() of signalbox/opentelemetry",
+    "observe",
+  ).optional(),
   clock: clockOption.default(systemClock),
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
-export function resolveOptions<Events extends object>(options: ReceiverOptions | SenderReceiverOptions<Events>) {
-  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(FACTORY, optionsSchema, options);
+export function resolveOptions<Events extends object>(
+  options: ReceiverOptions | SenderReceiverOptions<Events>,
+) {
+  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(
+    FACTORY,
+    optionsSchema,
+    options,
+  );
   const { sender = signals, retention } = config;
   const { ackTimeoutMs = sender.limits.ackTimeoutMs ?? 3000 } = config;
   const { bodyLimitBytes = sender.limits.bodyLimitBytes ?? 262_144 } = config;
   const { toleranceSeconds = sender.limits.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS } = config;
   // The last third of `ackTimeoutMs` is left for the store.
   const { secretWaitMs = Math.floor((ackTimeoutMs * 2) / 3) } = config;
-  const { events, bytes = Math.max(32 * MIB, (sender.limits.bodyLimitBytes ?? 0) * 4) } = config.maxQueued;
+  const { events, bytes = Math.max(32 * MIB, (sender.limits.bodyLimitBytes ?? 0) * 4) } =
+    config.maxQueued;
   const contradictions = [
-    [retention.payloadDays > retention.keyDays, "retention.payloadDays", "expected at most retention.keyDays"],
+    [
+      retention.payloadDays > retention.keyDays,
+      "retention.payloadDays",
+      "expected at most retention.keyDays",
+    ],
     [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
   ] as const;
-  for (const [isWrong, option, problem] of contradictions) if (isWrong) throw new OptionError(FACTORY, option, problem);
+  for (const [isWrong, option, problem] of contradictions)
+    if (isWrong) throw new OptionError(FACTORY, option, problem);
   const { backoff } = handoff;
   return {
     ...config,
@@ -179,18 +231,30 @@ export function resolveOptions<Events extends object>(options: ReceiverOptions |
 
 type Callbacks = Pick<z.output<typeof optionsSchema>, "sender" | "onSignal" | "onTest" | "onEvent">;
 
-/** @throws SignalboxError `option_invalid` for callbacks that do not belong to the sender, and when there is none */
+/**
+ * @throws SignalboxError `option_invalid` for callbacks that do not belong to the sender, and when
+ * there is none
+ */
 function callbacksOf({ sender, onSignal, onTest, onEvent }: Callbacks): FindCallback {
   if (sender === undefined) {
     if (onEvent !== undefined)
-      throw new OptionError(FACTORY, "onEvent", "it needs the option sender; for signals use onSignal");
+      throw new OptionError(
+        FACTORY,
+        "onEvent",
+        "it needs the option sender; for signals use onSignal",
+      );
     if (onSignal === undefined) throw new OptionError(FACTORY, "onSignal", "expected a function");
     return findCallbackIn({ "signal.published": onSignal, "webhook.test": onTest });
   }
   const foreign = onSignal === undefined ? (onTest === undefined ? null : "onTest") : "onSignal";
-  if (foreign !== null) throw new OptionError(FACTORY, foreign, `with the option sender use onEvent`);
+  if (foreign !== null)
+    throw new OptionError(FACTORY, foreign, `with the option sender use onEvent`);
   if (onEvent === undefined)
-    throw new OptionError(FACTORY, "onEvent", "expected a function, or an object of functions by type");
+    throw new OptionError(
+      FACTORY,
+      "onEvent",
+      "expected a function, or an object of functions by type",
+    );
   return findCallbackIn(onEvent);
 }
 

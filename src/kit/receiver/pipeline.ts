@@ -41,9 +41,15 @@ type AcceptanceOutcome = "accepted" | "duplicate" | "conflict" | "quarantined";
 
 /** An event that came by the sender's API, and not in a delivery. */
 export interface BackfilledEvent {
-  /** The event as the sender would deliver it: an object of its API as JSON. A text is stored as UTF-8. */
+  /**
+   * The event as the sender would deliver it: an object of its API as JSON. A text is stored as
+   * UTF-8.
+   */
   body: Uint8Array | string;
-  /** The headers that a delivery of it would have, where the sender reads its id or type from them. @default none */
+  /**
+   * The headers that a delivery of it would have, where the sender reads its id or type from them.
+   * @default none
+   */
   headers?: RequestHeaders | undefined;
 }
 
@@ -60,12 +66,18 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
   inbox: RunningInbox;
   events: ReceiverEvents;
   telemetry: TelemetryHooks | null;
-  /** Why this receiver takes nothing now: it is closing, or it has not started. A failing store is noticed only by `accept`. */
+  /**
+   * Why this receiver takes nothing now: it is closing, or it has not started. A failing store is
+   * noticed only by `accept`.
+   */
   unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal that the operator should look into. */
   onTrouble: (trouble: Trouble) => void;
   /** Called for each refusal. */
-  onRefused: (code: RejectionCode, example: () => Pick<RefusedDelivery, "address" | "eventId">) => void;
+  onRefused: (
+    code: RejectionCode,
+    example: () => Pick<RefusedDelivery, "address" | "eventId">,
+  ) => void;
   /** Called for each event whose bytes came lately under another id. */
   onRepeated: (event: EventReference) => void;
   /** Called for each event for which `onEvent` has no function. */
@@ -73,8 +85,9 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
 }
 
 /**
- * The path of one delivery, from top to bottom: `handle`, then `verifyAndStore`. The body is decoded only after its signature was
- * checked, and an event is acknowledged only once it is durable.
+ * The path of one delivery, from top to bottom: `handle`, then `verifyAndStore`. The body is
+ * decoded only after its signature was checked, and an event is acknowledged only once it is
+ * durable.
  */
 export function createPipeline(config: PipelineConfig) {
   const { inbox, events, telemetry, clock, sender } = config;
@@ -87,7 +100,10 @@ export function createPipeline(config: PipelineConfig) {
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
 
-  /** Never rejects: the hooks and listeners that it calls do not throw. @returns null when the client is gone */
+  /**
+   * Never rejects: the hooks and listeners that it calls do not throw. @returns null when the
+   * client is gone
+   */
   async function handle(request: DeliveryRequest): Promise<DeliveryResponse | null> {
     let observed: ObservedDelivery | null = null;
     try {
@@ -96,7 +112,8 @@ export function createPipeline(config: PipelineConfig) {
       const url = isDefault ? undefined : request.url?.replace(/^[a-z]+:\/\/[^/?#]*/i, "");
       observed = telemetry === null ? null : telemetry.receive(headers);
 
-      // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not run, no room.
+      // 1. Refuse what can be refused without the body: method, encoding, a receiver that does not
+      //    run, no room.
       const early = refuseEarly(request);
       if (early !== null) return refuse(early, observed, request);
 
@@ -110,22 +127,27 @@ export function createPipeline(config: PipelineConfig) {
         return "code" in answer ? refuse(answer, observed, request) : answer;
       }
 
-      // 2. Read the body. Without a well-formed signature it is read too, since a client that still sends would not see the answer.
-      // But its bytes are not kept, and no secret is looked up. A problem of the body is answered first, then 401.
+      // 2. Read the body. Without a well-formed signature it is read too, since a client that still
+      //    sends would not see the answer. But its bytes are not kept, and no secret is looked up.
+      //    A problem of the body is answered first, then 401.
       const signature = sender.signature(headers, url);
-      const isAsked = !signature.ok && handshake?.unsigned !== undefined && isShort(lengthOf(headers));
+      const isAsked =
+        !signature.ok && handshake?.unsigned !== undefined && isShort(lengthOf(headers));
       const collected = await collectBody(request, signature.ok || isAsked);
-      // The body does not arrive any more, so its memory is no longer counted here: the verifier counts it while it waits for a
-      // secret, and the inbox from `accept` on.
+      // The body does not arrive any more, so its memory is no longer counted here: the verifier
+      // counts it while it waits for a secret, and the inbox from `accept` on.
       bodies.release(request);
       if (!collected.ok) {
-        if (collected.reason !== "client_gone") return refuse({ code: collected.reason }, observed, request);
+        if (collected.reason !== "client_gone")
+          return refuse({ code: collected.reason }, observed, request);
         observed?.end("client_gone");
         return null;
       }
       if (!signature.ok) {
         const answer =
-          isAsked && isShort(collected.bytes.byteLength) ? handshake?.unsigned?.(readable(collected.bytes, {})) : null;
+          isAsked && isShort(collected.bytes.byteLength)
+            ? handshake?.unsigned?.(readable(collected.bytes, {}))
+            : null;
         if (answer) {
           observed?.end("verified");
           return answerWith(answer);
@@ -133,17 +155,22 @@ export function createPipeline(config: PipelineConfig) {
         return refuse({ code: signature.reason }, observed, request);
       }
 
-      // 3. Verify and store it, within the deadline. After the deadline the sender gets `ack_timeout`, but the work goes on. If it
-      // stores the event, `accepted` follows `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
+      // 3. Verify and store it, within the deadline. After the deadline the sender gets
+      //    `ack_timeout`, but the work goes on. If it stores the event, `accepted` follows
+      //    `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
       const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers) };
       if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
-      if (observed !== null && observed.traceParent !== null) received.traceParent = observed.traceParent;
+      if (observed !== null && observed.traceParent !== null)
+        received.traceParent = observed.traceParent;
       const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
       const stored = verifyAndStore(delivery, received, observed);
       const outcome = await withDeadline(stored, clock, config.ackTimeoutMs, LATE);
-      return "code" in outcome ? refuse(outcome, observed, request, { body: delivery.body, received }) : outcome;
+      return "code" in outcome
+        ? refuse(outcome, observed, request, { body: delivery.body, received })
+        : outcome;
     } catch (cause) {
-      // Usually a failed commit: the event might not be durable. With 503 the sender tries again, also after any other error.
+      // Usually a failed commit: the event might not be durable. With 503 the sender tries again,
+      // also after any other error.
       bodies.release(request);
       return refuse({ code: "store_unavailable", cause }, observed, request);
     }
@@ -167,29 +194,36 @@ export function createPipeline(config: PipelineConfig) {
     const answer = handshake?.post?.(content, secret) ?? null;
     if (answer !== null) return answerHandshake(answer, observed);
 
-    // 6. Read the event and store it. The receiver may have been closed, or its queue filled, while the body arrived or the secrets
-    // were looked up.
+    // 6. Read the event and store it. The receiver may have been closed, or its queue filled, while
+    //    the body arrived or the secrets were looked up.
     const reading = sender.read(content);
     if (reading.kind === "challenge") {
       observed?.end("verified", reading.id);
-      events.emit("verified", referenceTo(config.endpoint, { eventId: reading.id, type: reading.type }));
+      events.emit(
+        "verified",
+        referenceTo(config.endpoint, { eventId: reading.id, type: reading.type }),
+      );
       return acknowledge(reading.answer);
     }
-    // The receiver may have been closed, or its queue filled, while the body arrived or the secrets were looked up. `makeRoom` may
-    // evict bodies that still arrive. It reserves nothing, so no `await` comes between it and `accept`.
+    // The receiver may have been closed, or its queue filled, while the body arrived or the secrets
+    // were looked up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no
+    // `await` comes between it and `accept`.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
     const input = inputOf(reading, received, body);
     const acceptance = await inbox.accept(input);
 
-    // 7. It is durable, or its id was stored before, so that a retry would change nothing. The store has compared the bodies.
+    // 7. It is durable, or its id was stored before, so that a retry would change nothing. The
+    //    store has compared the bodies.
     const outcome = outcomeOf(input, acceptance);
     observed?.end(outcome, acceptance.ownId ?? input.eventId);
     tell(outcome, input, acceptance);
     if (sender.acknowledgement !== undefined) return answerWith(sender.acknowledgement);
     if (reading.kind === "unusable") return acknowledge({ received: true, quarantined: true });
-    return acceptance.status === "duplicate" ? acknowledge({ received: true, duplicate: true }) : acknowledgeNew();
+    return acceptance.status === "duplicate"
+      ? acknowledge({ received: true, duplicate: true })
+      : acknowledgeNew();
   }
 
   /** As `receiver.accept`. */
@@ -198,24 +232,41 @@ export function createPipeline(config: PipelineConfig) {
     const { body, headers = {} } = (event as BackfilledEvent | undefined) ?? {};
     if (typeof body !== "string" && !(body instanceof Uint8Array)) {
       const help = "Pass the event as text: { body: JSON.stringify(event) }.";
-      throw new SignalboxError("option_invalid", "receiver.accept needs a body of bytes or text.", help);
+      throw new SignalboxError(
+        "option_invalid",
+        "receiver.accept needs a body of bytes or text.",
+        help,
+      );
     }
     // The overloads of Buffer.from take one of them each.
     const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
-    const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers), backfilled: true };
+    const received: ReceivedDelivery = {
+      at: clock.now(),
+      headers: keptHeaders(headers),
+      backfilled: true,
+    };
     if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
     const reading = sender.read(readable(bytes, received.headers));
     if (reading.kind === "challenge") {
-      throw new SignalboxError("option_invalid", "receiver.accept was given a verification, which is no event.", "");
+      throw new SignalboxError(
+        "option_invalid",
+        "receiver.accept was given a verification, which is no event.",
+        "",
+      );
     }
     const unavailable = config.unavailable();
     if (unavailable === "closing")
       throw new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
     if (unavailable !== null)
-      throw new SignalboxError("store_failed", "The receiver is not started.", "Await receiver.start() first.");
+      throw new SignalboxError(
+        "store_failed",
+        "The receiver is not started.",
+        "Await receiver.start() first.",
+      );
     const { bytes: most } = config.maxQueued;
     if (bytes.byteLength > most) {
-      const help = "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
+      const help =
+        "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
       const message = `The body has ${bytes.byteLength} bytes, and maxQueued.bytes is ${most}.`;
       throw new SignalboxError("option_invalid", message, help);
     }
@@ -235,12 +286,24 @@ export function createPipeline(config: PipelineConfig) {
     return { status, eventId: acceptance.ownId ?? input.eventId, type: input.type };
   }
 
-  function inputOf(reading: StorableReading, received: ReceivedDelivery, body: Uint8Array): AcceptedInput {
+  function inputOf(
+    reading: StorableReading,
+    received: ReceivedDelivery,
+    body: Uint8Array,
+  ): AcceptedInput {
     if (reading.kind === "unusable") {
-      // Unusable bytes get their hash as id. If they got the id that they contain, a later valid event with that id would count as a
-      // duplicate.
+      // Unusable bytes get their hash as id. If they got the id that they contain, a later valid
+      // event with that id would count as a duplicate.
       const disposition = { kind: "quarantine", reason: reading.reason } as const;
-      return { eventId: idOfBody(body), type: "", disposition, subtype: null, subject: null, received, body };
+      return {
+        eventId: idOfBody(body),
+        type: "",
+        disposition,
+        subtype: null,
+        subject: null,
+        received,
+        body,
+      };
     }
     const { id, type, subtype, subject } = reading;
     return {
@@ -256,7 +319,9 @@ export function createPipeline(config: PipelineConfig) {
 
   function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {
     if (acceptance.status === "duplicate") {
-      return acceptance.sameBody || sender.unsignedId || sender.otherBody === "duplicate" ? "duplicate" : "conflict";
+      return acceptance.sameBody || sender.unsignedId || sender.otherBody === "duplicate"
+        ? "duplicate"
+        : "conflict";
     }
     if (disposition.kind === "quarantine") return "quarantined";
     return acceptance.ownId === undefined ? "accepted" : "conflict";
@@ -267,7 +332,8 @@ export function createPipeline(config: PipelineConfig) {
     const reference = referenceTo(config.endpoint, { eventId: acceptance.ownId ?? eventId, type });
     if (acceptance.status === "accepted") {
       if (disposition.kind === "keep" && disposition.reason !== null) config.onUnhandled(type);
-      if (disposition.kind === "handOff" && acceptance.isRepeated === true) config.onRepeated(reference);
+      if (disposition.kind === "handOff" && acceptance.isRepeated === true)
+        config.onRepeated(reference);
     }
     if (outcome !== "quarantined") events.emit(outcome, reference);
     else if (disposition.kind === "quarantine")
@@ -291,8 +357,8 @@ export function createPipeline(config: PipelineConfig) {
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     const length = lengthOf(headers);
-    // For a length over the limit the number of events alone is checked here. `collectBody` then refuses the body, with a code
-    // that stops the sender's retries.
+    // For a length over the limit the number of events alone is checked here. `collectBody` then
+    // refuses the body, with a code that stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
   }
 
@@ -314,15 +380,28 @@ export function createPipeline(config: PipelineConfig) {
     observed?.end(code);
     config.onRefused(code, () => {
       // On a socket for both versions of IP an address of version 4 has this prefix.
-      const address = safely(() => request.remoteAddress?.(), undefined)?.replace(/^::ffff:(?=\d+\.)/, "");
-      return { address: address?.slice(0, LONGEST_ADDRESS) ?? null, eventId: read === undefined ? null : idIn(read) };
+      const address = safely(() => request.remoteAddress?.(), undefined)?.replace(
+        /^::ffff:(?=\d+\.)/,
+        "",
+      );
+      return {
+        address: address?.slice(0, LONGEST_ADDRESS) ?? null,
+        eventId: read === undefined ? null : idIn(read),
+      };
     });
-    // The operator can remove the reason of these: a refusal with a cause, a body that another parser consumed, or one that is too large.
+    // The operator can remove the reason of these: a refusal with a cause, a body that another
+    // parser consumed, or one that is too large.
     if ("cause" in refusal || code === "body_unavailable" || code === "body_too_large") {
       // A caller without types may pass nothing.
       const { body, headers = {} } = (request as Partial<DeliveryRequest> | null) ?? {};
       const bodyBytes = body instanceof Uint8Array ? body.byteLength : lengthOf(headers) || null;
-      config.onTrouble({ code, cause: refusal.cause ?? null, body, bodyBytes, bodyLimitBytes: config.bodyLimitBytes });
+      config.onTrouble({
+        code,
+        cause: refusal.cause ?? null,
+        body,
+        bodyBytes,
+        bodyLimitBytes: config.bodyLimitBytes,
+      });
     }
     const { requestId, ...response } = reject(code, isDefault ? undefined : OTHER_SENDERS[code]);
     if (code === "method_not_allowed") response.headers["Allow"] = methods.join(", ");
@@ -331,7 +410,13 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   /** The id that a refused delivery claims to have. */
-  function idIn({ body, received }: { body: Uint8Array; received: ReceivedDelivery }): string | null {
+  function idIn({
+    body,
+    received,
+  }: {
+    body: Uint8Array;
+    received: ReceivedDelivery;
+  }): string | null {
     if (body.byteLength > MOST_READ_OF_REFUSED) return null;
     const reading = sender.read(readable(body, received.headers));
     return reading.kind === "unusable" ? null : reading.id;
@@ -348,7 +433,9 @@ export function createPipeline(config: PipelineConfig) {
 
   /** The one of its names that was sent. With several, only that is kept. */
   function signatureHeaderIn(headers: Record<string, string>): string {
-    const [first, ...others] = sender.signatureHeaders.filter((name) => headers[name] !== undefined);
+    const [first, ...others] = sender.signatureHeaders.filter(
+      (name) => headers[name] !== undefined,
+    );
     for (const name of others) delete headers[name];
     return first ?? sender.signatureHeader;
   }

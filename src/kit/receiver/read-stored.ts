@@ -27,7 +27,11 @@ export function readAgainBy(find: (name: string) => AnySender | undefined): Read
     if (sender?.unsignedId !== true) return facts;
     const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };
-    return { ...facts, eventId: firstIdOf(identity, unsignedFacts), ownId: ownIdOf(identity, unsignedFacts) };
+    return {
+      ...facts,
+      eventId: firstIdOf(identity, unsignedFacts),
+      ownId: ownIdOf(identity, unsignedFacts),
+    };
   };
 }
 

@@ -12,7 +12,10 @@ export interface EventReference {
   deliveryKey: string;
 }
 
-export function referenceTo(endpoint: string, { eventId, type }: { eventId: string; type: string }): EventReference {
+export function referenceTo(
+  endpoint: string,
+  { eventId, type }: { eventId: string; type: string },
+): EventReference {
   return { eventId, type, deliveryKey: deliveryKeyOf(endpoint, eventId) };
 }
 
@@ -27,8 +30,9 @@ export interface ReceiverEventMap {
   /** A known event was delivered again. */
   duplicate: EventReference;
   /**
-   * A known id was delivered with other content. With `unsignedId` it is stored and handed off too, under the `eventId` given here: the
-   * known id, `~` and a hash. Of the service the first body is kept.
+   * A known id was delivered with other content. With `unsignedId` it is stored and handed off too,
+   * under the `eventId` given here: the known id, `~` and a hash. Of the service the first body is
+   * kept.
    */
   conflict: EventReference;
   /** An authentic event was stored in quarantine: it cannot be used, or its type is not known. */
@@ -40,11 +44,16 @@ export interface ReceiverEventMap {
   /** The callback resolved, and the event is durably `done`. */
   handedOff: EventReference & { attempt: number };
   /**
-   * The callback failed. With `willRetry: false` the event is dead. After `handoff.completeSql` a transaction of the callback may
-   * have completed the event all the same: then `willRetry` is false too, and `handedOff` follows. While that transaction is open,
-   * `nextAttemptAt` is null.
+   * The callback failed. With `willRetry: false` the event is dead. After `handoff.completeSql` a
+   * transaction of the callback may have completed the event all the same: then `willRetry` is
+   * false too, and `handedOff` follows. While that transaction is open, `nextAttemptAt` is null.
    */
-  handoffFailed: EventReference & { attempt: number; error: unknown; willRetry: boolean; nextAttemptAt: Date | null };
+  handoffFailed: EventReference & {
+    attempt: number;
+    error: unknown;
+    willRetry: boolean;
+    nextAttemptAt: Date | null;
+  };
   /** An event became dead. It is kept until a user replays or discards it. */
   dead: EventReference & { attempt: number; reason: string };
 }
@@ -53,16 +62,21 @@ export interface ReceiverEventMap {
 export type ReceiverEventName = keyof ReceiverEventMap;
 
 /** A listener of `receiver.on`. */
-export type ReceiverEventListener<Name extends ReceiverEventName> = (event: ReceiverEventMap[Name]) => void;
+export type ReceiverEventListener<Name extends ReceiverEventName> = (
+  event: ReceiverEventMap[Name],
+) => void;
 
 export type ReceiverEvents = ReturnType<typeof createReceiverEvents>;
 
 /**
- * Listeners run before the answer is sent. An error of a listener has no effect on the delivery or on other listeners.
+ * Listeners run before the answer is sent. An error of a listener has no effect on the delivery or
+ * on other listeners.
  *
  * @param onListenerError must not throw
  */
-export function createReceiverEvents(onListenerError: (name: ReceiverEventName, error: unknown) => void) {
+export function createReceiverEvents(
+  onListenerError: (name: ReceiverEventName, error: unknown) => void,
+) {
   const listeners: Record<ReceiverEventName, Set<(event: never) => void>> = {
     accepted: new Set(),
     duplicate: new Set(),
@@ -75,25 +89,38 @@ export function createReceiverEvents(onListenerError: (name: ReceiverEventName, 
     dead: new Set(),
   };
   return {
-    on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void {
+    on<Name extends ReceiverEventName>(
+      name: Name,
+      listener: ReceiverEventListener<Name>,
+    ): () => void {
       if (!Object.hasOwn(listeners, name)) {
         const given: unknown = name;
         const help = helpWithName(String(given), Object.keys(listeners));
-        throw new SignalboxError("option_unknown", `receiver.on has no event "${String(given)}".`, help);
+        throw new SignalboxError(
+          "option_unknown",
+          `receiver.on has no event "${String(given)}".`,
+          help,
+        );
       }
       if (typeof listener !== "function") {
-        throw new SignalboxError("option_invalid", `receiver.on("${name}") was given no function.`, "Pass a listener.");
+        throw new SignalboxError(
+          "option_invalid",
+          `receiver.on("${name}") was given no function.`,
+          "Pass a listener.",
+        );
       }
       listeners[name].add(listener);
       return () => listeners[name].delete(listener);
     },
     emit<Name extends ReceiverEventName>(name: Name, event: ReceiverEventMap[Name]): void {
       if (listeners[name].size === 0) return;
-      // The loop runs over a copy; otherwise a listener that removes and adds itself would be called without end.
+      // The loop runs over a copy; otherwise a listener that removes and adds itself would be
+      // called without end.
       for (const listener of Array.from(listeners[name])) {
         try {
           const outcome: unknown = listener(event as never);
-          if (outcome instanceof Promise) outcome.catch((error: unknown) => onListenerError(name, error));
+          if (outcome instanceof Promise)
+            outcome.catch((error: unknown) => onListenerError(name, error));
         } catch (error) {
           onListenerError(name, error);
         }

@@ -1,5 +1,12 @@
 import type { Logger } from "pino";
-import { describeError, errorName, isError, isSignalboxError, safely, signalboxCode } from "../../base/errors.js";
+import {
+  describeError,
+  errorName,
+  isError,
+  isSignalboxError,
+  safely,
+  signalboxCode,
+} from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import { ignore } from "../../base/time/ignore.js";
 import { lostBodyAdvice } from "./lost-body-advice.js";
@@ -14,8 +21,8 @@ export const LOGGER_METHODS = ["debug", "info", "warn", "error", "child"] as con
 export type ReceiverLog = ReturnType<typeof createReceiverLog>;
 
 /**
- * Writes the receiver's lines to the user's logger. Errors of the logger are dropped: they must not end the process, or a
- * hand-off before its settlement.
+ * Writes the receiver's lines to the user's logger. Errors of the logger are dropped: they must not
+ * end the process, or a hand-off before its settlement.
  */
 export function createReceiverLog(logger: Logger, logErrors: boolean) {
   /** @returns false if the logger threw */
@@ -28,13 +35,18 @@ export function createReceiverLog(logger: Logger, logErrors: boolean) {
       return false;
     }
   }
-  const lineOf = (level: Level) => (fields: object, text: string) => void write(level, fields, text);
+  const lineOf = (level: Level) => (fields: object, text: string) =>
+    void write(level, fields, text);
 
-  /** Writes a line about an error of the user's code: in full, or with `logErrors: false` its name alone. */
+  /**
+   * Writes a line about an error of the user's code: in full, or with `logErrors: false` its name
+   * alone.
+   */
   function failure(level: Level, fields: object, error: unknown, text: string): void {
     const named = { ...fields, errorName: errorName(error) };
-    // The logger may be unable to serialise an error, for example one that is frozen or has a getter that throws. A value
-    // that is no error may be a whole payload. Both are written as text.
+    // The logger may be unable to serialise an error, for example one that is frozen or has a
+    // getter that throws. A value that is no error may be a whole payload. Both are written as
+    // text.
     if (!logErrors) write(level, named, text);
     else if (!isError(error) || !write(level, { ...named, err: error }, text)) {
       write(level, { ...named, err: describeError(error) }, text);
@@ -72,15 +84,21 @@ export function logEvents(
     ? "a known event id came with other content; it was stored as an event of its own, whose id ends with ~ and a hash"
     : "a known event id has another body; the first body is kept";
   events.on("conflict", (event) => log.warn(event, conflict));
-  events.on("quarantined", (event) => log.warn(event, "stored an authentic but unusable event in quarantine"));
+  events.on("quarantined", (event) =>
+    log.warn(event, "stored an authentic but unusable event in quarantine"),
+  );
   events.on("verified", (event) => log.info(event, "answered the verification challenge"));
   events.on("handedOff", (event) => log.debug(event, "handed an event off"));
-  events.on("dead", (event) => log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"));
+  events.on("dead", (event) =>
+    log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"),
+  );
   events.on("rejected", ({ code, status, requestId }) => {
-    // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`) are only counted.
+    // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`)
+    // are only counted.
     if (status === 500 || status === 503 || code === "body_too_large") return;
     const suppressed = throttle(code);
-    if (suppressed !== null) log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
+    if (suppressed !== null)
+      log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
   });
 }
 
@@ -109,8 +127,12 @@ export function logTrouble(log: ReceiverLog, throttle: LogThrottle, trouble: Tro
   const { endpoint, code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
   const suppressed = throttle(code);
   if (suppressed === null) return;
-  const text = code === "body_unavailable" ? lostBodyAdvice(body) : (TROUBLE[code] ?? "a delivery could not be taken");
-  if (code === "body_too_large") return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
+  const text =
+    code === "body_unavailable"
+      ? lostBodyAdvice(body)
+      : (TROUBLE[code] ?? "a delivery could not be taken");
+  if (code === "body_too_large")
+    return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
   if (cause === null) return log.error({ code, suppressed }, text);
   const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
   // The text of an error from a source of secrets may quote a secret.
@@ -122,7 +144,10 @@ export function errorCode(error: unknown): string {
   return signalboxCode(error) ?? errorName(error);
 }
 
-/** @returns what happened and what to do; undefined unless it is a SignalboxError, because other messages may quote the payload */
+/**
+ * @returns what happened and what to do; undefined unless it is a SignalboxError, because other
+ * messages may quote the payload
+ */
 function errorText(error: unknown): string | undefined {
   return isSignalboxError(error) ? safely(() => error.message, undefined) : undefined;
 }
@@ -132,10 +157,11 @@ export type LogThrottle = ReturnType<typeof createLogThrottle>;
 const WINDOW_MS = 1000;
 
 /**
- * Allows one line a second for each key, so that a flood of forged deliveries does not become a flood of log lines.
+ * Allows one line a second for each key, so that a flood of forged deliveries does not become a
+ * flood of log lines.
  *
- * @returns a function. It returns null when the line must be suppressed; otherwise how many lines with this key were suppressed
- * since the last written line.
+ * @returns a function. It returns null when the line must be suppressed; otherwise how many lines
+ * with this key were suppressed since the last written line.
  */
 export function createLogThrottle(clock: Clock) {
   const windows = new Map<string, { endsAt: number; suppressed: number }>();

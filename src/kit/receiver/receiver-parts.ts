@@ -15,7 +15,10 @@ export interface ReceiverParts {
 /** The same symbol in every installed copy of the package. */
 const PARTS = Symbol.for("signalbox.receiverParts");
 
-export function withParts<Receiver extends object>(receiver: Receiver, parts: ReceiverParts): Receiver {
+export function withParts<Receiver extends object>(
+  receiver: Receiver,
+  parts: ReceiverParts,
+): Receiver {
   return Object.defineProperty(receiver, PARTS, { value: parts });
 }
 

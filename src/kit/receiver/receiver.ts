@@ -18,42 +18,55 @@ import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pip
 import { readAgainBy, readStored } from "./read-stored.js";
 import { withParts } from "./receiver-parts.js";
 import { createReporter } from "./reporter.js";
-import { createReceiverEvents, type ReceiverEventListener, type ReceiverEventName } from "./receiver-events.js";
-import { createLogThrottle, createReceiverLog, errorCode, logEvents, logTrouble } from "./receiver-log.js";
+import {
+  createReceiverEvents,
+  type ReceiverEventListener,
+  type ReceiverEventName,
+} from "./receiver-events.js";
+import {
+  createLogThrottle,
+  createReceiverLog,
+  errorCode,
+  logEvents,
+  logTrouble,
+} from "./receiver-log.js";
 
 /** Accepts deliveries and hands events off. */
 export interface Receiver {
   /**
-   * Opens the store, takes over the leases of a process that died, and begins to hand off. Idempotent. Until it resolves,
-   * every delivery gets 503.
+   * Opens the store, takes over the leases of a process that died, and begins to hand off.
+   * Idempotent. Until it resolves, every delivery gets 503.
    *
-   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed`,
-   * `receiver_closed`
+   * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`,
+   * `store_failed`, `receiver_closed`
    */
   start(): Promise<void>;
   /**
-   * Answers 503 from now on, waits `graceMs` for running callbacks, aborts the rest, and closes the store. Events that were
-   * not handed off are handed off after the next start. Idempotent; leaves no timer and no handle behind. If the store does not
-   * answer, it resolves 15 seconds after `graceMs`, and an error is logged.
+   * Answers 503 from now on, waits `graceMs` for running callbacks, aborts the rest, and closes the
+   * store. Events that were not handed off are handed off after the next start. Idempotent; leaves
+   * no timer and no handle behind. If the store does not answer, it resolves 15 seconds after
+   * `graceMs`, and an error is logged.
    *
    * @param options `graceMs`: @default 10000, also for what is no number of milliseconds
    */
   close(options?: { graceMs?: number | undefined }): Promise<void>;
   /**
-   * Waits until what was accepted or due before the call is handed off, for a process that is frozen or ended after its
-   * answer. Does not stop the receiver.
+   * Waits until what was accepted or due before the call is handed off, for a process that is
+   * frozen or ended after its answer. Does not stop the receiver.
    *
-   * @param options `timeoutMs`: @default `handoff.timeoutMs` and 5 seconds, also for what is no number of milliseconds
-   * @returns true when everything due at the call was handed off and its results are durable; false on time-out, when the store
-   * refuses a result, while hand-offs are paused, or when the receiver is not running. Later retries are not waited for, nor
-   * callbacks that go on after their attempt has timed out
+   * @param options `timeoutMs`: @default `handoff.timeoutMs` and 5 seconds, also for what is no
+   * number of milliseconds
+   * @returns true when everything due at the call was handed off and its results are durable; false
+   * on time-out, when the store refuses a result, while hand-offs are paused, or when the receiver
+   * is not running. Later retries are not waited for, nor callbacks that go on after their attempt
+   * has timed out
    */
   drain(options?: { timeoutMs?: number | undefined }): Promise<boolean>;
   /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
   /**
-   * Answers one delivery, for any framework. Never rejects. Bytes are copied, so the caller can use its buffer again
-   * immediately.
+   * Answers one delivery, for any framework. Never rejects. Bytes are copied, so the caller can use
+   * its buffer again immediately.
    *
    * @returns null when the client has closed the connection
    */
@@ -61,19 +74,24 @@ export interface Receiver {
   /** The same for a body that arrives in chunks. */
   handle(request: DeliveryRequest): Promise<DeliveryResponse | null>;
   /**
-   * Stores an event that came by the sender's API, such as after an outage: read, remembered and handed off as a delivered one,
-   * without a signature. Resolves once it is durable.
+   * Stores an event that came by the sender's API, such as after an outage: read, remembered and
+   * handed off as a delivered one, without a signature. Resolves once it is durable.
    *
    * @throws SignalboxError `store_failed`, `receiver_closed`, `option_invalid`
    */
   accept(event: BackfilledEvent): Promise<BackfillResult>;
-  /** The current state. With `sqliteStore` this runs one query over an index and reads the sizes of two files. */
+  /**
+   * The current state. With `sqliteStore` this runs one query over an index and reads the sizes of
+   * two files.
+   */
   health(): ReceiverHealth;
   /**
-   * Calls the listener for each event of this name. The answer is sent after the listener returns, so keep it short.
+   * Calls the listener for each event of this name. The answer is sent after the listener returns,
+   * so keep it short.
    *
    * @returns a function that removes the listener
-   * @throws SignalboxError `option_unknown` for a name that does not exist, `option_invalid` for a listener that is no function
+   * @throws SignalboxError `option_unknown` for a name that does not exist, `option_invalid` for a
+   * listener that is no function
    */
   on<Name extends ReceiverEventName>(name: Name, listener: ReceiverEventListener<Name>): () => void;
   /** The accepted events of this receiver's endpoint. */
@@ -84,7 +102,8 @@ export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
 const MOST_UNHANDLED = 1000;
-const REPEATED = "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
+const REPEATED =
+  "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
 /** What only a slow query tells. */
 const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
 
@@ -93,27 +112,22 @@ const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: nul
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`
  * @example
- * const receiver = createReceiver({
- *   secrets: process.env.SIGNALS_SECRET ?? "",
- *   store: sqliteStore("signals.db"),
- *   onSignal: (signal, handoff) => queue.add(signal.data.signal_type, signal, { jobId: handoff.deliveryKey }),
- * });
- * await receiver.start();
+ * const receiver = createReceiver({ secrets: process.env.SIGNALS_SECRET ?? "", store:
+ * sqliteStore("signals.db"), onSignal: (signal, handoff) => queue.add(signal.data.signal_type,
+ * signal, { jobId: handoff.deliveryKey }), }); await receiver.start();
  */
 export function createReceiver(options: ReceiverOptions): Receiver;
 /**
  * The same for another sender.
  *
  * @example
- * const receiver = createReceiver({
- *   sender: stripe<Stripe.Event>(),
- *   endpoint: "stripe",
- *   secrets: process.env.STRIPE_WEBHOOK_SECRET,
- *   store: sqliteStore("inbox.db"),
- *   onEvent: { "invoice.paid": (event, handoff) => queue.add(event.type, event, { jobId: handoff.deliveryKey }) },
- * });
+ * const receiver = createReceiver({ sender: stripe<Stripe.Event>(), endpoint: "stripe", secrets:
+ * process.env.STRIPE_WEBHOOK_SECRET, store: sqliteStore("inbox.db"), onEvent: { "invoice.paid":
+ * (event, handoff) => queue.add(event.type, event, { jobId: handoff.deliveryKey }) }, });
  */
-export function createReceiver<Events extends object>(options: SenderReceiverOptions<Events>): Receiver;
+export function createReceiver<Events extends object>(
+  options: SenderReceiverOptions<Events>,
+): Receiver;
 export function createReceiver<Events extends object>(
   options: ReceiverOptions | SenderReceiverOptions<Events>,
 ): Receiver {
@@ -122,7 +136,9 @@ export function createReceiver<Events extends object>(
   const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
   const log = createReceiverLog(config.logger, config.logErrors);
   const throttle = createLogThrottle(clock);
-  const events = createReceiverEvents((event, error) => log.failure("error", { event }, error, "a listener failed"));
+  const events = createReceiverEvents((event, error) =>
+    log.failure("error", { event }, error, "a listener failed"),
+  );
   logEvents(events, { log, throttle, endpoint, unsignedId: sender.unsignedId });
   const deliveries = watchDeliveries(events, clock);
 
@@ -146,7 +162,8 @@ export function createReceiver<Events extends object>(
       onError(error) {
         const suppressed = throttle("telemetry");
         if (suppressed === null) return;
-        const text = "telemetry failed: traces and metrics may be missing, deliveries and hand-offs are not affected";
+        const text =
+          "telemetry failed: traces and metrics may be missing, deliveries and hand-offs are not affected";
         log.problem("warn", { suppressed }, error, text);
       },
     }) ?? null;
@@ -160,11 +177,23 @@ export function createReceiver<Events extends object>(
     repeatedBody: sender.repeatedBody,
     readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined)),
     handOff,
-    observe: observeHandoffs({ endpoint, clock, log, events, telemetry, onBreaker: () => reporter.changed() }),
+    observe: observeHandoffs({
+      endpoint,
+      clock,
+      log,
+      events,
+      telemetry,
+      onBreaker: () => reporter.changed(),
+    }),
     onHealth(failure) {
       const code = failure === null ? null : errorCode(failure);
       if (code !== null && storeFailure === null) {
-        log.problem("error", {}, failure, "the inbox failed; deliveries get 503, or stored events wait");
+        log.problem(
+          "error",
+          {},
+          failure,
+          "the inbox failed; deliveries get 503, or stored events wait",
+        );
       }
       if (code === null) log.info({}, "the inbox works again");
       storeFailure = code;
@@ -190,7 +219,10 @@ export function createReceiver<Events extends object>(
       if (state === "closing" || state === "closed") return "closing";
       const suppressed = throttle("not started");
       if (suppressed !== null) {
-        log.warn({ state, suppressed }, "start() was not called, or has not resolved; deliveries get 503");
+        log.warn(
+          { state, suppressed },
+          "start() was not called, or has not resolved; deliveries get 503",
+        );
       }
       return "store_unavailable";
     },
@@ -203,16 +235,27 @@ export function createReceiver<Events extends object>(
     onUnhandled(type) {
       if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
       unhandled.add(type);
-      log.info({ endpoint, type }, "onEvent has no function for events of this type; they are stored as done");
+      log.info(
+        { endpoint, type },
+        "onEvent has no function for events of this type; they are stored as done",
+      );
     },
   });
 
-  function handOff(leased: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
+  function handOff(
+    leased: LeasedEvent,
+    attempt: number,
+    abort: Pick<AbortHandle, "signal">,
+  ): unknown {
     if (telemetry === null) return callBack(leased, attempt, abort);
     return telemetry.handOff(leased.event, attempt, () => callBack(leased, attempt, abort));
   }
 
-  function callBack({ event, parsed }: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">): unknown {
+  function callBack(
+    { event, parsed }: LeasedEvent,
+    attempt: number,
+    abort: Pick<AbortHandle, "signal">,
+  ): unknown {
     const storedBy = event.sender ?? DEFAULT_SENDER;
     if (!sender.reads.includes(storedBy)) throw otherSenderFailure(storedBy, sender.name);
     const reading = (parsed ?? readStored(sender, event)) as Reading;
@@ -222,7 +265,15 @@ export function createReceiver<Events extends object>(
         "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
       );
     }
-    const handoff = new LazyHandoff(event, attempt, abort, endpoint, sender.name, config.logger, inbox.completeSql);
+    const handoff = new LazyHandoff(
+      event,
+      attempt,
+      abort,
+      endpoint,
+      sender.name,
+      config.logger,
+      inbox.completeSql,
+    );
     const callback = config.findCallback(reading);
     if (callback === null && otherSender !== null) {
       throw new PermanentFailure("onEvent has no function for events of this type any more.");
@@ -236,7 +287,8 @@ export function createReceiver<Events extends object>(
       const { reclaimed } = await inbox.open();
       const { shortage } = inbox.vitals();
       if (shortage !== null) log.warn({ store: store.name }, shortage);
-      if (!store.durable) log.warn({ store: store.name }, "this store loses its events when the process ends");
+      if (!store.durable)
+        log.warn({ store: store.name }, "this store loses its events when the process ends");
       log.info({ endpoint, store: store.name, reclaimed }, "receiver started");
       state = "running";
     } catch (error) {
@@ -256,7 +308,10 @@ export function createReceiver<Events extends object>(
       // The store waits for this write when it closes.
       reporter.close();
       if (wasStarted && !(await inbox.close(graceMs))) {
-        log.error({ store: store.name }, "the inbox does not answer; what is open of it ends with the process");
+        log.error(
+          { store: store.name },
+          "the inbox does not answer; what is open of it ends with the process",
+        );
       }
     } finally {
       telemetry?.close();
@@ -272,23 +327,35 @@ export function createReceiver<Events extends object>(
     start() {
       if (closing !== null) {
         const help = "Make a new one with createReceiver.";
-        return Promise.reject(new SignalboxError("receiver_closed", "This receiver was closed.", help));
+        return Promise.reject(
+          new SignalboxError("receiver_closed", "This receiver was closed.", help),
+        );
       }
       return (starting ??= start());
     },
-    close: (closeOptions) => (closing ??= keepingAlive(close(waitOf(closeOptions?.graceMs, DEFAULT_GRACE_MS)))),
+    close: (closeOptions) =>
+      (closing ??= keepingAlive(close(waitOf(closeOptions?.graceMs, DEFAULT_GRACE_MS)))),
     drain: (drainOptions) => keepingAlive(inbox.drain(waitOf(drainOptions?.timeoutMs, drainMs))),
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     accept: pipeline.accept,
     health() {
       const vitals = inbox.vitals();
-      const unavailable = unavailableBecause(state, storeFailure, vitals.commitInFlightMs > config.ackTimeoutMs);
+      const unavailable = unavailableBecause(
+        state,
+        storeFailure,
+        vitals.commitInFlightMs > config.ackTimeoutMs,
+      );
       return {
         ok: unavailable === null,
         state,
         endpoint,
-        store: { name: store.name, durable: store.durable, shared: store.shared, failure: storeFailure },
+        store: {
+          name: store.name,
+          durable: store.durable,
+          shared: store.shared,
+          failure: storeFailure,
+        },
         ...deliveries(),
         ...vitals,
         summary: describeSituation({
@@ -306,7 +373,10 @@ export function createReceiver<Events extends object>(
   return withParts(receiver, { endpoint, store, clock, log, closing: closed.signal });
 }
 
-/** Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins with `other_sender`. */
+/**
+ * Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins
+ * with `other_sender`.
+ */
 function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
   const failure = new PermanentFailure(
     `It was stored by the sender "${storedBy}", not by "${name}". Give each an endpoint, or add alsoReads: ["${storedBy}"]; then replay it.`,
@@ -317,18 +387,28 @@ function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
 }
 
 /** Why deliveries get 503; null when they are taken. */
-function unavailableBecause(state: ReceiverState, storeFailure: string | null, isCommitSlow: boolean): string | null {
+function unavailableBecause(
+  state: ReceiverState,
+  storeFailure: string | null,
+  isCommitSlow: boolean,
+): string | null {
   if (state !== "running") return `The receiver is ${state}`;
   if (storeFailure !== null) return `Nothing can be stored: ${storeFailure}`;
   return isCommitSlow ? "The store does not answer in time" : null;
 }
 
-/** A number that is no wait counts as absent: a refused `close` would not wait for the callbacks when the process ends. */
+/**
+ * A number that is no wait counts as absent: a refused `close` would not wait for the callbacks
+ * when the process ends.
+ */
 function waitOf(ms: unknown, otherwise: number): number {
   return Math.min(typeof ms === "number" && ms >= 0 ? ms : otherwise, LONGEST_DELAY_MS);
 }
 
-/** The receiver's timers do not keep the process alive, but it must live until the callbacks have ended. */
+/**
+ * The receiver's timers do not keep the process alive, but it must live until the callbacks have
+ * ended.
+ */
 async function keepingAlive<Result>(work: Promise<Result>): Promise<Result> {
   const timer = setInterval(() => undefined, 2 ** 30);
   try {

@@ -41,19 +41,55 @@ export const OTHER_SENDERS: Readonly<Partial<Record<RejectionCode, string>>> = {
 
 /** Every refusal of the receiver: the only place for its status, text and headers. */
 export const REJECTIONS: Readonly<Record<RejectionCode, Rejection>> = {
-  method_not_allowed: { status: 405, message: "Deliveries are sent with POST.", headers: { Allow: "POST" } },
-  encoding_unsupported: { status: 415, message: "The body must be sent without a content encoding." },
+  method_not_allowed: {
+    status: 405,
+    message: "Deliveries are sent with POST.",
+    headers: { Allow: "POST" },
+  },
+  encoding_unsupported: {
+    status: 415,
+    message: "The body must be sent without a content encoding.",
+  },
   body_timeout: { status: 408, message: "The body took too long to arrive.", headers: CLOSE },
-  body_too_large: { status: 413, message: "The body is larger than this endpoint accepts.", headers: CLOSE },
-  body_unavailable: { status: 500, message: "The endpoint is set up wrongly: it cannot see the original body." },
+  body_too_large: {
+    status: 413,
+    message: "The body is larger than this endpoint accepts.",
+    headers: CLOSE,
+  },
+  body_unavailable: {
+    status: 500,
+    message: "The endpoint is set up wrongly: it cannot see the original body.",
+  },
   signature_missing: { status: 401, message: "The signature header is missing." },
-  signature_malformed: { status: 401, message: "The signature header is not of the form t=<unix seconds>,v1=<hex>." },
+  signature_malformed: {
+    status: 401,
+    message: "The signature header is not of the form t=<unix seconds>,v1=<hex>.",
+  },
   signature_mismatch: { status: 401, message: "The signature does not match the body." },
   handshake_refused: { status: 403, message: "The handshake was not accepted." },
-  timestamp_out_of_tolerance: { status: 401, message: "The signature is too old or from the future." },
-  secret_unavailable: { status: 503, message: "The signing secret is not available now.", headers: RETRY_IN_5_S },
-  store_unavailable: { status: 503, message: "The event could not be stored now.", headers: RETRY_IN_5_S },
-  overloaded: { status: 503, message: "Too much is waiting to be received or stored.", headers: RETRY_IN_1_S },
+  timestamp_out_of_tolerance: {
+    status: 401,
+    message: "The signature is too old or from the future.",
+  },
+  secret_unavailable: {
+    status: 503,
+    message: "The signing secret is not available now.",
+    headers: RETRY_IN_5_S,
+  },
+  store_unavailable: {
+    status: 503,
+    message: "The event could not be stored now.",
+    headers: RETRY_IN_5_S,
+  },
+  overloaded: {
+    status: 503,
+    message: "Too much is waiting to be received or stored.",
+    headers: RETRY_IN_1_S,
+  },
   ack_timeout: { status: 503, message: "The event was not stored in time.", headers: RETRY_IN_5_S },
-  closing: { status: 503, message: "The receiver is closing.", headers: { ...RETRY_IN_5_S, ...CLOSE } },
+  closing: {
+    status: 503,
+    message: "The receiver is closing.",
+    headers: { ...RETRY_IN_5_S, ...CLOSE },
+  },
 };

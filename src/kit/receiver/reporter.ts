@@ -13,7 +13,10 @@ import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { ignore } from "../../base/time/ignore.js";
 import { HOUR_MS } from "../../base/time/units.js";
 
-/** However much happens, the report is saved once in this time, and has at most so many new examples. */
+/**
+ * However much happens, the report is saved once in this time, and has at most so many new
+ * examples.
+ */
 const SAVED_EVERY_MS = 5000;
 
 export interface ReporterConfig {
@@ -24,8 +27,9 @@ export interface ReporterConfig {
 }
 
 /**
- * Keeps in the store what a person in another process asks of a receiver: why its hand-offs are paused, and what it refused in the last 24
- * hours. A flood of refused deliveries costs one write in 5 seconds.
+ * Keeps in the store what a person in another process asks of a receiver: why its hand-offs are
+ * paused, and what it refused in the last 24 hours. A flood of refused deliveries costs one write
+ * in 5 seconds.
  */
 export function createReporter({ clock, save, pause }: ReporterConfig) {
   const reporter = randomUUID();
@@ -59,20 +63,28 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - HOUR_MS;
     for (const hour of refused.keys()) if (hour < oldest) refused.delete(hour);
-    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused: byHour(), examples };
-    // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store fails.
+    const report: ReceiverReport = {
+      pause: isClosed ? null : pause(),
+      refused: byHour(),
+      examples,
+    };
+    // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
+    // fails.
     save(reporter, JSON.stringify(report)).catch(ignore);
     if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
   }
 
   function byHour(): ReceiverReport["refused"] {
-    return Object.fromEntries([...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]));
+    return Object.fromEntries(
+      [...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]),
+    );
   }
 
   return {
     /** What this receiver has refused in the last 24 hours, by code. */
     refusals: () =>
-      joinRefusals([{ byCode: countsSince(byHour(), clock.now() - REPORT_KEPT_MS), examples: [] }]).byCode,
+      joinRefusals([{ byCode: countsSince(byHour(), clock.now() - REPORT_KEPT_MS), examples: [] }])
+        .byCode,
     /** To be called when hand-offs pause or continue. */
     changed,
     /** @param example is called only if it is kept; it must not throw */

@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync, type Stats } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  type Stats,
+} from "node:fs";
 import { resolve } from "node:path";
 import { SignalboxError } from "../../base/errors.js";
 import { MINUTE_MS } from "../../base/time/units.js";
@@ -11,34 +20,50 @@ export interface SecretFile extends SecretSource {
   readonly place: string;
 }
 
-/** A writer makes this file, writes the new secrets into it and renames it to the secret file. Until then it announces them. */
+/**
+ * A writer makes this file, writes the new secrets into it and renames it to the secret file. Until
+ * then it announces them.
+ */
 export function secretLockOf(path: string): string {
   return `${path}.lock`;
 }
 
-/** A file that changed less than this ago is read for each delivery, since two quick changes can have one time (FAT: 2 s). */
+/**
+ * A file that changed less than this ago is read for each delivery, since two quick changes can
+ * have one time (FAT: 2 s).
+ */
 const TIME_RESOLUTION_MS = 2500;
-/** An older lock file is ignored. A process that died left it behind, because no registration takes this long. */
+/**
+ * An older lock file is ignored. A process that died left it behind, because no registration takes
+ * this long.
+ */
 const LOCK_LIFE_MS = MINUTE_MS;
 export const MAX_SECRET_FILE_BYTES = 65_536;
 
 /**
- * Reads the secrets from a file with one on each line, as `signalbox register` writes it and `--secret-file` reads it. A
- * change is used from the next delivery on; to find it, each delivery calls `stat`, which takes about 2 µs. While the file
- * is missing or empty, deliveries wait up to `secretWaitMs` for a secret. Secrets that are no longer in the file are not
- * valid. While the file cannot be read, deliveries get 503.
+ * Reads the secrets from a file with one on each line, as `signalbox register` writes it and
+ * `--secret-file` reads it. A change is used from the next delivery on; to find it, each delivery
+ * calls `stat`, which takes about 2 µs. While the file is missing or empty, deliveries wait up to
+ * `secretWaitMs` for a secret. Secrets that are no longer in the file are not valid. While the file
+ * cannot be read, deliveries get 503.
  *
- * To change the file, write a new file and rename it; otherwise a receiver may read a half-written file. If other users of
- * this machine can read it, Node prints the process warning `SIGNALBOX_SECRET_FILE_OPEN`.
+ * To change the file, write a new file and rename it; otherwise a receiver may read a half-written
+ * file. If other users of this machine can read it, Node prints the process warning
+ * `SIGNALBOX_SECRET_FILE_OPEN`.
  *
  * @param path of a regular file of at most 64 KiB, relative to the current folder
  * @throws SignalboxError `option_invalid` for a path that is not a text
  * @example
- * const receiver = createReceiver({ secrets: secretFile("signals.secret"), store: sqliteStore("signals.db"), onSignal });
+ * const receiver = createReceiver({ secrets: secretFile("signals.secret"), store:
+ * sqliteStore("signals.db"), onSignal });
  */
 export function secretFile(path: string): SecretFile {
   if (typeof path !== "string" || path === "") {
-    throw new SignalboxError("option_invalid", "secretFile was given no path.", 'Pass one, such as "signals.secret".');
+    throw new SignalboxError(
+      "option_invalid",
+      "secretFile was given no path.",
+      'Pass one, such as "signals.secret".',
+    );
   }
   const file = resolve(path);
   let known: readonly string[] = [];
@@ -53,7 +78,8 @@ export function secretFile(path: string): SecretFile {
     try {
       const stat = fstatSync(descriptor);
       if (!stat.isFile()) throw new Error("not a regular file");
-      if (stat.size > MAX_SECRET_FILE_BYTES) throw new Error(`more than ${MAX_SECRET_FILE_BYTES} bytes`);
+      if (stat.size > MAX_SECRET_FILE_BYTES)
+        throw new Error(`more than ${MAX_SECRET_FILE_BYTES} bytes`);
       const secrets = secretLines(readFileSync(descriptor, "utf8"));
       // Unchanged secrets stay the same array, which callers can compare fast.
       if (!isSame(secrets, known)) known = secrets;
@@ -65,9 +91,12 @@ export function secretFile(path: string): SecretFile {
     if (hasWarned || process.platform === "win32" || (readState.mode & 0o007) === 0) return;
     hasWarned = true;
     // A warning, not an error: Docker and Kubernetes mount secrets with this mode by default.
-    process.emitWarning(`Other users of this machine can use the secret file ${file}: run \`chmod o= ${file}\`.`, {
-      code: "SIGNALBOX_SECRET_FILE_OPEN",
-    });
+    process.emitWarning(
+      `Other users of this machine can use the secret file ${file}: run \`chmod o= ${file}\`.`,
+      {
+        code: "SIGNALBOX_SECRET_FILE_OPEN",
+      },
+    );
   }
 
   function clear(): void {
@@ -100,8 +129,9 @@ export function secretFile(path: string): SecretFile {
 }
 
 /**
- * Splits a file's text into secrets, one on each line; empty lines are skipped. Lines are not trimmed and have no comments,
- * because a secret can contain spaces and `#`. A byte order mark at the start is dropped.
+ * Splits a file's text into secrets, one on each line; empty lines are skipped. Lines are not
+ * trimmed and have no comments, because a secret can contain spaces and `#`. A byte order mark at
+ * the start is dropped.
  */
 export function secretLines(text: string): string[] {
   return text
@@ -110,8 +140,17 @@ export function secretLines(text: string): string[] {
     .filter((line) => line.trim() !== "");
 }
 
-/** Whether a file has not changed, and a later change would change its times, which are of the machine's clock. */
+/**
+ * Whether a file has not changed, and a later change would change its times, which are of the
+ * machine's clock.
+ */
 function isAsRead({ ino, size, mtimeMs, ctimeMs }: Stats, read: Stats | null): boolean {
-  if (ino !== read?.ino || size !== read.size || mtimeMs !== read.mtimeMs || ctimeMs !== read.ctimeMs) return false;
+  if (
+    ino !== read?.ino ||
+    size !== read.size ||
+    mtimeMs !== read.mtimeMs ||
+    ctimeMs !== read.ctimeMs
+  )
+    return false;
   return Date.now() - Math.max(mtimeMs, ctimeMs) > TIME_RESOLUTION_MS;
 }

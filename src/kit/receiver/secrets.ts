@@ -3,7 +3,10 @@ import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/secret.js";
 import { ignore } from "../../base/time/ignore.js";
 
-/** The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only white space). */
+/**
+ * The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only
+ * white space).
+ */
 export type SecretLookup = string | readonly string[] | undefined;
 
 /**
@@ -13,14 +16,15 @@ export type SecretLookup = string | readonly string[] | undefined;
  */
 export interface SecretSource {
   /**
-   * Called for each delivery with a well-formed signature header, and every 20 ms while a delivery waits for its secret. A
-   * source has no `start` method. If the vault is slow, return the cached secrets from `lookUp` and start the refresh of the
-   * cache there. Return a promise only if you must. When `lookUp` throws, the delivery gets 503 immediately.
+   * Called for each delivery with a well-formed signature header, and every 20 ms while a delivery
+   * waits for its secret. A source has no `start` method. If the vault is slow, return the cached
+   * secrets from `lookUp` and start the refresh of the cache there. Return a promise only if you
+   * must. When `lookUp` throws, the delivery gets 503 immediately.
    */
   lookUp(): SecretLookup | Promise<SecretLookup>;
   /**
-   * Whether a new secret is about to be stored. If so, a delivery whose signature matches no known secret waits for the new
-   * secret.
+   * Whether a new secret is about to be stored. If so, a delivery whose signature matches no known
+   * secret waits for the new secret.
    *
    * @default never
    */
@@ -32,10 +36,11 @@ export interface SecretSource {
 }
 
 /**
- * One signing secret, several (rotation, or several registrations on one URL), or where to get them: a
- * {@link SecretSource} or its `lookUp` alone.
+ * One signing secret, several (rotation, or several registrations on one URL), or where to get
+ * them: a {@link SecretSource} or its `lookUp` alone.
  *
- * `undefined`, the value of an environment variable that is not set, is refused at construction like an empty secret.
+ * `undefined`, the value of an environment variable that is not set, is refused at construction
+ * like an empty secret.
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
@@ -50,7 +55,8 @@ const SERVICE: SecretUser = { name: DEFAULT_SENDER, secretProblem: () => null };
 /**
  * The secrets in one form, whatever form the user's option has.
  *
- * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or unusable
+ * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or
+ * unusable
  */
 export function createSecrets(option: SecretsOption, sender: SecretUser = SERVICE) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
@@ -68,7 +74,8 @@ export function createSecrets(option: SecretsOption, sender: SecretUser = SERVIC
      */
     lookUp(): readonly string[] | Promise<readonly string[]> {
       const found = source.lookUp();
-      // No `await` when the source answers immediately: it would delay each delivery by a turn of the event loop.
+      // No `await` when the source answers immediately: it would delay each delivery by a turn of
+      // the event loop.
       const isPromised = typeof found === "object" && found !== null && "then" in found;
       return isPromised ? Promise.resolve(found).then(usable) : usable(found);
     },
@@ -98,11 +105,16 @@ export function isSame(a: readonly string[], b: readonly string[]): boolean {
 function assertSecretOf({ name, secretProblem }: SecretUser, secret: unknown): void {
   if (name === DEFAULT_SENDER) return assertSecret(secret);
   assertSecret(secret, OTHER_HELP);
-  // PEM ends with a line feed. Any other secret got its blanks when it was copied, and would refuse every delivery.
+  // PEM ends with a line feed. Any other secret got its blanks when it was copied, and would refuse
+  // every delivery.
   const hasBlanks = secret.trim() !== secret && !secret.includes("-----BEGIN");
   const problem = hasBlanks ? "expected no blanks around it" : secretProblem(secret);
   if (problem === null) return;
-  throw new SignalboxError("secret_invalid", `A secret cannot be one of the sender "${name}": ${problem}.`, OTHER_HELP);
+  throw new SignalboxError(
+    "secret_invalid",
+    `A secret cannot be one of the sender "${name}": ${problem}.`,
+    OTHER_HELP,
+  );
 }
 
 function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void): SecretSource {
@@ -115,7 +127,10 @@ function sourceOf(option: SecretsOption, assertUsable: (secret: unknown) => void
   return { lookUp: () => secrets };
 }
 
-/** The type forbids an async `expectsMore`. If it is one nevertheless, its rejection must not end the process. */
+/**
+ * The type forbids an async `expectsMore`. If it is one nevertheless, its rejection must not end
+ * the process.
+ */
 function isTrue(answer: unknown): boolean {
   if (answer instanceof Promise) answer.catch(ignore);
   return answer === true;

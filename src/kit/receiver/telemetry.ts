@@ -6,11 +6,17 @@ import type { RejectionCode } from "./rejection.js";
 
 /** How a delivery ended: what it was answered, or `client_gone` when it could not be answered. */
 export type DeliveryOutcome =
-  "accepted" | "duplicate" | "conflict" | "quarantined" | "verified" | "client_gone" | RejectionCode;
+  | "accepted"
+  | "duplicate"
+  | "conflict"
+  | "quarantined"
+  | "verified"
+  | "client_gone"
+  | RejectionCode;
 
 /**
- * How an attempt to hand off ended. `lease_lost`: its result was not written, because another process had taken over, the
- * store refused it, or the store was down until the close.
+ * How an attempt to hand off ended. `lease_lost`: its result was not written, because another
+ * process had taken over, the store refused it, or the store was down until the close.
  */
 export type HandoffOutcome = "done" | HandoffFailure["kind"] | "lease_lost";
 
@@ -45,12 +51,16 @@ export interface TelemetryHooks {
   receive(headers: DeliveryRequest["headers"]): ObservedDelivery | null;
   /** A commit begins. @returns a function that is called at its end, with its error or null */
   commit(batch: Batch): ((error: unknown) => void) | undefined;
-  /** An attempt begins. @returns what `call` returns, which runs the user's callback and is called once */
+  /**
+   * An attempt begins. @returns what `call` returns, which runs the user's callback and is called
+   * once
+   */
   handOff(event: ClaimedEvent, attempt: number, call: () => unknown): unknown;
   /** The callback has settled, or is no longer waited for. */
   attemptEnded(event: ClaimedEvent): void;
   /**
-   * The outcome of an attempt is known; `done` is durable. A second call for the same attempt has no meaning.
+   * The outcome of an attempt is known; `done` is durable. A second call for the same attempt has
+   * no meaning.
    *
    * @param error of an attempt that failed
    */
@@ -61,7 +71,10 @@ export interface TelemetryHooks {
 
 /** A delivery that a {@link TelemetryHooks} observes. */
 export interface ObservedDelivery {
-  /** The context of its trace, as a W3C `traceparent`, which is kept with the event; null when it has none. */
+  /**
+   * The context of its trace, as a W3C `traceparent`, which is kept with the event; null when it
+   * has none.
+   */
   traceParent: string | null;
   /** Only the first call counts. @param eventId for a delivery that was accepted, now or before */
   end(outcome: DeliveryOutcome, eventId?: string): void;

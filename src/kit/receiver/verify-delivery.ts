@@ -7,31 +7,43 @@ import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";
 import { isSame } from "./secrets.js";
 
-type VerifierConfig = Pick<ReceiverConfig, "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs">;
+type VerifierConfig = Pick<
+  ReceiverConfig,
+  "secrets" | "clock" | "toleranceSeconds" | "secretWaitMs"
+>;
 
-/** What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a secret. */
+/**
+ * What of a delivery is verified. `body` is dropped if it is evicted while the delivery waits for a
+ * secret.
+ */
 export interface SignedDelivery {
   signature: Signature;
   body: Uint8Array;
   /** The secret that signed it, once it is verified. */
   secret: string;
-  /** When it arrived, in milliseconds since 1970. The age of the signature is measured then, so that a wait does not make it stale. */
+  /**
+   * When it arrived, in milliseconds since 1970. The age of the signature is measured then, so that
+   * a wait does not make it stale.
+   */
   receivedAt: number;
 }
 
 /** Null for a delivery that is authentic and fresh. */
 type Verdict = Refusal | null;
 
-/** How often waiting deliveries look up the secrets. A lookup takes a few microseconds, and a user does not notice 20 ms. */
+/**
+ * How often waiting deliveries look up the secrets. A lookup takes a few microseconds, and a user
+ * does not notice 20 ms.
+ */
 export const LOOKUP_EVERY_MS = 20;
 
 const MISMATCH: Refusal = { code: "signature_mismatch" };
 const CLOSING: Refusal = { code: "closing" };
 
 /**
- * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that is not known yet: the
- * service posts its verification right after it shows the secret, before the user can store it. All waiting deliveries share one
- * lookup every {@link LOOKUP_EVERY_MS}.
+ * Checks signatures against the secrets of the receiver, and lets deliveries wait for a secret that
+ * is not known yet: the service posts its verification right after it shows the secret, before the
+ * user can store it. All waiting deliveries share one lookup every {@link LOOKUP_EVERY_MS}.
  */
 export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   const { secrets, clock, toleranceSeconds, secretWaitMs } = config;
@@ -43,7 +55,12 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
 
   function verifyWith(delivery: SignedDelivery, known: readonly string[]): Verdict {
     const { signature, body, receivedAt } = delivery;
-    const verification = verifyParsedSignature(signature, { body, secrets: known, toleranceSeconds, now: receivedAt });
+    const verification = verifyParsedSignature(signature, {
+      body,
+      secrets: known,
+      toleranceSeconds,
+      now: receivedAt,
+    });
     if (!verification.ok) return { code: verification.reason };
     delivery.secret = known[verification.secretIndex] as string;
     return null;
@@ -64,10 +81,14 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     return null;
   }
 
-  function verifyOrWait(delivery: SignedDelivery, known: readonly string[]): Verdict | Promise<Verdict> {
+  function verifyOrWait(
+    delivery: SignedDelivery,
+    known: readonly string[],
+  ): Verdict | Promise<Verdict> {
     const verdict = verifyWith(delivery, known);
     if (verdict?.code !== "signature_mismatch") return verdict;
-    // With secrets in the option itself no delivery waits; otherwise forgeries could fill the memory with held bodies.
+    // With secrets in the option itself no delivery waits; otherwise forgeries could fill the
+    // memory with held bodies.
     if (known.length > 0 && secrets.expectsMore === null) return verdict;
     if (isClosed) return CLOSING;
     return secretWaitMs === 0 ? unverified(known) : wait(delivery, known);
@@ -100,7 +121,8 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     alreadyTried: readonly string[],
   ): Promise<Verdict> {
     let tried = alreadyTried;
-    // Look up immediately if other secrets are known: the missing one may have been stored just after the first lookup.
+    // Look up immediately if other secrets are known: the missing one may have been stored just
+    // after the first lookup.
     let lookup = tried.length === 0 ? lookUpSoon() : lookUpNow();
     for (;;) {
       const found = await Promise.race([lookup, ended]);
@@ -119,7 +141,8 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   }
 
   async function lookUpNow() {
-    // Asked before the lookup. In the other order, a secret that is stored between the two calls would be missed.
+    // Asked before the lookup. In the other order, a secret that is stored between the two calls
+    // would be missed.
     const isMoreComing = secrets.expectsMore?.() ?? false;
     return { isMoreComing, known: await secrets.lookUp() };
   }
@@ -127,7 +150,8 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   function lookUpSoon(): ReturnType<typeof lookUpNow> {
     nextLookup ??= new Promise((resolve) => {
       timer = clock.setTimeout(() => {
-        // A delivery that arrives while the source answers needs a later lookup, because its secret may be newer.
+        // A delivery that arrives while the source answers needs a later lookup, because its secret
+        // may be newer.
         nextLookup = null;
         resolve(lookUpNow());
       }, LOOKUP_EVERY_MS);
@@ -135,7 +159,10 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
     return nextLookup;
   }
 
-  /** Holds the delivery's body until the value is known. Resolves with `overloaded` if the body is evicted before. */
+  /**
+   * Holds the delivery's body until the value is known. Resolves with `overloaded` if the body is
+   * evicted before.
+   */
   function whileHeld<Value>(
     delivery: SignedDelivery,
     value: Promise<Value>,
@@ -143,7 +170,8 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   ): Promise<Value | Refusal> {
     return new Promise((resolve, fail) => {
       const evict = (): void => {
-        // The value may stay pending, and its promise keeps the delivery in memory, so the bytes are released here.
+        // The value may stay pending, and its promise keeps the delivery in memory, so the bytes
+        // are released here.
         delivery.body = new Uint8Array();
         onEvict();
         resolve({ code: "overloaded" });
@@ -154,16 +182,22 @@ export function createVerifier(bodies: HeldBodies, config: VerifierConfig) {
   }
 
   return {
-    /** Returns a promise only when it must wait, because a promise would slow down each delivery. */
+    /**
+     * Returns a promise only when it must wait, because a promise would slow down each delivery.
+     */
     verify(delivery: SignedDelivery): Verdict | Promise<Verdict> {
       try {
         const { verify } = delivery.signature;
-        // Held until the function ends, also after the deadline of the delivery: until then it has the bytes.
-        if (verify !== undefined) return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
+        // Held until the function ends, also after the deadline of the delivery: until then it has
+        // the bytes.
+        if (verify !== undefined)
+          return whileHeld(delivery, verifyByFunction(delivery, verify)).catch(unavailable);
         const known = secrets.lookUp();
         const verdict =
           known instanceof Promise
-            ? whileHeld(delivery, known).then((found) => ("code" in found ? found : verifyOrWait(delivery, found)))
+            ? whileHeld(delivery, known).then((found) =>
+                "code" in found ? found : verifyOrWait(delivery, found),
+              )
             : verifyOrWait(delivery, known);
         return verdict instanceof Promise ? verdict.catch(unavailable) : verdict;
       } catch (cause) {

@@ -15,24 +15,30 @@ export interface GithubPayload {
 /** The options of `github`. */
 export interface GithubOptions {
   /**
-   * What becomes of the type and the bytes of a stored event under a new id. `drop`: it is a duplicate, for those whose events never have
-   * equal bytes; then a captured delivery under a new id is one too.
+   * What becomes of the type and the bytes of a stored event under a new id. `drop`: it is a
+   * duplicate, for those whose events never have equal bytes; then a captured delivery under a new
+   * id is one too.
    *
    * @default "keep"
    */
   repeatedBody?: "keep" | "drop";
 }
 
-/** Those of GitHub's documents, such as `projects_v2_item`: another one would be a made-up type, which nobody has signed. */
+/**
+ * Those of GitHub's documents, such as `projects_v2_item`: another one would be a made-up type,
+ * which nobody has signed.
+ */
 const TYPE = /^[a-z0-9_]{1,64}$/;
 const ID = /^[\w-]{1,100}$/;
 
 /**
- * GitHub (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries). The type is `X-GitHub-Event`, the subtype the `action` of the
- * payload: `"issues.opened"` in `onEvent`. GitHub never tries again by itself: see docs/backfill.md.
+ * GitHub (https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries). The
+ * type is `X-GitHub-Event`, the subtype the `action` of the payload: `"issues.opened"` in
+ * `onEvent`. GitHub never tries again by itself: see docs/backfill.md.
  *
- * Not promised: GitHub signs no time, and neither the id nor the type. A captured delivery can come again under new ids and types, any number of
- * times: each is a new event, with `handoff.possiblyRepeated` if its bytes came lately.
+ * Not promised: GitHub signs no time, and neither the id nor the type. A captured delivery can come
+ * again under new ids and types, any number of times: each is a new event, with
+ * `handoff.possiblyRepeated` if its bytes came lately.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example createReceiver({ sender: github<EventPayloadMap>(), … }) // of @octokit/webhooks-types
@@ -61,7 +67,8 @@ export function github<Events extends object = Record<string, GithubPayload>>(
       id: matching(ID, headers["x-github-delivery"]),
       type: matching(TYPE, headers["x-github-event"]),
       subtype: json.action,
-      subject: json.repository?.full_name ?? json.organization?.login ?? json.installation?.account?.login,
+      subject:
+        json.repository?.full_name ?? json.organization?.login ?? json.installation?.account?.login,
     }),
     sample: firstSampleOf("github"),
   }) as Sender<Events>;

@@ -17,10 +17,11 @@ export interface GitlabPayload {
 /** The options of `gitlab`. */
 export interface GitlabOptions {
   /**
-   * The webhook has a secret token, which GitLab sends in `X-Gitlab-Token`, and no signing token. That proves who sends, and not what: whoever
-   * reads a delivery can make others.
+   * The webhook has a secret token, which GitLab sends in `X-Gitlab-Token`, and no signing token.
+   * That proves who sends, and not what: whoever reads a delivery can make others.
    *
-   * @default false: it has a signing token, as GitLab has from 19.0 on, and each delivery a signature by Standard Webhooks
+   * @default false: it has a signing token, as GitLab has from 19.0 on, and each delivery a
+   * signature by Standard Webhooks
    */
   token?: boolean;
 }
@@ -28,15 +29,19 @@ export interface GitlabOptions {
 const optionsSchema = z.strictObject({ token: z.boolean().default(false) });
 
 /**
- * GitLab (https://docs.gitlab.com/user/project/integrations/webhooks/). The type is `object_kind`, or `event_name` of members, groups and system hooks; the
- * subtype the action, the subject the path of the project. GitLab waits for 10 seconds, does not try again by itself, and disables a webhook that
- * fails too often.
+ * GitLab (https://docs.gitlab.com/user/project/integrations/webhooks/). The type is `object_kind`,
+ * or `event_name` of members, groups and system hooks; the subtype the action, the subject the path
+ * of the project. GitLab waits for 10 seconds, does not try again by itself, and disables a webhook
+ * that fails too often.
  *
- * Not promised: an id before GitLab 17.4; there the hash of the body is it. An event of a project and one of its group have different ids.
+ * Not promised: an id before GitLab 17.4; there the hash of the body is it. An event of a project
+ * and one of its group have different ids.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
-export function gitlab<Event = GitlabPayload>(options: GitlabOptions = {}): Sender<Record<string, Event>> {
+export function gitlab<Event = GitlabPayload>(
+  options: GitlabOptions = {},
+): Sender<Record<string, Event>> {
   const { token } = checkOptions("gitlab", optionsSchema, options);
   return defineSender({
     name: "gitlab",
@@ -57,7 +62,11 @@ export function gitlab<Event = GitlabPayload>(options: GitlabOptions = {}): Send
       // Of a custom template nothing is known.
       type: json.object_kind ?? json.event_name ?? "event",
       subtype: json.object_attributes?.action ?? json.action,
-      subject: json.project?.path_with_namespace ?? json.path_with_namespace ?? json.full_path ?? json.group_path,
+      subject:
+        json.project?.path_with_namespace ??
+        json.path_with_namespace ??
+        json.full_path ??
+        json.group_path,
     };
   }
 }

@@ -9,9 +9,11 @@ export interface LemonSqueezyEvent {
 }
 
 /**
- * Lemon Squeezy (https://docs.lemonsqueezy.com/help/webhooks/signing-requests). It takes 200 alone for a success, and tries 3 more times within minutes.
+ * Lemon Squeezy (https://docs.lemonsqueezy.com/help/webhooks/signing-requests). It takes 200 alone
+ * for a success, and tries 3 more times within minutes.
  *
- * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured delivery is a duplicate for as long as its event is remembered.
+ * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured
+ * delivery is a duplicate for as long as its event is remembered.
  */
 export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string, Event>> {
   return defineSender({

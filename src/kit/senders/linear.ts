@@ -14,18 +14,23 @@ export interface LinearEvent {
 const LEAST_KEY_SECONDS = 2 * 24 * 60 * 60;
 
 /**
- * Linear (https://linear.app/developers/webhooks#securing-webhooks). It waits for 5 seconds, takes 200 alone for a success, and tries again after a minute, an
- * hour and 6 hours. Its id, in `Linear-Delivery`, is not signed. So the hash of the body is the id: the body has a signed time, so that no two
- * events have the same bytes, and a captured delivery is a duplicate.
+ * Linear (https://linear.app/developers/webhooks#securing-webhooks). It waits for 5 seconds, takes
+ * 200 alone for a success, and tries again after a minute, an hour and 6 hours. Its id, in
+ * `Linear-Delivery`, is not signed. So the hash of the body is the id: the body has a signed time,
+ * so that no two events have the same bytes, and a captured delivery is a duplicate.
  */
-export function linear<Event extends { type: string } = LinearEvent>(): Sender<EventsByType<Event>> {
+export function linear<Event extends { type: string } = LinearEvent>(): Sender<
+  EventsByType<Event>
+> {
   return defineSender<Event>({
     name: "linear",
     headers: ["linear-event", "linear-delivery"],
-    // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the bytes of the first try. The body may be as old
-    // as its id is remembered at least, less the 300 seconds that it may be ahead.
+    // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the
+    // bytes of the first try. The body may be as old as its id is remembered at least, less the 300
+    // seconds that it may be ahead.
     toleranceSeconds: LEAST_KEY_SECONDS - 300,
-    // Version 0.2.0 had another id, and stored the hash beside it: an event that it has stored is found by that.
+    // Version 0.2.0 had another id, and stored the hash beside it: an event that it has stored is
+    // found by that.
     unsignedId: true,
     unsignedFacts: [],
     repeatedBody: "drop",

@@ -9,7 +9,11 @@ import type { Sender } from "./engine/sender.js";
 /** A delivery of Meta, with one or more entries. */
 export interface MetaEvent {
   object: string;
-  entry: { id: string; changes?: { field: string; value: unknown }[]; [property: string]: unknown }[];
+  entry: {
+    id: string;
+    changes?: { field: string; value: unknown }[];
+    [property: string]: unknown;
+  }[];
 }
 
 /** The options of `meta`. */
@@ -23,11 +27,14 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Meta: WhatsApp, Messenger, Instagram, Facebook (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). The secret is the app secret. The type is
- * `object`, the subtype the `field` of the first change, or what the first message is, such as `postback`. A delivery has many entries, and is one event. Meta tries for 36 hours,
- * for WhatsApp up to 7 days.
+ * Meta: WhatsApp, Messenger, Instagram, Facebook
+ * (https://developers.facebook.com/docs/graph-api/webhooks/getting-started). The secret is the app
+ * secret. The type is `object`, the subtype the `field` of the first change, or what the first
+ * message is, such as `postback`. A delivery has many entries, and is one event. Meta tries for 36
+ * hours, for WhatsApp up to 7 days.
  *
- * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured delivery is a duplicate for as long as its event is remembered.
+ * Not promised: there is no id, so the hash of the body is it, and no signed time: a captured
+ * delivery is a duplicate for as long as its event is remembered.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
@@ -42,7 +49,9 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
       get(query) {
         const challenge = query.get("hub.challenge");
         const isAsked = query.get("hub.mode") === "subscribe" && challenge !== null;
-        return isEqual(query.get("hub.verify_token") ?? "", verifyToken) && isAsked ? { text: challenge } : "refused";
+        return isEqual(query.get("hub.verify_token") ?? "", verifyToken) && isAsked
+          ? { text: challenge }
+          : "refused";
       },
     },
     read: ({ json }) => ({
@@ -55,10 +64,17 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
   }) as Sender<Record<string, Event>>;
 }
 
-/** What an entry of Messenger or Instagram has beside those who speak and the time, such as `message` or `postback`. */
-function messagingOf(entry: { messaging?: object[]; standby?: object[] } | undefined): string | undefined {
+/**
+ * What an entry of Messenger or Instagram has beside those who speak and the time, such as
+ * `message` or `postback`.
+ */
+function messagingOf(
+  entry: { messaging?: object[]; standby?: object[] } | undefined,
+): string | undefined {
   const [first = {}] = entry?.messaging ?? entry?.standby ?? [];
-  return Object.keys(first).find((key) => !["sender", "recipient", "timestamp", "is_echo"].includes(key));
+  return Object.keys(first).find(
+    (key) => !["sender", "recipient", "timestamp", "is_echo"].includes(key),
+  );
 }
 
 /** In constant time, whatever the lengths are. */

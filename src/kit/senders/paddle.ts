@@ -11,13 +11,17 @@ export interface PaddleEvent {
 }
 
 /**
- * Paddle Billing (https://developer.paddle.com/webhooks/signature-verification). The whole `pdl_ntfset_…` is the key. Paddle waits for 5 seconds, takes 200 alone
- * for a success, and tries for 3 days.
+ * Paddle Billing (https://developer.paddle.com/webhooks/signature-verification). The whole
+ * `pdl_ntfset_…` is the key. Paddle waits for 5 seconds, takes 200 alone for a success, and tries
+ * for 3 days.
  *
- * Its own library refuses a signature that is more than 5 seconds old. 300 are taken here, since a clock may be wrong by more than 5, and the signed id
- * keeps a captured delivery out. Not promised: order.
+ * Its own library refuses a signature that is more than 5 seconds old. 300 are taken here, since a
+ * clock may be wrong by more than 5, and the signed id keeps a captured delivery out. Not promised:
+ * order.
  */
-export function paddle<Event extends { event_type: string } = PaddleEvent>(): Sender<Record<string, Event>> {
+export function paddle<Event extends { event_type: string } = PaddleEvent>(): Sender<
+  Record<string, Event>
+> {
   return defineSender({
     name: "paddle",
     signature: {

@@ -2,16 +2,23 @@ import { defineSender } from "./engine/define-sender.js";
 import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./engine/sender.js";
 
-/** What Slack posts: an event of the Events API, an interaction, or the fields of a slash command. */
+/**
+ * What Slack posts: an event of the Events API, an interaction, or the fields of a slash command.
+ */
 export type SlackEvent = Record<string, unknown>;
 
 function isCertificateCheck(form: Readonly<Record<string, string | undefined>>): boolean {
-  return form["ssl_check"] === "1" && Object.keys(form).every((name) => name === "ssl_check" || name === "token");
+  return (
+    form["ssl_check"] === "1" &&
+    Object.keys(form).every((name) => name === "ssl_check" || name === "token")
+  );
 }
 
 /**
- * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack). The type is that of the inner `event` or of the interaction; a slash command has
- * the type `command` and its name as subtype. Slack waits for 3 seconds. The answer is empty: Slack would show another one, or take it for an error.
+ * Slack (https://docs.slack.dev/authentication/verifying-requests-from-slack). The type is that of
+ * the inner `event` or of the interaction; a slash command has the type `command` and its name as
+ * subtype. Slack waits for 3 seconds. The answer is empty: Slack would show another one, or take it
+ * for an error.
  *
  * Not promised: an answer to a command or a view with content; send it to the `response_url`.
  */
@@ -28,7 +35,8 @@ export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
     },
     // Url verification is signed too, and its answer is what it asked.
     handshake: {
-      // Slack checks the certificate of a command's address so, without a signature. Nothing of it is used.
+      // Slack checks the certificate of a command's address so, without a signature. Nothing of it
+      // is used.
       unsigned: ({ form }) => (isCertificateCheck(form) ? { text: "" } : null),
       post: ({ json, form }) => {
         if (isCertificateCheck(form)) return { text: "" };

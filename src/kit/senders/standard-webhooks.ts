@@ -20,14 +20,16 @@ export interface StandardWebhooksOptions {
   /** What its headers begin with: `webhook` for `webhook-id`. @default "webhook" */
   headerPrefix?: string;
   /**
-   * `base64`: the key is the base64 after `whsec_`. `text`: the whole secret is the key, as Polar has it. `public`: the secret is a
-   * public key, in base64 after `whpk_`, and signatures are `v1a`.
+   * `base64`: the key is the base64 after `whsec_`. `text`: the whole secret is the key, as Polar
+   * has it. `public`: the secret is a public key, in base64 after `whpk_`, and signatures are
+   * `v1a`.
    *
    * @default "base64"
    */
   key?: "base64" | "text" | "public";
   /**
-   * The type of an event, for a sender whose body has no `type`. It gets what `read` of `defineSender` gets.
+   * The type of an event, for a sender whose body has no `type`. It gets what `read` of
+   * `defineSender` gets.
    *
    * @default `({ json }) => json.type ?? "event"`
    */
@@ -48,8 +50,10 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Standard Webhooks (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md): OpenAI, Render,
- * Replicate, the auth hooks of Supabase and others. Id and time are signed. An event without a `type` gets the type `event`.
+ * Standard Webhooks
+ * (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md):
+ * OpenAI, Render, Replicate, the auth hooks of Supabase and others. Id and time are signed. An
+ * event without a `type` gets the type `event`.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
@@ -89,7 +93,12 @@ export function standardSignature({ headerPrefix, key }: Signing): SignatureSche
   };
 }
 
-/** Svix (https://docs.svix.com/receiving/verifying-payloads/how-manual), which sends for Clerk, Resend and others: the same with `svix-id` and so on. */
-export function svix<Event extends { type: string } = StandardWebhooksEvent>(): Sender<EventsByType<Event>> {
+/**
+ * Svix (https://docs.svix.com/receiving/verifying-payloads/how-manual), which sends for Clerk,
+ * Resend and others: the same with `svix-id` and so on.
+ */
+export function svix<Event extends { type: string } = StandardWebhooksEvent>(): Sender<
+  EventsByType<Event>
+> {
   return standardWebhooks<Event>({ name: "svix", headerPrefix: "svix" });
 }

@@ -2,7 +2,10 @@ import { defineSender } from "./engine/define-sender.js";
 import { firstSampleOf } from "./samples.js";
 import type { EventsByType, Sender } from "./engine/sender.js";
 
-/** An event of Stripe, as far as every event has it. Pass `Stripe.Event` of the package `stripe` to have each in full. */
+/**
+ * An event of Stripe, as far as every event has it. Pass `Stripe.Event` of the package `stripe` to
+ * have each in full.
+ */
 export interface StripeEvent {
   id: string;
   type: string;
@@ -10,12 +13,14 @@ export interface StripeEvent {
 }
 
 /**
- * Stripe (https://docs.stripe.com/webhooks#verify-manually). The whole `whsec_…` is the key. Stripe tries for three days, with a new signature each
- * time. Not promised: order.
+ * Stripe (https://docs.stripe.com/webhooks#verify-manually). The whole `whsec_…` is the key. Stripe
+ * tries for three days, with a new signature each time. Not promised: order.
  *
  * @example createReceiver({ sender: stripe<Stripe.Event>(), endpoint: "stripe", … })
  */
-export function stripe<Event extends { type: string } = StripeEvent>(): Sender<EventsByType<Event>> {
+export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
+  EventsByType<Event>
+> {
   return defineSender<Event>({
     name: "stripe",
     signature: {

@@ -11,8 +11,9 @@ export interface TwitchEvent {
 }
 
 /**
- * Twitch EventSub (https://dev.twitch.tv/docs/eventsub/handling-webhook-events). Id and time are signed; a message may be 10 minutes old. The type is that of the
- * subscription; when Twitch revokes one, the type is `revocation` and the subtype its status.
+ * Twitch EventSub (https://dev.twitch.tv/docs/eventsub/handling-webhook-events). Id and time are
+ * signed; a message may be 10 minutes old. The type is that of the subscription; when Twitch
+ * revokes one, the type is `revocation` and the subtype its status.
  */
 export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
   return defineSender({
@@ -27,13 +28,19 @@ export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
       message: ["id", "time", "body"],
     },
     // The body tells what a message is, since its header is not signed.
-    handshake: { post: ({ json }) => (typeof json.challenge === "string" ? { text: json.challenge } : null) },
+    handshake: {
+      post: ({ json }) => (typeof json.challenge === "string" ? { text: json.challenge } : null),
+    },
     read({ json, headers }) {
       const { subscription, event, events } = json;
       const id = headers["twitch-eventsub-message-id"];
       if (event === undefined && events === undefined)
         return { id, type: "revocation", subtype: subscription.status, subject: subscription.type };
-      return { id, type: subscription.type, subject: event?.broadcaster_user_login ?? event?.user_login };
+      return {
+        id,
+        type: subscription.type,
+        subject: event?.broadcaster_user_login ?? event?.user_login,
+      };
     },
     sample: firstSampleOf("twitch"),
   }) as Sender<Record<string, Event>>;

@@ -1,13 +1,19 @@
 import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../inbox/store.js";
 import { loadDriver } from "../../base/sqlite/sqlite-driver.js";
 import type { Clock } from "../../base/time/clock.js";
-import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./sqlite/operations.js";
+import {
+  createOperations,
+  prepareInbox,
+  type PreparedInbox,
+  type Use,
+} from "./sqlite/operations.js";
 import { migrate } from "./sqlite/schema.js";
 import { storeError } from "./sqlite/store-error.js";
 
 /**
- * An inbox in memory, for tests and trials: SQLite without a file, so that tests run the statements of `sqliteStore`. Its events are
- * lost when the process ends, but not at `close`: a receiver that is started again with the same store object finds them.
+ * An inbox in memory, for tests and trials: SQLite without a file, so that tests run the statements
+ * of `sqliteStore`. Its events are lost when the process ends, but not at `close`: a receiver that
+ * is started again with the same store object finds them.
  */
 export function memoryStore(): InboxStore {
   /** The clocks of the open endpoints. */
@@ -41,7 +47,8 @@ export function memoryStore(): InboxStore {
     },
     ...createOperations(run, async (transaction) => run(transaction)),
     hasReceiver: async (endpoint) => clocks.has(endpoint),
-    stats: async (endpoint) => run(({ queries }, nowAt) => queries.stats(endpoint, nowAt(endpoint))),
+    stats: async (endpoint) =>
+      run(({ queries }, nowAt) => queries.stats(endpoint, nowAt(endpoint))),
   };
 }
 

@@ -4,8 +4,8 @@ import type { ReceivedDelivery } from "../inbox/stored-events.js";
 /**
  * Reads what a store keeps of a delivery as JSON.
  *
- * @param at the result's `at` if the text is missing (deleted with the payload), is damaged, or was written by signalbox 0.1.0,
- * which kept only the headers
+ * @param at the result's `at` if the text is missing (deleted with the payload), is damaged, or was
+ * written by signalbox 0.1.0, which kept only the headers
  */
 export function parseReceived(text: string | null | undefined, at: number): ReceivedDelivery {
   type Found = ReceivedDelivery | ReceivedDelivery["headers"];

@@ -1,14 +1,40 @@
-import type { Attributes, BatchObservableResult, Counter, Histogram, Meter } from "@opentelemetry/api";
+import type {
+  Attributes,
+  BatchObservableResult,
+  Counter,
+  Histogram,
+  Meter,
+} from "@opentelemetry/api";
 import { CRASH_LOOP } from "../inbox/crashes.js";
 import type { ReceiverHealth } from "../receiver/health.js";
 import { REJECTIONS } from "../receiver/rejection.js";
 import type { DeliveryOutcome, ObservedReceiver } from "../receiver/telemetry.js";
 
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 const ATTEMPTS = [1, 2, 3, 5, 8, 13, 20];
-const ACKNOWLEDGED: readonly DeliveryOutcome[] = ["accepted", "duplicate", "conflict", "quarantined", "verified"];
-const DELIVERY_OUTCOMES: readonly string[] = [...ACKNOWLEDGED, "client_gone", ...Object.keys(REJECTIONS)];
-const HANDOFF_OUTCOMES = ["done", "rejected", "timeout", "permanent", "later", "shutdown", "lease_lost"] as const;
+const ACKNOWLEDGED: readonly DeliveryOutcome[] = [
+  "accepted",
+  "duplicate",
+  "conflict",
+  "quarantined",
+  "verified",
+];
+const DELIVERY_OUTCOMES: readonly string[] = [
+  ...ACKNOWLEDGED,
+  "client_gone",
+  ...Object.keys(REJECTIONS),
+];
+const HANDOFF_OUTCOMES = [
+  "done",
+  "rejected",
+  "timeout",
+  "permanent",
+  "later",
+  "shutdown",
+  "lease_lost",
+] as const;
 const DEAD_REASONS = ["permanent_failure", "attempts_exhausted", CRASH_LOOP];
 
 /** The metrics of a receiver. Durations are in milliseconds here, and in seconds there. */
@@ -17,24 +43,57 @@ export function createInstruments(
   { endpoint, sender }: Pick<ObservedReceiver, "endpoint" | "sender">,
   health: () => ReceiverHealth,
 ) {
-  const here: Attributes = { "signalbox.endpoint": endpoint, ...(sender !== null && { "signalbox.sender": sender }) };
-  const attributesOf = (name: string, value: string): Attributes => ({ ...here, [`signalbox.${name}`]: value });
+  const here: Attributes = {
+    "signalbox.endpoint": endpoint,
+    ...(sender !== null && { "signalbox.sender": sender }),
+  };
+  const attributesOf = (name: string, value: string): Attributes => ({
+    ...here,
+    [`signalbox.${name}`]: value,
+  });
 
-  /** Null once the receiver is closed. The SDK calls `observe` once more, and until then would keep the receiver in memory. */
+  /**
+   * Null once the receiver is closed. The SDK calls `observe` once more, and until then would keep
+   * the receiver in memory.
+   */
   let source: (() => ReceiverHealth) | null = health;
 
   const counter = (name: string, unit: string, description: string) =>
     meter.createCounter(`signalbox.${name}`, { description, unit });
   const gauge = (name: string, unit: string, description: string) =>
     meter.createObservableGauge(`signalbox.${name}`, { description, unit });
-  const histogram = (name: string, unit: string, explicitBucketBoundaries: number[], description: string) =>
-    meter.createHistogram(`signalbox.${name}`, { description, unit, advice: { explicitBucketBoundaries } });
+  const histogram = (
+    name: string,
+    unit: string,
+    explicitBucketBoundaries: number[],
+    description: string,
+  ) =>
+    meter.createHistogram(`signalbox.${name}`, {
+      description,
+      unit,
+      advice: { explicitBucketBoundaries },
+    });
 
   const deliveries = counter("deliveries", "{delivery}", "Deliveries by outcome.");
-  const deliverySeconds = histogram("delivery.duration", "s", SECONDS, "From the receiver's call to its answer.");
-  const commitSeconds = histogram("commit.duration", "s", SECONDS, "Commits of the inbox, until they are durable.");
+  const deliverySeconds = histogram(
+    "delivery.duration",
+    "s",
+    SECONDS,
+    "From the receiver's call to its answer.",
+  );
+  const commitSeconds = histogram(
+    "commit.duration",
+    "s",
+    SECONDS,
+    "Commits of the inbox, until they are durable.",
+  );
   const handoffs = counter("handoffs", "{attempt}", "Attempts to hand an event off, by outcome.");
-  const handoffSeconds = histogram("handoff.duration", "s", SECONDS, "From the call of the callback to its end.");
+  const handoffSeconds = histogram(
+    "handoff.duration",
+    "s",
+    SECONDS,
+    "From the call of the callback to its end.",
+  );
   const attempts = histogram(
     "handoff.attempts",
     "{attempt}",
@@ -52,7 +111,11 @@ export function createInstruments(
     "s",
     "For how long the oldest event that waits for its hand-off has been due.",
   );
-  const isPaused = gauge("handoffs.paused", "1", "1 while no hand-off begins, for whatever reason, otherwise 0.");
+  const isPaused = gauge(
+    "handoffs.paused",
+    "1",
+    "1 while no hand-off begins, for whatever reason, otherwise 0.",
+  );
   const syncSeconds = gauge(
     "sync.duration",
     "s",
@@ -61,8 +124,15 @@ export function createInstruments(
 
   const quantilesTold = new Set<string>();
 
-  /** @param total counts the values too. It is at 0 from the start: Prometheus sees no increase of a series that begins at 1 */
-  function byOutcome<Outcome extends string>(outcomes: readonly Outcome[], values: Histogram, total?: Counter) {
+  /**
+   * @param total counts the values too. It is at 0 from the start: Prometheus sees no increase of a
+   * series that begins at 1
+   */
+  function byOutcome<Outcome extends string>(
+    outcomes: readonly Outcome[],
+    values: Histogram,
+    total?: Counter,
+  ) {
     const series = new Map(outcomes.map((outcome) => [outcome, attributesOf("outcome", outcome)]));
     for (const attributes of series.values()) total?.add(0, attributes);
     return (outcome: Outcome, ms: number): void => {
@@ -98,7 +168,8 @@ export function createInstruments(
   /** Zeros, once: an SDK may export the last value of a gauge for as long as the process runs. */
   function observeClosed(result: BatchObservableResult): void {
     for (const state of states) result.observe(state, 0, here);
-    for (const quantile of quantilesTold) result.observe(syncSeconds, 0, attributesOf("quantile", quantile));
+    for (const quantile of quantilesTold)
+      result.observe(syncSeconds, 0, attributesOf("quantile", quantile));
     // Later, because the SDK goes through its list of callbacks now and would skip the next one.
     queueMicrotask(() => meter.removeBatchObservableCallback(observe, observed));
   }

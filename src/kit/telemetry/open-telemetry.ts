@@ -30,8 +30,8 @@ import { formatTraceParent, parseTraceParent } from "./trace-parent.js";
 export type { Telemetry } from "../receiver/telemetry.js";
 
 /**
- * Traces and measures a receiver with the providers that are registered with `@opentelemetry/api`. Register them before
- * `createReceiver`. Each receiver can have its own, or share one.
+ * Traces and measures a receiver with the providers that are registered with `@opentelemetry/api`.
+ * Register them before `createReceiver`. Each receiver can have its own, or share one.
  *
  * @example
  * const receiver = createReceiver({ secrets, store, onSignal, telemetry: openTelemetry() });
@@ -41,7 +41,10 @@ export function openTelemetry(): Telemetry {
 }
 
 /** What the SDK throws has no effect on deliveries and hand-offs. */
-function guard<Args extends unknown[], Result>(hook: (...args: Args) => Result, onError: (error: unknown) => void) {
+function guard<Args extends unknown[], Result>(
+  hook: (...args: Args) => Result,
+  onError: (error: unknown) => void,
+) {
   return (...args: Args): Result | undefined => {
     try {
       return hook(...args);
@@ -52,14 +55,30 @@ function guard<Args extends unknown[], Result>(hook: (...args: Args) => Result, 
   };
 }
 
-function observe({ endpoint, sender, health, logErrors, onError }: ObservedReceiver): TelemetryHooks {
+function observe({
+  endpoint,
+  sender,
+  health,
+  logErrors,
+  onError,
+}: ObservedReceiver): TelemetryHooks {
   const tracer = trace.getTracer("signalbox");
-  const instruments = createInstruments(metrics.getMeter("signalbox"), { endpoint, sender }, health);
+  const instruments = createInstruments(
+    metrics.getMeter("signalbox"),
+    { endpoint, sender },
+    health,
+  );
   const receiving = spanKit("receive", { endpoint, sender }, "receive");
   const committing = spanKit("commit", { endpoint, sender });
   const handingOff = spanKit("hand-off", { endpoint, sender }, "process");
-  /** `span` is null for a delivery that is not sampled. Not a WeakMap, which would keep the garbage collector busy. */
-  const attempts = new Map<ClaimedEvent, { span: Span | null; beganAt: number; endedAt: number | undefined }>();
+  /**
+   * `span` is null for a delivery that is not sampled. Not a WeakMap, which would keep the garbage
+   * collector busy.
+   */
+  const attempts = new Map<
+    ClaimedEvent,
+    { span: Span | null; beganAt: number; endedAt: number | undefined }
+  >();
 
   function receive(headers: RequestHeaders): ObservedDelivery {
     const beganAt = performance.now();
@@ -78,7 +97,8 @@ function observe({ endpoint, sender, health, logErrors, onError }: ObservedRecei
       if (Object.hasOwn(REJECTIONS, outcome)) {
         span.setAttribute("error.type", outcome);
         // A 4xx is the sender's mistake: the receiver has done its work.
-        if (REJECTIONS[outcome as RejectionCode].status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+        if (REJECTIONS[outcome as RejectionCode].status >= 500)
+          span.setStatus({ code: SpanStatusCode.ERROR });
       }
       span.end();
     }
@@ -96,7 +116,10 @@ function observe({ endpoint, sender, health, logErrors, onError }: ObservedRecei
     }, onError);
   }
 
-  /** In the trace of the first delivery that is sampled, and linked to the others. Without one there is no span. */
+  /**
+   * In the trace of the first delivery that is sampled, and linked to the others. Without one there
+   * is no span.
+   */
   function startCommit(accepts: Batch["accepts"]): Span | null {
     const links: Link[] = [];
     for (const { received } of accepts) {
@@ -107,15 +130,24 @@ function observe({ endpoint, sender, health, logErrors, onError }: ObservedRecei
     }
     const [first] = links;
     if (first === undefined) return null;
-    const attributes = { ...committing.attributes, "messaging.batch.message_count": accepts.length };
+    const attributes = {
+      ...committing.attributes,
+      "messaging.batch.message_count": accepts.length,
+    };
     const parent = trace.setSpanContext(ROOT_CONTEXT, first.context);
     return tracer.startSpan(committing.name, { attributes, links }, parent);
   }
 
-  /** The callback runs in a turn of some other delivery, of which it inherits nothing. @returns its context */
+  /**
+   * The callback runs in a turn of some other delivery, of which it inherits nothing. @returns its
+   * context
+   */
   function startAttempt(event: ClaimedEvent, attempt: number): Context {
     const delivery = parseTraceParent(event.received.traceParent);
-    let active = delivery === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...delivery, isRemote: true });
+    let active =
+      delivery === null
+        ? ROOT_CONTEXT
+        : trace.setSpanContext(ROOT_CONTEXT, { ...delivery, isRemote: true });
     let span: Span | null = null;
     // What follows a delivery that is not sampled is not sampled either.
     if (delivery === null || isSampled(delivery)) {
@@ -192,13 +224,19 @@ function promiseOf(call: () => unknown): Promise<unknown> {
 /** The attributes come later, and only to a span that is recorded. */
 const CONSUMER = { kind: SpanKind.CONSUMER };
 
-const WITHOUT_ERROR: ReadonlySet<HandoffOutcome> = new Set<HandoffOutcome>(["done", "later", "lease_lost"]);
+const WITHOUT_ERROR: ReadonlySet<HandoffOutcome> = new Set<HandoffOutcome>([
+  "done",
+  "later",
+  "lease_lost",
+]);
 
 function isSampled({ traceFlags }: SpanContext): boolean {
   return (traceFlags & TraceFlags.SAMPLED) !== 0;
 }
 
-/** By the semantic conventions of messaging. `type` is one of theirs; a commit is none of theirs. */
+/**
+ * By the semantic conventions of messaging. `type` is one of theirs; a commit is none of theirs.
+ */
 function spanKit(
   operation: string,
   { endpoint, sender }: Pick<ObservedReceiver, "endpoint" | "sender">,

@@ -1,7 +1,11 @@
 export { createManualClock, type ManualClock } from "./manual-clock.js";
 export type { DeepPartial } from "./overrides.js";
 export { signalEvent, type SignalEventOverrides } from "./signal-event.js";
-export { signedDelivery, type SignedDelivery, type SignedDeliveryOptions } from "./signed-delivery.js";
+export {
+  signedDelivery,
+  type SignedDelivery,
+  type SignedDeliveryOptions,
+} from "./signed-delivery.js";
 export {
   testReceiver,
   type TestReceiver,

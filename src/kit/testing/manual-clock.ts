@@ -4,14 +4,18 @@ import { SignalboxError } from "../../base/errors.js";
 /** A {@link Clock} that a test advances. */
 export interface ManualClock extends Clock {
   /**
-   * Advances the clock. Each timer runs at its time, in order, and its promises are handled before the next timer runs. A
-   * day takes about a second of real time, because a receiver polls its store every second of the clock. To reach events
-   * that are due in weeks, such as retention, call `setNow` first, then advance by a minute.
+   * Advances the clock. Each timer runs at its time, in order, and its promises are handled before
+   * the next timer runs. A day takes about a second of real time, because a receiver polls its
+   * store every second of the clock. To reach events that are due in weeks, such as retention, call
+   * `setNow` first, then advance by a minute.
    *
    * @throws SignalboxError `option_invalid` for a negative or invalid number
    */
   advance(ms: number): Promise<void>;
-  /** Sets the wall clock, forward or back, without running timers, like a change of the machine's clock. */
+  /**
+   * Sets the wall clock, forward or back, without running timers, like a change of the machine's
+   * clock.
+   */
   setNow(ms: number): void;
   /** The number of timers that wait. */
   pendingTimers(): number;
@@ -67,13 +71,15 @@ export function createManualClock(startMs: number = Date.now()): ManualClock {
 }
 
 async function settle(): Promise<void> {
-  // Several turns, because the work of a timer (a batch, for example) may wait for a turn before it sets the next timer.
+  // Several turns, because the work of a timer (a batch, for example) may wait for a turn before it
+  // sets the next timer.
   for (let turn = 0; turn < 4; turn++) await new Promise((resume) => setImmediate(resume));
 }
 
 function assertMs(of: string, ms: unknown, least: number): void {
   if (typeof ms === "number" && Number.isFinite(ms) && ms >= least) return;
-  const wanted = least === 0 ? "of at least 0, or set the clock back with clock.setNow" : "since 1970";
+  const wanted =
+    least === 0 ? "of at least 0, or set the clock back with clock.setNow" : "since 1970";
   const help = `Give it a number of milliseconds ${wanted}.`;
   throw new SignalboxError("option_invalid", `${of} was given ${String(ms)}.`, help);
 }

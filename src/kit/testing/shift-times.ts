@@ -3,8 +3,8 @@ import { DAY_MS } from "../../base/time/units.js";
 type JsonObject = Record<string, unknown>;
 
 /**
- * Shifts the times of a signal's data, and its period by whole days, so that their order stays the same. Missing and invalid
- * times are not changed.
+ * Shifts the times of a signal's data, and its period by whole days, so that their order stays the
+ * same. Missing and invalid times are not changed.
  */
 export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number): Data {
   const shifted: JsonObject = { ...data };
@@ -15,7 +15,10 @@ export function shiftTimes<Data extends JsonObject>(data: Data, shiftMs: number)
   const { period } = data;
   if (typeof period === "object" && period !== null && !Array.isArray(period)) {
     const shiftDays = Math.floor(shiftMs / DAY_MS);
-    const dates = Object.entries(period).map(([name, value]) => [name, shiftDate(value, shiftDays)]);
+    const dates = Object.entries(period).map(([name, value]) => [
+      name,
+      shiftDate(value, shiftDays),
+    ]);
     shifted["period"] = Object.fromEntries(dates) as JsonObject;
   }
   return shifted as Data;

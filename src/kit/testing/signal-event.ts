@@ -21,11 +21,13 @@ const DEFAULT_TYPE: KnownSignalType = "traffic_breakout";
 let lastSignalId = randomInt(2 ** 40);
 
 /**
- * Makes a valid signal with a new id and current times, from the package's fixture of its type. Overrides are merged in at
- * any depth. Unless the id is given, it is made of `signal_id` and `product.id`. An unknown type gets the data of a
- * `traffic_breakout`. If it looks like a misspelt known type, it is refused, unless it is given as `data.signal_type`.
+ * Makes a valid signal with a new id and current times, from the package's fixture of its type.
+ * Overrides are merged in at any depth. Unless the id is given, it is made of `signal_id` and
+ * `product.id`. An unknown type gets the data of a `traffic_breakout`. If it looks like a misspelt
+ * known type, it is refused, unless it is given as `data.signal_type`.
  *
- * @param type one of `SIGNAL_TYPES` or a new type. @default `data.signal_type` of the overrides, else `traffic_breakout`
+ * @param type one of `SIGNAL_TYPES` or a new type. @default `data.signal_type` of the overrides,
+ * else `traffic_breakout`
  * @throws SignalboxError `option_invalid`, `option_unknown`
  * @example
  * signalEvent("price_increased", { data: { product: { slug: "acme" } } });
@@ -33,11 +35,16 @@ let lastSignalId = randomInt(2 ** 40);
  */
 export function signalEvent(type: SignalType, overrides?: SignalEventOverrides): SignalEvent;
 export function signalEvent(overrides?: SignalEventOverrides): SignalEvent;
-export function signalEvent(first?: SignalType | SignalEventOverrides, second?: SignalEventOverrides): SignalEvent {
+export function signalEvent(
+  first?: SignalType | SignalEventOverrides,
+  second?: SignalEventOverrides,
+): SignalEvent {
   if (typeof first === "string") assertNotMisspelt(first);
   const overrides = typeof first === "string" || first === undefined ? second : first;
   const type = typeof first === "string" ? first : (overrides?.data?.signal_type ?? DEFAULT_TYPE);
-  const fixture = readFixture<SignalEvent>(`signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`);
+  const fixture = readFixture<SignalEvent>(
+    `signals/${isKnownSignalType(type) ? type : DEFAULT_TYPE}`,
+  );
   const now = Date.now();
   const data = shiftTimes(fixture.data, now - Date.parse(fixture.created_at));
   lastSignalId += 1;
@@ -50,7 +57,10 @@ export function signalEvent(first?: SignalType | SignalEventOverrides, second?: 
   return { ...event, id: overrides?.id ?? `sig_${event.data.signal_id}_${event.data.product.id}` };
 }
 
-/** Refuses a misspelt type, because a test with `price_increasd` would run the handler's code for unknown types. */
+/**
+ * Refuses a misspelt type, because a test with `price_increasd` would run the handler's code for
+ * unknown types.
+ */
 function assertNotMisspelt(type: string): void {
   if (isKnownSignalType(type)) return;
   const meant = nearMiss(type, SIGNAL_TYPES);

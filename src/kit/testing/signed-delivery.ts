@@ -7,7 +7,10 @@ export interface SignedDeliveryOptions {
   secret: string;
   /** Who signs, such as `stripe()`. @default the service */
   sender?: Sender<object> | undefined;
-  /** Headers that the sender reads, such as `x-github-event`. @default those of the sender's own sample */
+  /**
+   * Headers that the sender reads, such as `x-github-event`. @default those of the sender's own
+   * sample
+   */
   headers?: Readonly<Record<string, string>> | undefined;
   /** When it is signed, in milliseconds as `Date.now()` gives them. @default now */
   now?: number;
@@ -16,12 +19,16 @@ export interface SignedDeliveryOptions {
 /** Fits `fetch`, supertest and `receiver.handle`. */
 export interface SignedDelivery {
   headers: Record<string, string>;
-  /** Send exactly these bytes, because parsing and serialising them again makes the signature invalid. */
+  /**
+   * Send exactly these bytes, because parsing and serialising them again makes the signature
+   * invalid.
+   */
   body: Buffer;
 }
 
 /**
- * Signs an event, as its sender does. An object is serialised as JSON; a string or bytes are not changed.
+ * Signs an event, as its sender does. An object is serialised as JSON; a string or bytes are not
+ * changed.
  *
  * @throws SignalboxError `secret_invalid`, `timestamp_invalid`
  * @example
@@ -35,6 +42,7 @@ export function signedDelivery(
   const isAsIs = typeof event === "string" || event instanceof Uint8Array;
   const body = Buffer.from(isAsIs ? event : JSON.stringify(event));
   const signed = (sender ?? signals).sign(body, { secret, now, headers });
-  const contentType = signed["content-type"] === undefined ? { "Content-Type": "application/json" } : {};
+  const contentType =
+    signed["content-type"] === undefined ? { "Content-Type": "application/json" } : {};
   return { headers: { ...contentType, ...signed }, body };
 }

@@ -17,12 +17,16 @@ export type VerificationEventOverrides = DeepPartial<VerificationEvent>;
  * testEvent({ data: { message: "hello" } });
  */
 export function testEvent(overrides?: TestEventOverrides): TestEvent {
-  return withOverrides("testEvent", sentNow(readFixture<TestEvent>("events/webhook.test")), overrides);
+  return withOverrides(
+    "testEvent",
+    sentNow(readFixture<TestEvent>("events/webhook.test")),
+    overrides,
+  );
 }
 
 /**
- * Makes a `webhook.verification` with a new id, a new challenge and the current time. A receiver answers with the challenge
- * and hands nothing off.
+ * Makes a `webhook.verification` with a new id, a new challenge and the current time. A receiver
+ * answers with the challenge and hands nothing off.
  *
  * @throws SignalboxError `option_invalid`
  * @example
@@ -37,5 +41,9 @@ export function verificationEvent(overrides?: VerificationEventOverrides): Verif
 }
 
 function sentNow<Event extends { id: string; created_at: string }>(event: Event): Event {
-  return { ...event, id: `evt_${randomBytes(8).toString("hex")}`, created_at: new Date().toISOString() };
+  return {
+    ...event,
+    id: `evt_${randomBytes(8).toString("hex")}`,
+    created_at: new Date().toISOString(),
+  };
 }

@@ -26,7 +26,11 @@ const ERROR_LENGTH = 300;
 /** Of each endpoint so many errors are listed, with so many characters. */
 const MOST_FAILURES = 20;
 
-export async function overviewOf(inbox: PageInbox, revision: number, now: number): Promise<Overview> {
+export async function overviewOf(
+  inbox: PageInbox,
+  revision: number,
+  now: number,
+): Promise<Overview> {
   const states = await inbox.states(now);
   const counts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0 };
   for (const { stats } of states)
@@ -49,7 +53,11 @@ export async function overviewOf(inbox: PageInbox, revision: number, now: number
   };
 }
 
-export async function activityOf(inbox: PageInbox, query: URLSearchParams, now: number): Promise<ActivityAnswer> {
+export async function activityOf(
+  inbox: PageInbox,
+  query: URLSearchParams,
+  now: number,
+): Promise<ActivityAnswer> {
   const range = RANGES.get(query.get("range") ?? "hour");
   if (range === undefined) return refuseInput('"range" must be hour, day or week.');
   return { ...range, activity: await inbox.activity(range), now };
@@ -67,19 +75,26 @@ export async function eventsOf(
   const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
   const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit });
   const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
-  return { events: entries.map((entry, index) => ({ ...listed(entry), title: titles[index] ?? null })), nextBeforeSeq };
+  return {
+    events: entries.map((entry, index) => ({ ...listed(entry), title: titles[index] ?? null })),
+    nextBeforeSeq,
+  };
 }
 
 function listed(entry: InboxEntry): InboxEntry {
   const [firstLine = ""] = entry.lastError?.split("\n", 1) ?? [];
-  return { ...entry, lastError: entry.lastError === null ? null : firstLine.slice(0, ERROR_LENGTH).toWellFormed() };
+  return {
+    ...entry,
+    lastError: entry.lastError === null ? null : firstLine.slice(0, ERROR_LENGTH).toWellFormed(),
+  };
 }
 
 function numberIn(query: URLSearchParams, name: string, most: number): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   const number = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (number < 1 || number > most) return refuseInput(`"${name}" must be a whole number from 1 to ${most}.`);
+  if (number < 1 || number > most)
+    return refuseInput(`"${name}" must be a whole number from 1 to ${most}.`);
   return number;
 }
 
@@ -114,8 +129,12 @@ export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
 }
 
 /** The time in a signature header such as `t=1700000000,v1=…`. */
-function signedAtIn({ headers, signatureHeader = SIGNATURE_HEADER }: StoredEvent["received"]): number | null {
-  const [, seconds] = /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headers[signatureHeader.toLowerCase()] ?? "") ?? [];
+function signedAtIn({
+  headers,
+  signatureHeader = SIGNATURE_HEADER,
+}: StoredEvent["received"]): number | null {
+  const [, seconds] =
+    /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headers[signatureHeader.toLowerCase()] ?? "") ?? [];
   return seconds === undefined ? null : Number(seconds) * 1000;
 }
 
@@ -129,6 +148,8 @@ function payloadOf(body: Uint8Array, json: ParsedJson | null): string | null {
 function beginningOf(body: Uint8Array): string | null {
   // With `stream` a character that the cut goes through is left out.
   const decode = (): string =>
-    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, BEGINNING_BYTES), { stream: true });
+    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, BEGINNING_BYTES), {
+      stream: true,
+    });
   return safely<string | null>(decode, null);
 }

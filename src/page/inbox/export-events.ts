@@ -5,11 +5,17 @@ import type { PageInbox } from "./page-inbox.js";
 import type { Wanted } from "./parse-search.js";
 
 const PAGE = 100;
-/** A database is not waited for after each event, and its other connections are left to the receiver. */
+/**
+ * A database is not waited for after each event, and its other connections are left to the
+ * receiver.
+ */
 const READ_AT_ONCE = 4;
 
 /** The lines of `signalbox inbox export` for the events that match, the newest first. */
-export async function* exportLines(inbox: PageInbox, wanted: Wanted): AsyncGenerator<string, undefined> {
+export async function* exportLines(
+  inbox: PageInbox,
+  wanted: Wanted,
+): AsyncGenerator<string, undefined> {
   for (let beforeSeq: number | undefined; ;) {
     const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit: PAGE });
     for (let from = 0; from < entries.length; from += READ_AT_ONCE) {
@@ -23,7 +29,8 @@ export async function* exportLines(inbox: PageInbox, wanted: Wanted): AsyncGener
       for (const event of read.filter((each) => each !== undefined)) {
         for (const piece of lineInPieces(event)) {
           yield piece;
-          // A store in this process answers without a turn of the event loop, and the host application needs turns.
+          // A store in this process answers without a turn of the event loop, and the host
+          // application needs turns.
           await nextTurn();
         }
       }

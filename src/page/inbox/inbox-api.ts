@@ -1,12 +1,21 @@
-import type { Activity, InboxEntry, MoveOutcome, PastStep, ReplayOutcome } from "../../kit/inbox/stored-events.js";
+import type {
+  Activity,
+  InboxEntry,
+  MoveOutcome,
+  PastStep,
+  ReplayOutcome,
+} from "../../kit/inbox/stored-events.js";
 import type { PauseReason } from "../../kit/inbox/dispatch/dispatcher.js";
 import type { Failure, Refusals } from "../../kit/inbox/inbox-facts.js";
 import type { SituationFacts } from "../../kit/inbox/situation.js";
 import type { StateCounts } from "../../kit/inbox/stored-events.js";
 
-// The data of the inbox page, as JSON. All paths are relative to the page. Times are in milliseconds since 1970.
+// The data of the inbox page, as JSON. All paths are relative to the page. Times are in
+// milliseconds since 1970.
 
-/** `GET api/overview`; `GET api/live` sends it by SSE as the message `overview` when it has changed. */
+/**
+ * `GET api/overview`; `GET api/live` sends it by SSE as the message `overview` when it has changed.
+ */
 export interface Overview {
   /** What is known of each endpoint. */
   endpoints: { endpoint: string; facts: Omit<SituationFacts, "now"> }[];
@@ -16,11 +25,17 @@ export interface Overview {
   failures: FailureRow[];
   /** Of all endpoints, in the last 24 hours. */
   refusals: Refusals;
-  /** As in `health()`, of the first receiver of this process that pauses; null also when the page has no receiver. */
+  /**
+   * As in `health()`, of the first receiver of this process that pauses; null also when the page
+   * has no receiver.
+   */
   paused: PauseReason | null;
   /** As in `health()`; null also when the page has no receiver. */
   shortage: string | null;
-  /** Changes with every change of an event that this process knows of, and at least every few seconds while events change. */
+  /**
+   * Changes with every change of an event that this process knows of, and at least every few
+   * seconds while events change.
+   */
   revision: number;
   now: number;
 }
@@ -41,11 +56,17 @@ export interface ActivityAnswer {
 
 /** An event of a list. */
 export interface ListedEvent extends InboxEntry {
-  /** `data.title` of a signal's payload; null when it has none, or when the query does not ask for titles. */
+  /**
+   * `data.title` of a signal's payload; null when it has none, or when the query does not ask for
+   * titles.
+   */
   title: string | null;
 }
 
-/** `GET api/events?q=SEARCH&before=SEQ&limit=N&titles=yes`. A search that cannot be read is answered with 400 and an {@link ApiError}. */
+/**
+ * `GET api/events?q=SEARCH&before=SEQ&limit=N&titles=yes`. A search that cannot be read is answered
+ * with 400 and an {@link ApiError}.
+ */
 export interface EventsAnswer {
   /** `lastError` is its first line. */
   events: ListedEvent[];
@@ -70,7 +91,9 @@ export interface EventAnswer extends InboxEntry {
   bytes: number | null;
   /** The body as text, indented if it is JSON; null when it is deleted, or is not UTF-8. */
   payload: string | null;
-  /** Whether `payload` is only the beginning of the body, because the body is larger than 128 KiB. */
+  /**
+   * Whether `payload` is only the beginning of the body, because the body is larger than 128 KiB.
+   */
   isCut: boolean;
   /** The first 4 KiB of the body as hex; null when it is deleted. */
   hex: string | null;
@@ -78,8 +101,9 @@ export interface EventAnswer extends InboxEntry {
 }
 
 /**
- * `POST api/replay`, `POST api/discard` and `POST api/retry`, with the header `X-Signalbox: 1` and the body `{ eventIds }`, which has at most 1,000
- * ids. `api/retry` makes waiting events due now; also without ids it tries one event of each receiver whose hand-offs are paused.
+ * `POST api/replay`, `POST api/discard` and `POST api/retry`, with the header `X-Signalbox: 1` and
+ * the body `{ eventIds }`, which has at most 1,000 ids. `api/retry` makes waiting events due now;
+ * also without ids it tries one event of each receiver whose hand-offs are paused.
  */
 export interface MoveAnswer {
   /** What became of each event, in order. */

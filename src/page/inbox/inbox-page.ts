@@ -12,8 +12,8 @@ export type { Authorize } from "./guard.js";
 /** The options of {@link inboxPage}. */
 export interface InboxPageOptions<Request extends IncomingMessage = IncomingMessage> {
   /**
-   * Decides for every request whether its sender may see and change the inbox. `"loopback"` allows browsers on the same machine
-   * only.
+   * Decides for every request whether its sender may see and change the inbox. `"loopback"` allows
+   * browsers on the same machine only.
    */
   authorize: Authorize<Request> | "loopback";
 }
@@ -26,28 +26,37 @@ export type InboxPageHandler = (
 ) => void;
 
 /**
- * A page that shows the inbox of a receiver, or of several with different endpoints, and replays and discards its events. It answers every request on its mount and never
- * calls `next`.
+ * A page that shows the inbox of a receiver, or of several with different endpoints, and replays
+ * and discards its events. It answers every request on its mount and never calls `next`.
  *
  * @throws SignalboxError `option_invalid`
  * @example
- * app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) => request.session.isOperator === true }));
+ * app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) =>
+ * request.session.isOperator === true }));
  */
 export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
   receiver: Receiver | readonly Receiver[],
   options: InboxPageOptions<Request>,
 ): InboxPageHandler {
-  const receivers = Array.isArray(receiver) ? (receiver as readonly Receiver[]) : [receiver as Receiver];
+  const receivers = Array.isArray(receiver)
+    ? (receiver as readonly Receiver[])
+    : [receiver as Receiver];
   const parts = receivers.map((each) => partsOf(each));
   const [first] = parts;
   if (first === undefined || !parts.every((each) => each !== undefined)) {
-    throw new SignalboxError("option_invalid", "inboxPage needs the receiver that createReceiver returns.", "");
+    throw new SignalboxError(
+      "option_invalid",
+      "inboxPage needs the receiver that createReceiver returns.",
+      "",
+    );
   }
   const { clock, log } = first;
   const throttle = createLogThrottle(clock);
   const closings = parts.map(({ closing }) => closing);
   return createPageHandler({
-    inbox: joinedInbox(receivers.map((each, index) => receiverInbox(each, (parts[index] as ReceiverParts).store))),
+    inbox: joinedInbox(
+      receivers.map((each, index) => receiverInbox(each, (parts[index] as ReceiverParts).store)),
+    ),
     authorize: (options as Partial<InboxPageOptions> | undefined)?.authorize as Authorize,
     clock,
     closing: closings.length === 1 ? first.closing : AbortSignal.any(closings),

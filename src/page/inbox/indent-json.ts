@@ -5,7 +5,10 @@ const DEEPEST = 20;
 /** A longer text is not indented, since that would block the event loop. */
 const LONGEST = 65_536;
 
-/** Indents valid JSON. Unlike `JSON.stringify` of the parsed value it keeps every number and every key as it was written. */
+/**
+ * Indents valid JSON. Unlike `JSON.stringify` of the parsed value it keeps every number and every
+ * key as it was written.
+ */
 export function indentJson(json: string): string {
   if (json.length > LONGEST) return json;
   let depth = 0;

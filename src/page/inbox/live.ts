@@ -22,7 +22,9 @@ export interface LiveConfig {
   closing: AbortSignal;
 }
 
-/** Tells listening pages what has changed. While no page listens, it has no timer and no listener. */
+/**
+ * Tells listening pages what has changed. While no page listens, it has no timer and no listener.
+ */
 export interface Live {
   /** Sends messages until the client goes, the time is over, or the receiver closes. */
   stream(response: ServerResponse, headers: Readonly<Record<string, string>>): void;
@@ -34,7 +36,8 @@ export interface Live {
 export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig): Live {
   /** The open streams, each with the revision that it was sent last. */
   const streams = new Map<ServerResponse, number>();
-  // Another process behind the same address counts too, and a page that is connected to it must not see an old number again.
+  // Another process behind the same address counts too, and a page that is connected to it must not
+  // see an old number again.
   let revision = clock.now();
   let seen = "";
   let timer: ClockTimer | null = null;
@@ -68,7 +71,14 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       const activity = await inbox.activity({ minutes: 1, spans: 2 });
       const { counts, paused, failures, refusals, endpoints } = overview;
       const pauses = endpoints.map(({ facts }) => [facts.pause, facts.hasReceiver]);
-      const found = JSON.stringify([counts, paused, pauses, failures.length, refusals.byCode, activity]);
+      const found = JSON.stringify([
+        counts,
+        paused,
+        pauses,
+        failures.length,
+        refusals.byCode,
+        activity,
+      ]);
       if (found !== seen) {
         seen = found;
         current = revision += 1;
@@ -87,7 +97,8 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
     const now = clock.elapsed();
     const restMs = REST * (now - startedAt);
     restUntil = now + Math.max(THROTTLE_MS, restMs);
-    if (streams.size > 0) readAt(revision === current ? now + Math.max(POLL_MS, restMs) : restUntil);
+    if (streams.size > 0)
+      readAt(revision === current ? now + Math.max(POLL_MS, restMs) : restUntil);
   }
 
   function endAll(): void {
@@ -128,7 +139,10 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   };
 }
 
-/** `no-transform`: a middleware or proxy that compresses would hold messages back. The last header tells it to nginx. */
+/**
+ * `no-transform`: a middleware or proxy that compresses would hold messages back. The last header
+ * tells it to nginx.
+ */
 const STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store, no-transform",

@@ -46,7 +46,10 @@ export function createPageHandler(
     method: "GET",
     run: async ({ query }) => json(await run(query, clock.now())),
   });
-  const move = (run: (eventIds: readonly string[]) => Promise<string[]>, least: 0 | 1 = 1): Route => ({
+  const move = (
+    run: (eventIds: readonly string[]) => Promise<string[]>,
+    least: 0 | 1 = 1,
+  ): Route => ({
     method: "POST",
     async run({ request }) {
       assertOwnWrite(request);
@@ -68,7 +71,10 @@ export function createPageHandler(
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
     ["api/bytes", { method: "GET", run: downloadBytes }],
     ["api/export", { method: "GET", run: downloadEvents }],
-    ["api/live", { method: "GET", run: async ({ response }) => live.stream(response, PAGE_HEADERS) }],
+    [
+      "api/live",
+      { method: "GET", run: async ({ response }) => live.stream(response, PAGE_HEADERS) },
+    ],
     ["api/replay", move((eventIds) => inbox.replay(eventIds))],
     ["api/retry", move((eventIds) => inbox.retryNow(eventIds), 0)],
     ["api/discard", move((eventIds) => inbox.discard(eventIds))],
@@ -78,24 +84,39 @@ export function createPageHandler(
     const { eventId, rawBody } = await storedEvent(inbox, query);
     if (rawBody === null) return refuseUnknown("The payload of this event was deleted.");
     // Not parsed, since it can be large.
-    const extension = /^\s*[{[]/.test(Buffer.from(rawBody.subarray(0, 64)).toString()) ? "json" : "bin";
-    return { status: 200, headers: download(eventId, extension, "application/octet-stream"), body: rawBody };
+    const extension = /^\s*[{[]/.test(Buffer.from(rawBody.subarray(0, 64)).toString())
+      ? "json"
+      : "bin";
+    return {
+      status: 200,
+      headers: download(eventId, extension, "application/octet-stream"),
+      body: rawBody,
+    };
   }
 
   async function downloadEvents({ query, response }: Call): Promise<void> {
     const lines = exportLines(inbox, parseSearch(query.get("q") ?? "", clock.now()));
-    // The first line is read before the head is sent, so that a store that fails is answered with 503.
+    // The first line is read before the head is sent, so that a store that fails is answered with
+    // 503.
     const first = await lines.next();
-    response.writeHead(200, download(`${inbox.endpoints.join("-")}-events`, "ndjson", "application/x-ndjson"));
+    response.writeHead(
+      200,
+      download(`${inbox.endpoints.join("-")}-events`, "ndjson", "application/x-ndjson"),
+    );
     if (!first.done) response.write(first.value);
-    // After an error the connection is closed before the end, so that the browser does not take the file for whole.
+    // After an error the connection is closed before the end, so that the browser does not take the
+    // file for whole.
     await pipeline(Readable.from(lines), response, { signal: closing }).catch((error: unknown) => {
       if (closing.aborted) return;
-      if (!response.closed || signalboxCode(error) !== null) report(error, "an export of the inbox page ended early");
+      if (!response.closed || signalboxCode(error) !== null)
+        report(error, "an export of the inbox page ended early");
     });
   }
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | void> {
+  async function answerTo(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Answer | void> {
     await allow(request);
     const [address = "", search] = (request.url ?? "").split(/\?(.*)/s);
     // Other forms, such as an absolute address, name nothing here.
@@ -119,7 +140,10 @@ export function createPageHandler(
       })
       .then((answer) => {
         if (answer === undefined) return;
-        const headers = { ...answer.headers, "Content-Length": String(Buffer.byteLength(answer.body)) };
+        const headers = {
+          ...answer.headers,
+          "Content-Length": String(Buffer.byteLength(answer.body)),
+        };
         sendResponse(request, response, { ...answer, headers });
       })
       // The hooks of the application on the response throw, so no answer can be sent.
@@ -139,8 +163,8 @@ function fileAnswer(request: IncomingMessage, path: string): Answer {
 }
 
 /**
- * Addresses in the page are relative, so its own address must end with a slash. Express removes the mount path from `url`
- * and keeps it in `originalUrl`.
+ * Addresses in the page are relative, so its own address must end with a slash. Express removes the
+ * mount path from `url` and keeps it in `originalUrl`.
  *
  * @returns where the page is, as a relative address; null when the slash is there
  */

@@ -28,7 +28,10 @@ export interface EndpointState {
   shortage: InboxVitals["shortage"];
 }
 
-/** What the page does with an inbox: that of a receiver, an opened store without one, or several of these. */
+/**
+ * What the page does with an inbox: that of a receiver, an opened store without one, or several of
+ * these.
+ */
 export interface PageInbox {
   readonly endpoints: readonly string[];
   /** With `endpoint`, only events of that endpoint. */
@@ -53,15 +56,28 @@ export function receiverInbox({ inbox, health }: Receiver, store: InboxStore): P
       const state = await readInboxState(store, endpoint, now);
       const { paused, pause, shortage } = health();
       // What the receiver says now, in place of what it has stored.
-      return [{ ...state, endpoint, paused, shortage, facts: { ...state.facts, pause, hasReceiver: true } }];
+      return [
+        {
+          ...state,
+          endpoint,
+          paused,
+          shortage,
+          facts: { ...state.facts, pause, hasReceiver: true },
+        },
+      ];
     },
     retryNow: (eventIds) => inbox.retryNow(eventIds),
   };
 }
 
 /** An opened store, whose receiver is in another process if it runs. */
-export function storedInbox(endpoint: string, store: InboxStore, readAgain: () => Promise<ReadAgain>): PageInbox {
-  const keysOf = (eventIds: readonly string[]) => eventIds.map((eventId) => ({ endpoint, eventId }));
+export function storedInbox(
+  endpoint: string,
+  store: InboxStore,
+  readAgain: () => Promise<ReadAgain>,
+): PageInbox {
+  const keysOf = (eventIds: readonly string[]) =>
+    eventIds.map((eventId) => ({ endpoint, eventId }));
   return {
     endpoints: [endpoint],
     search: ({ endpoint: _endpoint, ...query }) => store.search(endpoint, query),
@@ -71,21 +87,26 @@ export function storedInbox(endpoint: string, store: InboxStore, readAgain: () =
       { ...(await readInboxState(store, endpoint, now)), endpoint, paused: null, shortage: null },
     ],
     replay: (eventIds) =>
-      inPortions(eventIds, async (portion) => replayEvents(store, endpoint, portion, await readAgain())),
+      inPortions(eventIds, async (portion) =>
+        replayEvents(store, endpoint, portion, await readAgain()),
+      ),
     discard: (eventIds) => inPortions(eventIds, (portion) => store.discard(keysOf(portion))),
     retryNow: (eventIds) => inPortions(eventIds, (portion) => store.retryNow(keysOf(portion))),
   };
 }
 
 /**
- * Several inboxes as one. The id of an event can have its endpoint before it, as a delivery key has: `stripe/evt_1`.
+ * Several inboxes as one. The id of an event can have its endpoint before it, as a delivery key
+ * has: `stripe/evt_1`.
  *
  * @param inboxes of different endpoints
  */
 export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
   const [only, ...others] = inboxes as [PageInbox, ...PageInbox[]];
   if (others.length === 0) return only;
-  const byEndpoint = new Map(inboxes.flatMap((inbox) => inbox.endpoints.map((endpoint) => [endpoint, inbox] as const)));
+  const byEndpoint = new Map(
+    inboxes.flatMap((inbox) => inbox.endpoints.map((endpoint) => [endpoint, inbox] as const)),
+  );
 
   function placeOf(key: string): { inbox: PageInbox; eventId: string } | undefined {
     const slash = key.indexOf("/");
@@ -115,7 +136,10 @@ export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
   return {
     endpoints: [...byEndpoint.keys()],
     async search({ endpoint, limit = 50, ...query }) {
-      const searched = endpoint === undefined ? inboxes : inboxes.filter((inbox) => inbox.endpoints.includes(endpoint));
+      const searched =
+        endpoint === undefined
+          ? inboxes
+          : inboxes.filter((inbox) => inbox.endpoints.includes(endpoint));
       const pages = await Promise.all(searched.map((inbox) => inbox.search({ ...query, limit })));
       return mergePages(pages, limit);
     },
@@ -139,7 +163,10 @@ export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
   };
 }
 
-/** The newest of several pages. Two stores can have the same `seq`, so events of one `seq` stay on one page. */
+/**
+ * The newest of several pages. Two stores can have the same `seq`, so events of one `seq` stay on
+ * one page.
+ */
 function mergePages(pages: readonly SearchPage[], limit: number): SearchPage {
   // Below this, not every search has looked.
   const lookedTo = Math.max(0, ...pages.map(({ nextBeforeSeq }) => nextBeforeSeq ?? 0));

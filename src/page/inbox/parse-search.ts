@@ -25,7 +25,8 @@ const NAMES = [...TERMS.keys()];
 const WORD = /(?:"[^"]*"|\S)+/g;
 
 /**
- * Reads a search such as `state:dead type:price_drop error:"timed out" before:2h sig_8857`. A word without a name is the beginning of an event's id.
+ * Reads a search such as `state:dead type:price_drop error:"timed out" before:2h sig_8857`. A word
+ * without a name is the beginning of an event's id.
  *
  * @throws Refusal 400 `search_invalid`, which names the wrong term but not its value
  */
@@ -52,8 +53,12 @@ function termOf(word: string): [name: string, value: string] {
   if (TERMS.has(known)) return [known, value];
   const meant = nearMiss(known, NAMES);
   const help =
-    meant === undefined ? `Known are ${NAMES.map((each) => `${each}:`).join(", ")}.` : `Did you mean "${meant}:"?`;
-  return refuse(`The search has a term that is not known. ${help} For an id with a colon write id: before it.`);
+    meant === undefined
+      ? `Known are ${NAMES.map((each) => `${each}:`).join(", ")}.`
+      : `Did you mean "${meant}:"?`;
+  return refuse(
+    `The search has a term that is not known. ${help} For an id with a colon write id: before it.`,
+  );
 }
 
 function stateOf(value: string): EventState {

@@ -1,10 +1,18 @@
-/** Ends a request of the page with this answer. Its texts are fixed: they repeat nothing of the request. */
+/**
+ * Ends a request of the page with this answer. Its texts are fixed: they repeat nothing of the
+ * request.
+ */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = "Refusal";
     this.status = status;

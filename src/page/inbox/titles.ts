@@ -8,7 +8,10 @@ const LONGEST = 300;
 const MOST_PARSED_BYTES = 131_072;
 const MOST_KEPT = 10_000;
 
-/** Finds the titles of signals for a list. A title never changes, so each is read from the store once. */
+/**
+ * Finds the titles of signals for a list. A title never changes, so each is read from the store
+ * once.
+ */
 export function createTitles(inbox: Pick<PageInbox, "get" | "endpoints">) {
   const kept = new Map<string, string | null>();
 
@@ -43,5 +46,7 @@ export function parseSmall(body: Uint8Array): ParsedJson | null {
 export function titleIn(json: ParsedJson | null): string | null {
   const { data } = (json?.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
   const title = data?.title;
-  return typeof title === "string" && title.trim() !== "" ? title.slice(0, LONGEST).toWellFormed() : null;
+  return typeof title === "string" && title.trim() !== ""
+    ? title.slice(0, LONGEST).toWellFormed()
+    : null;
 }

@@ -10,7 +10,10 @@ interface ActionButtonProps {
   /** What it is done to, for a screen reader, where several buttons have the same verb. */
   of?: string;
   tone?: "primary" | "danger" | "plain" | undefined;
-  /** Asks this before: what will happen, and whether it can be undone. `action` is the verb on the button there. @default label */
+  /**
+   * Asks this before: what will happen, and whether it can be undone. `action` is the verb on the
+   * button there. @default label
+   */
   confirm?: { title: string; text: string; action?: string };
   /** A button that is not allowed keeps the focus, which a disabled one loses. @default true */
   isAllowed?: boolean;
@@ -21,7 +24,15 @@ interface ActionButtonProps {
 }
 
 /** A button that does one thing, and says what came of it. */
-export function ActionButton({ label, of, tone, confirm, isAllowed = true, whyNot, run }: ActionButtonProps) {
+export function ActionButton({
+  label,
+  of,
+  tone,
+  confirm,
+  isAllowed = true,
+  whyNot,
+  run,
+}: ActionButtonProps) {
   const { notify } = useRoot();
   const [isAsking, setAsking] = useState(false);
   const { isBusy, start } = useAction(run, (problem) => notify({ text: problem, tone: "bad" }));
@@ -40,7 +51,13 @@ export function ActionButton({ label, of, tone, confirm, isAllowed = true, whyNo
         {label}
       </button>
       {isAsking && confirm !== undefined && (
-        <Confirm action={label} {...confirm} isDanger={tone === "danger"} run={run} onClose={() => setAsking(false)} />
+        <Confirm
+          action={label}
+          {...confirm}
+          isDanger={tone === "danger"}
+          run={run}
+          onClose={() => setAsking(false)}
+        />
       )}
     </>
   );

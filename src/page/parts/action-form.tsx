@@ -85,11 +85,19 @@ export function FilterForm({ label, fields, path, values }: FilterFormProps) {
   useLayoutEffect(() => {
     for (const [name, value] of new URLSearchParams(shown)) {
       const control = form.current?.elements.namedItem(name);
-      if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement) control.value = value;
+      if (control instanceof HTMLInputElement || control instanceof HTMLSelectElement)
+        control.value = value;
     }
   }, [shown]);
   return (
-    <form ref={form} class="toolbar fields" role="search" aria-label={label} onChange={show} onSubmit={show}>
+    <form
+      ref={form}
+      class="toolbar fields"
+      role="search"
+      aria-label={label}
+      onChange={show}
+      onSubmit={show}
+    >
       <Fields fields={fields.map((field) => ({ ...field, value: values[field.name] ?? "" }))} />
     </form>
   );
@@ -100,7 +108,17 @@ function Fields({ fields }: { fields: readonly Field[] }) {
   return (
     <>
       {fields.map(
-        ({ name, label, choices, suggestions, type = "text", value, placeholder, isRequired, width = "" }) => (
+        ({
+          name,
+          label,
+          choices,
+          suggestions,
+          type = "text",
+          value,
+          placeholder,
+          isRequired,
+          width = "",
+        }) => (
           <label key={name} class={`field ${width}`}>
             <span>{label}</span>
             {choices === undefined ? (
@@ -140,6 +158,11 @@ function Fields({ fields }: { fields: readonly Field[] }) {
 }
 
 function valuesOf(form: HTMLFormElement): Values {
-  const texts = [...new FormData(form)].filter(([, value]) => typeof value === "string") as [string, string][];
-  return Object.fromEntries(texts.map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== ""));
+  const texts = [...new FormData(form)].filter(([, value]) => typeof value === "string") as [
+    string,
+    string,
+  ][];
+  return Object.fromEntries(
+    texts.map(([name, text]) => [name, text.trim()]).filter(([, text]) => text !== ""),
+  );
 }

@@ -26,7 +26,12 @@ export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
     <figure class="code">
       <figcaption>
         {label}
-        <button type="button" class="plain" aria-label={`Copy: ${label}`} onClick={() => void copy()}>
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Copy: ${label}`}
+          onClick={() => void copy()}
+        >
           Copy
         </button>
       </figcaption>

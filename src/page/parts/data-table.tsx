@@ -45,7 +45,10 @@ export function DataTable<Row>({
   if (rows.length === 0) return <p class="muted">{empty}</p>;
   const open = (event: MouseEvent, row: Row): void => {
     // A text that was just marked is to be copied.
-    if ((event.target as Element).closest("a, button, input") === null && getSelection()?.toString() === "")
+    if (
+      (event.target as Element).closest("a, button, input") === null &&
+      getSelection()?.toString() === ""
+    )
       onOpen?.(row);
   };
   // Roles by name, because a table that is not displayed as one loses its own.
@@ -81,7 +84,10 @@ export function DataTable<Row>({
 }
 
 function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {
-  return [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") || undefined;
+  return (
+    [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") ||
+    undefined
+  );
 }
 
 type ListProps<Row> = Omit<DataTableProps<Row>, "rows"> & {

@@ -11,7 +11,10 @@ export interface PageFile {
   body: Buffer;
 }
 
-/** For every answer of a page, its data too. No script, style or request of another origin, and no frame around the page. */
+/**
+ * For every answer of a page, its data too. No script, style or request of another origin, and no
+ * frame around the page.
+ */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -51,11 +54,18 @@ const pages = new Map<PageName, Page>();
  * @param encodings the request's `Accept-Encoding`
  * @returns null when the page has no such file
  */
-export function pageFile(name: PageName, path: string, encodings: string | undefined): PageFile | null {
+export function pageFile(
+  name: PageName,
+  path: string,
+  encodings: string | undefined,
+): PageFile | null {
   const page = pages.get(name) ?? loadPage(name);
   pages.set(name, page);
   if (path === "") {
-    return { headers: { ...PAGE_HEADERS, "Content-Type": "text/html; charset=utf-8" }, body: page.html };
+    return {
+      headers: { ...PAGE_HEADERS, "Content-Type": "text/html; charset=utf-8" },
+      body: page.html,
+    };
   }
   const asset = page.assets.find((each) => path === `assets/${each.name}`);
   if (asset === undefined) return null;
@@ -95,5 +105,10 @@ function loadAsset(file: string): Asset {
   const body = readFileSync(new URL(file, ASSETS));
   const hash = createHash("sha256").update(body).digest("hex").slice(0, 12);
   const [stem, extension] = file.split(".") as [string, keyof typeof TYPES];
-  return { name: `${stem}-${hash}.${extension}`, type: TYPES[extension], body, gzipped: gzipSync(body) };
+  return {
+    name: `${stem}-${hash}.${extension}`,
+    type: TYPES[extension],
+    body,
+    gzipped: gzipSync(body),
+  };
 }

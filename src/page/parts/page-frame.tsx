@@ -4,7 +4,9 @@ import { useRoot } from "./page-root.js";
 
 /** What every part of a page knows. */
 export interface PageFacts {
-  /** Stands before the title of the document, where the tab shows it. @default 0, which is not shown */
+  /**
+   * Stands before the title of the document, where the tab shows it. @default 0, which is not shown
+   */
   alert?: number;
   /** The name of the page. */
   brand: string;
@@ -72,7 +74,10 @@ interface ViewProps {
   children: ComponentChildren;
 }
 
-/** A view with its heading, which takes the focus when the view appears, except the first of the page. */
+/**
+ * A view with its heading, which takes the focus when the view appears, except the first of the
+ * page.
+ */
 export function View({
   title,
   heading = title,

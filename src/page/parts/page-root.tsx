@@ -55,7 +55,9 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
   useEffect(() => {
     // What was said is of the view that was left, except what was said on the way to this one.
     const clear = (): void =>
-      setNotices((shown) => shown.filter(({ tone, at }) => tone === "bad" || Date.now() - at < ON_THE_WAY_MS));
+      setNotices((shown) =>
+        shown.filter(({ tone, at }) => tone === "bad" || Date.now() - at < ON_THE_WAY_MS),
+      );
     addEventListener("hashchange", clear);
     return () => removeEventListener("hashchange", clear);
   }, []);
@@ -67,7 +69,12 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
         {notices.map(({ key, text, tone }) => (
           <p key={key} class={`notice ${tone}`}>
             {text}
-            <button type="button" class="plain" aria-label="Close this notice" onClick={() => close(key)}>
+            <button
+              type="button"
+              class="plain"
+              aria-label="Close this notice"
+              onClick={() => close(key)}
+            >
               ×
             </button>
           </p>

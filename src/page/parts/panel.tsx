@@ -27,18 +27,31 @@ export function Panel({ title, actions, children }: PanelProps) {
 }
 
 /** Names and what they stand for. A row that is `false` is left out. */
-export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChildren] | false)[] }) {
+export function Facts({
+  rows,
+}: {
+  rows: readonly (readonly [string, ComponentChildren] | false)[];
+}) {
   return (
     <dl class="facts">
       {rows
         .filter((row) => row !== false)
-        .map(([name, value]) => [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>])}
+        .map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name} value`}>{value}</dd>,
+        ])}
     </dl>
   );
 }
 
 /** What was loaded, and why the newest load failed. */
-export function Loaded<T>({ from, children }: { from: Data<T>; children: (data: T) => ComponentChildren }) {
+export function Loaded<T>({
+  from,
+  children,
+}: {
+  from: Data<T>;
+  children: (data: T) => ComponentChildren;
+}) {
   return (
     <>
       <Problem of={from.problem} />
@@ -47,7 +60,10 @@ export function Loaded<T>({ from, children }: { from: Data<T>; children: (data: 
   );
 }
 
-/** Why something failed, for the eye and for a screen reader. Nothing when `of` is undefined or empty. */
+/**
+ * Why something failed, for the eye and for a screen reader. Nothing when `of` is undefined or
+ * empty.
+ */
 export function Problem({ of, onRetry }: { of: unknown; onRetry?: () => void }) {
   if (of === undefined || of === "") return null;
   return (

@@ -26,7 +26,9 @@ export interface RequestOptions {
 /** An address with its query. */
 export function address(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  return given.length === 0 ? path : `${path}?${String(new URLSearchParams(given as [string, string][]))}`;
+  return given.length === 0
+    ? path
+    : `${path}?${String(new URLSearchParams(given as [string, string][]))}`;
 }
 
 /**
@@ -35,7 +37,11 @@ export function address(path: string, query: Query = {}): string {
  * @returns the JSON of the answer; undefined when the answer has no body
  * @throws RequestProblem
  */
-export async function request<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+export async function request<T>(
+  method: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<T> {
   const { query, body, headers, signal } = options;
   const init = {
     method,
@@ -56,7 +62,11 @@ export async function request<T>(method: string, path: string, options: RequestO
     text = await response.text();
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new RequestProblem(0, "unreachable", "The server does not answer. Start it, or look at your connection.");
+    throw new RequestProblem(
+      0,
+      "unreachable",
+      "The server does not answer. Start it, or look at your connection.",
+    );
   }
   const { status } = response;
   try {

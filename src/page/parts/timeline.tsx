@@ -24,7 +24,10 @@ export function TimelineSteps({ steps, now }: TimelineProps) {
           step={step}
           previous={steps[index - 1]}
           hasBoth={hasBoth}
-          isNewDelivery={step.delivery !== steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery}
+          isNewDelivery={
+            step.delivery !==
+            steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery
+          }
           now={now}
         />
       ))}
@@ -58,7 +61,9 @@ function Step({ step, previous, hasBoth, isNewDelivery, now }: StepProps) {
           <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
         </p>
         {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}
-        {serviceAt !== undefined && <p class="hint">{formatTime(serviceAt)} by the service's clock</p>}
+        {serviceAt !== undefined && (
+          <p class="hint">{formatTime(serviceAt)} by the service's clock</p>
+        )}
         {detail !== "" && more.length === 0 && <p class="hint">{visible(first)}</p>}
         {more.length > 0 && (
           <details>

@@ -2,7 +2,10 @@ import { useState } from "preact/hooks";
 import { type Said, useRoot } from "./page-root.js";
 import { problemText } from "./request.js";
 
-/** Something that a reader starts. `start` says what came of it, or tells `onProblem`; it resolves to whether it succeeded. */
+/**
+ * Something that a reader starts. `start` says what came of it, or tells `onProblem`; it resolves
+ * to whether it succeeded.
+ */
 export function useAction<Input extends unknown[]>(
   run: (...input: Input) => Promise<Said>,
   onProblem: (problem: string) => void,

@@ -1,7 +1,10 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface Data<T> {
-  /** The newest answer. It stays while another one is loaded, and when that fails, so that nothing flickers. */
+  /**
+   * The newest answer. It stays while another one is loaded, and when that fails, so that nothing
+   * flickers.
+   */
   data: T | undefined;
   /** Why the newest load failed; undefined once a load has succeeded. */
   problem: unknown;
@@ -11,11 +14,18 @@ export interface Data<T> {
 }
 
 /**
- * Loads when the component appears, and when `what` changes, which names what is loaded. An answer that comes after a newer load
- * began is dropped. For a view that must not show the previous data at all, give the component another `key`.
+ * Loads when the component appears, and when `what` changes, which names what is loaded. An answer
+ * that comes after a newer load began is dropped. For a view that must not show the previous data
+ * at all, give the component another `key`.
  */
-export function useData<T>(what: string | number, load: (signal: AbortSignal) => Promise<T>): Data<T> {
-  const [settled, setSettled] = useState<Pick<Data<T>, "data" | "problem">>({ data: undefined, problem: undefined });
+export function useData<T>(
+  what: string | number,
+  load: (signal: AbortSignal) => Promise<T>,
+): Data<T> {
+  const [settled, setSettled] = useState<Pick<Data<T>, "data" | "problem">>({
+    data: undefined,
+    problem: undefined,
+  });
   const [isLoading, setLoading] = useState(true);
   const [round, setRound] = useState(0);
   const newest = useRef(load);

@@ -1,7 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import { address, type Query } from "./request.js";
 
-/** The view that the address names: `#/events/evt_1?q=dead` is the path `["events", "evt_1"]` and the query `q=dead`. */
+/**
+ * The view that the address names: `#/events/evt_1?q=dead` is the path `["events", "evt_1"]` and
+ * the query `q=dead`.
+ */
 export interface Route {
   path: string[];
   query: URLSearchParams;
@@ -9,7 +12,10 @@ export interface Route {
 
 /** The address of a view. */
 export function href(path: readonly string[], query?: Query): string {
-  return address(`#/${path.map((part) => encodeURIComponent(part.toWellFormed())).join("/")}`, query);
+  return address(
+    `#/${path.map((part) => encodeURIComponent(part.toWellFormed())).join("/")}`,
+    query,
+  );
 }
 
 /** Shows a view. `replace`: without a new entry in the browser's history. */
@@ -31,15 +37,23 @@ export function useRoute(): Route {
 }
 
 /** What the address has of these values, or else the given ones. */
-export function useQuery<Name extends string>(otherwise: Readonly<Record<Name, string>>): Record<Name, string> {
+export function useQuery<Name extends string>(
+  otherwise: Readonly<Record<Name, string>>,
+): Record<Name, string> {
   const { query } = useRoute();
-  const values = Object.entries<string>(otherwise).map(([name, value]) => [name, query.get(name) ?? value]);
+  const values = Object.entries<string>(otherwise).map(([name, value]) => [
+    name,
+    query.get(name) ?? value,
+  ]);
   return Object.fromEntries(values) as Record<Name, string>;
 }
 
 function parseRoute(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
-  return { path: path === "" ? [] : path.split("/").map(decoded), query: new URLSearchParams(search) };
+  return {
+    path: path === "" ? [] : path.split("/").map(decoded),
+    query: new URLSearchParams(search),
+  };
 }
 
 function decoded(part: string): string {

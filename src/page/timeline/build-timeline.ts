@@ -3,7 +3,10 @@ import { inboxSteps, type TracedEvent } from "./inbox-steps.js";
 import { CLOCK_SLACK_MS, senderSteps, type SentDelivery } from "./sender-steps.js";
 import type { Timeline, TimelineStep } from "./timeline-step.js";
 
-/** What is known about an event. A side that was not asked is null: it has no steps, and no note says that it is unknown. */
+/**
+ * What is known about an event. A side that was not asked is null: it has no steps, and no note
+ * says that it is unknown.
+ */
 export interface TimelineSides {
   /** The machine's time. */
   now: number;
@@ -24,7 +27,9 @@ export function buildTimeline({ now, sender, inbox }: TimelineSides): Timeline {
     ...(inbox !== null && event === null ? [unknownToInbox(sent)] : []),
     ...clockNotes(sent, event),
     ...(event !== null && event.history.length >= MOST_PAST_STEPS
-      ? [`The inbox keeps the newest ${MOST_PAST_STEPS} steps of an event: earlier ones are not shown.`]
+      ? [
+          `The inbox keeps the newest ${MOST_PAST_STEPS} steps of an event: earlier ones are not shown.`,
+        ]
       : []),
   ];
   // Of steps at the same time the sender's is first, because toSorted keeps the order of equals.
@@ -46,11 +51,18 @@ function duplicateSteps(sent: readonly TimelineStep[]): TimelineStep[] {
   return sent
     .filter(({ isDuplicate }) => isDuplicate)
     .map(({ at, until = at }) => {
-      return { lane: "inbox", at: until, kind: "duplicate", tone: "idle", text: "known already: not stored again" };
+      return {
+        lane: "inbox",
+        at: until,
+        kind: "duplicate",
+        tone: "idle",
+        text: "known already: not stored again",
+      };
     });
 }
 
-const CLOCK_MOVED = "The service's clock differs from this machine's. The order is by the machine's time.";
+const CLOCK_MOVED =
+  "The service's clock differs from this machine's. The order is by the machine's time.";
 const CLOCKS_DIFFER =
   "The inbox received the event at a time at which this sender sent nothing: the clocks of the two machines differ, or another sender sent it too. The order between the two sides may be wrong.";
 
@@ -58,7 +70,9 @@ function clockNotes(sent: readonly TimelineStep[], event: TracedEvent | null): s
   const isMoved = sent.some(({ serviceAt }) => serviceAt !== undefined);
   const distances = sent
     .filter(({ until }) => until !== undefined)
-    .map(({ at, until = at }) => (event === null ? 0 : Math.max(at - event.receivedAt, event.receivedAt - until)));
+    .map(({ at, until = at }) =>
+      event === null ? 0 : Math.max(at - event.receivedAt, event.receivedAt - until),
+    );
   const isOutside = distances.length > 0 && Math.min(...distances) > CLOCK_SLACK_MS;
   return [...(isMoved ? [CLOCK_MOVED] : []), ...(isOutside ? [CLOCKS_DIFFER] : [])];
 }

@@ -1,4 +1,9 @@
-import { IGNORED, NO_HANDLER, type InboxEntry, type PastStep } from "../../kit/inbox/stored-events.js";
+import {
+  IGNORED,
+  NO_HANDLER,
+  type InboxEntry,
+  type PastStep,
+} from "../../kit/inbox/stored-events.js";
 import type { TimelineStep } from "./timeline-step.js";
 
 /** A stored event, as the inbox page's `api/event` answers it. */
@@ -8,7 +13,10 @@ export interface TracedEvent extends InboxEntry {
   bytes: number | null;
 }
 
-type Described = Pick<TimelineStep, "kind" | "tone" | "text"> & { at: number; detail?: string | null };
+type Described = Pick<TimelineStep, "kind" | "tone" | "text"> & {
+  at: number;
+  detail?: string | null;
+};
 
 export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
   const { receivedAt, bytes, history } = event;
@@ -18,20 +26,30 @@ export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
     ...foldErrors(history.map((past, index) => pastStep(past, history[index - 1]))),
     presentStep(event, now),
   ];
-  return described.map(({ detail, ...step }) => ({ lane: "inbox", ...step, ...(detail && { detail }) }));
+  return described.map(({ detail, ...step }) => ({
+    lane: "inbox",
+    ...step,
+    ...(detail && { detail }),
+  }));
 }
 
 /** The calls after it can differ, although the error is the same. */
 const messageOf = ({ detail }: Described): string | undefined => detail?.split("\n", 1)[0];
 
-/** Of several failures in a row with the same error, the first is shown with it, and the others together. */
+/**
+ * Of several failures in a row with the same error, the first is shown with it, and the others
+ * together.
+ */
 function foldErrors(steps: readonly Described[]): Described[] {
   const folded: Described[] = [];
   let same: Described[] = [];
   for (const step of steps) {
     const [first, ...others] = same;
     const isSame =
-      step.kind === "failed" && step.tone === "bad" && first !== undefined && messageOf(step) === messageOf(first);
+      step.kind === "failed" &&
+      step.tone === "bad" &&
+      first !== undefined &&
+      messageOf(step) === messageOf(first);
     if (!isSame) same = step.kind === "failed" && step.tone === "bad" ? [step] : [];
     else same.push(step);
     if (isSame && others.length > 0) folded.pop();
@@ -44,18 +62,24 @@ function foldErrors(steps: readonly Described[]): Described[] {
   return folded;
 }
 
-function pastStep({ at, kind, attempts, error }: PastStep, before: PastStep | undefined): Described {
-  if (kind === "crashed") return { at, kind, tone: "bad", text: "the process died during a hand-off" };
+function pastStep(
+  { at, kind, attempts, error }: PastStep,
+  before: PastStep | undefined,
+): Described {
+  if (kind === "crashed")
+    return { at, kind, tone: "bad", text: "the process died during a hand-off" };
   if (kind === "replayed") {
     return { at, kind, tone: "busy", text: `replayed by a person, after ${counted(attempts)}` };
   }
   const usedBefore = before === undefined || before.kind === "replayed" ? 0 : before.attempts;
   // RetryLater uses up no attempt.
-  if (attempts <= usedBefore) return { at, kind, tone: "warn", text: "the callback put it off", detail: error };
+  if (attempts <= usedBefore)
+    return { at, kind, tone: "warn", text: "the callback put it off", detail: error };
   return { at, kind, tone: "bad", text: `hand-off ${attempts} failed`, detail: error };
 }
 
-const counted = (attempts: number): string => (attempts === 1 ? "1 hand-off" : `${attempts} hand-offs`);
+const counted = (attempts: number): string =>
+  attempts === 1 ? "1 hand-off" : `${attempts} hand-offs`;
 
 /** Its present state, at the moment since when or until when it has it. */
 function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number): Described {
@@ -74,7 +98,13 @@ function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number
       return { at, kind: "dead", tone: "bad", text, detail: isKnown ? null : lastError };
     }
     case "quarantined":
-      return { at, kind: "quarantined", tone: "warn", text: "in quarantine: it cannot be used", detail: lastError };
+      return {
+        at,
+        kind: "quarantined",
+        tone: "warn",
+        text: "in quarantine: it cannot be used",
+        detail: lastError,
+      };
     case "done":
       break;
   }
@@ -87,7 +117,8 @@ function doneWords(
   lastError: string | null,
   detail: string | null,
 ): Pick<Described, "text" | "detail"> {
-  if (bytes === null) return { text: "done", detail: "A discard or retention has deleted its payload and past." };
+  if (bytes === null)
+    return { text: "done", detail: "A discard or retention has deleted its payload and past." };
   if (attempts === 0 && lastError === NO_HANDLER) return { text: IGNORED };
   if (attempts === 0) return { text: "done without a hand-off: no callback is for its type" };
   return { text: `hand-off ${attempts} succeeded: done`, detail };

@@ -1,4 +1,7 @@
-/** What happened to an event, on the sender's side or in the inbox. Times are in milliseconds since 1970, by the machine's clock. */
+/**
+ * What happened to an event, on the sender's side or in the inbox. Times are in milliseconds since
+ * 1970, by the machine's clock.
+ */
 export interface TimelineStep {
   lane: "sender" | "inbox";
   at: number;
@@ -25,9 +28,15 @@ export interface TimelineStep {
     | "dead"
     | "quarantined";
   tone: "good" | "bad" | "warn" | "busy" | "idle";
-  /** A few words. They can repeat what a receiver or a sender wrote, so they have to be made safe for where they are shown. */
+  /**
+   * A few words. They can repeat what a receiver or a sender wrote, so they have to be made safe
+   * for where they are shown.
+   */
   text: string;
-  /** More about it, perhaps of several lines, such as an error with its stack. As `text`, it is not safe. */
+  /**
+   * More about it, perhaps of several lines, such as an error with its stack. As `text`, it is not
+   * safe.
+   */
   detail?: string;
   /** The receiver answered the attempt that it had the event already. */
   isDuplicate?: true;

@@ -1,7 +1,9 @@
 import type { OperationName } from "../contract/operations.js";
 import type { Quota } from "./transport/quota.js";
 
-/** What kind of failure a {@link ClientError} is: a closed set. docs/client.md has a row for each. */
+/**
+ * What kind of failure a {@link ClientError} is: a closed set. docs/client.md has a row for each.
+ */
 export type ClientErrorKind =
   | "http"
   | "quota"
@@ -15,9 +17,13 @@ export type ClientErrorKind =
   | "invalid_request"
   | "api_key";
 
-/** The fields of a {@link ClientError} in addition to its message. A field that is left out is `null`, 0 or false. */
+/**
+ * The fields of a {@link ClientError} in addition to its message. A field that is left out is
+ * `null`, 0 or false.
+ */
 export type ClientErrorFields = Pick<ClientError, "kind" | "operation" | "help"> & {
-  [Name in Exclude<keyof ClientError, keyof Error | symbol>]?: Exclude<ClientError[Name], null> | undefined;
+  [Name in Exclude<keyof ClientError, keyof Error | symbol>]?:
+    Exclude<ClientError[Name], null> | undefined;
 } & { cause?: unknown };
 
 const BRAND = Symbol.for("signalbox.client_error");
@@ -25,14 +31,18 @@ const BRAND = Symbol.for("signalbox.client_error");
 /**
  * Why a call failed. Branch on `kind`, which is a closed set. `code` is the service's own text.
  *
- * It is not a `SignalboxError`, because the codes of that class are a closed set, and the service can add codes.
+ * It is not a `SignalboxError`, because the codes of that class are a closed set, and the service
+ * can add codes.
  */
 export class ClientError extends Error {
   readonly kind: ClientErrorKind;
   readonly operation: OperationName;
   /** The HTTP status; null when there was no answer. */
   readonly status: number | null;
-  /** The service's `error.code` (service document, Error envelope); null when the answer had no such envelope. */
+  /**
+   * The service's `error.code` (service document, Error envelope); null when the answer had no such
+   * envelope.
+   */
   readonly code: string | null;
   /** The service's `request_id`, for questions to its support. */
   readonly requestId: string | null;
@@ -40,15 +50,26 @@ export class ClientError extends Error {
   readonly details: unknown;
   /** The number of requests that the call sent, including retries. */
   readonly attempts: number;
-  /** True when the same call can be repeated without harm and may then succeed, after `retryAfterMs` if that is set. */
+  /**
+   * True when the same call can be repeated without harm and may then succeed, after `retryAfterMs`
+   * if that is set.
+   */
   readonly retryable: boolean;
-  /** Milliseconds that the service asks to wait before the next request; null when it does not say. */
+  /**
+   * Milliseconds that the service asks to wait before the next request; null when it does not say.
+   */
   readonly retryAfterMs: number | null;
-  /** When the service accepts the next request. When `kind` is `quota`: when the quota is full again. */
+  /**
+   * When the service accepts the next request. When `kind` is `quota`: when the quota is full
+   * again.
+   */
   readonly resetAt: Date | null;
   /** The monthly quota, when the answer had it. */
   readonly quota: Quota | null;
-  /** The key that `startInvestigation` sent. If the service started the task, a call with the same key returns that task. */
+  /**
+   * The key that `startInvestigation` sent. If the service started the task, a call with the same
+   * key returns that task.
+   */
   readonly idempotencyKey: string | null;
   /** What the user can do about the failure. `message` ends with this text. */
   readonly help: string;
@@ -57,7 +78,10 @@ export class ClientError extends Error {
   readonly #answer: unknown;
 
   constructor(message: string, fields: ClientErrorFields) {
-    super(`${message} ${fields.help}`.trimEnd(), fields.cause === undefined ? undefined : { cause: fields.cause });
+    super(
+      `${message} ${fields.help}`.trimEnd(),
+      fields.cause === undefined ? undefined : { cause: fields.cause },
+    );
     this.name = "ClientError";
     this.kind = fields.kind;
     this.operation = fields.operation;
@@ -76,8 +100,9 @@ export class ClientError extends Error {
   }
 
   /**
-   * The JSON of the answer, when `kind` is `invalid_answer`. It may hold the signing secret of a registration, which cannot be
-   * requested again. The field is private, so that no log shows the secret.
+   * The JSON of the answer, when `kind` is `invalid_answer`. It may hold the signing secret of a
+   * registration, which cannot be requested again. The field is private, so that no log shows the
+   * secret.
    */
   get answer(): unknown {
     return this.#answer;

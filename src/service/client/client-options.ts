@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { isLoopbackHost } from "../../base/addresses/address-kind.js";
 import { OptionError, checkOptions } from "../../base/options/option-error.js";
-import { clockOption, functionOption, millisecondsOption } from "../../base/options/option-schemas.js";
+import {
+  clockOption,
+  functionOption,
+  millisecondsOption,
+} from "../../base/options/option-schemas.js";
 import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { PlatformFetch } from "./platform.js";
@@ -12,14 +16,16 @@ export interface ClientRetryOptions {
   /** The most requests for one call, the first one included; 1 means no retry. @default 4 */
   maxAttempts?: number | undefined;
   /**
-   * Upper bound of the first wait, in milliseconds. The bound doubles with each attempt. A wait is at least half of its bound.
+   * Upper bound of the first wait, in milliseconds. The bound doubles with each attempt. A wait is
+   * at least half of its bound.
    * @default 1000
    */
   baseMs?: number | undefined;
   /** The doubled upper bound is never above this number of milliseconds. @default 30000 */
   maxMs?: number | undefined;
   /**
-   * The longest wait that the service can ask for, in milliseconds. If it asks for a longer wait, the call fails immediately.
+   * The longest wait that the service can ask for, in milliseconds. If it asks for a longer wait,
+   * the call fails immediately.
    * @default 60000
    */
   maxWaitMs?: number | undefined;
@@ -27,14 +33,26 @@ export interface ClientRetryOptions {
 
 /** The options of `createClient`. A value of `undefined` means absent. */
 export interface ClientOptions {
-  /** The base address with the API prefix, such as `https://api.example/v1`. It must be HTTPS, except on loopback. */
+  /**
+   * The base address with the API prefix, such as `https://api.example/v1`. It must be HTTPS,
+   * except on loopback.
+   */
   baseUrl: string;
-  /** The API key, or a function that is called for the key of each request. `productProfile` needs no key. @default none */
+  /**
+   * The API key, or a function that is called for the key of each request. `productProfile` needs
+   * no key. @default none
+   */
   apiKey?: ApiKeySource | undefined;
-  /** Milliseconds for one request, from the call of `apiKey` to the last byte of the answer. @default 30000 */
+  /**
+   * Milliseconds for one request, from the call of `apiKey` to the last byte of the answer.
+   * @default 30000
+   */
   timeoutMs?: number | undefined;
   retry?: ClientRetryOptions | undefined;
-  /** Largest answer, in bytes after decompression. A call with a larger answer fails. @default 8388608 (8 MiB) */
+  /**
+   * Largest answer, in bytes after decompression. A call with a larger answer fails. @default
+   * 8388608 (8 MiB)
+   */
   answerLimitBytes?: number | undefined;
   /** The `User-Agent` header. @default the platform's */
   userAgent?: string | undefined;
@@ -42,7 +60,9 @@ export interface ClientOptions {
   fetch?: PlatformFetch | undefined;
   /** The clock; for tests. @default the system's clock */
   clock?: Clock | undefined;
-  /** Returns a number from 0 to below 1 for the jitter of the waits; for tests. @default Math.random */
+  /**
+   * Returns a number from 0 to below 1 for the jitter of the waits; for tests. @default Math.random
+   */
   random?: (() => number) | undefined;
 }
 
@@ -63,7 +83,8 @@ const FACTORY = "createClient";
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),
-  // The key is checked by `apiKeyProblem` and not by zod, because a message of zod could contain the key.
+  // The key is checked by `apiKeyProblem` and not by zod, because a message of zod could contain
+  // the key.
   apiKey: z.unknown().optional(),
   timeoutMs: millisecondsOption.default(30_000),
   // `prefault` fills an absent group from the defaults of its members.
@@ -87,7 +108,11 @@ const optionsSchema = z.strictObject({
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveClientOptions(options: ClientOptions): ClientConfig {
-  const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = checkOptions(FACTORY, optionsSchema, options);
+  const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = checkOptions(
+    FACTORY,
+    optionsSchema,
+    options,
+  );
   return {
     ...rest,
     baseUrl: parseBaseUrl(baseUrl),
@@ -110,13 +135,18 @@ function keyReader(source: unknown): (() => string | Promise<string>) | null {
 
 /** Returns the base address without a slash at its end. */
 function parseBaseUrl(text: string): string {
-  if (!URL.canParse(text)) throw refusedBaseUrl("expected an address such as https://api.example/v1");
+  if (!URL.canParse(text))
+    throw refusedBaseUrl("expected an address such as https://api.example/v1");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refusedBaseUrl("expected https");
-  if (url.username !== "" || url.password !== "") throw refusedBaseUrl("expected no name and no password in it");
-  if (url.search !== "" || url.hash !== "") throw refusedBaseUrl("expected no query and no fragment in it");
+  if (url.username !== "" || url.password !== "")
+    throw refusedBaseUrl("expected no name and no password in it");
+  if (url.search !== "" || url.hash !== "")
+    throw refusedBaseUrl("expected no query and no fragment in it");
   if (url.protocol === "http:" && !isLoopbackHost(url.hostname)) {
-    throw refusedBaseUrl("expected https; over http the network could read the API key, so http is only for loopback");
+    throw refusedBaseUrl(
+      "expected https; over http the network could read the API key, so http is only for loopback",
+    );
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
@@ -126,14 +156,15 @@ function refusedBaseUrl(problem: string): Error {
 }
 
 /**
- * The system's clock on every platform with `fetch`. Unlike the receiver's clock, its timers keep the process alive, because a
- * script that awaits an investigation must not end between two polls.
+ * The system's clock on every platform with `fetch`. Unlike the receiver's clock, its timers keep
+ * the process alive, because a script that awaits an investigation must not end between two polls.
  */
 export const clientClock: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),
   setTimeout(callback, delayMs) {
-    // A platform's timer has a longest delay. After a shortened one, `pauseUntil` checks the time and waits again.
+    // A platform's timer has a longest delay. After a shortened one, `pauseUntil` checks the time
+    // and waits again.
     const timer = setTimeout(callback, Math.min(delayMs, LONGEST_DELAY_MS));
     return { cancel: () => clearTimeout(timer) };
   },

@@ -2,9 +2,19 @@ export type { InvestigationTask, TaskStage, TaskStatus } from "../contract/inves
 export type { ServiceLocale } from "../contract/locale.js";
 export type { OperationName } from "../contract/operations.js";
 export type { ProductProfile } from "../contract/product-profile.js";
-export type { RankingItem, RankingSort, RankingsQuery, RankingsResponse } from "../contract/rankings.js";
+export type {
+  RankingItem,
+  RankingSort,
+  RankingsQuery,
+  RankingsResponse,
+} from "../contract/rankings.js";
 export type { InvestigationReport } from "../contract/report.js";
-export type { KeywordDetail, KeywordRow, SearchDemandQuery, SearchDemandResponse } from "../contract/search-demand.js";
+export type {
+  KeywordDetail,
+  KeywordRow,
+  SearchDemandQuery,
+  SearchDemandResponse,
+} from "../contract/search-demand.js";
 export type {
   NewRegistration,
   RegisterWebhookBody,
@@ -16,9 +26,17 @@ export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../..
 
 export type { ApiKeySource } from "./transport/api-key.js";
 export { createClient, type CallOptions, type Client, type ProductProfileQuery } from "./client.js";
-export { ClientError, isClientError, type ClientErrorFields, type ClientErrorKind } from "./client-error.js";
+export {
+  ClientError,
+  isClientError,
+  type ClientErrorFields,
+  type ClientErrorKind,
+} from "./client-error.js";
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./platform.js";
 export type { Quota } from "./transport/quota.js";
 export type { StartInvestigationInput } from "./operations/start-investigation.js";
-export type { FinishedInvestigation, WaitForInvestigationOptions } from "./operations/wait-for-investigation.js";
+export type {
+  FinishedInvestigation,
+  WaitForInvestigationOptions,
+} from "./operations/wait-for-investigation.js";

@@ -1,4 +1,7 @@
-/** The part of an abort signal that the client uses, for programs that are compiled without the types of a platform. */
+/**
+ * The part of an abort signal that the client uses, for programs that are compiled without the
+ * types of a platform.
+ */
 export interface AbortSignalLike {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,9 +11,12 @@ export interface AbortSignalLike {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-// Uses the platform's own types if there are any, so the client's types depend neither on the DOM nor on Node.
+// Uses the platform's own types if there are any, so the client's types depend neither on the DOM
+// nor on Node.
 /** The platform's `AbortSignal`. */
-export type PlatformAbortSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
+export type PlatformAbortSignal = typeof globalThis extends {
+  AbortSignal: { prototype: infer Signal };
+}
   ? Signal
   : AbortSignalLike;
 

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { openObject } from "./open-object.js";
 
 /**
- * The error codes of the service, with the status of each. The service's document names only `PRO_API_QUOTA_EXHAUSTED`. The
- * other codes are assumptions of the emulator, so branch on the status if you can.
+ * The error codes of the service, with the status of each. The service's document names only
+ * `PRO_API_QUOTA_EXHAUSTED`. The other codes are assumptions of the emulator, so branch on the
+ * status if you can.
  */
 export const ERROR_STATUS = {
   INVALID_PARAMETERS: 400,

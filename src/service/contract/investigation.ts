@@ -5,16 +5,24 @@ import { reportSchema } from "./report.js";
 import { openObject } from "./open-object.js";
 
 export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
-/** The state of an investigation; the last three are final (service document, States and transitions). */
+/**
+ * The state of an investigation; the last three are final (service document, States and
+ * transitions).
+ */
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
 export const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
 /** The step that an investigation has reached. */
 export type TaskStage = (typeof TASK_STAGES)[number];
 
-export const taskIdSchema = z.string().regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
+export const taskIdSchema = z
+  .string()
+  .regex(/^task_[0-9a-f-]{36}$/, "must be task_ and 36 characters of a UUID");
 
-/** A UUID of RFC 9562, in upper or lower case. `z.uuid()` would refuse the UUID of F digits in upper case. */
+/**
+ * A UUID of RFC 9562, in upper or lower case. `z.uuid()` would refuse the UUID of F digits in upper
+ * case.
+ */
 const UUID =
   /^([\da-fA-F]{8}-[\da-fA-F]{4}-[1-8][\da-fA-F]{3}-[89abAB][\da-fA-F]{3}-[\da-fA-F]{12}|0{8}-0{4}-0{4}-0{4}-0{12}|[fF]{8}-[fF]{4}-[fF]{4}-[fF]{4}-[fF]{12})$/;
 
@@ -25,9 +33,13 @@ export const startInvestigationBodySchema = z
       .string()
       .min(1)
       .max(200)
-      .regex(/^[a-z0-9][a-z0-9-]*$/, "must be a slug: a to z, 0 to 9 and hyphens, without a hyphen at the start")
+      .regex(
+        /^[a-z0-9][a-z0-9-]*$/,
+        "must be a slug: a to z, 0 to 9 and hyphens, without a hyphen at the start",
+      )
       .meta({
-        description: "The canonical slug of a product or a category, such as a `slug` of the rankings.",
+        description:
+          "The canonical slug of a product or a category, such as a `slug` of the rankings.",
         examples: ["aurora-notes"],
       }),
     locale: localeSchema.default("en").describe("The language of the report."),
@@ -36,7 +48,9 @@ export const startInvestigationBodySchema = z
       .describe(
         "A UUID that the caller generates, a new one for each investigation. Reuse it only to retry with the same product and language.",
       ),
-    confirm_usage: z.literal(true).describe("Must be true. Confirms that the investigation uses research allowance."),
+    confirm_usage: z
+      .literal(true)
+      .describe("Must be true. Confirms that the investigation uses research allowance."),
   })
   .describe("The investigation to start. Unknown keys are refused.");
 
@@ -47,7 +61,10 @@ export const investigationTaskSchema = openObject({
   status: z.enum(TASK_STATUSES),
   stage: z.enum(TASK_STAGES),
   status_url: z.string().describe("The path to read this task from, with the API prefix."),
-  result_url: z.string().nullable().describe("Null until the task has succeeded; then equal to `status_url`."),
+  result_url: z
+    .string()
+    .nullable()
+    .describe("Null until the task has succeeded; then equal to `status_url`."),
   poll_after_seconds: z
     .int()
     .nullable()
@@ -55,11 +72,15 @@ export const investigationTaskSchema = openObject({
   created_at: dateTimeSchema,
   updated_at: dateTimeSchema,
   completed_at: dateTimeSchema.nullable().describe("Null until the task is finished."),
-  error: openObject({ code: z.string(), message: z.string() }).nullable().describe("Null when there was no error."),
+  error: openObject({ code: z.string(), message: z.string() })
+    .nullable()
+    .describe("Null when there was no error."),
   report: reportSchema
     .nullable()
     .describe("Null unless the task has succeeded. Reading a task never generates a report."),
-}).describe("A promotion investigation, with its report when it has succeeded. All twelve fields are always present.");
+}).describe(
+  "A promotion investigation, with its report when it has succeeded. All twelve fields are always present.",
+);
 
 /** One investigation, with its report when it has succeeded. */
 export type InvestigationTask = z.infer<typeof investigationTaskSchema>;

@@ -9,7 +9,8 @@ export const JSON_SCHEMA_OPTIONS = {
   // Describes what a caller sends, so a field with a default is optional.
   io: "input",
   override: ({ jsonSchema }: { jsonSchema: JsonObject }): void => {
-    // Zod adds the limits of JavaScript's integers. They are not limits of the service, so they are removed.
+    // Zod adds the limits of JavaScript's integers. They are not limits of the service, so they are
+    // removed.
     if (jsonSchema["minimum"] === Number.MIN_SAFE_INTEGER) {
       delete jsonSchema["minimum"];
       delete jsonSchema["maximum"];
@@ -17,14 +18,21 @@ export const JSON_SCHEMA_OPTIONS = {
     // Zod adds a pattern of 300 characters. It is removed, because `format` says the same.
     if (String(jsonSchema["format"]).startsWith("date")) delete jsonSchema["pattern"];
     // A schema accepts any property by default, so these empty objects are removed.
-    if (isEmptyObject(jsonSchema["additionalProperties"])) delete jsonSchema["additionalProperties"];
-    if (isEmptyObject(jsonSchema["properties"]) && jsonSchema["additionalProperties"] === undefined) {
+    if (isEmptyObject(jsonSchema["additionalProperties"]))
+      delete jsonSchema["additionalProperties"];
+    if (
+      isEmptyObject(jsonSchema["properties"]) &&
+      jsonSchema["additionalProperties"] === undefined
+    ) {
       delete jsonSchema["properties"];
     }
   },
 } as const;
 
-/** A schema as JSON Schema (draft 2020-12), as a caller sends the value: a field with a default is optional. */
+/**
+ * A schema as JSON Schema (draft 2020-12), as a caller sends the value: a field with a default is
+ * optional.
+ */
 export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   const { $schema: _draft, ...jsonSchema } = z.toJSONSchema(schema, JSON_SCHEMA_OPTIONS);
   return jsonSchema;

@@ -1,13 +1,20 @@
 import type { Tier } from "./access.js";
 
-const requestsPerWindow: Readonly<Record<Tier, number>> = { developer: 120, pro: 120, enterprise: 120 };
+const requestsPerWindow: Readonly<Record<Tier, number>> = {
+  developer: 120,
+  pro: 120,
+  enterprise: 120,
+};
 
 /** The service's limits (service document, Limits). The limits of a parameter are in its schema. */
 export const LIMITS = {
   /** The number of requests of one key in `requestWindowSeconds`, including free operations. */
   requestsPerWindow,
   requestWindowSeconds: 60,
-  /** The number of counted calls of a Developer Access account in a UTC month, by all of its keys, over REST and MCP. */
+  /**
+   * The number of counted calls of a Developer Access account in a UTC month, by all of its keys,
+   * over REST and MCP.
+   */
   developerCallsPerMonth: 50,
   developerRows: 10,
   developerHistoryMonths: 1,
@@ -27,7 +34,10 @@ export const LIMITS = {
   pollAfterSeconds: 60,
 } as const;
 
-/** The rate limit as text: one number if it is the same for all tiers, otherwise the number of each tier. */
+/**
+ * The rate limit as text: one number if it is the same for all tiers, otherwise the number of each
+ * tier.
+ */
 export function rateLimitText(): string {
   const rates = new Set(Object.values(requestsPerWindow));
   const each = Object.entries(requestsPerWindow).map(([tier, count]) => `${count} (${tier})`);

@@ -13,4 +13,6 @@ export const freeLocaleSchema = z
   .string()
   .max(20)
   .default("en")
-  .describe("The wanted language, such as en or zh-CN; `resolved_locale` is the language of the answer.");
+  .describe(
+    "The wanted language, such as en or zh-CN; `resolved_locale` is the language of the answer.",
+  );

@@ -5,17 +5,30 @@ import type { OperationName } from "./operations.js";
 import { rankingsQuerySchema } from "./rankings.js";
 import { searchDemandQuerySchema } from "./search-demand.js";
 
-/** One tool of the remote MCP (service document, Remote MCP). Its texts are for models that choose and call tools. */
+/**
+ * One tool of the remote MCP (service document, Remote MCP). Its texts are for models that choose
+ * and call tools.
+ */
 export interface McpTool {
   /** The operation that the tool mirrors. Its answer is the tool's payload. */
   operation: OperationName;
   title: string;
   description: string;
   input: z.ZodObject;
-  hints: { readOnlyHint: boolean; idempotentHint: boolean; destructiveHint: boolean; openWorldHint: boolean };
+  hints: {
+    readOnlyHint: boolean;
+    idempotentHint: boolean;
+    destructiveHint: boolean;
+    openWorldHint: boolean;
+  };
 }
 
-const READS = { readOnlyHint: true, idempotentHint: true, destructiveHint: false, openWorldHint: false } as const;
+const READS = {
+  readOnlyHint: true,
+  idempotentHint: true,
+  destructiveHint: false,
+  openWorldHint: false,
+} as const;
 
 const POLL = `${LIMITS.pollAfterSeconds} seconds`;
 
@@ -35,7 +48,12 @@ export const MCP_TOOLS = {
       "idempotency_key, slug and locale: this returns the same task. An account can have " +
       `${LIMITS.activeInvestigations} active investigations. ${COUNTED}.`,
     input: startInvestigationBodySchema,
-    hints: { readOnlyHint: false, idempotentHint: true, destructiveHint: false, openWorldHint: true },
+    hints: {
+      readOnlyHint: false,
+      idempotentHint: true,
+      destructiveHint: false,
+      openWorldHint: true,
+    },
   },
   get_promotion_investigation: {
     operation: "readInvestigation",

@@ -17,7 +17,10 @@ export interface Operation {
   path: string;
   /** Null if the operation is public and needs no key. */
   scope: Scope | null;
-  /** Whether the operation accepts a signed session token instead of a key (service document, Authentication). */
+  /**
+   * Whether the operation accepts a signed session token instead of a key (service document,
+   * Authentication).
+   */
   acceptsSession: boolean;
   /** The number of counted calls of the monthly quota that the operation uses. */
   quotaUnits: 0 | 1;
@@ -45,7 +48,11 @@ export const OPERATIONS = {
     acceptsSession: false,
     quotaUnits: 1,
     body: startInvestigationBodySchema,
-    response: { status: 202, description: "The queued task; its report is null.", schema: investigationTaskSchema },
+    response: {
+      status: 202,
+      description: "The queued task; its report is null.",
+      schema: investigationTaskSchema,
+    },
     errors: [400, 401, 403, 404, 409, 429, 503],
   },
   readInvestigation: {
@@ -80,7 +87,8 @@ export const OPERATIONS = {
     body: registerWebhookBodySchema,
     response: {
       status: 201,
-      description: "The pending registration with its signing secret, which no later answer contains.",
+      description:
+        "The pending registration with its signing secret, which no later answer contains.",
       schema: newRegistrationSchema,
     },
     errors: [400, 401, 403, 404, 409, 429, 503],
@@ -88,7 +96,8 @@ export const OPERATIONS = {
   productProfile: {
     tag: "Catalog",
     summary: "Read a product's profile",
-    description: "Reads the public profile of a product by its canonical slug. It needs no key and is not counted.",
+    description:
+      "Reads the public profile of a product by its canonical slug. It needs no key and is not counted.",
     method: "GET",
     path: "/tools/{slug}",
     scope: null,
@@ -96,7 +105,8 @@ export const OPERATIONS = {
     quotaUnits: 0,
     response: {
       status: 200,
-      description: "The profile. If the call has a key, its account decides which fields the profile has.",
+      description:
+        "The profile. If the call has a key, its account decides which fields the profile has.",
       schema: productProfileSchema,
     },
     errors: [404],
@@ -134,7 +144,11 @@ export const OPERATIONS = {
     acceptsSession: true,
     quotaUnits: 1,
     query: rankingsQuerySchema,
-    response: { status: 200, description: "A page of ranked products.", schema: rankingsResponseSchema },
+    response: {
+      status: 200,
+      description: "A page of ranked products.",
+      schema: rankingsResponseSchema,
+    },
     errors: [400, 401, 403, 404, 429, 503],
   },
 } as const satisfies Record<string, Operation>;

@@ -16,7 +16,9 @@ export const productProfileSchema = openObject({
   official_url: z.string(),
   pricing_model: z.string(),
   listed_at: dateTimeSchema,
-  verification_status: z.string().describe("Whether the profile was verified, such as `verified` or `pending`."),
+  verification_status: z
+    .string()
+    .describe("Whether the profile was verified, such as `verified` or `pending`."),
   staleness_status: z.string(),
   has_free_plan: z.boolean(),
   has_free_trial: z.boolean(),

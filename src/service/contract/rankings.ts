@@ -2,7 +2,15 @@ import { z } from "zod";
 import { freeLocaleSchema } from "./locale.js";
 import { openObject } from "./open-object.js";
 
-export const RANKING_SORTS = ["growth", "gain", "traffic", "dr_growth", "organic", "ai", "paid"] as const;
+export const RANKING_SORTS = [
+  "growth",
+  "gain",
+  "traffic",
+  "dr_growth",
+  "organic",
+  "ai",
+  "paid",
+] as const;
 /** The number that products are ranked by. */
 export type RankingSort = (typeof RANKING_SORTS)[number];
 
@@ -30,16 +38,29 @@ export const rankingsQuerySchema = z.strictObject({
       "The number to rank by: growth (the change of visits as a ratio), gain (the change of visits), traffic (visits), " +
         "dr_growth (the increase of the domain rating), or visits of one kind: organic, ai (AI referrals), paid.",
     ),
-  order: z.enum(["asc", "desc"]).default("desc").describe("asc: the lowest number first; desc: the highest."),
+  order: z
+    .enum(["asc", "desc"])
+    .default("desc")
+    .describe("asc: the lowest number first; desc: the highest."),
   min_traffic: z
     .int()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .default(1000)
     .describe("The lowest number of visits in the latest month."),
-  min_growth: z.number().min(0).max(100).default(0).describe("The lowest growth, as a ratio: 0.1 means 10 percent."),
+  min_growth: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe("The lowest growth, as a ratio: 0.1 means 10 percent."),
   min_dr: z.number().min(0).max(100).default(0).describe("The lowest domain rating."),
-  min_dr_gain: z.number().min(0).max(100).default(0).describe("The smallest increase of the domain rating."),
+  min_dr_gain: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(0)
+    .describe("The smallest increase of the domain rating."),
   max_domain_age_months: z
     .int()
     .min(0)
@@ -67,11 +88,15 @@ export const rankingItemSchema = openObject({
   previous_month: z.string(),
   latest_visits: z.number(),
   previous_visits: z.number(),
-  visits_change: z.number().describe("Visits of the latest month minus visits of the month before."),
+  visits_change: z
+    .number()
+    .describe("Visits of the latest month minus visits of the month before."),
   growth_rate: z.number().describe("A ratio: 0.314 means 31.4 percent."),
   domain_rating: z.number().nullable().optional(),
   favicon_url: z.string().nullable().optional(),
-}).describe("One ranked product. A field that is null is unavailable. Some accounts get more fields.");
+}).describe(
+  "One ranked product. A field that is null is unavailable. Some accounts get more fields.",
+);
 
 /** One ranked product. */
 export type RankingItem = z.infer<typeof rankingItemSchema>;
@@ -79,7 +104,9 @@ export type RankingItem = z.infer<typeof rankingItemSchema>;
 /** The answer of rankings (service document, Rankings response). */
 export const rankingsResponseSchema = openObject({
   dataset: z.looseObject({}),
-  eligible_population: z.int().describe("The number of products that have the data for this ranking."),
+  eligible_population: z
+    .int()
+    .describe("The number of products that have the data for this ranking."),
   filters: z.looseObject({}).describe("The filters that were applied."),
   items: z.array(rankingItemSchema),
   pagination: openObject({

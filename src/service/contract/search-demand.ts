@@ -4,7 +4,13 @@ import { openObject } from "./open-object.js";
 
 export const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
 export const DEMAND_SORTS = ["traffic", "volume", "products"] as const;
-export const BRAND_TYPES = ["generic", "brand_navigational", "brand_commercial", "mixed", "unknown"] as const;
+export const BRAND_TYPES = [
+  "generic",
+  "brand_navigational",
+  "brand_commercial",
+  "mixed",
+  "unknown",
+] as const;
 export const COMPARISON_STATUSES = [
   "comparable",
   "sample_changed",
@@ -13,14 +19,23 @@ export const COMPARISON_STATUSES = [
   "insufficient_baseline",
   "unverified",
 ] as const;
-export const CONCENTRATIONS = ["unknown", "single", "concentrated", "balanced", "distributed"] as const;
+export const CONCENTRATIONS = [
+  "unknown",
+  "single",
+  "concentrated",
+  "balanced",
+  "distributed",
+] as const;
 
 const threshold = z.int().min(0).max(10_000_000_000).default(0);
 
 /** The last page that a caller can request. */
 export const LAST_DEMAND_PAGE = 1000;
 
-/** The query parameters of search demand. Unknown parameters are refused, including the retired parameter `view`. */
+/**
+ * The query parameters of search demand. Unknown parameters are refused, including the retired
+ * parameter `view`.
+ */
 export const searchDemandQuerySchema = z.strictObject({
   locale: freeLocaleSchema,
   q: z.string().max(120).optional().describe("Text to search for in the keywords."),
@@ -28,7 +43,9 @@ export const searchDemandQuerySchema = z.strictObject({
     .string()
     .max(120)
     .optional()
-    .describe("The slug of a product sector, such as one in `markets` of an answer; not a country code."),
+    .describe(
+      "The slug of a product sector, such as one in `markets` of an answer; not a country code.",
+    ),
   type: z
     .enum(DEMAND_TYPES)
     .default("non_brand")
@@ -42,7 +59,9 @@ export const searchDemandQuerySchema = z.strictObject({
   sort: z
     .enum(DEMAND_SORTS)
     .default("traffic")
-    .describe("The number to sort by, from the highest: observed traffic, search volume, or the number of products."),
+    .describe(
+      "The number to sort by, from the highest: observed traffic, search volume, or the number of products.",
+    ),
   page: z.int().min(1).max(LAST_DEMAND_PAGE).default(1).describe("The page number, from 1."),
   limit: z.int().min(1).max(50).default(25).describe("Rows on a page."),
   keyword_id: z
@@ -50,7 +69,9 @@ export const searchDemandQuerySchema = z.strictObject({
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe("The `keyword_id` of a row. Adds the detail of this keyword as `keyword`; 0 adds none."),
+    .describe(
+      "The `keyword_id` of a row. Adds the detail of this keyword as `keyword`; 0 adds none.",
+    ),
 });
 
 /** The parameters that a caller passes. */
@@ -76,7 +97,10 @@ export const trafficDistributionSchema = openObject({
   product_count: z.int(),
   other_traffic: z.number().describe("The traffic of the products that are not listed."),
   other_products: z.int(),
-  cr3: z.number().nullable().describe("The share of the three largest products; null when it is unavailable."),
+  cr3: z
+    .number()
+    .nullable()
+    .describe("The share of the three largest products; null when it is unavailable."),
   concentration: z.enum(CONCENTRATIONS),
 }).describe("The shares of a keyword's traffic among the tracked products, which are a sample.");
 
@@ -93,7 +117,10 @@ export const keywordRowSchema = openObject({
   observed_products: count,
   observed_traffic: z.number(),
   search_volume: z.number(),
-  product_change1m: z.number().nullable().describe("The change in the number of products since the month before."),
+  product_change1m: z
+    .number()
+    .nullable()
+    .describe("The change in the number of products since the month before."),
   traffic_change1m: z.number().nullable().describe("The change in traffic since the month before."),
   comparison_status: z
     .enum(COMPARISON_STATUSES)
@@ -163,10 +190,14 @@ export const searchDemandResponseSchema = openObject({
     sort: z.enum(DEMAND_SORTS),
   }).describe("The applied filters, including the defaults."),
   items: z.array(keywordRowSchema),
-  keyword: keywordDetailSchema.nullable().describe("Null unless the request asked for the detail of a keyword."),
+  keyword: keywordDetailSchema
+    .nullable()
+    .describe("Null unless the request asked for the detail of a keyword."),
   markets: z
     .array(openObject({ id: z.int(), name: z.string(), slug: z.string() }))
-    .describe("The product sectors that `market` can filter by. The list does not cover the whole market."),
+    .describe(
+      "The product sectors that `market` can filter by. The list does not cover the whole market.",
+    ),
   pagination: openObject({
     page: z.int(),
     limit: z.int(),

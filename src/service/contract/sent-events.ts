@@ -5,7 +5,8 @@ import { dateTimeSchema } from "./date-time.js";
 /** A signal type that a registration can list (service document, Signal types). */
 export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("The type of a signal.");
 
-// These schemas describe what the service sends. The schemas in events/ are looser, so that a receiver accepts later forms.
+// These schemas describe what the service sends. The schemas in events/ are looser, so that a
+// receiver accepts later forms.
 const envelope = { id: z.string(), version: z.literal("1"), created_at: dateTimeSchema };
 const measureSchema = z.looseObject({ value: z.number(), unit: z.string() });
 
@@ -16,7 +17,9 @@ export const signalPublishedSchema = z
     id: z
       .string()
       .regex(/^sig_\d+_\d+$/)
-      .describe("`sig_<signal_id>_<product_id>`, the same in every attempt. Store the id, and process each id once."),
+      .describe(
+        "`sig_<signal_id>_<product_id>`, the same in every attempt. Store the id, and process each id once.",
+      ),
     type: z.literal("signal.published"),
     data: z.looseObject({
       signal_id: z.int(),

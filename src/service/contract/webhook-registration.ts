@@ -11,8 +11,9 @@ export type RegistrationStatus = (typeof REGISTRATION_STATUSES)[number];
 
 const URI_PIECE = String.raw`(?:[\w\-.~:/?@!$&'()*+,;=]|%[\dA-Fa-f]{2})*`;
 /**
- * Refuses addresses that `z.url()` accepts because the URL parser repairs them, such as one with a space or without a slash.
- * Letters outside ASCII must be in `xn--` form in the host name, and escaped elsewhere.
+ * Refuses addresses that `z.url()` accepts because the URL parser repairs them, such as one with a
+ * space or without a slash. Letters outside ASCII must be in `xn--` form in the host name, and
+ * escaped elsewhere.
  */
 const URI = new RegExp(
   String.raw`^[A-Za-z][A-Za-z\d+.-]*://(?![/?#])(?:\[[\dA-Fa-f:.]+\])?${URI_PIECE}(?:#${URI_PIECE})?$`,
@@ -24,10 +25,14 @@ export const LONGEST_ENDPOINT_URL = 2048;
 /** The body of the request that registers an endpoint. */
 export const registerWebhookBodySchema = z
   .strictObject({
-    // The schema accepts http://, because an option of the emulator allows it on loopback. Otherwise the emulator refuses it.
+    // The schema accepts http://, because an option of the emulator allows it on loopback.
+    // Otherwise the emulator refuses it.
     url: z
       .string()
-      .regex(URI, "must be a URL such as https://receiver.example/signals, with special characters escaped")
+      .regex(
+        URI,
+        "must be a URL such as https://receiver.example/signals, with special characters escaped",
+      )
       .max(LONGEST_ENDPOINT_URL)
       .pipe(z.url())
       .meta({
@@ -55,7 +60,9 @@ export const webhookRegistrationSchema = openObject({
   locale: localeSchema,
   // Any text is accepted in an answer, because the service can add signal types.
   signal_types: z.array(z.string()).describe("Values of `SignalType`; the service can add types."),
-  failure_count: z.int().describe("The number of failed attempts. In the emulator, each 2xx answer sets it to 0."),
+  failure_count: z
+    .int()
+    .describe("The number of failed attempts. In the emulator, each 2xx answer sets it to 0."),
   created_at: dateTimeSchema,
   updated_at: dateTimeSchema,
   /** Present only right after the registration was created or its secret was rotated. */
@@ -65,7 +72,10 @@ export const webhookRegistrationSchema = openObject({
 /** A registered endpoint. */
 export type WebhookRegistration = z.infer<typeof webhookRegistrationSchema>;
 
-/** The answer to a new registration. The secret is required here, because no later answer contains it. */
+/**
+ * The answer to a new registration. The secret is required here, because no later answer contains
+ * it.
+ */
 export const newRegistrationSchema = webhookRegistrationSchema
   .extend({
     signing_secret: z

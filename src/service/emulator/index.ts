@@ -12,5 +12,9 @@ export type { AssumptionOptions, Assumptions } from "./instance/assumption-optio
 export type { EmulatorEvent } from "./instance/events.js";
 export type { RandomSource } from "./instance/random-source.js";
 export { ENTITLEMENTS, TIERS, type Entitlement, type Tier } from "../contract/access.js";
-export type { ControlMethods, ControlOperation, ControlTable } from "./control/control-operation.js";
+export type {
+  ControlMethods,
+  ControlOperation,
+  ControlTable,
+} from "./control/control-operation.js";
 export { ServiceError } from "./operations/service-error.js";

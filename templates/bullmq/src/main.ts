@@ -15,7 +15,9 @@ await runProcess(async (config, logger) => {
     onSignal: (signal, handoff) => enqueue(queue, signal, handoff),
     logger,
   });
-  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
+  receiver.on("dead", ({ deliveryKey, reason }) =>
+    logger.error({ deliveryKey, reason }, "a signal is dead"),
+  );
   const server = createApp(receiver).listen(config.PORT);
   await once(server, "listening");
   await receiver.start();
@@ -23,7 +25,8 @@ await runProcess(async (config, logger) => {
   logger.info(`listening on http://localhost:${port}/webhooks/signals`);
 
   return async () => {
-    // First all open requests are answered. The connections that then become idle would keep the server open.
+    // First all open requests are answered. The connections that then become idle would keep the
+    // server open.
     setInterval(() => server.closeIdleConnections(), 100);
     await new Promise((resolve) => server.close(resolve));
     // Then it waits for running hand-offs. Signals that are not in the queue stay in the inbox.

@@ -3,7 +3,8 @@ import { pino, type Logger } from "pino";
 import { readConfig, type Config } from "./config.js";
 
 /**
- * Runs until SIGTERM or SIGINT (Ctrl-C), then stops and exits with 0. After an error it exits with 1.
+ * Runs until SIGTERM or SIGINT (Ctrl-C), then stops and exits with 0. After an error it exits with
+ * 1.
  *
  * @param start starts the work, and resolves to a function that stops it
  */

@@ -7,9 +7,15 @@ import type { Config } from "./config.js";
 import type { onSignal } from "./on-signal.js";
 import { QUEUE_NAME, type SignalJob } from "./queue.js";
 
-/** How long the keys of handled signals are kept: as long as signalbox keeps the id of an event by default. */
+/**
+ * How long the keys of handled signals are kept: as long as signalbox keeps the id of an event by
+ * default.
+ */
 const KEY_SECONDS = 30 * 24 * 60 * 60;
-/** How long `close` waits for running jobs. Without Redis no job can end, and BullMQ would wait forever. */
+/**
+ * How long `close` waits for running jobs. Without Redis no job can end, and BullMQ would wait
+ * forever.
+ */
 const CLOSE_MS = 30_000;
 const CLOSE_WITHOUT_REDIS_MS = 1000;
 
@@ -19,7 +25,10 @@ const CLOSE_WITHOUT_REDIS_MS = 1000;
  * @param queueName each test uses another name. @default "signals"
  */
 export function startWorker(
-  { REDIS_URL: url, WORKER_CONCURRENCY: concurrency }: Pick<Config, "REDIS_URL" | "WORKER_CONCURRENCY">,
+  {
+    REDIS_URL: url,
+    WORKER_CONCURRENCY: concurrency,
+  }: Pick<Config, "REDIS_URL" | "WORKER_CONCURRENCY">,
   logger: Logger,
   handle: typeof onSignal,
   queueName: string = QUEUE_NAME,
@@ -40,14 +49,18 @@ export function startWorker(
       await job.moveToDelayed(Date.now() + error.delayMs, token);
       throw new DelayedError();
     }
-    // If your effects are in a database, store the key there, in the same transaction. Then a crash cannot repeat an effect.
+    // If your effects are in a database, store the key there, in the same transaction. Then a crash
+    // cannot repeat an effect.
     await redis.set(key, new Date().toISOString(), "EX", KEY_SECONDS);
   }
 
   const worker = new Worker<SignalJob, void>(queueName, work, { connection: { url }, concurrency });
   worker.on("error", (error) => logger.warn({ err: error }, "Redis"));
   worker.on("failed", (job, error) => {
-    logger.error({ deliveryKey: job?.data.deliveryKey, attempts: job?.attemptsMade, err: error }, "a job failed");
+    logger.error(
+      { deliveryKey: job?.data.deliveryKey, attempts: job?.attemptsMade, err: error },
+      "a job failed",
+    );
   });
   logger.info({ queue: queueName }, "worker started");
 

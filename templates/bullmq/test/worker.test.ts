@@ -24,7 +24,12 @@ async function isRedisMissing(): Promise<boolean> {
 /** A queue of its own, and its worker. The keys of both are deleted when the test is over. */
 function work(handle: (signal: Signal) => Promise<void>) {
   const queue = createQueue(REDIS_URL, logger, `test-${crypto.randomUUID()}`);
-  const { worker, close } = startWorker({ REDIS_URL, WORKER_CONCURRENCY: 1 }, logger, handle, queue.name);
+  const { worker, close } = startWorker(
+    { REDIS_URL, WORKER_CONCURRENCY: 1 },
+    logger,
+    handle,
+    queue.name,
+  );
   onTestFinished(async () => {
     await close();
     await queue.obliterate({ force: true });
@@ -39,24 +44,28 @@ function work(handle: (signal: Signal) => Promise<void>) {
     await enqueue(queue, signal, { deliveryKey, logger });
     return async () => queue.getJob(jobIdOf(deliveryKey));
   };
-  const next = (event: "completed" | "failed") => new Promise((resolve) => worker.once(event, resolve));
+  const next = (event: "completed" | "failed") =>
+    new Promise((resolve) => worker.once(event, resolve));
   return { add, next, close };
 }
 
-test.skipIf(noRedis)("a signal is handled once, also when it is queued again (needs Redis)", async () => {
-  const handled: Signal[] = [];
-  const { add, next } = work(async (signal) => void handled.push(signal));
-  const signal = signalEvent();
-  const first = next("completed");
-  const jobOf = await add(signal);
-  await first;
-  // As if BullMQ had deleted the old job.
-  await (await jobOf())?.remove();
-  const second = next("completed");
-  await add(signal);
-  await second;
-  expect(handled).toEqual([signal]);
-});
+test.skipIf(noRedis)(
+  "a signal is handled once, also when it is queued again (needs Redis)",
+  async () => {
+    const handled: Signal[] = [];
+    const { add, next } = work(async (signal) => void handled.push(signal));
+    const signal = signalEvent();
+    const first = next("completed");
+    const jobOf = await add(signal);
+    await first;
+    // As if BullMQ had deleted the old job.
+    await (await jobOf())?.remove();
+    const second = next("completed");
+    await add(signal);
+    await second;
+    expect(handled).toEqual([signal]);
+  },
+);
 
 test.skipIf(noRedis)("a PermanentFailure is not tried again (needs Redis)", async () => {
   const { add, next } = work(() => Promise.reject(new PermanentFailure("no such product")));

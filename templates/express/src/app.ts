@@ -14,7 +14,8 @@ export function createApp(receiver: Receiver): Express {
   app.get("/healthz", (_request, response) => {
     response.json({ ok: true });
   });
-  // Whether deliveries are accepted: the receiver has started, is not closing, and its last commit succeeded.
+  // Whether deliveries are accepted: the receiver has started, is not closing, and its last commit
+  // succeeded.
   app.get("/readyz", (_request, response) => {
     const { ok, state } = receiver.health();
     response.status(ok ? 200 : 503).json({ ok, state });

@@ -44,7 +44,9 @@ async function run(): Promise<void> {
     logger,
   });
   // end sender
-  receiver.on("dead", ({ deliveryKey, reason }) => logger.error({ deliveryKey, reason }, "a signal is dead"));
+  receiver.on("dead", ({ deliveryKey, reason }) =>
+    logger.error({ deliveryKey, reason }, "a signal is dead"),
+  );
   const server = createApp(receiver).listen(config.PORT);
   await once(server, "listening");
   await receiver.start();
@@ -52,7 +54,8 @@ async function run(): Promise<void> {
   logger.info(`listening on http://localhost:${port}/webhooks/signals`);
 
   logger.info(`${await stopped}: closing`);
-  // First all open requests are answered. The connections that then become idle would keep the server open.
+  // First all open requests are answered. The connections that then become idle would keep the
+  // server open.
   setInterval(() => server.closeIdleConnections(), 100);
   await new Promise((resolve) => server.close(resolve));
   // Then it waits for running calls of onSignal. Signals that are not done stay in the inbox.

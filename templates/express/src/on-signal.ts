@@ -4,19 +4,26 @@ import type { StripeEvent } from "signalbox/senders";
 // end sender
 
 /**
- * Does the work for a signal: replace it with the work of your system. When it resolves, the signal is done. When it rejects, it is
- * called again, later each time; `PermanentFailure` and `RetryLater` of signalbox change that.
+ * Does the work for a signal: replace it with the work of your system. When it resolves, the signal
+ * is done. When it rejects, it is called again, later each time; `PermanentFailure` and
+ * `RetryLater` of signalbox change that.
  *
- * After a crash a signal can come again, with the same `handoff.deliveryKey`. Store that key with the effect, or give it to the
- * other system as its idempotency key.
+ * After a crash a signal can come again, with the same `handoff.deliveryKey`. Store that key with
+ * the effect, or give it to the other system as its idempotency key.
  */
 // if sender
-export async function onEvent(_event: StripeEvent, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
+export async function onEvent(
+  _event: StripeEvent,
+  handoff: Pick<Handoff, "deliveryKey" | "logger">,
+): Promise<void> {
   handoff.logger.info("an event");
 }
 // end sender
 // if signals
-export async function onSignal(signal: Signal, handoff: Pick<Handoff, "deliveryKey" | "logger">): Promise<void> {
+export async function onSignal(
+  signal: Signal,
+  handoff: Pick<Handoff, "deliveryKey" | "logger">,
+): Promise<void> {
   const { signal_type: type, product, title } = signal.data;
   handoff.logger.info({ type, product: product.slug, team: teamFor(type) }, title);
 }

@@ -14,7 +14,12 @@ const SECRET = "whsec_test";
 async function serve() {
   const handled: Signal[] = [];
   const onSignal = (signal: Signal) => void handled.push(signal);
-  const receiver = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal, logger: false });
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: memoryStore(),
+    onSignal,
+    logger: false,
+  });
   const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
   await receiver.start();
   onTestFinished(() => receiver.close());
@@ -28,7 +33,11 @@ test("a signed signal is accepted, handled once, and recognised when it comes ag
 
   await request(app).post(PATH).set(headers).send(body.toString()).expect(200, { received: true });
   await handedOff;
-  await request(app).post(PATH).set(headers).send(body.toString()).expect(200, { received: true, duplicate: true });
+  await request(app)
+    .post(PATH)
+    .set(headers)
+    .send(body.toString())
+    .expect(200, { received: true, duplicate: true });
   expect(handled).toEqual([event]);
 });
 
@@ -54,7 +63,11 @@ test("each type has a team, also one that is not known yet", () => {
 });
 
 test("every variable has a default, and a mistake names its variable", () => {
-  expect(readConfig({ PORT: "" })).toMatchObject({ PORT: 3000, SECRET_FILE: "signals.secret", LOG_LEVEL: "info" });
+  expect(readConfig({ PORT: "" })).toMatchObject({
+    PORT: 3000,
+    SECRET_FILE: "signals.secret",
+    LOG_LEVEL: "info",
+  });
   const read = () => readConfig({ PORT: "70000", LOG_LEVEL: "loud" });
   expect(read).toThrow("PORT must be a whole number from 0 to 65535");
   expect(read).toThrow("LOG_LEVEL must be one of");

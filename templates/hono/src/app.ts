@@ -13,7 +13,8 @@ export function createApp(receiver: Receiver): Server {
 
   // Whether the process runs. It ignores the inbox, because a restart would not repair a full disk.
   app.get("/healthz", (context) => context.json({ ok: true }));
-  // Whether deliveries are accepted: the receiver has started, is not closing, and its last commit succeeded.
+  // Whether deliveries are accepted: the receiver has started, is not closing, and its last commit
+  // succeeded.
   app.get("/readyz", (context) => {
     const { ok, state } = receiver.health();
     return context.json({ ok, state }, ok ? 200 : 503);

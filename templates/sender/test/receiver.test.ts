@@ -19,11 +19,19 @@ const sign = (secret: string) => signedDelivery(event, { sender, secret, headers
 async function serve() {
   const handled: unknown[] = [];
   const onEvent = (each: unknown) => void handled.push(each);
-  const { receiver } = await testReceiver({ sender, secrets: SECRET, onEvent, clock: createManualClock(now) });
+  const { receiver } = await testReceiver({
+    sender,
+    secrets: SECRET,
+    onEvent,
+    clock: createManualClock(now),
+  });
   onTestFinished(() => receiver.close());
   const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
   const post = (delivery: ReturnType<typeof sign>) =>
-    request(createApp(receiver)).post("/webhooks/stripe").set(delivery.headers).send(delivery.body.toString());
+    request(createApp(receiver))
+      .post("/webhooks/stripe")
+      .set(delivery.headers)
+      .send(delivery.body.toString());
   return { post, handedOff, handled };
 }
 

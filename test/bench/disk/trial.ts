@@ -4,4 +4,6 @@ import { answerQuestions } from "../processes/questions.js";
 
 const SYNCS = 5;
 
-answerQuestions(new Map([["sync", ({ folder }: { folder: string }) => measureSync(folder, SYNCS)]]));
+answerQuestions(
+  new Map([["sync", ({ folder }: { folder: string }) => measureSync(folder, SYNCS)]]),
+);

@@ -10,8 +10,8 @@ export interface ClosedLoop {
 }
 
 /**
- * Each connection sends its next request when the last one is answered. Ends when the time is over or the requests
- * are, and after the last answer.
+ * Each connection sends its next request when the last one is answered. Ends when the time is over
+ * or the requests are, and after the last answer.
  */
 export async function runClosedLoop(
   requests: readonly Buffer[],
@@ -37,7 +37,8 @@ export async function runClosedLoop(
     };
     const sendNext = (now = performance.now()): void => {
       const request = requests[sent];
-      if (request === undefined || sent >= most || now >= stopAt || firstFailure !== null) return isDone();
+      if (request === undefined || sent >= most || now >= stopAt || firstFailure !== null)
+        return isDone();
       sent += 1;
       sentAt = now;
       connection.send(request);
@@ -75,7 +76,8 @@ export async function runClosedLoop(
     sent,
     answered,
     statuses: Object.fromEntries(statuses),
-    refusal: loops.find(({ connection }) => connection.refusal !== null)?.connection.refusal ?? null,
+    refusal:
+      loops.find(({ connection }) => connection.refusal !== null)?.connection.refusal ?? null,
     failure: (firstFailure as Error | null)?.message ?? null,
     elapsedMs,
     generatorBusy: (cpu.user + cpu.system) / 1000 / elapsedMs,

@@ -39,7 +39,8 @@ export function openConnection(
         buffer: Buffer.alloc(READ_BYTES),
         callback(length, buffer) {
           try {
-            for (const status of parser.push(Buffer.from(buffer.buffer, buffer.byteOffset, length))) onAnswer(status);
+            for (const status of parser.push(Buffer.from(buffer.buffer, buffer.byteOffset, length)))
+              onAnswer(status);
           } catch (error) {
             fail(error as Error);
           }

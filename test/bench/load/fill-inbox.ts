@@ -1,4 +1,5 @@
-// A process that fills an inbox with events that were handled in the last days, through the store's own port.
+// A process that fills an inbox with events that were handled in the last days, through the store's
+// own port.
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +33,10 @@ answerQuestions(
         await store.open({ endpoint: ENDPOINT, clock });
         const end = from + events;
         for (let first = from; first < end; first += BATCH) {
-          const numbers = Array.from({ length: Math.min(BATCH, end - first) }, (_, index) => first + index);
+          const numbers = Array.from(
+            { length: Math.min(BATCH, end - first) },
+            (_, index) => first + index,
+          );
           clock.setNow(now - Math.floor(Math.random() * OLDEST_MS));
           const accepts = numbers.map((n) => toDone(n, clock.now()));
           await store.commit({ endpoint: ENDPOINT, accepts, settlements: [], claim: null });

@@ -1,4 +1,5 @@
-// Fills any store with events as an inbox has them after a year: many products, few of them often, and few dead events.
+// Fills any store with events as an inbox has them after a year: many products, few of them often,
+// and few dead events.
 import { createHash } from "node:crypto";
 import { SIGNAL_TYPES, type InboxStore, type StoredEvent } from "signalbox";
 import { signalEvent } from "signalbox/testing";
@@ -19,7 +20,9 @@ export const MIXED = {
   signalType: SIGNAL_TYPES[SIGNAL_TYPES.length - 1] as string,
 };
 
-/** @param fill `from`: the number of the first event; `of`: how many the inbox will have at the end */
+/**
+ * @param fill `from`: the number of the first event; `of`: how many the inbox will have at the end
+ */
 export async function fillMixed(
   store: InboxStore,
   endpoint: string,
@@ -28,7 +31,9 @@ export async function fillMixed(
   const startedAt = Date.now() - of * BETWEEN_EVENTS_MS;
   for (let first = from; first < from + events; first += BATCH) {
     const length = Math.min(BATCH, from + events - first);
-    const batch = Array.from({ length }, (_, index) => mixedEvent(first + index, of, startedAt, endpoint));
+    const batch = Array.from({ length }, (_, index) =>
+      mixedEvent(first + index, of, startedAt, endpoint),
+    );
     await store.restore?.(endpoint, batch);
   }
 }
@@ -38,16 +43,25 @@ function mixedEvent(n: number, of: number, startedAt: number, endpoint: string):
   const { signalId, productId } = scatteredEventIds(n);
   const dice = Math.floor(signalId / 7919) % 1000;
   const third = Math.floor(of / 3);
-  const product = n % third === third - 1 ? MIXED.rareProduct : `product-${dice % 10 === 0 ? 0 : signalId % PRODUCTS}`;
+  const product =
+    n % third === third - 1
+      ? MIXED.rareProduct
+      : `product-${dice % 10 === 0 ? 0 : signalId % PRODUCTS}`;
   const signalType = SIGNAL_TYPES[productId % SIGNAL_TYPES.length] ?? MIXED.signalType;
   const event = signalEvent({
-    data: { signal_id: signalId, signal_type: signalType, product: { id: productId, slug: product } },
+    data: {
+      signal_id: signalId,
+      signal_type: signalType,
+      product: { id: productId, slug: product },
+    },
   });
   const body = Buffer.from(JSON.stringify(event));
   const at = startedAt + n * BETWEEN_EVENTS_MS;
   const state = dice < 10 ? "dead" : dice === 500 ? "quarantined" : "done";
   const lastError =
-    state === "dead" ? `Error: the queue of ${product} is down\n${"    at send (queue.js:1:1)\n".repeat(20)}` : null;
+    state === "dead"
+      ? `Error: the queue of ${product} is down\n${"    at send (queue.js:1:1)\n".repeat(20)}`
+      : null;
   return {
     seq: n,
     endpoint,
@@ -68,6 +82,8 @@ function mixedEvent(n: number, of: number, startedAt: number, endpoint: string):
     bodyHash: createHash("sha256").update(body).digest(),
     rawBody: body,
     history:
-      lastError === null ? [] : [1, 2, 3].map((attempts) => ({ at, kind: "failed", attempts, error: lastError })),
+      lastError === null
+        ? []
+        : [1, 2, 3].map((attempts) => ({ at, kind: "failed", attempts, error: lastError })),
   };
 }

@@ -6,7 +6,10 @@ import type { LoadResult } from "./load-result.js";
 import { runOpenLoop, type OpenLoop } from "./open-loop.js";
 import { makeSignedRequests, type RequestSpec } from "./signed-requests.js";
 
-/** Half of what a receiver tolerates, so that none is too old when the last server of a round gets it. */
+/**
+ * Half of what a receiver tolerates, so that none is too old when the last server of a round gets
+ * it.
+ */
 const MAX_AGE_MS = 120_000;
 
 let requests: Buffer[] = [];
@@ -48,7 +51,10 @@ answerQuestions(
         madeAt = Date.now();
       },
     ],
-    ["closed loop", async (loop: ClosedLoop) => report(await runClosedLoop(requests.slice(next), loop))],
+    [
+      "closed loop",
+      async (loop: ClosedLoop) => report(await runClosedLoop(requests.slice(next), loop)),
+    ],
     ["open loop", async (loop: OpenLoop) => report(await runOpenLoop(requests.slice(next), loop))],
   ]),
 );

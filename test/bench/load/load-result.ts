@@ -11,7 +11,10 @@ export interface LoadResult {
   elapsedMs: number;
   /** The generator's own use of one core, 0 to 1 and a little above: threads count too. */
   generatorBusy: number;
-  /** How late the generator itself was with what had a free connection, sorted. A closed loop has no schedule. */
+  /**
+   * How late the generator itself was with what had a free connection, sorted. A closed loop has no
+   * schedule.
+   */
   lateMs: Float64Array;
   /** Sorted. */
   latenciesMs: Float64Array;

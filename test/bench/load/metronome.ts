@@ -8,14 +8,17 @@ export interface Beat {
 }
 
 export interface Metronome {
-  /** Calls back at the start and after each gap, or once for several when it is behind; never too early. */
+  /**
+   * Calls back at the start and after each gap, or once for several when it is behind; never too
+   * early.
+   */
   start(beat: Beat, onTick: () => void): void;
   stop(): Promise<void>;
 }
 
 /**
- * Ticks to fractions of a millisecond. A timer of the event loop has whole ones, and to turn the loop without waiting would
- * take a core from the server.
+ * Ticks to fractions of a millisecond. A timer of the event loop has whole ones, and to turn the
+ * loop without waiting would take a core from the server.
  */
 export async function createMetronome(): Promise<Metronome> {
   const thread = new Worker(new URL("metronome-thread.js", import.meta.url));

@@ -13,8 +13,9 @@ export interface OpenLoop {
 const SHORTEST_TICK_MS = 0.2;
 
 /**
- * Requests arrive at a fixed rate, whatever the server does. They wait if no connection is free. A latency runs from the moment
- * at which the request was due, so that a request behind a stall counts its whole wait (no coordinated omission).
+ * Requests arrive at a fixed rate, whatever the server does. They wait if no connection is free. A
+ * latency runs from the moment at which the request was due, so that a request behind a stall
+ * counts its whole wait (no coordinated omission).
  */
 export async function runOpenLoop(
   requests: readonly Buffer[],
@@ -81,7 +82,10 @@ export async function runOpenLoop(
   const opened = await Promise.all(Array.from({ length: connections }, openLane));
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
-  metronome.start({ startNs: process.hrtime.bigint(), gapMs: Math.max(gapMs, SHORTEST_TICK_MS) }, turn);
+  metronome.start(
+    { startNs: process.hrtime.bigint(), gapMs: Math.max(gapMs, SHORTEST_TICK_MS) },
+    turn,
+  );
   await finished;
   const elapsedMs = performance.now() - startedAt;
   const cpu = process.cpuUsage(cpuBefore);

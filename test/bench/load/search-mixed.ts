@@ -29,7 +29,8 @@ export async function searchMixed(
 ): Promise<AskResult[]> {
   const newest = (await store.search(endpoint, { limit: 1 })).entries[0];
   if (newest === undefined) throw new Error("the inbox is empty");
-  const anyId = (await store.search(endpoint, { beforeSeq: Math.ceil(newest.seq / 2), limit: 1 })).entries[0]?.eventId;
+  const anyId = (await store.search(endpoint, { beforeSeq: Math.ceil(newest.seq / 2), limit: 1 }))
+    .entries[0]?.eventId;
   const searches: [name: string, query: SearchQuery][] = [
     ["newest", {}],
     ["state: dead", { state: "dead" }],
@@ -76,7 +77,11 @@ export async function searchMixed(
 }
 
 /** @param call resolves to whether its answer is complete */
-async function measure(name: string, rounds: number, call: () => Promise<boolean>): Promise<AskResult> {
+async function measure(
+  name: string,
+  rounds: number,
+  call: () => Promise<boolean>,
+): Promise<AskResult> {
   const took: number[] = [];
   let calls = 0;
   const watch = watchLoop();

@@ -13,8 +13,8 @@ export interface RequestSpec {
 let nextEvent = FIRST_SENT;
 
 /**
- * Whole requests as bytes, so that sending one is one write. Each carries the signature headers of all servers alike:
- * all of them get the same bytes.
+ * Whole requests as bytes, so that sending one is one write. Each carries the signature headers of
+ * all servers alike: all of them get the same bytes.
  */
 export function makeSignedRequests({ count }: RequestSpec): Buffer[] {
   const timestamp = Math.floor(Date.now() / 1000);

@@ -12,7 +12,10 @@ import {
   type ServerRun,
 } from "./run-server.js";
 
-/** More than any server here answers in a second. A server that answers them sooner has a shorter round. */
+/**
+ * More than any server here answers in a second. A server that answers them sooner has a shorter
+ * round.
+ */
 const REQUESTS_PER_SECOND = 40_000;
 const MOST_REQUESTS = 250_000;
 
@@ -49,7 +52,10 @@ export async function runClosedLoopRound(
   { serial = 0, ...options }: Partial<RunServerOptions & Omit<RequestSpec, "count">> = {},
 ): Promise<ClosedLoopRound> {
   const { generator, seconds, connections, under } = context;
-  const count = Math.min(MOST_REQUESTS, Math.ceil(seconds * REQUESTS_PER_SECOND) + WARM_UP_REQUESTS);
+  const count = Math.min(
+    MOST_REQUESTS,
+    Math.ceil(seconds * REQUESTS_PER_SECOND) + WARM_UP_REQUESTS,
+  );
   await generator.ask("prepare", { count, serial } satisfies RequestSpec);
   const run = await runServer(server, { under, ...options }, async (running) => {
     // Never more than its share of the requests, so that most are left for the measurement.

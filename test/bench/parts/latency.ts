@@ -9,13 +9,19 @@ import { runServer, WARM_UP_REQUESTS, warmUp, type LoadOutcome } from "./run-ser
 
 /** Near its limit a server only grows its queue, and the times say little about the server. */
 const SHARE_OF_SLOWEST = 0.5;
-/** A generator that is later than this with more than one request in a hundred disturbs the measurement. */
+/**
+ * A generator that is later than this with more than one request in a hundred disturbs the
+ * measurement.
+ */
 const LATE_MS = 1;
 
 type Row = Measured<Server, LoadOutcome>;
 
 /** How long an answer takes when requests come at a fixed rate that every server can sustain. */
-export async function measureLatency(context: PartContext, requestsPerSecond: number): Promise<PartFindings> {
+export async function measureLatency(
+  context: PartContext,
+  requestsPerSecond: number,
+): Promise<PartFindings> {
   const { generator, servers, rounds, seconds, connections, under, progress } = context;
   const count = Math.ceil(requestsPerSecond * seconds) + WARM_UP_REQUESTS;
   const rows = await inRounds(servers, rounds, async (server, round) => {
@@ -38,7 +44,11 @@ export async function measureLatency(context: PartContext, requestsPerSecond: nu
     rows,
     [
       ["", ({ value }) => nameOf(value)],
-      ["p50 ms", (row) => spreadOf(({ load }: LoadOutcome) => load.latency.p50)(row) + (isLate(row) ? " †" : "")],
+      [
+        "p50 ms",
+        (row) =>
+          spreadOf(({ load }: LoadOutcome) => load.latency.p50)(row) + (isLate(row) ? " †" : ""),
+      ],
       ["p99 ms", spreadOf(({ load }) => load.latency.p99)],
       ["p99.9 ms", spreadOf(({ load }) => load.latency.p999)],
       ["loop delay p99 ms", medianOf(({ loop }) => loop.p99)],
@@ -47,14 +57,19 @@ export async function measureLatency(context: PartContext, requestsPerSecond: nu
     [
       `${formatRounds(rounds, seconds)} Requests come at a fixed rate; the time runs from when each was due.`,
       // The nearest rank: no value between two measured ones.
-      ...(requestsPerSecond * seconds < 1000 ? ["Of fewer than 1,000 requests, p99.9 is the slowest."] : []),
-      ...(rows.some(isLate) ? ["† The load generator was late with some of them: a busy machine."] : []),
+      ...(requestsPerSecond * seconds < 1000
+        ? ["Of fewer than 1,000 requests, p99.9 is the slowest."]
+        : []),
+      ...(rows.some(isLate)
+        ? ["† The load generator was late with some of them: a busy machine."]
+        : []),
     ],
   );
   return { tables: [table] };
 }
 
-const isLate = ({ results }: Row): boolean => results.some(({ load }) => (load.lateP99 ?? 0) > LATE_MS);
+const isLate = ({ results }: Row): boolean =>
+  results.some(({ load }) => (load.lateP99 ?? 0) > LATE_MS);
 
 /**
  * Half of what the slowest server takes.

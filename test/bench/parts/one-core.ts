@@ -3,7 +3,12 @@ import { startProcess } from "../processes/start-process.js";
 import { formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
 import { makeTable, type Column, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
-import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import {
+  describeRound,
+  rateOf,
+  runClosedLoopRound,
+  type ClosedLoopRound,
+} from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SERVER_CORE = 0;
@@ -22,7 +27,10 @@ const ON_NODE = "signalbox-node";
 
 type Row = Measured<Server, ClosedLoopRound>;
 
-/** As `throughput`, but neither the load generator nor other threads of the server lend it a second core. */
+/**
+ * As `throughput`, but neither the load generator nor other threads of the server lend it a second
+ * core.
+ */
 export async function measureOneCore(context: PartContext): Promise<PartFindings> {
   const { rounds, seconds, connections, progress } = context;
   const skipped = whySkipped();
@@ -31,7 +39,9 @@ export async function measureOneCore(context: PartContext): Promise<PartFindings
   const generator = startProcess("load/generator.js", {}, { core: GENERATOR_CORE });
   try {
     const rows = await inRounds(servers, rounds, async (server, round) => {
-      const result = await runClosedLoopRound({ ...context, generator }, server, { core: SERVER_CORE });
+      const result = await runClosedLoopRound({ ...context, generator }, server, {
+        core: SERVER_CORE,
+      });
       progress(describeRound("one core", round, server.name, result));
       return result;
     });

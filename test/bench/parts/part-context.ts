@@ -24,8 +24,8 @@ export interface Measured<Value, Result> {
 }
 
 /**
- * Measures each value once in each round. The first one changes with each round, so that no value always has the same
- * neighbour, or a cold machine.
+ * Measures each value once in each round. The first one changes with each round, so that no value
+ * always has the same neighbour, or a cold machine.
  */
 export async function inRounds<Value, Result>(
   values: readonly Value[],

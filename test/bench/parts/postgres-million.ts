@@ -23,10 +23,16 @@ const KEYS_OLDER_THAN_MS = 6000;
 const PRUNE_LIMIT = 500;
 
 /** Whether commits stay as fast, and the tables as small, while a million events come and go. */
-export async function measurePostgresMillion({ under, progress }: PartContext): Promise<PartFindings> {
+export async function measurePostgresMillion({
+  under,
+  progress,
+}: PartContext): Promise<PartFindings> {
   const server = await startOwnServer(under);
   const url = await server.newDatabase();
-  const child = startProcess("postgres/contender.js", { name: "signalbox", url } satisfies ContenderSpec);
+  const child = startProcess("postgres/contender.js", {
+    name: "signalbox",
+    url,
+  } satisfies ContenderSpec);
   const store = postgresStore({ connectionString: url });
   await store.open({ endpoint: ENDPOINT, clock: createManualClock(0) });
   const pool = new Pool({ connectionString: url, max: 2 });
@@ -35,8 +41,15 @@ export async function measurePostgresMillion({ under, progress }: PartContext): 
   let pruned = 0;
   const pruning = (async () => {
     while (!over.signal.aborted) {
-      const ages = { payloadsOlderThanMs: PAYLOADS_OLDER_THAN_MS, keysOlderThanMs: KEYS_OLDER_THAN_MS };
-      const { payloads, keys } = await store.prune({ endpoint: ENDPOINT, ...ages, limit: PRUNE_LIMIT });
+      const ages = {
+        payloadsOlderThanMs: PAYLOADS_OLDER_THAN_MS,
+        keysOlderThanMs: KEYS_OLDER_THAN_MS,
+      };
+      const { payloads, keys } = await store.prune({
+        endpoint: ENDPOINT,
+        ...ages,
+        limit: PRUNE_LIMIT,
+      });
       pruned += keys;
       if (payloads + keys < PRUNE_LIMIT) await delay(100);
     }
@@ -68,7 +81,8 @@ export async function measurePostgresMillion({ under, progress }: PartContext): 
       eventsPerSecond: (events / elapsedMs) * 1000,
       p50: percentile(commitMs, 50),
       p99: percentile(commitMs, 99),
-      serverCpuMicros: cpuBefore === null ? null : (((server.cpuMs() ?? Number.NaN) - cpuBefore) * 1000) / events,
+      serverCpuMicros:
+        cpuBefore === null ? null : (((server.cpuMs() ?? Number.NaN) - cpuBefore) * 1000) / events,
       prunedPerSecond: ((pruned - prunedBefore) / elapsedMs) * 1000,
       rows: Number(rows[0]?.rows),
       deadRows: Number(rows[0]?.dead),
@@ -94,7 +108,9 @@ export async function measurePostgresMillion({ under, progress }: PartContext): 
     const table = makeTable(
       "A million life cycles in PostgreSQL",
       // The first and the fifth step, and the last of each phase.
-      rows.filter(({ phase }, index) => index === 0 || index === 4 || rows[index + 1]?.phase !== phase),
+      rows.filter(
+        ({ phase }, index) => index === 0 || index === 4 || rows[index + 1]?.phase !== phase,
+      ),
       [
         ["", (row) => row.phase],
         ["events so far", (row) => formatCount(row.events)],

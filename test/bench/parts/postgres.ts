@@ -1,7 +1,20 @@
-import { measureLifeCycles, rateOf, type Lane, type LaneRow, type Slices } from "../postgres/life-cycles.js";
+import {
+  measureLifeCycles,
+  rateOf,
+  type Lane,
+  type LaneRow,
+  type Slices,
+} from "../postgres/life-cycles.js";
 import { startOwnServer } from "../postgres/own-server.js";
 import { queryDatabase } from "../postgres/query-database.js";
-import { formatNumber, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
+import {
+  formatNumber,
+  formatRounds,
+  medianOf,
+  nameOf,
+  ratioTo,
+  spreadOf,
+} from "../report/format.js";
 import { barOf, makeTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
 import {
@@ -20,7 +33,9 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
   const server = await startOwnServer(under);
   try {
     const rows = await inRounds(SERVERS.map(serverNamed), rounds, async (each, round) => {
-      const result = await runClosedLoopRound(context, each, { database: await server.newDatabase() });
+      const result = await runClosedLoopRound(context, each, {
+        database: await server.newDatabase(),
+      });
       progress(describeRound("postgres", round, each.name, result));
       return result;
     });
@@ -36,15 +51,26 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
         ["× one INSERT each", ratioTo(requestRateOf, insert?.results)],
         ["CPU µs/request", medianOf((round) => round.cpuMicrosPerRequest)],
       ],
-      [`${formatRounds(rounds, seconds)} PostgreSQL ${version} on the same machine; CPU is without its own.`],
+      [
+        `${formatRounds(rounds, seconds)} PostgreSQL ${version} on the same machine; CPU is without its own.`,
+      ],
     );
     const own = await server.newDatabase();
     const lanes: Lane[] = [
       { label: "signalbox", name: "signalbox", url: own },
-      { label: "signalbox, two processes", name: "signalbox", url: await server.newDatabase(), processes: 2 },
+      {
+        label: "signalbox, two processes",
+        name: "signalbox",
+        url: await server.newDatabase(),
+        processes: 2,
+      },
       { label: "one INSERT and one UPDATE each", name: "naive", url: await server.newDatabase() },
       { label: "pg-boss, in batches", name: "pg-boss", url: await server.newDatabase() },
-      { label: "graphile-worker, in batches", name: "graphile-worker", url: await server.newDatabase() },
+      {
+        label: "graphile-worker, in batches",
+        name: "graphile-worker",
+        url: await server.newDatabase(),
+      },
     ];
     const cycles = await measureLifeCycles(server, lanes, context);
     const perEvent = (figure: "cpuMs" | "serverCpuMs" | "walBytes", unit = 1) =>
@@ -79,6 +105,7 @@ export async function measurePostgres(context: PartContext): Promise<PartFinding
 
 /** How many of the updates of the inbox touched no index. */
 async function readHotPercent(database: string): Promise<number> {
-  const query = "SELECT 100.0 * n_tup_hot_upd / n_tup_upd AS hot FROM pg_stat_user_tables WHERE relname = 'inbox'";
+  const query =
+    "SELECT 100.0 * n_tup_hot_upd / n_tup_upd AS hot FROM pg_stat_user_tables WHERE relname = 'inbox'";
   return Number((await queryDatabase<{ hot: string }>(database, query)).hot);
 }

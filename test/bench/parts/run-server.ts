@@ -4,7 +4,11 @@ import Database from "better-sqlite3";
 import type { ClosedLoop } from "../load/closed-loop.js";
 import type { LoadReport } from "../load/generator.js";
 import { queryDatabase } from "../postgres/query-database.js";
-import { startProcess, type BenchProcess, type ProcessOptions } from "../processes/start-process.js";
+import {
+  startProcess,
+  type BenchProcess,
+  type ProcessOptions,
+} from "../processes/start-process.js";
 import type { Server } from "../servers/catalogue.js";
 import type { LoopDelay } from "../processes/loop-watch.js";
 import type { ServerSample } from "../servers/serve.js";
@@ -40,8 +44,8 @@ export interface ServerRun<Value> {
 }
 
 /**
- * Starts a server in a process of its own, lets `use` send it load, and stops it. Then compares the acknowledged events with
- * those in its file.
+ * Starts a server in a process of its own, lets `use` send it load, and stops it. Then compares the
+ * acknowledged events with those in its file.
  */
 export async function runServer<Value>(
   server: Server,
@@ -64,7 +68,11 @@ export async function runServer<Value>(
     });
     const handedOff = await child.ask<number | null>("handed off");
     await child.ask("close");
-    await assertAllKept(folder, database, server, { acknowledged, handedOff, before: filled?.events ?? 0 });
+    await assertAllKept(folder, database, server, {
+      acknowledged,
+      handedOff,
+      before: filled?.events ?? 0,
+    });
     return { value, startMs, acknowledged, fileBytes: sizeOf(folder) };
   } finally {
     await child.stop();
@@ -82,7 +90,8 @@ async function measure(
   const load = await generate();
   const loop = await child.ask<LoopDelay>("end load");
   assertAllAnswered(server, load);
-  // Acknowledged events that are not yet handed off are unfinished work: its CPU time belongs to the requests.
+  // Acknowledged events that are not yet handed off are unfinished work: its CPU time belongs to
+  // the requests.
   const drainedFrom = performance.now();
   await child.ask("drain", { acknowledged: acknowledgedBefore + load.answered });
   const drainMs = performance.now() - drainedFrom;
@@ -94,7 +103,10 @@ function sizeOf(folder: string): number {
   return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }
 
-/** After so many requests V8 has compiled the hot code, and the file has its first pages. A slow server handles fewer. */
+/**
+ * After so many requests V8 has compiled the hot code, and the file has its first pages. A slow
+ * server handles fewer.
+ */
 export const WARM_UP_REQUESTS = 8000;
 const WARM_UP_SECONDS = 4;
 
@@ -105,17 +117,29 @@ export async function warmUp(
   most = WARM_UP_REQUESTS,
 ): Promise<void> {
   await running.measure((port): Promise<LoadReport> => {
-    const loop: ClosedLoop = { port, connections, seconds: Math.min(WARM_UP_SECONDS, seconds * 2), most };
+    const loop: ClosedLoop = {
+      port,
+      connections,
+      seconds: Math.min(WARM_UP_SECONDS, seconds * 2),
+      most,
+    };
     return generator.ask("closed loop", loop);
   });
 }
 
 /** Refusals are fast, and a broken connection is not a figure: both fail the run. */
-function assertAllAnswered({ label }: Server, { sent, answered, statuses, refusal, failure }: LoadReport): void {
+function assertAllAnswered(
+  { label }: Server,
+  { sent, answered, statuses, refusal, failure }: LoadReport,
+): void {
   if (failure !== null) throw new Error(`${label}: ${failure}`);
-  const isFine = answered > 0 && sent === answered && Object.keys(statuses).every((status) => status === "200");
+  const isFine =
+    answered > 0 && sent === answered && Object.keys(statuses).every((status) => status === "200");
   const byStatus = JSON.stringify(statuses);
-  if (!isFine) throw new Error(`${label}: ${sent} sent, ${answered} answered, by status ${byStatus} ${refusal ?? ""}`);
+  if (!isFine)
+    throw new Error(
+      `${label}: ${sent} sent, ${answered} answered, by status ${byStatus} ${refusal ?? ""}`,
+    );
 }
 
 interface Tally {
@@ -128,8 +152,8 @@ interface Tally {
 }
 
 /**
- * Reads what a server that has stopped keeps. Every acknowledged event must be there, and ours must have been handed off
- * once each: a server that loses something has no figures.
+ * Reads what a server that has stopped keeps. Every acknowledged event must be there, and ours must
+ * have been handed off once each: a server that loses something has no figures.
  */
 async function assertAllKept(
   folder: string,
@@ -139,15 +163,23 @@ async function assertAllKept(
 ): Promise<void> {
   if (keeps === null) return;
   const { file, table } = keeps;
-  const [all, done] = [`SELECT count(*) FROM ${table}`, `SELECT count(*) FROM ${table} WHERE state = 'done'`];
+  const [all, done] = [
+    `SELECT count(*) FROM ${table}`,
+    `SELECT count(*) FROM ${table} WHERE state = 'done'`,
+  ];
   const queries = isOurs ? [all, done] : [all];
   const counts =
-    file === undefined ? await countRows(database ?? "", queries) : countInFile(join(folder, file), queries);
+    file === undefined
+      ? await countRows(database ?? "", queries)
+      : countInFile(join(folder, file), queries);
   const [kept = 0, handled = 0] = counts.map((count) => count - before);
-  if (kept !== acknowledged) throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} kept`);
+  if (kept !== acknowledged)
+    throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} kept`);
   // As many hand-offs as events, and each event done: so each was handed off exactly once.
   if (isOurs && (handled !== acknowledged || handedOff !== acknowledged)) {
-    throw new Error(`${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${handled} done in its inbox`);
+    throw new Error(
+      `${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${handled} done in its inbox`,
+    );
   }
 }
 

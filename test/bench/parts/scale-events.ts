@@ -2,10 +2,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { FillSpec } from "../load/fill-inbox.js";
 import { startProcess } from "../processes/start-process.js";
-import { formatCount, formatRounds, medianOf, nameOf, ratioTo, spreadOf } from "../report/format.js";
+import {
+  formatCount,
+  formatRounds,
+  medianOf,
+  nameOf,
+  ratioTo,
+  spreadOf,
+} from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import type { Server } from "../servers/catalogue.js";
-import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import {
+  describeRound,
+  rateOf,
+  runClosedLoopRound,
+  type ClosedLoopRound,
+} from "./closed-loop-round.js";
 import type { PartContext } from "./part-context.js";
 
 /** Events between two lines of progress. */
@@ -21,7 +33,10 @@ interface Row {
 }
 
 /** Whether an inbox that holds millions of events is slower than an empty one. */
-export async function measureScaleEvents(context: PartContext, events: number): Promise<PartFindings> {
+export async function measureScaleEvents(
+  context: PartContext,
+  events: number,
+): Promise<PartFindings> {
   const { servers, rounds, seconds, connections, under, progress } = context;
   const folder = mkdtempSync(join(under, "filled-"));
   try {
@@ -41,7 +56,9 @@ export async function measureScaleEvents(context: PartContext, events: number): 
           // Each round adds events, few beside those that are there.
           if (isFull) inFile += result.acknowledged;
           (isFull ? full : empty).push(result);
-          progress(describeRound(`scale-events, ${isFull ? events : "none"}`, round, server.name, result));
+          progress(
+            describeRound(`scale-events, ${isFull ? events : "none"}`, round, server.name, result),
+          );
         }
       }
       rows.push({ server, events: 0, fileBytes: 0, results: empty, empty });
@@ -69,14 +86,20 @@ export async function measureScaleEvents(context: PartContext, events: number): 
 }
 
 /** @returns the size of the file */
-async function fill(folder: string, events: number, progress: (text: string) => void): Promise<number> {
+async function fill(
+  folder: string,
+  events: number,
+  progress: (text: string) => void,
+): Promise<number> {
   const filler = startProcess("load/fill-inbox.js");
   try {
     let fileBytes = 0;
     for (let from = 0; from < events; from += FILL_STEP) {
       const spec: FillSpec = { folder, from, events: Math.min(FILL_STEP, events - from) };
       fileBytes = await filler.ask<number>("fill", spec);
-      progress(`scale-events  filled ${from + spec.events} of ${events}, ${(fileBytes / 1e9).toFixed(2)} GB`);
+      progress(
+        `scale-events  filled ${from + spec.events} of ${events}, ${(fileBytes / 1e9).toFixed(2)} GB`,
+      );
     }
     return fileBytes;
   } finally {

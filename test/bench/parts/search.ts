@@ -17,25 +17,44 @@ const FILL_STEP = 100_000;
 /** How often each search is made in a round. */
 const REPEATED = 10;
 
-/** How long lists and searches of a page take in a large inbox, and for how long they block the event loop. */
-export async function measureSearch({ under, rounds, progress }: PartContext, wanted: number): Promise<PartFindings> {
+/**
+ * How long lists and searches of a page take in a large inbox, and for how long they block the
+ * event loop.
+ */
+export async function measureSearch(
+  { under, rounds, progress }: PartContext,
+  wanted: number,
+): Promise<PartFindings> {
   const events = Math.min(wanted, MOST_EVENTS);
   const measure = async (name: string, store: InboxStore) => {
     const context = { endpoint: ENDPOINT, clock: createManualClock(Date.now()) };
     await store.open(context);
     try {
       for (let from = 0; from < events; from += FILL_STEP) {
-        await fillMixed(store, ENDPOINT, { from, events: Math.min(FILL_STEP, events - from), of: events });
+        await fillMixed(store, ENDPOINT, {
+          from,
+          events: Math.min(FILL_STEP, events - from),
+          of: events,
+        });
         progress(`search  ${name} filled ${Math.min(from + FILL_STEP, events)} of ${events}`);
       }
     } finally {
       await store.close(ENDPOINT);
     }
     const { clock } = context;
-    const receiver = createReceiver({ secrets: "whsec_bench", store, clock, logger: false, onSignal: () => undefined });
+    const receiver = createReceiver({
+      secrets: "whsec_bench",
+      store,
+      clock,
+      logger: false,
+      onSignal: () => undefined,
+    });
     await receiver.start();
     try {
-      return await searchMixed({ store, inbox: receiver.inbox, endpoint: ENDPOINT, events }, rounds * REPEATED);
+      return await searchMixed(
+        { store, inbox: receiver.inbox, endpoint: ENDPOINT, events },
+        rounds * REPEATED,
+      );
     } finally {
       await receiver.close();
     }
@@ -45,7 +64,10 @@ export async function measureSearch({ under, rounds, progress }: PartContext, wa
   if (POSTGRES_BINARIES !== undefined) {
     const server = await startOwnServer(under);
     try {
-      postgres = await measure("PostgreSQL", postgresStore({ connectionString: await server.newDatabase() }));
+      postgres = await measure(
+        "PostgreSQL",
+        postgresStore({ connectionString: await server.newDatabase() }),
+      );
     } finally {
       await server.stop();
     }
@@ -66,7 +88,9 @@ export async function measureSearch({ under, rounds, progress }: PartContext, wa
       ["p99 ms", (row) => of(row.postgres, "p99")],
       ["stall ms", (row) => of(row.postgres, "stallMs")],
     ],
-    ["Calls: until a page has an entry, or nothing is left. Stall: the longest of the event loop, with what else ran."],
+    [
+      "Calls: until a page has an entry, or nothing is left. Stall: the longest of the event loop, with what else ran.",
+    ],
   );
   return { tables: [table] };
 }

@@ -2,7 +2,12 @@ import { makeSlowDisk } from "../disk/slow-disk.js";
 import { formatRounds, medianOf, nameOf, spreadOf } from "../report/format.js";
 import { makeTable, type BenchTable, type PartFindings } from "../report/tables.js";
 import { serverNamed, type Server } from "../servers/catalogue.js";
-import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import {
+  describeRound,
+  rateOf,
+  runClosedLoopRound,
+  type ClosedLoopRound,
+} from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 const SYNC_MS = 8;
@@ -40,16 +45,25 @@ export async function measureSlowDisk(context: PartContext): Promise<PartFinding
   return { tables: "skipped" in slow ? [table] : [table, await measureLoads(context, slow.env)] };
 }
 
-const LOADS = [1, 16, 64].flatMap((connections) => [false, true].map((isSerial) => ({ connections, isSerial })));
+const LOADS = [1, 16, 64].flatMap((connections) =>
+  [false, true].map((isSerial) => ({ connections, isSerial })),
+);
 type Load = (typeof LOADS)[number];
 
-/** How much of a sync each answer takes, on a disk whose syncs overlap and on one whose syncs do not. */
+/**
+ * How much of a sync each answer takes, on a disk whose syncs overlap and on one whose syncs do
+ * not.
+ */
 async function measureLoads(context: PartContext, env: NodeJS.ProcessEnv): Promise<BenchTable> {
   const { rounds, progress } = context;
   const rows = await inRounds(LOADS, rounds, async ({ connections, isSerial }, round) => {
-    const result = await runClosedLoopRound({ ...context, connections }, serverNamed("signalbox-node"), {
-      env: isSerial ? { ...env, SLOW_SYNC_SERIAL: "1" } : env,
-    });
+    const result = await runClosedLoopRound(
+      { ...context, connections },
+      serverNamed("signalbox-node"),
+      {
+        env: isSerial ? { ...env, SLOW_SYNC_SERIAL: "1" } : env,
+      },
+    );
     progress(describeRound("slow disk", round, describe({ connections, isSerial }), result));
     return result;
   });
@@ -63,7 +77,10 @@ async function measureLoads(context: PartContext, env: NodeJS.ProcessEnv): Promi
       ["p99 ms", medianOf(({ value }) => value.load.latency.p99)],
       [
         "share of a sync for each answer",
-        (row) => spreadOf((round: ClosedLoopRound) => (rateOf(round) * SYNC_MS) / 1000 / row.value.connections)(row),
+        (row) =>
+          spreadOf(
+            (round: ClosedLoopRound) => (rateOf(round) * SYNC_MS) / 1000 / row.value.connections,
+          )(row),
       ],
     ],
     [

@@ -10,7 +10,12 @@ import {
 import { barOf, makeTable, type PartFindings } from "../report/tables.js";
 import { findBaseline, type Server } from "../servers/catalogue.js";
 import { median, medianOrNull } from "../statistics.js";
-import { describeRound, rateOf, runClosedLoopRound, type ClosedLoopRound } from "./closed-loop-round.js";
+import {
+  describeRound,
+  rateOf,
+  runClosedLoopRound,
+  type ClosedLoopRound,
+} from "./closed-loop-round.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
 
 type Row = Measured<Server, ClosedLoopRound>;
@@ -38,7 +43,9 @@ export async function measureThroughput(context: PartContext): Promise<Required<
     [
       `${formatRounds(rounds, seconds)} Ratios are taken in each round, then their median.`,
       "CPU is user and system time of the whole server process, with every hand-off.",
-      ...(rows.some(isAtItsLimit) ? ["† The load generator was at its limit: the server can do more."] : []),
+      ...(rows.some(isAtItsLimit)
+        ? ["† The load generator was at its limit: the server can do more."]
+        : []),
     ],
   );
   const cost = makeTable<Row>(
@@ -48,9 +55,15 @@ export async function measureThroughput(context: PartContext): Promise<Required<
       ["", ({ value }) => nameOf(value)],
       ["loop delay p99 ms", medianOf(({ value }) => value.loop.p99)],
       ["max ms", medianOf(({ value }) => value.loop.max)],
-      ["memory", ({ results }) => formatMebibytes(median(results.map(({ value }) => value.rssBytes)))],
+      [
+        "memory",
+        ({ results }) => formatMebibytes(median(results.map(({ value }) => value.rssBytes))),
+      ],
       ["bytes written/event", optionalOf((round) => round.writtenBytesPerRequest)],
-      ["bytes kept/event", optionalOf((round, { keeps }) => keeps && round.fileBytes / round.acknowledged)],
+      [
+        "bytes kept/event",
+        optionalOf((round, { keeps }) => keeps && round.fileBytes / round.acknowledged),
+      ],
     ],
     [
       "In the same rounds, at full load: medians. Loop delay: what comes at a random moment waits for the event loop.",
@@ -59,7 +72,12 @@ export async function measureThroughput(context: PartContext): Promise<Required<
   );
   const bars = rows.map(({ value: { label, isOurs, keeps }, results }) => {
     const bar = barOf(results.map(rateOf));
-    return { label, ...bar, text: `${bar.text}, ${keeps === null ? "nothing" : "each"} on disk`, isOurs };
+    return {
+      label,
+      ...bar,
+      text: `${bar.text}, ${keeps === null ? "nothing" : "each"} on disk`,
+      isOurs,
+    };
   });
   const note = `Medians of ${rounds} rounds with their least and most, ${connections} connections, signed bodies of 700 bytes, ${machine.cores} cores.`;
   return { tables: [requests, cost], chart: { bars, note } };
@@ -67,8 +85,11 @@ export async function measureThroughput(context: PartContext): Promise<Required<
 
 const cpuOf = (round: ClosedLoopRound): number => round.cpuMicrosPerRequest;
 
-function optionalOf(figure: (round: ClosedLoopRound, server: Server) => number | null): (row: Row) => string {
-  return ({ value, results }) => formatOptional(medianOrNull(results.map((round) => figure(round, value))));
+function optionalOf(
+  figure: (round: ClosedLoopRound, server: Server) => number | null,
+): (row: Row) => string {
+  return ({ value, results }) =>
+    formatOptional(medianOrNull(results.map((round) => figure(round, value))));
 }
 
 /** Above this share of one core the generator itself may be the limit. */

@@ -18,7 +18,11 @@ interface Row {
 }
 
 /** The cost of checking one signature. */
-export async function measureVerification({ rounds, seconds, progress }: PartContext): Promise<PartFindings> {
+export async function measureVerification({
+  rounds,
+  seconds,
+  progress,
+}: PartContext): Promise<PartFindings> {
   const rows: Row[] = [];
   for (const bodyBytes of BODY_BYTES) {
     const measured: Record<string, number>[] = [];
@@ -36,9 +40,13 @@ export async function measureVerification({ rounds, seconds, progress }: PartCon
     const verifiers = Object.keys(measured[0] ?? {}).map((name) => ({
       name,
       bodyBytes,
-      results: measured.map((round) => ({ micros: round[name] ?? Number.NaN, bare: round[BARE_HMAC] ?? Number.NaN })),
+      results: measured.map((round) => ({
+        micros: round[name] ?? Number.NaN,
+        bare: round[BARE_HMAC] ?? Number.NaN,
+      })),
     }));
-    const ratioOf = ({ results }: Row): number => median(results.map(({ micros, bare }) => micros / bare));
+    const ratioOf = ({ results }: Row): number =>
+      median(results.map(({ micros, bare }) => micros / bare));
     rows.push(...verifiers.toSorted((a, b) => ratioOf(a) - ratioOf(b)));
   }
   const table = makeTable<Row>(

@@ -29,7 +29,12 @@ answerQuestions(
         const events = await contender.handle(from, ms);
         const elapsedMs = performance.now() - startedAt;
         const { user, system } = process.cpuUsage(cpuBefore);
-        return { events, cpuMs: (user + system) / 1000, elapsedMs, commitMs: contender.commitMs?.splice(0) ?? [] };
+        return {
+          events,
+          cpuMs: (user + system) / 1000,
+          elapsedMs,
+          commitMs: contender.commitMs?.splice(0) ?? [],
+        };
       },
     ],
     ["close", async () => (await opening).close()],

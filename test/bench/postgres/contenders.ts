@@ -1,5 +1,6 @@
-// What takes events through their life in PostgreSQL: stored, handed off, settled. The hand-off itself is nothing. Each is used
-// as its documentation advises for throughput, and has as many events on their way as the others.
+// What takes events through their life in PostgreSQL: stored, handed off, settled. The hand-off
+// itself is nothing. Each is used as its documentation advises for throughput, and has as many
+// events on their way as the others.
 import { createHash } from "node:crypto";
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
 import { Pool } from "pg";
@@ -11,7 +12,10 @@ import { makeEvent } from "../load/make-event.js";
 import { POOL_SIZE } from "./pool-size.js";
 
 export interface Contender {
-  /** Handles events until the time is over. @param from the number of the first one @returns how many */
+  /**
+   * Handles events until the time is over. @param from the number of the first one @returns how
+   * many
+   */
   handle(from: number, ms: number): Promise<number>;
   close(): Promise<void>;
   /** How long each commit took since the last look. */
@@ -38,13 +42,17 @@ const EVENTS = Array.from({ length: 1000 }, (_, n) => {
   const body = Buffer.from(JSON.stringify(event));
   return { event, body, hash: createHash("sha256").update(body).digest() };
 });
-const contentOf = (n: number): (typeof EVENTS)[number] => EVENTS[n % EVENTS.length] as (typeof EVENTS)[number];
+const contentOf = (n: number): (typeof EVENTS)[number] =>
+  EVENTS[n % EVENTS.length] as (typeof EVENTS)[number];
 const numbers = (from: number, count = IN_FLIGHT): number[] =>
   Array.from({ length: count }, (_, index) => from + index);
 
 type Batch = Parameters<InboxStore["commit"]>[0];
 
-/** The commits that the batcher makes under load: new events, and the settlements of those of the last commit. */
+/**
+ * The commits that the batcher makes under load: new events, and the settlements of those of the
+ * last commit.
+ */
 async function openSignalbox(url: string): Promise<Contender> {
   const store = postgresStore({ connectionString: url });
   await store.open({ endpoint: ENDPOINT, clock: createManualClock(0) });
@@ -56,7 +64,11 @@ async function openSignalbox(url: string): Promise<Contender> {
       const end = performance.now() + ms;
       let settlements: Batch["settlements"] = [];
       let n = from;
-      for (let now = performance.now(); now < end || settlements.length > 0; now = performance.now()) {
+      for (
+        let now = performance.now();
+        now < end || settlements.length > 0;
+        now = performance.now()
+      ) {
         const accepts = now < end ? numbers(n).map((each) => toAccept(each, idOf(each))) : [];
         // A dispatcher looks for waiting events now and then.
         const claim = now >= claimAt ? { limit: 16, leaseMs: 60_000, held: [] } : null;
@@ -64,7 +76,9 @@ async function openSignalbox(url: string): Promise<Contender> {
         const result = await store.commit({ endpoint: ENDPOINT, accepts, settlements, claim });
         if (accepts.length > 0) commitMs.push(performance.now() - now);
         n += accepts.length;
-        settlements = result.accepts.flatMap((each) => (each.status === "accepted" ? [toSettlement(each)] : []));
+        settlements = result.accepts.flatMap((each) =>
+          each.status === "accepted" ? [toSettlement(each)] : [],
+        );
       }
       return n - from;
     },
@@ -92,14 +106,30 @@ function toAccept(n: number, eventId: string): Batch["accepts"][number] {
   };
 }
 
-function toSettlement({ seq, token }: { seq: number; token: number }): Batch["settlements"][number] {
-  return { seq, token, state: "done", delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+function toSettlement({
+  seq,
+  token,
+}: {
+  seq: number;
+  token: number;
+}): Batch["settlements"][number] {
+  return {
+    seq,
+    token,
+    state: "done",
+    delayMs: 0,
+    attempts: 1,
+    possiblyRepeated: false,
+    lastError: null,
+  };
 }
 
 /** One INSERT and one UPDATE for each event, through a pool. */
 async function openNaive(url: string): Promise<Contender> {
   const pool = new Pool({ connectionString: url, max: POOL_SIZE });
-  await pool.query("CREATE TABLE events (id text PRIMARY KEY, at timestamptz DEFAULT now(), body bytea, state text)");
+  await pool.query(
+    "CREATE TABLE events (id text PRIMARY KEY, at timestamptz DEFAULT now(), body bytea, state text)",
+  );
   return {
     async handle(from, ms) {
       const end = performance.now() + ms;
@@ -108,7 +138,8 @@ async function openNaive(url: string): Promise<Contender> {
         while (performance.now() < end) {
           const id = idOf(n);
           const { body } = contentOf(n++);
-          const insert = "INSERT INTO events (id, body, state) VALUES ($1, $2, 'new') ON CONFLICT DO NOTHING";
+          const insert =
+            "INSERT INTO events (id, body, state) VALUES ($1, $2, 'new') ON CONFLICT DO NOTHING";
           await pool.query(insert, [id, body]);
           await pool.query("UPDATE events SET state = 'done' WHERE id = $1", [id]);
         }
@@ -120,7 +151,10 @@ async function openNaive(url: string): Promise<Contender> {
   };
 }
 
-/** `insert`, `fetch` and `complete` of whole batches. `work` would wait between two fetches. It does not look for repeats. */
+/**
+ * `insert`, `fetch` and `complete` of whole batches. `work` would wait between two fetches. It does
+ * not look for repeats.
+ */
 async function openPgBoss(url: string): Promise<Contender> {
   const boss = new PgBoss({ connectionString: url, supervise: false, schedule: false });
   boss.on("error", () => {});
@@ -132,7 +166,9 @@ async function openPgBoss(url: string): Promise<Contender> {
       let n = from;
       let handled = 0;
       while (performance.now() < end) {
-        await boss.insert(numbers(n).map((each) => ({ name: "signals", data: contentOf(each).event })));
+        await boss.insert(
+          numbers(n).map((each) => ({ name: "signals", data: contentOf(each).event })),
+        );
         n += IN_FLIGHT;
         const jobs = await boss.fetch("signals", { batchSize: IN_FLIGHT, priority: false });
         const ids = jobs.map(({ id }) => id);
@@ -145,7 +181,10 @@ async function openPgBoss(url: string): Promise<Contender> {
   };
 }
 
-/** `addJobs` of whole batches, and a worker as on its page about performance. It does not look for repeats. */
+/**
+ * `addJobs` of whole batches, and a worker as on its page about performance. It does not look for
+ * repeats.
+ */
 async function openGraphileWorker(url: string): Promise<Contender> {
   const logger = new Logger(() => () => {});
   const utils = await makeWorkerUtils({ connectionString: url, logger });
@@ -170,7 +209,9 @@ async function openGraphileWorker(url: string): Promise<Contender> {
       const before = handled;
       let n = from;
       while (performance.now() < end) {
-        await utils.addJobs(numbers(n).map((each) => ({ identifier: "signals", payload: contentOf(each).event })));
+        await utils.addJobs(
+          numbers(n).map((each) => ({ identifier: "signals", payload: contentOf(each).event })),
+        );
         n += IN_FLIGHT;
         await until(before + n - from);
       }

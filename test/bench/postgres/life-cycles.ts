@@ -28,7 +28,9 @@ export async function measureLifeCycles(
   const { rounds, seconds, progress } = context;
   const started = lanes.map((lane) => ({
     lane,
-    children: Array.from({ length: lane.processes ?? 1 }, () => startProcess("postgres/contender.js", lane)),
+    children: Array.from({ length: lane.processes ?? 1 }, () =>
+      startProcess("postgres/contender.js", lane),
+    ),
     results: [] as Slices[],
   }));
   let from = FIRST_SENT;
@@ -63,7 +65,8 @@ export async function measureLifeCycles(
         );
       }
     }
-    for (const { children } of started) await Promise.all(children.map((child) => child.ask("close")));
+    for (const { children } of started)
+      await Promise.all(children.map((child) => child.ask("close")));
   } finally {
     for (const { children } of started) await Promise.all(children.map((child) => child.stop()));
   }
@@ -73,7 +76,8 @@ export async function measureLifeCycles(
   }));
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 export const rateOf = ({ events, elapsedMs }: Slices): number => (events / elapsedMs) * 1000;
 const micros = (ms: number, { events }: Slices): string => ((ms * 1000) / events).toFixed(0);
 

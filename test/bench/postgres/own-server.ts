@@ -15,7 +15,10 @@ export interface OwnServer {
   stop(): Promise<void>;
 }
 
-/** All contenders use the same server. What is not named here is PostgreSQL's default: `fsync` and `full_page_writes` are on. */
+/**
+ * All contenders use the same server. What is not named here is PostgreSQL's default: `fsync` and
+ * `full_page_writes` are on.
+ */
 const SETTINGS = [
   "synchronous_commit=on",
   "shared_buffers=1GB",
@@ -31,7 +34,8 @@ export async function startOwnServer(under: string): Promise<OwnServer> {
   const server = await makeOwnPostgres(SETTINGS, undefined, undefined, under);
   const kill = (): void => void server.stop("SIGINT");
   process.once("exit", kill);
-  const urlOf = (database: string): string => `postgres://postgres@${HOST}:${server.port}/${database}`;
+  const urlOf = (database: string): string =>
+    `postgres://postgres@${HOST}:${server.port}/${database}`;
   const pool = new Pool({ connectionString: urlOf("postgres"), max: 2 });
   pool.on("error", () => {}); // its connections end while the server stops
   const ask = async (value: string): Promise<string> => {
@@ -75,7 +79,9 @@ function readCpuMs(pid: number | undefined): number | null {
   };
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-    return children.reduce((sum, each) => sum + ticksOfChild(each), ticksOf(String(pid), 15)) * TICK_MS;
+    return (
+      children.reduce((sum, each) => sum + ticksOfChild(each), ticksOf(String(pid), 15)) * TICK_MS
+    );
   } catch {
     return null;
   }

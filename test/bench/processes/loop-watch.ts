@@ -14,8 +14,9 @@ export interface LoopWatch {
 const RESOLUTION_MS = 1;
 
 /**
- * A timer that fires every millisecond when the loop is free. Node's `monitorEventLoopDelay` takes one sample for each tick,
- * so that a stall of 100 ms counts as little as a tick of 1 ms. Here each gap counts by its length.
+ * A timer that fires every millisecond when the loop is free. Node's `monitorEventLoopDelay` takes
+ * one sample for each tick, so that a stall of 100 ms counts as little as a tick of 1 ms. Here each
+ * gap counts by its length.
  */
 export function watchLoop(): LoopWatch {
   const gaps: number[] = [];

@@ -20,20 +20,28 @@ export interface ProcessOptions {
  *
  * @param script relative to `test/bench`
  */
-export function startProcess(script: string, config: object = {}, { env, core }: ProcessOptions = {}): BenchProcess {
+export function startProcess(
+  script: string,
+  config: object = {},
+  { env, core }: ProcessOptions = {},
+): BenchProcess {
   const path = new URL(`../${script}`, import.meta.url).pathname;
   const child = fork(path, [JSON.stringify(config)], {
     // Express and others do less when this is set, and it is how they are meant to run.
     env: { ...process.env, NODE_ENV: "production", ...env },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    ...(core !== undefined && { execPath: "taskset", execArgv: ["-c", String(core), process.execPath] }),
+    ...(core !== undefined && {
+      execPath: "taskset",
+      execArgv: ["-c", String(core), process.execPath],
+    }),
   });
   const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let lastId = 0;
   let hasEnded = false;
   const exited = once(child, "exit").then(([code, signal]) => {
     hasEnded = true;
-    for (const { reject } of waiting.values()) reject(new Error(`${script} ended with ${String(signal ?? code)}`));
+    for (const { reject } of waiting.values())
+      reject(new Error(`${script} ended with ${String(signal ?? code)}`));
   });
   child.on("message", (message) => {
     const reply = message as Reply;

@@ -4,7 +4,10 @@ import { median, type Spread, spread } from "../statistics.js";
 /** With digits that suit the size: 9,412 and 12.3 and 0.98. */
 export function formatNumber(value: number): string {
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
 }
 
 /** `9,412 (9,020–9,633)`: the median and the range. */
@@ -13,7 +16,10 @@ function formatSpread({ median: middle, min, max }: Spread): string {
   return `${formatNumber(middle)} (${formatNumber(min)}–${formatNumber(max)})`;
 }
 
-/** A figure of one round. `index` is the round's number, to compare it with the same round of another. */
+/**
+ * A figure of one round. `index` is the round's number, to compare it with the same round of
+ * another.
+ */
 type Figure<Round> = (round: Round, index: number) => number;
 /** The cell of a table for the rounds of one row. */
 type Cell<Round> = (row: { results: readonly Round[] }) => string;

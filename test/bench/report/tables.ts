@@ -5,7 +5,10 @@ import { PARTS, type Part } from "../options.js";
 
 export interface BenchTable {
   title: string;
-  /** The Markdown of the head and of each row. The first column names the row, the others hold figures. */
+  /**
+   * The Markdown of the head and of each row. The first column names the row, the others hold
+   * figures.
+   */
   head: string;
   rows: readonly string[];
   notes: readonly string[];
@@ -14,7 +17,14 @@ export interface BenchTable {
 /** What a chart shows of a part. */
 export interface BenchChart {
   /** `value` is the median of the rounds. `text` stands behind the bar. */
-  bars: readonly { label: string; value: number; least: number; most: number; text: string; isOurs: boolean }[];
+  bars: readonly {
+    label: string;
+    value: number;
+    least: number;
+    most: number;
+    text: string;
+    isOurs: boolean;
+  }[];
   note: string;
 }
 
@@ -31,7 +41,10 @@ export interface PartFindings {
   chart?: BenchChart;
 }
 
-/** The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is left out. */
+/**
+ * The result of a run, as `--json` prints it and `result.json` keeps it. A part that did not run is
+ * left out.
+ */
 export type BenchResult = Partial<Record<Part, PartFindings & { measured: string }>>;
 
 export type Column<Row> = readonly [head: string, cell: (row: Row) => string];
@@ -51,17 +64,25 @@ export function makeTable<Row>(
   };
 }
 
-/** Markdown, formatted as `npm run format` would. When and where is written once for neighbouring parts of one run. */
+/**
+ * Markdown, formatted as `npm run format` would. When and where is written once for neighbouring
+ * parts of one run.
+ */
 export async function renderTables(result: BenchResult): Promise<string> {
   const parts = PARTS.flatMap((part) => result[part] ?? []);
   const tables = parts.flatMap(({ tables: own, measured }, index) => {
     const isLast = parts[index + 1]?.measured !== measured;
-    return own.map((table, at) => renderTable(table, isLast && at === own.length - 1 ? [measured] : []));
+    return own.map((table, at) =>
+      renderTable(table, isLast && at === own.length - 1 ? [measured] : []),
+    );
   });
   return (await format(tables.join("\n\n"), { parser: "markdown", printWidth: 120 })).trim();
 }
 
-function renderTable({ title, head, rows, notes }: BenchTable, measured: readonly string[]): string {
+function renderTable(
+  { title, head, rows, notes }: BenchTable,
+  measured: readonly string[],
+): string {
   const alignment = `| :-- |${" --: |".repeat(head.split(" | ").length - 1)}`;
   const table = rows.length === 0 ? [] : [[head, alignment, ...rows].join("\n")];
   return [`**${title}**`, ...table, [...notes, ...measured].join("\n")].join("\n\n");

@@ -43,17 +43,33 @@ const ON_POSTGRES: readonly Server[] = [
   },
 ];
 
-/** Only for who names them: Fastify and Hono, each beside itself, and what telemetry costs beside `signalbox-express5`. */
+/**
+ * Only for who names them: Fastify and Hono, each beside itself, and what telemetry costs beside
+ * `signalbox-express5`.
+ */
 const BY_NAME: readonly Server[] = [
   { name: "fastify-nothing", label: "Fastify 5, does nothing", keeps: null, isOurs: false },
   { name: "signalbox-fastify", label: "signalbox on Fastify 5", keeps: INBOX, isOurs: true },
   { name: "hono-nothing", label: "Hono on Node, does nothing", keeps: null, isOurs: false },
   { name: "signalbox-hono", label: "signalbox on Hono on Node", keeps: INBOX, isOurs: true },
-  { name: "signalbox-traced", label: "signalbox on Express 5, all traced", keeps: INBOX, isOurs: true },
-  { name: "signalbox-sampled", label: "signalbox on Express 5, 5 % traced", keeps: INBOX, isOurs: true },
+  {
+    name: "signalbox-traced",
+    label: "signalbox on Express 5, all traced",
+    keeps: INBOX,
+    isOurs: true,
+  },
+  {
+    name: "signalbox-sampled",
+    label: "signalbox on Express 5, 5 % traced",
+    keeps: INBOX,
+    isOurs: true,
+  },
 ];
 
-/** The server that the others are compared with: Express that does nothing if it runs, else the first. */
+/**
+ * The server that the others are compared with: Express that does nothing if it runs, else the
+ * first.
+ */
 export function findBaseline(servers: readonly Server[]): Server {
   const baseline = servers.find(({ name }) => name === "express-nothing") ?? servers[0];
   if (baseline === undefined) throw new Error("no servers to compare");

@@ -10,7 +10,9 @@ const { folder } = serverConfig();
 const db = new Database(join(folder, "events.db"));
 db.pragma("journal_mode = WAL");
 db.pragma("synchronous = FULL");
-db.exec("CREATE TABLE events (id TEXT PRIMARY KEY, received_at INTEGER NOT NULL, body BLOB NOT NULL)");
+db.exec(
+  "CREATE TABLE events (id TEXT PRIMARY KEY, received_at INTEGER NOT NULL, body BLOB NOT NULL)",
+);
 const insert = db.prepare("INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING");
 
 const app = express();

@@ -1,4 +1,5 @@
-// The middleware of @octokit/webhooks as its documentation shows it: it verifies, parses and calls back.
+// The middleware of @octokit/webhooks as its documentation shows it: it verifies, parses and calls
+// back.
 import express from "express";
 import { createNodeMiddleware, Webhooks } from "@octokit/webhooks";
 import { PATH, SECRET } from "./endpoint.js";

@@ -7,7 +7,9 @@ import { isAuthentic } from "../verification/is-authentic.js";
 import { serve, serverConfig } from "./serve.js";
 
 const pool = new Pool({ connectionString: serverConfig().database, max: POOL_SIZE });
-await pool.query("CREATE TABLE events (id text PRIMARY KEY, at timestamptz DEFAULT now(), body bytea)");
+await pool.query(
+  "CREATE TABLE events (id text PRIMARY KEY, at timestamptz DEFAULT now(), body bytea)",
+);
 
 const app = express();
 app.post(PATH, express.raw({ type: "*/*" }), (request, response) => {
@@ -19,7 +21,8 @@ app.post(PATH, express.raw({ type: "*/*" }), (request, response) => {
   const { id } = JSON.parse(body.toString()) as { id: string };
   const insert = "INSERT INTO events (id, body) VALUES ($1, $2) ON CONFLICT DO NOTHING";
   pool.query(insert, [id, body]).then(
-    ({ rowCount }) => response.json(rowCount === 0 ? { received: true, duplicate: true } : { received: true }),
+    ({ rowCount }) =>
+      response.json(rowCount === 0 ? { received: true, duplicate: true } : { received: true }),
     () => response.status(500).end(),
   );
 });

@@ -9,7 +9,10 @@ serve({
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       Buffer.concat(chunks);
-      response.writeHead(200, { "Content-Type": "application/json", "Content-Length": ANSWER.length });
+      response.writeHead(200, {
+        "Content-Type": "application/json",
+        "Content-Length": ANSWER.length,
+      });
       response.end(ANSWER);
     });
   },

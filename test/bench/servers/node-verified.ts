@@ -15,7 +15,10 @@ serve({
         isAuthentic(String(request.headers["x-service-signature"]), body) &&
         typeof (JSON.parse(body.toString()) as { id?: unknown }).id === "string";
       const answer = isSound ? ANSWER : REFUSAL;
-      response.writeHead(isSound ? 200 : 401, { "Content-Type": "application/json", "Content-Length": answer.length });
+      response.writeHead(isSound ? 200 : 401, {
+        "Content-Type": "application/json",
+        "Content-Length": answer.length,
+      });
       response.end(answer);
     });
   },

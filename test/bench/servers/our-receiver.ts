@@ -5,7 +5,10 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 import { SECRET } from "./endpoint.js";
 import { serve, serverConfig } from "./serve.js";
 
-/** Serves the receiver that all of our servers share: on a file by default, with a hand-off that only counts. */
+/**
+ * Serves the receiver that all of our servers share: on a file by default, with a hand-off that
+ * only counts.
+ */
 export async function serveOurs(
   makeListener: (receiver: Receiver) => RequestListener | Promise<RequestListener>,
   options: Partial<ReceiverOptions> = {},

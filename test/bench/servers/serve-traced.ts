@@ -1,6 +1,10 @@
 import { context, metrics, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { AggregationTemporality, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import {
+  AggregationTemporality,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from "@opentelemetry/sdk-metrics";
 import {
   BasicTracerProvider,
   BatchSpanProcessor,
@@ -21,14 +25,21 @@ const nowhere = {
   selectAggregationTemporality: (): AggregationTemporality => AggregationTemporality.CUMULATIVE,
 };
 
-/** As `signalbox-express5`, with telemetry and a real SDK. @param ratio how many of the deliveries are sampled */
+/**
+ * As `signalbox-express5`, with telemetry and a real SDK. @param ratio how many of the deliveries
+ * are sampled
+ */
 export async function serveTraced(ratio: number): Promise<void> {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) });
   const spanProcessors = [new BatchSpanProcessor(nowhere)];
   trace.setGlobalTracerProvider(new BasicTracerProvider({ sampler, spanProcessors }));
-  const readers = [new PeriodicExportingMetricReader({ exporter: nowhere, exportIntervalMillis: 10_000 })];
+  const readers = [
+    new PeriodicExportingMetricReader({ exporter: nowhere, exportIntervalMillis: 10_000 }),
+  ];
   metrics.setGlobalMeterProvider(new MeterProvider({ readers }));
 
-  await serveOurs((receiver) => express().use(PATH, expressHandler(receiver)), { telemetry: openTelemetry() });
+  await serveOurs((receiver) => express().use(PATH, expressHandler(receiver)), {
+    telemetry: openTelemetry(),
+  });
 }

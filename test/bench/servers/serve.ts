@@ -11,7 +11,10 @@ export interface ServerSample {
   /** All threads: the event loop's, libuv's pool, workers, V8's own. */
   cpuMs: number;
   rssBytes: number;
-  /** Bytes that the process caused to be written to the disk, in whole pages; null if the system does not provide them. */
+  /**
+   * Bytes that the process caused to be written to the disk, in whole pages; null if the system
+   * does not provide them.
+   */
   writtenBytes: number | null;
   loop: LoopDelay;
 }

@@ -6,6 +6,8 @@ import { serveOurs } from "./our-receiver.js";
 
 await serveOurs((receiver) => {
   const receive = fetchHandler(receiver);
-  const listener = getRequestListener(new Hono().all(PATH, (context) => receive(context.req.raw)).fetch);
+  const listener = getRequestListener(
+    new Hono().all(PATH, (context) => receive(context.req.raw)).fetch,
+  );
   return (request, response) => void listener(request, response);
 });

@@ -10,7 +10,10 @@ export interface CallsSpec {
 
 /** Distinct bodies, so that no call finds what the last one left. */
 const BODIES = 32;
-/** Each contender in turn for so long, again and again: what else the machine does meanwhile meets them all. */
+/**
+ * Each contender in turn for so long, again and again: what else the machine does meanwhile meets
+ * them all.
+ */
 const SLICE_MS = 8;
 
 answerQuestions(
@@ -38,7 +41,9 @@ answerQuestions(
             race.calls += calls;
           }
         }
-        return Object.fromEntries(races.map(({ name, cpuMicros, calls }) => [name, cpuMicros / calls]));
+        return Object.fromEntries(
+          races.map(({ name, cpuMicros, calls }) => [name, cpuMicros / calls]),
+        );
       },
     ],
   ]),
@@ -67,5 +72,6 @@ async function callEachAsync(contenders: readonly Contender[]): Promise<void> {
 }
 
 function assertSound({ name }: Contender, outcome: unknown): void {
-  if (outcome === false || outcome === undefined) throw new Error(`${name} refuses a sound signature`);
+  if (outcome === false || outcome === undefined)
+    throw new Error(`${name} refuses a sound signature`);
 }

@@ -8,7 +8,10 @@ import { signalEvent } from "signalbox/testing";
 import { BARE_HMAC } from "./bare-hmac.js";
 import { SECRET } from "../servers/endpoint.js";
 
-/** One library's way to check one received body. A call throws, or gives `false`, when the signature is wrong. */
+/**
+ * One library's way to check one received body. A call throws, or gives `false`, when the signature
+ * is wrong.
+ */
 export interface Contender {
   name: string;
   verify(): unknown;
@@ -20,7 +23,10 @@ const TOLERANCE_SECONDS = 300;
 /** svix and standardwebhooks take theirs in base64. */
 const BASE64_SECRET = `whsec_${Buffer.from(SECRET).toString("base64")}`;
 
-/** What a receiver has in hand: the bytes of a body, and headers. Made anew for each, so that nothing can be remembered. */
+/**
+ * What a receiver has in hand: the bytes of a body, and headers. Made anew for each, so that
+ * nothing can be remembered.
+ */
 export function makeContenders(bodyBytes: number, now = new Date()): Contender[] {
   const event = signalEvent();
   event.data.evidence_summary += "x".repeat(Math.max(0, bodyBytes - JSON.stringify(event).length));
@@ -46,13 +52,23 @@ export function makeContenders(bodyBytes: number, now = new Date()): Contender[]
   const seconds = `${timestamp}.`;
 
   return [
-    { name: BARE_HMAC, verify: () => createHmac("sha256", SECRET).update(seconds).update(body).digest() },
-    { name: "signalbox verifySignature", verify: () => verifySignature({ header: stamped, body, secrets }).ok },
+    {
+      name: BARE_HMAC,
+      verify: () => createHmac("sha256", SECRET).update(seconds).update(body).digest(),
+    },
+    {
+      name: "signalbox verifySignature",
+      verify: () => verifySignature({ header: stamped, body, secrets }).ok,
+    },
     {
       name: "signalbox verifySignature, JSON.parse",
-      verify: () => verifySignature({ header: stamped, body, secrets }).ok && JSON.parse(body.toString()),
+      verify: () =>
+        verifySignature({ header: stamped, body, secrets }).ok && JSON.parse(body.toString()),
     },
-    { name: "stripe verifyHeader", verify: () => signature.verifyHeader(body, stamped, SECRET, TOLERANCE_SECONDS) },
+    {
+      name: "stripe verifyHeader",
+      verify: () => signature.verifyHeader(body, stamped, SECRET, TOLERANCE_SECONDS),
+    },
     // The rest want a string: from bytes to text is part of their call.
     {
       name: "@octokit/webhooks-methods verify",

@@ -9,5 +9,7 @@ export function isAuthentic(header: string, body: Buffer): boolean {
   const digest = createHmac("sha256", SECRET).update(`${timestamp}.`).update(body).digest();
   const given = Buffer.from(hex, "hex");
   const age = Math.abs(Date.now() / 1000 - Number(timestamp));
-  return given.length === digest.length && timingSafeEqual(given, digest) && age <= TOLERANCE_SECONDS;
+  return (
+    given.length === digest.length && timingSafeEqual(given, digest) && age <= TOLERANCE_SECONDS
+  );
 }

@@ -11,18 +11,25 @@ export interface FixtureCase {
 }
 
 export const EVENT_NAMES: readonly string[] = ["signals", "events"].flatMap((folder) =>
-  readdirSync(new URL(`${folder}/`, FIXTURES)).map((file) => `${folder}/${file.replace(/\.json$/, "")}`),
+  readdirSync(new URL(`${folder}/`, FIXTURES)).map(
+    (file) => `${folder}/${file.replace(/\.json$/, "")}`,
+  ),
 );
 
 export const CASES = (
-  JSON.parse(readFileSync(new URL("deliveries.json", FIXTURES), "utf8")) as { deliveries: FixtureCase[] }
+  JSON.parse(readFileSync(new URL("deliveries.json", FIXTURES), "utf8")) as {
+    deliveries: FixtureCase[];
+  }
 ).deliveries;
 
 /** Each request of a whole replay, as it is named in a line, with what it expects. */
 export const REQUESTS: readonly { name: string; expect: FixtureCase["expect"] }[] = [
   ...EVENT_NAMES.map((name) => {
     const isVerification = name === "events/webhook.verification";
-    return { name, expect: { status: 200, body: isVerification ? { challenge: "" } : { received: true } } };
+    return {
+      name,
+      expect: { status: 200, body: isVerification ? { challenge: "" } : { received: true } },
+    };
   }),
   ...CASES.flatMap(({ name, repeat = 1, expect, expectRepeat }) =>
     Array.from({ length: repeat }, (_, index) => ({

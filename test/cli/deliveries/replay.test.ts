@@ -18,15 +18,19 @@ interface Row {
 const nameOf = ({ name, sending, sendings }: Row): string =>
   sendings === 1 ? name : `${name} (${sending}/${sendings})`;
 
-async function failingNames(url: string, ...args: string[]): Promise<{ exitCode: number | null; names: string[] }> {
+async function failingNames(
+  url: string,
+  ...args: string[]
+): Promise<{ exitCode: number | null; names: string[] }> {
   const run = await callCli(["replay", "--url", url, "--json", ...args]);
   const rows = rowsOf<Row>(run);
   expect(rows.map(nameOf).sort()).toEqual(REQUESTS.map(({ name }) => name).sort());
   return { exitCode: run.exitCode, names: rows.filter(({ ok }) => !ok).map(nameOf) };
 }
 
-const namesExpecting = (isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean): string[] =>
-  REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
+const namesExpecting = (
+  isIt: (expected: (typeof REQUESTS)[number]["expect"]) => boolean,
+): string[] => REQUESTS.filter(({ expect: expected }) => isIt(expected)).map(({ name }) => name);
 
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
 
@@ -49,16 +53,22 @@ test("a server that says yes to everything fails exactly the cases that want ano
   const run = await callCli(["replay", "--url", url, "--only", "wrong-secret"]);
   expect(run.exitCode).toBe(1);
   expect(run.lines[0]).toMatch(/^FAILED +wrong-secret +200 received, not 401 signature_mismatch$/);
-  expect(run.lines.at(-1)).toMatch(/^3 of 3 .*: wrong-secret, wrong-secret-not-json, wrong-secret-verification$/);
+  expect(run.lines.at(-1)).toMatch(
+    /^3 of 3 .*: wrong-secret, wrong-secret-not-json, wrong-secret-verification$/,
+  );
 });
 
 test("an app whose cors() answers OPTIONS before the receiver fails nothing", async () => {
   const handle = nodeHandler(await startReceiver({ secrets: SECRET }));
   const url = await listen((request, response) => {
     if (request.method !== "OPTIONS") return handle(request, response);
-    response.writeHead(204, { "Access-Control-Allow-Methods": "GET,HEAD,PUT,PATCH,POST,DELETE" }).end();
+    response
+      .writeHead(204, { "Access-Control-Allow-Methods": "GET,HEAD,PUT,PATCH,POST,DELETE" })
+      .end();
   });
-  expect(await callCli(["replay", "--url", url, "--only", "options"])).toMatchObject({ exitCode: 0 });
+  expect(await callCli(["replay", "--url", url, "--only", "options"])).toMatchObject({
+    exitCode: 0,
+  });
 });
 
 test("a receiver with a wider tolerance fails the cases about age alone", async () => {
@@ -87,7 +97,13 @@ test("a server that answers nonsense fails, and its answer is shown without cont
 
 test("the wire carries what the cases ask for", async () => {
   const { url, requests } = await serveRecorder();
-  for (const name of ["header-twice", "new-signal-chunked", "exactly-the-limit-chunked", "gzip-unsigned", "get"]) {
+  for (const name of [
+    "header-twice",
+    "new-signal-chunked",
+    "exactly-the-limit-chunked",
+    "gzip-unsigned",
+    "get",
+  ]) {
     await callCli(["replay", "--url", url, "--only", name]);
   }
   const [twice, chunked, large, gzip, get] = requests;
@@ -111,9 +127,13 @@ test("with --as-is a known id may be answered as a duplicate", async () => {
 
 test("--only and --skip take a part of a name or a pattern, and one that matches nothing is wrong usage", async () => {
   const { url, requests } = await serveRecorder();
-  const replay = (...args: string[]): Promise<CliRun> => callCli(["replay", "--url", url, "--json", ...args]);
-  const names = async (...args: string[]) => rowsOf<Row>(await replay(...args)).map(({ name }) => name);
-  expect(await names("--only", "signals/price_*", "--skip", "decreased")).toEqual(["signals/price_increased"]);
+  const replay = (...args: string[]): Promise<CliRun> =>
+    callCli(["replay", "--url", url, "--json", ...args]);
+  const names = async (...args: string[]) =>
+    rowsOf<Row>(await replay(...args)).map(({ name }) => name);
+  expect(await names("--only", "signals/price_*", "--skip", "decreased")).toEqual([
+    "signals/price_increased",
+  ]);
   expect(await names("--only", "two-")).toEqual(["two-v1", "two-t"]);
   requests.length = 0;
   for (const skip of ["nonsense", "*"]) {
@@ -128,9 +148,17 @@ test("a folder of one's own is sent, each event with the answer that its content
   const { url } = await serveReceiver();
   const envelope = { id: "evt_1", version: "1", created_at: "2026-11-20T12:00:00.000Z" };
   const folder = tempFiles({
-    "mine/test.json": JSON.stringify({ ...envelope, type: "webhook.test", data: { message: "hi" } }),
+    "mine/test.json": JSON.stringify({
+      ...envelope,
+      type: "webhook.test",
+      data: { message: "hi" },
+    }),
     "mine/later.json": JSON.stringify({ ...envelope, type: "signal.retracted", data: {} }),
-    "verify.json": JSON.stringify({ ...envelope, type: "webhook.verification", data: { challenge: "c" } }),
+    "verify.json": JSON.stringify({
+      ...envelope,
+      type: "webhook.verification",
+      data: { challenge: "c" },
+    }),
     "broken.json": JSON.stringify({ ...envelope, type: "signal.published", data: "text" }),
     "notes.txt": "no event",
   });
@@ -156,7 +184,10 @@ test.each([
   ],
   [
     "an event that is not there",
-    { "deliveries.json": '{"version":1,"deliveries":[{"name":"x","event":"y","expect":{"status":200}}]}' },
+    {
+      "deliveries.json":
+        '{"version":1,"deliveries":[{"name":"x","event":"y","expect":{"status":200}}]}',
+    },
     "x names the event y, which does not exist",
   ],
 ])("a folder with a fault is named: %s", async (_what, files, words) => {
@@ -175,16 +206,25 @@ test("--dotenv takes the secret and the port from a file, below what is set", as
     wrong: "SIGNALS_SECRET=other\nPORT=1\n",
   });
   const replay = (file: string, ...args: string[]): Promise<CliRun> =>
-    runCli(["replay", "--only", "signals/price_increased", "--dotenv", file, ...args], { cwd: folder });
+    runCli(["replay", "--only", "signals/price_increased", "--dotenv", file, ...args], {
+      cwd: folder,
+    });
   expect(await replay("right")).toMatchObject({ exitCode: 0 });
   expect(await replay("wrong", "--url", url)).toMatchObject({ exitCode: 1 });
   const isSet = { env: { SIGNALS_SECRET: SECRET, PORT: port } };
   const wrong = ["replay", "--only", "signals/price_increased", "--dotenv", join(folder, "wrong")];
   expect(await callCli(wrong, isSet)).toMatchObject({ exitCode: 0 });
   const missing = await callCli(["replay", "--dotenv", "no-such"]);
-  expect(missing).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("cannot read no-such") });
+  expect(missing).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining("cannot read no-such"),
+  });
   const noPort = await callCli(["replay", "--dotenv", tempFile("PORT=80a\n")]);
-  expect(noPort).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("PORT is 80a") });
+  expect(noPort).toMatchObject({
+    exitCode: 2,
+    stdout: "",
+    stderr: expect.stringContaining("PORT is 80a"),
+  });
 });
 
 test("of many that fail some are named, and doctor where they are most", async () => {

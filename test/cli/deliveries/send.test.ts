@@ -38,7 +38,9 @@ test("every signal type, and both other events, can be sent by name", async () =
     expect(parseEvent(request.body).kind).toBe("known");
     expect(request.headers).toMatchObject({ "content-type": "application/json" });
   }
-  expect(requests.slice(0, 38).map((request) => eventOf(request).data.signal_type)).toEqual(SIGNAL_TYPES);
+  expect(requests.slice(0, 38).map((request) => eventOf(request).data.signal_type)).toEqual(
+    SIGNAL_TYPES,
+  );
 });
 
 test("an event gets a new id that agrees with its data, and times that lead up to now", async () => {
@@ -52,7 +54,13 @@ test("an event gets a new id that agrees with its data, and times that lead up t
     expect(id).toBe(`sig_${data.signal_id}_${data.product.id}`);
     expect(Number.isSafeInteger(data.signal_id)).toBe(true);
     expect(Date.parse(created_at)).toBeGreaterThanOrEqual(before);
-    const times = [data.period.start, data.period.end, data.observed_at, data.published_at, created_at].map(Date.parse);
+    const times = [
+      data.period.start,
+      data.period.end,
+      data.observed_at,
+      data.published_at,
+      created_at,
+    ].map(Date.parse);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(Date.parse(created_at) - Date.parse(data.published_at)).toBeLessThan(24 * 3600 * 1000);
     expect(data.product.slug).toBe("cobalt-scribe");
@@ -61,7 +69,15 @@ test("an event gets a new id that agrees with its data, and times that lead up t
 
 test("--duplicate sends the same id and body each time, and the receiver takes it once", async () => {
   const { url, receiver } = await serveReceiver();
-  const run = await callCli(["send", "price_increased", "--url", url, "--count", "3", "--duplicate"]);
+  const run = await callCli([
+    "send",
+    "price_increased",
+    "--url",
+    url,
+    "--count",
+    "3",
+    "--duplicate",
+  ]);
   expect(run.exitCode).toBe(0);
   expect(run.lines.map((line) => line.replace(/^#\d +200 +[\d.]+ ms {2}sig_\w+ {2}/, ""))).toEqual([
     '{"received":true}',
@@ -109,27 +125,47 @@ test("--set sets values, JSON where they parse, and the id follows", async () =>
     "data.extra.deep=[1,{}]",
     "data.url=",
   ];
-  const { exitCode } = await callCli(["send", "price_increased", "--url", url, ...sets.flatMap((s) => ["--set", s])]);
+  const { exitCode } = await callCli([
+    "send",
+    "price_increased",
+    "--url",
+    url,
+    ...sets.flatMap((s) => ["--set", s]),
+  ]);
   expect(exitCode).toBe(0);
   const { id, data } = eventOf(requests[0]);
   expect(data).toMatchObject({ title: "5 more", summary: "5", url: "", extra: { deep: [1, {}] } });
   expect(data.product).toEqual({ id: 7, slug: "acme" });
   expect(data.change.magnitude).toBe(0.5);
   expect(id).toBe(`sig_${data.signal_id}_7`);
-  await callCli(["send", "price_increased", "--url", url, "--set", "id=mine", "--set", "data.signal_id=1"]);
+  await callCli([
+    "send",
+    "price_increased",
+    "--url",
+    url,
+    "--set",
+    "id=mine",
+    "--set",
+    "data.signal_id=1",
+  ]);
   expect(eventOf(requests[1]).id).toBe("mine");
 });
 
-test.each(["__proto__.x=1", "data.__proto__=1", "data", "=1", "data..x=1", "type.x=1", "data.message.x=1"])(
-  "--set %s is refused and nothing is sent",
-  async (assignment) => {
-    const { url, requests } = await serveRecorder();
-    const run = await callCli(["send", "test", "--url", url, "--set", assignment]);
-    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(run.stderr).toContain("--set");
-    expect(requests).toEqual([]);
-  },
-);
+test.each([
+  "__proto__.x=1",
+  "data.__proto__=1",
+  "data",
+  "=1",
+  "data..x=1",
+  "type.x=1",
+  "data.message.x=1",
+])("--set %s is refused and nothing is sent", async (assignment) => {
+  const { url, requests } = await serveRecorder();
+  const run = await callCli(["send", "test", "--url", url, "--set", assignment]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+  expect(run.stderr).toContain("--set");
+  expect(requests).toEqual([]);
+});
 
 test("--set cannot reach out of the event", async () => {
   const { url, requests } = await serveRecorder();
@@ -140,7 +176,11 @@ test("--set cannot reach out of the event", async () => {
 
 test("--as-is sends a file's bytes untouched, whatever they are", async () => {
   const { url, requests } = await serveRecorder();
-  for (const bytes of [Buffer.from([0xff, 0x00, 0x0d, 0x0a]), Buffer.from('{ "id" : "evt_1" }\n'), Buffer.alloc(0)]) {
+  for (const bytes of [
+    Buffer.from([0xff, 0x00, 0x0d, 0x0a]),
+    Buffer.from('{ "id" : "evt_1" }\n'),
+    Buffer.alloc(0),
+  ]) {
     expect((await callCli(["send", tempFile(bytes), "--url", url, "--as-is"])).exitCode).toBe(0);
     const request = requests.at(-1) as RecordedRequest;
     expect(request.body).toEqual(bytes);
@@ -162,11 +202,15 @@ test("an event that is quarantined is exit 0, and a note says where it is kept",
   const bad = ["send", "price_increased", "--url", url, "--set", "data.period=1"];
   const one = await callCli(bad);
   expect(one.exitCode).toBe(0);
-  expect(one.stderr).toMatch(/^1 quarantined: .*\n {2}\$ npx signalbox inbox ls --state quarantined/);
+  expect(one.stderr).toMatch(
+    /^1 quarantined: .*\n {2}\$ npx signalbox inbox ls --state quarantined/,
+  );
   const several = await callCli([...bad, "--count", "3"]);
   expect(several.exitCode).toBe(0);
   expect(several.stderr).toMatch(/^3 quarantined: .*\n.*\n$/);
-  const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], { input: "no JSON" });
+  const bytes = await callCli(["send", "-", "--as-is", "--url", url, "--json"], {
+    input: "no JSON",
+  });
   expect(ndjson(bytes)[0]).toMatchObject({ eventId: null, status: 200 });
 });
 
@@ -187,11 +231,18 @@ test("an answer that is not 2xx is exit 1, and its control characters are not pa
 test.each([
   ["send", "test"],
   ["replay", "--only", "signals/price_increased"],
-])("%s waits for an answer as long as --timeout says, and not its default", { timeout: 10_000 }, async (...words) => {
-  const url = await listen(() => undefined);
-  const run = await callCli([...words, "--url", url, "--timeout", "1"]);
-  expect(run).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("no answer (timeout)") });
-});
+])(
+  "%s waits for an answer as long as --timeout says, and not its default",
+  { timeout: 10_000 },
+  async (...words) => {
+    const url = await listen(() => undefined);
+    const run = await callCli([...words, "--url", url, "--timeout", "1"]);
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stdout: expect.stringContaining("no answer (timeout)"),
+    });
+  },
+);
 
 test.each([
   ["send", "test", "--count", "2"],
@@ -223,7 +274,11 @@ test.each<[source: string, exitCode: number, says: string]>([
   ["test", 3, "(ECONNREFUSED)"],
 ])("what cannot be sent is one line: %s", async (source, exitCode, says) => {
   const run = await callCli(["send", source, "--url", "http://127.0.0.1:1/x", "--count", "5"]);
-  expect(run).toMatchObject({ exitCode, stdout: "", stderr: expect.stringMatching(/^signalbox send: .*\n$/) });
+  expect(run).toMatchObject({
+    exitCode,
+    stdout: "",
+    stderr: expect.stringMatching(/^signalbox send: .*\n$/),
+  });
   expect(run.stderr).toContain(says);
 });
 
@@ -237,6 +292,8 @@ test("no secret is sent, and none is printed, nor a signature, where the receive
     expect(run.stdout).toMatch(/\[the secret\].*t=\d+,v1=\[a signature\]/);
     expect(run.stdout + run.stderr).not.toMatch(/with.{0,3}quotes|[0-9a-f]{64}/);
   }
-  const wire = JSON.stringify(requests.map(({ rawHeaders, body }) => [rawHeaders, body.toString()]));
+  const wire = JSON.stringify(
+    requests.map(({ rawHeaders, body }) => [rawHeaders, body.toString()]),
+  );
   expect(wire).not.toContain("quotes");
 });

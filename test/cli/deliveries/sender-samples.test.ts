@@ -11,7 +11,8 @@ const NAMES = readdirSync(new URL("../../../fixtures/samples/", import.meta.url)
   file.replace(".json", ""),
 );
 
-const bytesOf = (body: object | string): Buffer => Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+const bytesOf = (body: object | string): Buffer =>
+  Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 
 test("each built-in sender has samples, and no other", () => {
   expect(NAMES.toSorted()).toEqual(SENDER_NAMES.toSorted());
@@ -50,8 +51,16 @@ test.each(NAMES)(
             : String(filled.id);
       const entry = await receiver.inbox.get(id ?? "no id");
       const found = entry && { type: entry.type, subtype: entry.subtype, subject: entry.subject };
-      if (answer?.status !== 200 || JSON.stringify(found) !== JSON.stringify({ type, subtype, subject }))
-        differences.push({ index, status: answer?.status, stated: { id, type, subtype, subject }, found });
+      if (
+        answer?.status !== 200 ||
+        JSON.stringify(found) !== JSON.stringify({ type, subtype, subject })
+      )
+        differences.push({
+          index,
+          status: answer?.status,
+          stated: { id, type, subtype, subject },
+          found,
+        });
     }
     expect(differences).toEqual([]);
   },
@@ -66,7 +75,13 @@ test("a type is found alone and with its subtype, and each delivery of it is new
       id: "1",
       json: { at: "{s}", ms: "{ms}", text: "of {s}", list: ["{uuid}"], same: "{uuid}" },
     },
-    { type: "a", subtype: "y", subject: null, id: "2", form: { payload: { at: "{iso}" }, n: 1, text: "ü &" } },
+    {
+      type: "a",
+      subtype: "y",
+      subject: null,
+      id: "2",
+      form: { payload: { at: "{iso}" }, n: 1, text: "ü &" },
+    },
   ];
   expect(findSample(samples, "a")?.id).toBe("1");
   expect(findSample(samples, "a.y")?.id).toBe("2");
@@ -76,9 +91,15 @@ test("a type is found alone and with its subtype, and each delivery of it is new
   expect(json).toMatchObject({ at: 1_795_255_200, ms: now, text: "of 1795255200" });
   expect(json["list"]).toEqual([json["same"]]);
   expect(json["same"]).toMatch(/^[\da-f]{8}-/);
-  expect(JSON.stringify(deliveryOfSample(fillSample(samples[0]!, now)))).not.toContain(String(json["same"]));
+  expect(JSON.stringify(deliveryOfSample(fillSample(samples[0]!, now)))).not.toContain(
+    String(json["same"]),
+  );
   const form = deliveryOfSample(fillSample(samples[1]!, now));
   expect(form.headers).toEqual({ "content-type": "application/x-www-form-urlencoded" });
   const fields = Object.fromEntries(new URLSearchParams(form.body as string));
-  expect(fields).toEqual({ payload: `{"at":"${new Date(now).toISOString()}"}`, n: "1", text: "ü &" });
+  expect(fields).toEqual({
+    payload: `{"at":"${new Date(now).toISOString()}"}`,
+    n: "1",
+    text: "ü &",
+  });
 });

@@ -11,14 +11,20 @@ import { tempFolder } from "../../unit/temp-folder.js";
 import { runCli } from "../run-cli.js";
 
 const PUBLIC_URL = "https://hooks.example/webhooks/twilio";
-const secretOf = (name: string): string => (name === "svix" ? "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" : "whsec_cli_7");
+const secretOf = (name: string): string =>
+  name === "svix" ? "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" : "whsec_cli_7";
 
 /** A receiver of this sender on a port, and the command line with its secret. */
 async function start(name: string) {
   const sender = builtInSender(name, { publicUrl: PUBLIC_URL })!;
   const secret = secretOf(name);
   const clock = systemClock as never;
-  const { receiver } = await testReceiver({ sender, secrets: secret, clock, onEvent: () => undefined });
+  const { receiver } = await testReceiver({
+    sender,
+    secrets: secret,
+    clock,
+    onEvent: () => undefined,
+  });
   const server = createServer(nodeHandler(receiver));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {
@@ -37,7 +43,10 @@ async function start(name: string) {
       return path;
     },
     run: (args: readonly string[], given = secret) =>
-      runCli([...args, ...flags], { cwd: folder, env: { [`${name.toUpperCase()}_WEBHOOK_SECRET`]: given } }),
+      runCli([...args, ...flags], {
+        cwd: folder,
+        env: { [`${name.toUpperCase()}_WEBHOOK_SECRET`]: given },
+      }),
   };
 }
 
@@ -45,13 +54,16 @@ test.each(["stripe", "github", "svix", "slack", "twilio"])(
   "%s: sign, verify, send and doctor go together",
   async (name) => {
     const { receiver, run, url, file } = await start(name);
-    const body = name === "twilio" ? "MessageSid=SM1&MessageStatus=sent" : '{"id":"evt_1","type":"a"}';
+    const body =
+      name === "twilio" ? "MessageSid=SM1&MessageStatus=sent" : '{"id":"evt_1","type":"a"}';
     const signed = await run(["sign", file(body)]);
     expect(signed.exitCode).toBe(0);
     const headers = signed.lines.flatMap((line) => ["-H", line]);
     const verified = await run(["verify", file(body), ...headers]);
     expect(verified.stdout).toMatch(
-      name === "github" || name === "twilio" ? /^valid: signed by its sender/ : /^valid: signed \d s ago/,
+      name === "github" || name === "twilio"
+        ? /^valid: signed by its sender/
+        : /^valid: signed \d s ago/,
     );
     expect(verified.stdout).toMatch(/\n {2}event .*type /);
 
@@ -87,7 +99,17 @@ test("send posts an event of a type, as the sender makes it, and with values tha
   expect(entries.map(({ eventId }) => eventId)).toContain("evt_mine");
   const github = await start("github");
   expect(
-    (await github.run(["send", "issues.opened", "--url", github.url, "--count", "2", "--duplicate"])).exitCode,
+    (
+      await github.run([
+        "send",
+        "issues.opened",
+        "--url",
+        github.url,
+        "--count",
+        "2",
+        "--duplicate",
+      ])
+    ).exitCode,
   ).toBe(0);
   expect(await github.receiver.inbox.list()).toMatchObject([{ type: "issues", subtype: "opened" }]);
 });
@@ -96,15 +118,27 @@ const PRETTY = '{\n  "id": "evt_1",\n  "type": "a"\n}';
 
 test("verify names the usual mistakes", async () => {
   const stripe = await start("stripe");
-  const signed = (await stripe.run(["sign", stripe.file(PRETTY), "--timestamp", "1795255200"])).stdout.trim();
-  const verify = async (content: string, header: string, { now = "1795255203", secret = secretOf("stripe") } = {}) =>
+  const signed = (
+    await stripe.run(["sign", stripe.file(PRETTY), "--timestamp", "1795255200"])
+  ).stdout.trim();
+  const verify = async (
+    content: string,
+    header: string,
+    { now = "1795255203", secret = secretOf("stripe") } = {},
+  ) =>
     (await stripe.run(["verify", stripe.file(content), "-H", header, "--now", now], secret)).stdout;
 
   expect(await verify(PRETTY, signed)).toMatch(/^valid/);
-  expect(await verify(JSON.stringify(JSON.parse(PRETTY)), signed)).toMatch(/signed as JSON indented by 2.*raw bytes/);
-  expect(await verify(PRETTY, signed, { now: "1795255600" })).toMatch(/signed 400 s ago, and the tolerance is 300 s/);
+  expect(await verify(JSON.stringify(JSON.parse(PRETTY)), signed)).toMatch(
+    /signed as JSON indented by 2.*raw bytes/,
+  );
+  expect(await verify(PRETTY, signed, { now: "1795255600" })).toMatch(
+    /signed 400 s ago, and the tolerance is 300 s/,
+  );
   expect(await verify(PRETTY, signed, { secret: "cli_7" })).toContain("lacks its prefix whsec_");
-  expect(await verify(PRETTY, signed, { secret: '"whsec_cli_7"' })).toContain("has quotes around it");
+  expect(await verify(PRETTY, signed, { secret: '"whsec_cli_7"' })).toContain(
+    "has quotes around it",
+  );
   expect(
     await verify(
       PRETTY,
@@ -115,15 +149,22 @@ test("verify names the usual mistakes", async () => {
 
   // The text of the secret was used where its base64 is the key.
   const svix = await start("svix");
-  const header = (await svix.run(["sign", svix.file(PRETTY)], Buffer.from(secretOf("svix")).toString("base64"))).lines;
+  const header = (
+    await svix.run(["sign", svix.file(PRETTY)], Buffer.from(secretOf("svix")).toString("base64"))
+  ).lines;
   const flags = header.flatMap((line) => ["-H", line]);
   expect((await svix.run(["verify", svix.file(PRETTY), ...flags])).stdout).toContain(
     "used the text of the secret as the key",
   );
   // The headers of another sender.
   const github = await start("github");
-  const hub = (await github.run(["sign", github.file(PRETTY)])).lines.flatMap((line) => ["-H", line]);
-  expect((await stripe.run(["verify", stripe.file(PRETTY), ...hub])).stdout).toContain("give --sender github");
+  const hub = (await github.run(["sign", github.file(PRETTY)])).lines.flatMap((line) => [
+    "-H",
+    line,
+  ]);
+  expect((await stripe.run(["verify", stripe.file(PRETTY), ...hub])).stdout).toContain(
+    "give --sender github",
+  );
 });
 
 test("doctor names the mistake in the receiver's secret, and a receiver of another sender", async () => {
@@ -136,7 +177,9 @@ test("doctor names the mistake in the receiver's secret, and a receiver of anoth
   expect(asked.stdout).toMatch(/finds no signature of stripe \[signature_lost\]/);
   expect(asked.exitCode).toBe(1);
   // The sample tries the secret, and is the test event too.
-  expect((await other.run(["doctor", "--url", other.url, "--test-event"])).stdout).toContain("[event_stored]");
+  expect((await other.run(["doctor", "--url", other.url, "--test-event"])).stdout).toContain(
+    "[event_stored]",
+  );
   expect(await other.receiver.inbox.list()).toHaveLength(1);
 });
 
@@ -151,15 +194,40 @@ test("send names what a file of GitHub lacks, and refuses what is no file or no 
   expect((await receiver.inbox.list()).map(({ type }) => type)).toContain("push");
   const unknown = await run(["send", "pushh", "--url", url]);
   expect(unknown.exitCode).toBe(2);
-  expect(unknown.stderr).toMatch(/neither a file nor a type of github; did you mean push\?.*issues\.opened/s);
+  expect(unknown.stderr).toMatch(
+    /neither a file nor a type of github; did you mean push\?.*issues\.opened/s,
+  );
   expect((await run(["send", push, "--url", url, "-H", "push"])).stderr).toContain("a colon");
 });
 
 test("an unknown sender, a missing secret and a missing address are named", async () => {
-  const unknown = await runCli(["send", "sample", "--sender", "stripee", "--url", "http://localhost:1/"]);
+  const unknown = await runCli([
+    "send",
+    "sample",
+    "--sender",
+    "stripee",
+    "--url",
+    "http://localhost:1/",
+  ]);
   expect(unknown.stderr).toMatch(/stripee.*stripe/s);
-  const noSecret = await runCli(["send", "sample", "--sender", "stripe", "--url", "http://localhost:1/"]);
+  const noSecret = await runCli([
+    "send",
+    "sample",
+    "--sender",
+    "stripe",
+    "--url",
+    "http://localhost:1/",
+  ]);
   expect(noSecret.stderr).toContain("STRIPE_WEBHOOK_SECRET");
-  const noUrl = await runCli(["send", "sample", "--sender", "twilio", "--secret", "a", "--url", "http://localhost:1/"]);
+  const noUrl = await runCli([
+    "send",
+    "sample",
+    "--sender",
+    "twilio",
+    "--secret",
+    "a",
+    "--url",
+    "http://localhost:1/",
+  ]);
   expect(noUrl.stderr).toContain("--public-url");
 });

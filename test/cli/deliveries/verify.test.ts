@@ -5,20 +5,31 @@ import { ndjson, SECRET, type CliRun } from "../run-cli.js";
 import { tempFile } from "../temp-files.js";
 
 const NOW = 1_795_255_200;
-const EVENT = '{"id":"evt_1","title":"café </b> 🚂","ratio":0.5,"url":"https://catalog.example/en","list":[1,{}]}';
+const EVENT =
+  '{"id":"evt_1","title":"café </b> 🚂","ratio":0.5,"url":"https://catalog.example/en","list":[1,{}]}';
 
 type Bytes = string | Uint8Array;
 
 /** Signed by node:crypto alone, not by the code under test. */
-function digestOf(body: Bytes, { t = String(NOW), secret = SECRET }: { t?: string; secret?: Bytes } = {}): string {
+function digestOf(
+  body: Bytes,
+  { t = String(NOW), secret = SECRET }: { t?: string; secret?: Bytes } = {},
+): string {
   return createHmac("sha256", secret).update(`${t}.`).update(body).digest("hex");
 }
 
 const headerOf = (body: Bytes, options?: Parameters<typeof digestOf>[1]): string =>
   `t=${options?.t ?? NOW},v1=${digestOf(body, options)}`;
 
-/** Runs `verify`, and makes sure that it gives neither the secret away nor the signature that would have been right. */
-async function verify(body: Bytes, header: string, { args = [] as string[], secret = SECRET } = {}): Promise<CliRun> {
+/**
+ * Runs `verify`, and makes sure that it gives neither the secret away nor the signature that would
+ * have been right.
+ */
+async function verify(
+  body: Bytes,
+  header: string,
+  { args = [] as string[], secret = SECRET } = {},
+): Promise<CliRun> {
   const file = tempFile(body);
   const run = await callCli(["verify", file, "--header", header, "--now", String(NOW), ...args], {
     env: { SIGNALS_SECRET: secret },
@@ -34,7 +45,10 @@ async function verify(body: Bytes, header: string, { args = [] as string[], secr
 const reason = (run: CliRun): unknown => ndjson(run)[0]?.["reason"];
 
 test("a right signature is valid, with its age", async () => {
-  expect(await verify(EVENT, headerOf(EVENT))).toMatchObject({ exitCode: 0, stdout: "valid: signed 0 s ago\n" });
+  expect(await verify(EVENT, headerOf(EVENT))).toMatchObject({
+    exitCode: 0,
+    stdout: "valid: signed 0 s ago\n",
+  });
   const older = headerOf(EVENT, { t: String(NOW - 300) });
   expect((await verify(EVENT, older)).stdout).toBe("valid: signed 300 s ago\n");
   const ahead = headerOf(EVENT, { t: String(NOW + 12) });
@@ -51,7 +65,16 @@ test("any of several secrets will do, and which one is said", async () => {
   const args = ["--header", headerOf(EVENT), "--now", String(NOW), "--secret-file", file];
   const run = await callCli(["verify", tempFile(EVENT), ...args]);
   expect(run).toMatchObject({ exitCode: 0, stdout: "valid: signed 0 s ago, with secret 3 of 3\n" });
-  const repeated = ["--header", headerOf(EVENT), "--now", String(NOW), "--secret", "first", "--secret", SECRET];
+  const repeated = [
+    "--header",
+    headerOf(EVENT),
+    "--now",
+    String(NOW),
+    "--secret",
+    "first",
+    "--secret",
+    SECRET,
+  ];
   expect((await callCli(["verify", tempFile(EVENT), ...repeated])).exitCode).toBe(0);
 });
 
@@ -59,7 +82,9 @@ test("--json tells the same", async () => {
   expect(ndjson(await verify(EVENT, headerOf(EVENT), { args: ["--json"] }))).toEqual([
     { valid: true, ageSeconds: 0, secretIndex: 0 },
   ]);
-  expect(reason(await verify(EVENT, headerOf("other"), { args: ["--json"] }))).toBe("signature_mismatch");
+  expect(reason(await verify(EVENT, headerOf("other"), { args: ["--json"] }))).toBe(
+    "signature_mismatch",
+  );
 });
 
 const pretty = (indent: number | string): string => JSON.stringify(JSON.parse(EVENT), null, indent);
@@ -67,8 +92,18 @@ const escaped = EVENT.replaceAll("é", "\\u00e9").replaceAll("🚂", "\\ud83d\\u
 
 test.each<[what: string, received: Bytes, signed: Bytes, words: string]>([
   ["indented after signing", `${pretty(4)}\n`, EVENT, "as compact JSON"],
-  ["indented, with numbers that JSON.parse would lose", '{\n  "n": 1.0\n}', '{"n":1.0}', "as compact JSON"],
-  ["Python's blanks when signed", '{"a":[1,2],"b":"c"}', '{"a": [1, 2], "b": "c"}', "as Python's json.dumps"],
+  [
+    "indented, with numbers that JSON.parse would lose",
+    '{\n  "n": 1.0\n}',
+    '{"n":1.0}',
+    "as compact JSON",
+  ],
+  [
+    "Python's blanks when signed",
+    '{"a":[1,2],"b":"c"}',
+    '{"a": [1, 2], "b": "c"}',
+    "as Python's json.dumps",
+  ],
   ["escaped when signed", EVENT, escaped, "as compact JSON, with non-ASCII characters escaped"],
   ["a newline added", `${EVENT}\n`, EVENT, "without the line end"],
   ["blanks added", `not JSON  \n\n`, "not JSON", "without the white space"],
@@ -89,15 +124,30 @@ test.each<[what: string, given: string, key: string | Buffer, words: string]>([
   ["a line end in the signer's", SECRET, `${SECRET}\n`, "the signer's secret has a line end"],
   ["quotes around it", `"${SECRET}"`, SECRET, "the secret given here has quotes"],
   ["a line of an .env file", `SIGNALS_SECRET=${SECRET}`, SECRET, "a whole line of an .env file"],
-  ["its prefix is missing", SECRET.slice("whsec_".length), SECRET, "the secret given here lacks its prefix whsec_"],
-  ["the signer dropped the prefix", SECRET, SECRET.slice("whsec_".length), "the signer's secret lacks its prefix"],
+  [
+    "its prefix is missing",
+    SECRET.slice("whsec_".length),
+    SECRET,
+    "the secret given here lacks its prefix whsec_",
+  ],
+  [
+    "the signer dropped the prefix",
+    SECRET,
+    SECRET.slice("whsec_".length),
+    "the signer's secret lacks its prefix",
+  ],
   [
     "the signer decoded base64",
     `whsec_${BASE64_SECRET}`,
     Buffer.from(BASE64_SECRET, "base64"),
     "the signer's secret was decoded from base64",
   ],
-  ["the signer decoded hex", "00ff17a5", Buffer.from("00ff17a5", "hex"), "the signer's secret was decoded from hex"],
+  [
+    "the signer decoded hex",
+    "00ff17a5",
+    Buffer.from("00ff17a5", "hex"),
+    "the signer's secret was decoded from hex",
+  ],
 ])("a wrong secret is seen through: %s", async (_what, given, key, words) => {
   const run = await verify(EVENT, headerOf(EVENT, { secret: key }), { secret: given });
   expect(run.exitCode).toBe(1);
@@ -108,7 +158,9 @@ test.each<[what: string, given: string, key: string | Buffer, words: string]>([
 test("two mistakes at once are both named", async () => {
   const run = await verify(`${EVENT}\n`, headerOf(EVENT), { secret: `${SECRET} ` });
   expect(run.exitCode).toBe(1);
-  expect(run.lines.slice(1).join("\n")).toMatch(/without the line end[^]*has a space or a line end around it/);
+  expect(run.lines.slice(1).join("\n")).toMatch(
+    /without the line end[^]*has a space or a line end around it/,
+  );
 });
 
 test.each<[what: string, signed: (body: string) => string, words: string]>([
@@ -162,7 +214,9 @@ test("a stale signature says by how much, and that it matches", async () => {
   const early = await verify(EVENT, headerOf(EVENT, { t: String(NOW + 4000) }));
   expect(early.lines[1]).toContain("signed 4000 s in the future");
   const wider = ["--tolerance", "301"];
-  expect((await verify(EVENT, headerOf(EVENT, { t: String(NOW - 301) }), { args: wider })).exitCode).toBe(0);
+  expect(
+    (await verify(EVENT, headerOf(EVENT, { t: String(NOW - 301) }), { args: wider })).exitCode,
+  ).toBe(0);
 });
 
 test("the body may come from stdin", async () => {

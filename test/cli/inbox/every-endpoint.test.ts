@@ -15,7 +15,11 @@ async function staged(place: Place, inboxes: Inboxes): Promise<void> {
 }
 
 /** As if a receiver ran for each endpoint; `reports` are what they say of themselves. */
-async function attended(place: Place, endpoints: readonly string[], reports: Readonly<Record<string, object>> = {}) {
+async function attended(
+  place: Place,
+  endpoints: readonly string[],
+  reports: Readonly<Record<string, object>> = {},
+) {
   const store = place.createStore();
   onTestFinished(async () => {
     for (const endpoint of endpoints) await store.close(endpoint);
@@ -36,11 +40,17 @@ const refused = (counts: object, pause: object | null = null): object => ({
 const inbox = (place: Place, ...words: string[]): Promise<CliRun> =>
   callCli(["inbox", words[0] as string, ...place.args, ...words.slice(1)]);
 
-const doctor = (place: Place, ...words: string[]): Promise<CliRun> => callCli(["doctor", ...place.args, ...words]);
+const doctor = (place: Place, ...words: string[]): Promise<CliRun> =>
+  callCli(["doctor", ...place.args, ...words]);
 
-/** The commands of an output, as a person copies them: with the line ends that the terminal has made. */
+/**
+ * The commands of an output, as a person copies them: with the line ends that the terminal has
+ * made.
+ */
 function commandsIn(stdout: string): string[] {
-  return [...stripVTControlCharacters(stdout).matchAll(/^ *\$ ((?:.*\\\n)*.*)$/gm)].map(([, command = ""]) => command);
+  return [...stripVTControlCharacters(stdout).matchAll(/^ *\$ ((?:.*\\\n)*.*)$/gm)].map(
+    ([, command = ""]) => command,
+  );
 }
 
 /** Runs what was printed through `sh`, with the built command line. */
@@ -53,7 +63,10 @@ async function pasted(command: string): Promise<string> {
 
 /** What `sh` makes of a printed command, given to the command line in this process. */
 async function parsed(command: string): Promise<CliRun> {
-  const { stdout } = await promisify(execFile)("sh", ["-c", `npx() { printf '%s\\0' "$@"; }\n${command}\n`]);
+  const { stdout } = await promisify(execFile)("sh", [
+    "-c",
+    `npx() { printf '%s\\0' "$@"; }\n${command}\n`,
+  ]);
   return callCli(stdout.split("\0").slice(1, -1));
 }
 
@@ -63,20 +76,34 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
   testHere("all well in endpoints of odd names, none of them called default", async () => {
     const place = newPlace();
     const names = ["stripe", "a.b-c_d"];
-    await staged(place, { stripe: [{ eventId: "evt_1" }, { eventId: "evt_2" }], "a.b-c_d": [{ eventId: "evt_3" }] });
+    await staged(place, {
+      stripe: [{ eventId: "evt_1" }, { eventId: "evt_2" }],
+      "a.b-c_d": [{ eventId: "evt_3" }],
+    });
     await attended(place, names);
     const run = await inbox(place, "stats");
     expect(run).toMatchObject({ exitCode: 0, stderr: "" });
     expect(run.lines[0]).toBe("a.b-c_d, stripe: Up to date.");
     expect(await doctor(place)).toMatchObject({ exitCode: 0 });
     const [json] = ndjson(await inbox(place, "stats", "--json"));
-    expect(json).toMatchObject({ endpoint: null, done: 3, dead: 0, level: "ok", hasReceiver: true });
+    expect(json).toMatchObject({
+      endpoint: null,
+      done: 3,
+      dead: 0,
+      level: "ok",
+      hasReceiver: true,
+    });
     expect(json?.["endpoints"]).toMatchObject([
       { endpoint: "a.b-c_d", done: 1 },
       { endpoint: "stripe", done: 2 },
     ]);
     const ls = await inbox(place, "ls");
-    expect(ls.lines.map((line) => line.split(/ {2,}/)[1])).toEqual(["ENDPOINT", "a.b-c_d", "stripe", "stripe"]);
+    expect(ls.lines.map((line) => line.split(/ {2,}/)[1])).toEqual([
+      "ENDPOINT",
+      "a.b-c_d",
+      "stripe",
+      "stripe",
+    ]);
     expect(ndjson(await inbox(place, "export"))).toHaveLength(3);
     expect((await inbox(place, "prune")).lines).toEqual([
       "deleted 0 payloads and 0 ids of a.b-c_d",
@@ -84,34 +111,51 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     ]);
   });
 
-  testHere("what fails elsewhere than in default is told first, by every command, and retried", async () => {
-    const place = newPlace();
-    await staged(place, {
-      default: [{ eventId: "sig_1" }],
-      stripe: [
-        { eventId: "evt_1", state: "dead", reason: "Error: connect 10.0.0.1" },
-        { eventId: "evt_2", state: "dead", reason: 'TypeError: it\'s $(touch x) `id` "q"' },
-      ],
-    });
-    await attended(place, ["default", "stripe"]);
-    const run = await inbox(place, "stats");
-    expect(run.exitCode).toBe(1);
-    expect(run.lines.slice(0, 2)).toEqual(["stripe: 2 dead: hand-offs were given up.", "default: Up to date."]);
-    expect(ndjson(await inbox(place, "stats", "--json"))[0]).toMatchObject({ dead: 2, total: 3, level: "problem" });
-    expect(await inbox(place, "stats", "--endpoint", "default")).toMatchObject({ exitCode: 0 });
-    const found = await doctor(place);
-    expect(found).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("endpoint stripe: 2 dead") });
-    for (const command of commandsIn(found.stdout)) expect(command).toContain("--endpoint stripe");
-    expect((await inbox(place, "show", "evt_1")).stdout).toMatch(/^endpoint +stripe$/m);
-    expect(ndjson(await callCli(["trace", "evt_1", ...place.args, "--json"]))).not.toEqual([]);
+  testHere(
+    "what fails elsewhere than in default is told first, by every command, and retried",
+    async () => {
+      const place = newPlace();
+      await staged(place, {
+        default: [{ eventId: "sig_1" }],
+        stripe: [
+          { eventId: "evt_1", state: "dead", reason: "Error: connect 10.0.0.1" },
+          { eventId: "evt_2", state: "dead", reason: 'TypeError: it\'s $(touch x) `id` "q"' },
+        ],
+      });
+      await attended(place, ["default", "stripe"]);
+      const run = await inbox(place, "stats");
+      expect(run.exitCode).toBe(1);
+      expect(run.lines.slice(0, 2)).toEqual([
+        "stripe: 2 dead: hand-offs were given up.",
+        "default: Up to date.",
+      ]);
+      expect(ndjson(await inbox(place, "stats", "--json"))[0]).toMatchObject({
+        dead: 2,
+        total: 3,
+        level: "problem",
+      });
+      expect(await inbox(place, "stats", "--endpoint", "default")).toMatchObject({ exitCode: 0 });
+      const found = await doctor(place);
+      expect(found).toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringContaining("endpoint stripe: 2 dead"),
+      });
+      for (const command of commandsIn(found.stdout))
+        expect(command).toContain("--endpoint stripe");
+      expect((await inbox(place, "show", "evt_1")).stdout).toMatch(/^endpoint +stripe$/m);
+      expect(ndjson(await callCli(["trace", "evt_1", ...place.args, "--json"]))).not.toEqual([]);
 
-    const failures = await callCli(["inbox", "failures", ...place.args], { columns: 60 });
-    const commands = commandsIn(failures.stdout);
-    expect(commands).toHaveLength(2);
-    for (const command of commands)
-      expect(await parsed(command)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^evt_\d {2}ready/) });
-    expect(ndjson(await inbox(place, "ls", "--state", "ready", "--json"))).toHaveLength(2);
-  });
+      const failures = await callCli(["inbox", "failures", ...place.args], { columns: 60 });
+      const commands = commandsIn(failures.stdout);
+      expect(commands).toHaveLength(2);
+      for (const command of commands)
+        expect(await parsed(command)).toMatchObject({
+          exitCode: 0,
+          stdout: expect.stringMatching(/^evt_\d {2}ready/),
+        });
+      expect(ndjson(await inbox(place, "ls", "--state", "ready", "--json"))).toHaveLength(2);
+    },
+  );
 
   testHere(
     "an error with colours, line ends and signs that nobody sees is matched by the command that is printed",
@@ -126,7 +170,9 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
         await staged(place, {
           gh: reasons.map((reason, index) => ({ eventId: `evt_${index}`, state: "dead", reason })),
         });
-        const commands = commandsIn((await callCli(["inbox", "failures", ...place.args], { columns })).stdout);
+        const commands = commandsIn(
+          (await callCli(["inbox", "failures", ...place.args], { columns })).stdout,
+        );
         expect(commands).toHaveLength(reasons.length);
         for (const command of commands) {
           expect(command).not.toMatch(/\\u|--endpoint/);
@@ -140,45 +186,62 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     },
   );
 
-  testHere("a misspelt endpoint is exit 2, with the near name and those that there are", async () => {
-    const place = newPlace();
-    await staged(place, { stripe: [{ eventId: "evt_1" }], github: [{ eventId: "evt_2" }] });
-    const commands = [
-      "ls",
-      "stats",
-      "failures",
-      "export",
-      "prune",
-      "show evt_1",
-      "retry evt_1",
-      "discard evt_1",
-      "serve",
-    ];
-    for (const words of commands) {
-      const run = await inbox(place, ...words.split(" "), "--endpoint", "strpe");
-      expect(run, words).toMatchObject({ exitCode: 2, stdout: "" });
-      expect(run.stderr).toMatch(/no endpoint "strpe": it has github, stripe; did you mean "stripe"\?\n$/);
-    }
-    expect(await doctor(place, "--endpoint", "strpe")).toMatchObject({ exitCode: 2 });
-    expect(await callCli(["trace", "evt_1", ...place.args, "--endpoint", "strpe"])).toMatchObject({ exitCode: 2 });
-  });
+  testHere(
+    "a misspelt endpoint is exit 2, with the near name and those that there are",
+    async () => {
+      const place = newPlace();
+      await staged(place, { stripe: [{ eventId: "evt_1" }], github: [{ eventId: "evt_2" }] });
+      const commands = [
+        "ls",
+        "stats",
+        "failures",
+        "export",
+        "prune",
+        "show evt_1",
+        "retry evt_1",
+        "discard evt_1",
+        "serve",
+      ];
+      for (const words of commands) {
+        const run = await inbox(place, ...words.split(" "), "--endpoint", "strpe");
+        expect(run, words).toMatchObject({ exitCode: 2, stdout: "" });
+        expect(run.stderr).toMatch(
+          /no endpoint "strpe": it has github, stripe; did you mean "stripe"\?\n$/,
+        );
+      }
+      expect(await doctor(place, "--endpoint", "strpe")).toMatchObject({ exitCode: 2 });
+      expect(await callCli(["trace", "evt_1", ...place.args, "--endpoint", "strpe"])).toMatchObject(
+        { exitCode: 2 },
+      );
+    },
+  );
 
-  testHere("an id that is in two endpoints is exit 2 with both, and a delivery key or --endpoint chooses", async () => {
-    const place = newPlace();
-    const twice = { eventId: "evt_1", state: "dead" } as const;
-    await staged(place, { a: [twice], b: [twice, { eventId: "evt_2", state: "dead" }] });
-    for (const words of [["show"], ["retry"], ["discard"]]) {
-      const run = await inbox(place, ...words, "evt_1");
-      expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('in the endpoints "a" and "b"') });
-    }
-    expect(await callCli(["trace", "evt_1", ...place.args])).toMatchObject({ exitCode: 2 });
-    expect((await inbox(place, "show", "b/evt_1")).stdout).toMatch(/^endpoint +b$/m);
-    expect(ndjson(await inbox(place, "retry", "a/evt_1", "evt_2", "--json")).slice(0, 2)).toEqual([
-      { endpoint: "a", eventId: "evt_1", outcome: "moved" },
-      { endpoint: "b", eventId: "evt_2", outcome: "moved" },
-    ]);
-    expect(await inbox(place, "retry", "evt_1", "--endpoint", "b")).toMatchObject({ exitCode: 0 });
-  });
+  testHere(
+    "an id that is in two endpoints is exit 2 with both, and a delivery key or --endpoint chooses",
+    async () => {
+      const place = newPlace();
+      const twice = { eventId: "evt_1", state: "dead" } as const;
+      await staged(place, { a: [twice], b: [twice, { eventId: "evt_2", state: "dead" }] });
+      for (const words of [["show"], ["retry"], ["discard"]]) {
+        const run = await inbox(place, ...words, "evt_1");
+        expect(run).toMatchObject({
+          exitCode: 2,
+          stderr: expect.stringContaining('in the endpoints "a" and "b"'),
+        });
+      }
+      expect(await callCli(["trace", "evt_1", ...place.args])).toMatchObject({ exitCode: 2 });
+      expect((await inbox(place, "show", "b/evt_1")).stdout).toMatch(/^endpoint +b$/m);
+      expect(ndjson(await inbox(place, "retry", "a/evt_1", "evt_2", "--json")).slice(0, 2)).toEqual(
+        [
+          { endpoint: "a", eventId: "evt_1", outcome: "moved" },
+          { endpoint: "b", eventId: "evt_2", outcome: "moved" },
+        ],
+      );
+      expect(await inbox(place, "retry", "evt_1", "--endpoint", "b")).toMatchObject({
+        exitCode: 0,
+      });
+    },
+  );
 
   testHere("paused in one endpoint and quarantined in another: the worst is first", async () => {
     const place = newPlace();
@@ -188,13 +251,24 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       b: [{ eventId: "evt_2", state: "failing", reason: "Error: connect ECONNREFUSED" }],
       c: [{ eventId: "evt_3" }],
     });
-    const pause = { since: now - 60_000, error: "Error: connect ECONNREFUSED", nextTryAt: now + 9000 };
+    const pause = {
+      since: now - 60_000,
+      error: "Error: connect ECONNREFUSED",
+      nextTryAt: now + 9000,
+    };
     await attended(place, ["a", "b", "c"], { b: refused({}, pause) });
     const run = await inbox(place, "stats");
     expect(run.exitCode).toBe(1);
-    expect(run.lines[0]).toMatch(/^b: Hand-offs are paused since .* 1 waiting \(1 after a failed hand-off\), /);
-    expect(run.lines.slice(1, 3)).toEqual(["a: 1 quarantined: they could not be read.", "c: Up to date."]);
-    expect(ndjson(await inbox(place, "stats", "--json"))[0]).toMatchObject({ pause: { error: pause.error } });
+    expect(run.lines[0]).toMatch(
+      /^b: Hand-offs are paused since .* 1 waiting \(1 after a failed hand-off\), /,
+    );
+    expect(run.lines.slice(1, 3)).toEqual([
+      "a: 1 quarantined: they could not be read.",
+      "c: Up to date.",
+    ]);
+    expect(ndjson(await inbox(place, "stats", "--json"))[0]).toMatchObject({
+      pause: { error: pause.error },
+    });
     const examined = await doctor(place);
     const commands = commandsIn(examined.stdout);
     const [failures, quarantined] = await Promise.all(commands.map(parsed));
@@ -214,9 +288,13 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       const run = await inbox(place, "stats");
       expect(run.exitCode).toBe(1);
       expect(run.lines.slice(0, 3)).toEqual([
-        expect.stringMatching(/^b: 12 deliveries were refused in the last 24 h: mostly signature_mismatch\./),
+        expect.stringMatching(
+          /^b: 12 deliveries were refused in the last 24 h: mostly signature_mismatch\./,
+        ),
         "a: Up to date.",
-        expect.stringMatching(/^c: .*302 deliveries were refused in the last 24 h: mostly method_not_allowed\.$/),
+        expect.stringMatching(
+          /^c: .*302 deliveries were refused in the last 24 h: mostly method_not_allowed\.$/,
+        ),
       ]);
       expect(
         run.lines
@@ -225,7 +303,10 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
           .join(),
       ).not.toContain("Up to date");
       expect(await inbox(place, "stats", "--endpoint", "c")).toMatchObject({ exitCode: 0 });
-      expect(await doctor(place)).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("[inbox_refusing]") });
+      expect(await doctor(place)).toMatchObject({
+        exitCode: 1,
+        stdout: expect.stringContaining("[inbox_refusing]"),
+      });
     },
   );
 
@@ -243,22 +324,31 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     await staged(place, { orders: [{ eventId: "evt_1" }] });
     const run = await inbox(place, "stats");
     expect([run.exitCode, run.lines[0]]).toEqual([0, "No receiver has this inbox open."]);
-    expect(await doctor(place)).toMatchObject({ stdout: expect.stringContaining("inbox_not_owned") });
+    expect(await doctor(place)).toMatchObject({
+      stdout: expect.stringContaining("inbox_not_owned"),
+    });
     await staged(place, { waits: [{ eventId: "evt_2", state: "ready" }] });
     expect((await inbox(place, "stats")).exitCode).toBe(1);
   });
 
-  testHere("an empty inbox that a receiver has open is fine, and says that it is empty", async () => {
-    const place = newPlace();
-    await attended(place, ["stripe"]);
-    expect(await inbox(place, "stats")).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(/^The inbox is empty\.\n/),
-    });
-    expect(await inbox(place, "ls")).toMatchObject({ exitCode: 0, stdout: "", stderr: "the inbox is empty\n" });
-    expect(await inbox(place, "ls", "--endpoint", "x")).toMatchObject({ exitCode: 2 });
-    expect(await doctor(place)).toMatchObject({ exitCode: 0 });
-  });
+  testHere(
+    "an empty inbox that a receiver has open is fine, and says that it is empty",
+    async () => {
+      const place = newPlace();
+      await attended(place, ["stripe"]);
+      expect(await inbox(place, "stats")).toMatchObject({
+        exitCode: 0,
+        stdout: expect.stringMatching(/^The inbox is empty\.\n/),
+      });
+      expect(await inbox(place, "ls")).toMatchObject({
+        exitCode: 0,
+        stdout: "",
+        stderr: "the inbox is empty\n",
+      });
+      expect(await inbox(place, "ls", "--endpoint", "x")).toMatchObject({ exitCode: 2 });
+      expect(await doctor(place)).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   testHere("--since judges only what happened since then", async () => {
     const place = newPlace();
@@ -269,39 +359,60 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       ],
     });
     await attended(place, ["a"], {
-      a: { pause: null, refused: { [Date.now() - 5 * 3_600_000]: { signature_mismatch: 3 } }, examples: [] },
+      a: {
+        pause: null,
+        refused: { [Date.now() - 5 * 3_600_000]: { signature_mismatch: 3 } },
+        examples: [],
+      },
     });
     const run = await inbox(place, "stats", "--since", "6h");
     expect(run.exitCode).toBe(1);
-    expect(run.lines[0]).toMatch(/^3 deliveries were refused in the last 6 h.*1 dead.*1 quarantined/);
+    expect(run.lines[0]).toMatch(
+      /^3 deliveries were refused in the last 6 h.*1 dead.*1 quarantined/,
+    );
     const later = new Date(Date.now() + 60_000).toISOString();
     expect(await inbox(place, "stats", "--since", later)).toMatchObject({ exitCode: 0 });
     expect(await doctor(place, "--since", later)).toMatchObject({ exitCode: 0 });
   });
 
-  testHere("a filter that matches nothing is exit 1 and says why; nothing dead is as expected", async () => {
-    const place = newPlace();
-    await staged(place, { a: [{ eventId: "evt_1" }] });
-    expect(await inbox(place, "retry", "--error", "gone")).toMatchObject({
-      exitCode: 1,
-      stdout: "0 retried, 0 not retried\n",
-      stderr: expect.stringContaining("handed off by now"),
-    });
-    expect(await inbox(place, "retry", "--all-dead")).toMatchObject({ exitCode: 0 });
-  });
+  testHere(
+    "a filter that matches nothing is exit 1 and says why; nothing dead is as expected",
+    async () => {
+      const place = newPlace();
+      await staged(place, { a: [{ eventId: "evt_1" }] });
+      expect(await inbox(place, "retry", "--error", "gone")).toMatchObject({
+        exitCode: 1,
+        stdout: "0 retried, 0 not retried\n",
+        stderr: expect.stringContaining("handed off by now"),
+      });
+      expect(await inbox(place, "retry", "--all-dead")).toMatchObject({ exitCode: 0 });
+    },
+  );
 
   testHere("export and import carry every endpoint", async () => {
     const [from, to] = [newPlace(), newFile()];
-    await staged(from, { a: [{ eventId: "evt_1" }, { eventId: "evt_2" }], b: [{ eventId: "evt_1", state: "dead" }] });
+    await staged(from, {
+      a: [{ eventId: "evt_1" }, { eventId: "evt_2" }],
+      b: [{ eventId: "evt_1", state: "dead" }],
+    });
     const { stdout } = await inbox(from, "export");
     const run = await callCli(["inbox", "import", ...to.args, "--create"], { input: stdout });
-    expect(run).toMatchObject({ exitCode: 0, stdout: "imported 3 events; 0 were in the inbox already\n" });
+    expect(run).toMatchObject({
+      exitCode: 0,
+      stdout: "imported 3 events; 0 were in the inbox already\n",
+    });
     expect(ndjson(await inbox(to, "stats", "--json"))[0]).toMatchObject({ done: 2, dead: 1 });
     const only = await inbox(from, "export", "--endpoint", "a");
-    const other = await callCli(["inbox", "import", ...newFile().args, "--create", "--endpoint", "b"], {
-      input: only.stdout,
+    const other = await callCli(
+      ["inbox", "import", ...newFile().args, "--create", "--endpoint", "b"],
+      {
+        input: only.stdout,
+      },
+    );
+    expect(other).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("leave --endpoint out"),
     });
-    expect(other).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("leave --endpoint out") });
   });
 });
 
@@ -316,7 +427,9 @@ test("what doctor and failures print runs when it is pasted into sh", async () =
   expect(retry).toContain("\\\n");
   expect(await pasted(retry ?? "")).toBe("evt_1  ready again\n");
   const found = await callCli(["doctor", ...place.args], { columns: 60 });
-  const [failures, retryAll] = commandsIn(found.stdout).filter((each) => each.includes("--endpoint b"));
+  const [failures, retryAll] = commandsIn(found.stdout).filter((each) =>
+    each.includes("--endpoint b"),
+  );
   expect(await pasted(failures ?? "")).toContain("boom");
   expect(await pasted(retryAll ?? "")).toBe("evt_1  ready again\n");
 });

@@ -14,7 +14,8 @@ import { serveReceiver } from "../serve-requests.js";
 const testOnPostgres = testWith(hasPostgres);
 const NOW = Date.now();
 
-const exported = async (place: Place): Promise<CliRun> => callCli(["inbox", "export", ...place.args]);
+const exported = async (place: Place): Promise<CliRun> =>
+  callCli(["inbox", "export", ...place.args]);
 
 const imported = (place: Place, input: string, ...others: string[]): Promise<CliRun> =>
   callCli(["inbox", "import", ...place.args, ...others], { input });
@@ -46,9 +47,12 @@ const lineOf = ({ body, ...line }: Partial<Line> & { body?: Buffer }): Line => (
   ...line,
 });
 
-const textOf = (lines: readonly object[]): string => lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+const textOf = (lines: readonly object[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join("");
 
-const TEXT = fc.string({ unit: "grapheme-composite", maxLength: 40 }).map((text) => text.replaceAll("\0", "_"));
+const TEXT = fc
+  .string({ unit: "grapheme-composite", maxLength: 40 })
+  .map((text) => text.replaceAll("\0", "_"));
 const COUNT = fc.nat({ max: 25 });
 const MOMENT = fc.integer({ min: NOW - 1e10, max: NOW + 1e9 });
 /** What a store can hold. A lease is not moved as it is, so it has a test of its own. */
@@ -90,41 +94,49 @@ const LINES = fc
   )
   .map((events) =>
     events.map(({ body, isGone, headers, remoteAddress, ...event }) =>
-      // Without its payload an event has no headers, nor other facts of its delivery, nor a history.
+      // Without its payload an event has no headers, nor other facts of its delivery, nor a
+      // history.
       isGone && event.state === "done"
         ? { ...lineOf({ body }), ...event, bodyBase64: null, history: [] }
         : { ...lineOf({ body }), ...event, headers, remoteAddress },
     ),
   );
 
-const withoutSeq = (lines: readonly object[]): object[] => lines.map((line) => ({ ...line, seq: 1 }));
+const withoutSeq = (lines: readonly object[]): object[] =>
+  lines.map((line) => ({ ...line, seq: 1 }));
 
-testOnPostgres("events go to PostgreSQL and back field by field, and none is accepted again", async () => {
-  await fc.assert(
-    fc.asyncProperty(LINES, async (lines) => {
-      const places = [newFile(), newSchema(), newFile()];
-      let text = textOf(lines);
-      for (const place of places) {
-        expect(await imported(place, text, "--create", "--json")).toMatchObject({ exitCode: 0, stderr: "" });
-        const run = await exported(place);
-        expect(withoutSeq(ndjson(run))).toEqual(lines);
-        text = run.stdout;
-        const store = place.createStore();
-        await store.open({ endpoint: "default", clock: systemClock });
-        const accepts = lines.map(({ eventId, bodyBase64 }) =>
-          newEvent(eventId, { body: Buffer.from(bodyBase64 ?? "", "base64") }),
-        );
-        const results = (await commit(store, { accepts })).accepts;
-        await store.close("default");
-        expect(results.filter(({ status }) => status !== "duplicate")).toEqual([]);
-        for (const [index, result] of results.entries()) {
-          if (lines[index]?.bodyBase64 !== null) expect(result).toMatchObject({ sameBody: true });
+testOnPostgres(
+  "events go to PostgreSQL and back field by field, and none is accepted again",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(LINES, async (lines) => {
+        const places = [newFile(), newSchema(), newFile()];
+        let text = textOf(lines);
+        for (const place of places) {
+          expect(await imported(place, text, "--create", "--json")).toMatchObject({
+            exitCode: 0,
+            stderr: "",
+          });
+          const run = await exported(place);
+          expect(withoutSeq(ndjson(run))).toEqual(lines);
+          text = run.stdout;
+          const store = place.createStore();
+          await store.open({ endpoint: "default", clock: systemClock });
+          const accepts = lines.map(({ eventId, bodyBase64 }) =>
+            newEvent(eventId, { body: Buffer.from(bodyBase64 ?? "", "base64") }),
+          );
+          const results = (await commit(store, { accepts })).accepts;
+          await store.close("default");
+          expect(results.filter(({ status }) => status !== "duplicate")).toEqual([]);
+          for (const [index, result] of results.entries()) {
+            if (lines[index]?.bodyBase64 !== null) expect(result).toMatchObject({ sameBody: true });
+          }
         }
-      }
-    }),
-    { numRuns: 2, endOnFailure: true },
-  );
-});
+      }),
+      { numRuns: 2, endOnFailure: true },
+    );
+  },
+);
 
 describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
   const testHere = testWith(isThere);
@@ -133,7 +145,10 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
     "a receiver goes on where the old one stopped, and the lease of a killed one is a possible repeat",
     async () => {
       const from = newFile();
-      const eventOf = (eventId: string) => ({ eventId, body: JSON.stringify(signalEvent({ id: eventId })) });
+      const eventOf = (eventId: string) => ({
+        eventId,
+        body: JSON.stringify(signalEvent({ id: eventId })),
+      });
       await fill(from, [
         eventOf("evt_done"),
         { ...eventOf("evt_ready"), state: "ready" },
@@ -158,7 +173,9 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
           ["evt_leased", true],
         ]),
       );
-      expect(await callCli(["inbox", "retry", ...to.args, "evt_dead", "evt_discarded"])).toMatchObject({
+      expect(
+        await callCli(["inbox", "retry", ...to.args, "evt_dead", "evt_discarded"]),
+      ).toMatchObject({
         lines: [
           "evt_dead       ready again",
           "evt_discarded  not retried: its payload was deleted",
@@ -172,7 +189,9 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
   testHere("a second import changes nothing, and adds what the first did not have", async () => {
     const place = newPlace();
     const body = Buffer.from("{}");
-    const first = Array.from({ length: 1201 }, (_, index) => lineOf({ eventId: `evt_${index}`, body }));
+    const first = Array.from({ length: 1201 }, (_, index) =>
+      lineOf({ eventId: `evt_${index}`, body }),
+    );
     expect(await imported(place, textOf(first.slice(0, 700)), "--create")).toMatchObject({
       stdout: "imported 700 events; 0 were in the inbox already\n",
     });
@@ -189,7 +208,11 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
   testHere("a line of the version before other senders keeps its facts", async () => {
     const { subtype: _subtype, subject: _subject, sender: _sender, ...old } = lineOf({});
     const place = newPlace();
-    await imported(place, textOf([{ ...old, signalType: "price_drop", product: "acme" }]), "--create");
+    await imported(
+      place,
+      textOf([{ ...old, signalType: "price_drop", product: "acme" }]),
+      "--create",
+    );
     const wanted = { ...old, subtype: "price_drop", subject: "acme", sender: "signals" };
     expect(withoutSeq(ndjson(await exported(place)))).toEqual([wanted]);
   });
@@ -201,7 +224,10 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
     for (const [bad, says] of [
       ["tell-nobody", "line 3 is no event of `signalbox inbox export`\n"],
       [JSON.stringify({ ...good, state: "tell-nobody" }), "(see its state)"],
-      [JSON.stringify({ ...good, bodyBase64: "AAAA" }), "its bodyBase64 does not have the hash that is its bodyHash"],
+      [
+        JSON.stringify({ ...good, bodyBase64: "AAAA" }),
+        "its bodyBase64 does not have the hash that is its bodyHash",
+      ],
     ] as const) {
       const run = await imported(place, `${textOf([good, good])}${bad}\n`);
       expect(run).toMatchObject({ exitCode: 1, stdout: "" });

@@ -21,42 +21,50 @@ function onServer(): Pool {
 const inbox = (args: readonly string[], name: string, ...others: string[]): Promise<CliRun> =>
   callCli(["inbox", name, ...args, ...others]);
 
-testOnPostgres("an inbox that is not there is exit 3 with one line, and nothing is made", async () => {
-  const { args, schema } = newSchema();
-  const admin = onServer();
-  for (const name of ["ls", "stats", "export", "prune"]) {
-    const run = await inbox(args, name);
-    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-    expect(run.stderr).toMatch(/^signalbox inbox \w+: There is no inbox in the schema .*\. Pass the database .*\.\n$/);
-  }
-  const { rows } = await admin.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
-  expect(rows).toEqual([]);
-});
+testOnPostgres(
+  "an inbox that is not there is exit 3 with one line, and nothing is made",
+  async () => {
+    const { args, schema } = newSchema();
+    const admin = onServer();
+    for (const name of ["ls", "stats", "export", "prune"]) {
+      const run = await inbox(args, name);
+      expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+      expect(run.stderr).toMatch(
+        /^signalbox inbox \w+: There is no inbox in the schema .*\. Pass the database .*\.\n$/,
+      );
+    }
+    const { rows } = await admin.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
+    expect(rows).toEqual([]);
+  },
+);
 
-testOnPostgres("a role that may only read lists, shows, exports and counts, as on a standby", async () => {
-  const place = newSchema();
-  await fill(place, [{ eventId: "evt_done" }, { eventId: "evt_dead", state: "dead" }]);
-  const admin = onServer();
-  const roleName = `signalbox_${randomUUID()}`;
-  const role = quotedName(roleName);
-  const name = quotedName(place.schema);
-  await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role};
+testOnPostgres(
+  "a role that may only read lists, shows, exports and counts, as on a standby",
+  async () => {
+    const place = newSchema();
+    await fill(place, [{ eventId: "evt_done" }, { eventId: "evt_dead", state: "dead" }]);
+    const admin = onServer();
+    const roleName = `signalbox_${randomUUID()}`;
+    const role = quotedName(roleName);
+    const name = quotedName(place.schema);
+    await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role};
     GRANT SELECT ON ALL TABLES IN SCHEMA ${name} TO ${role}; GRANT SELECT ON ALL SEQUENCES IN SCHEMA ${name} TO ${role}`);
-  const url = `${POSTGRES_URL}?options=${encodeURIComponent(`-c role=${roleName} -c default_transaction_read_only=on`)}`;
-  const args = ["--db", url, ...place.args.slice(2)];
-  try {
-    expect(ndjson(await inbox(args, "ls", "--json"))).toHaveLength(2);
-    expect(ndjson(await inbox(args, "export"))).toHaveLength(2);
-    expect(await inbox(args, "show", "evt_dead", "--payload")).toMatchObject({ exitCode: 0 });
-    expect(ndjson(await inbox(args, "stats", "--json"))[0]).toMatchObject({ dead: 1, total: 2 });
-    expect(await inbox(args, "retry", "evt_dead")).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringMatching(/^signalbox inbox retry: .*(42501|25006).*\n$/),
-    });
-  } finally {
-    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
-  }
-});
+    const url = `${POSTGRES_URL}?options=${encodeURIComponent(`-c role=${roleName} -c default_transaction_read_only=on`)}`;
+    const args = ["--db", url, ...place.args.slice(2)];
+    try {
+      expect(ndjson(await inbox(args, "ls", "--json"))).toHaveLength(2);
+      expect(ndjson(await inbox(args, "export"))).toHaveLength(2);
+      expect(await inbox(args, "show", "evt_dead", "--payload")).toMatchObject({ exitCode: 0 });
+      expect(ndjson(await inbox(args, "stats", "--json"))[0]).toMatchObject({ dead: 1, total: 2 });
+      expect(await inbox(args, "retry", "evt_dead")).toMatchObject({
+        exitCode: 3,
+        stderr: expect.stringMatching(/^signalbox inbox retry: .*(42501|25006).*\n$/),
+      });
+    } finally {
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
+  },
+);
 
 testOnPostgres("a command is no owner: it frees no lease, and leaves no trace", async () => {
   const place = newSchema();
@@ -71,9 +79,16 @@ testOnPostgres("a command is no owner: it frees no lease, and leaves no trace", 
   // Leases of an owner that does not live are those that a receiver would free.
   await admin.query(`UPDATE ${name}.inbox SET owner = 99`);
   for (const command of ["ls", "stats", "export", "prune"]) await inbox(place.args, command);
-  expect(ndjson(await inbox(place.args, "ls", "--json"))[0]).toMatchObject({ state: "leased", crashes: 0 });
+  expect(ndjson(await inbox(place.args, "ls", "--json"))[0]).toMatchObject({
+    state: "leased",
+    crashes: 0,
+  });
   expect(await owners()).toEqual(before);
-  const tool = postgresStore({ connectionString: POSTGRES_URL, schema: place.schema, operator: true });
+  const tool = postgresStore({
+    connectionString: POSTGRES_URL,
+    schema: place.schema,
+    operator: true,
+  });
   await tool.open({ endpoint: "default", clock: systemClock });
   await expect(claim(tool)).rejects.toMatchObject({ code: "store_unsupported" });
   await tool.close("default");
@@ -116,5 +131,8 @@ test.each([
 
 test("--schema is refused for a file", async () => {
   const run = await callCli(["inbox", "ls", "--db", "signals.db", "--schema", "other"]);
-  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--schema needs a database") });
+  expect(run).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("--schema needs a database"),
+  });
 });

@@ -57,7 +57,9 @@ test("the page of a live inbox shows and moves its events, and its receiver does
     },
   });
   const deliver = async (id: string, name: "dead" | "handedOff"): Promise<void> => {
-    const ended = new Promise<void>((resolve) => receiver.on(name, ({ eventId }) => eventId === id && resolve()));
+    const ended = new Promise<void>((resolve) =>
+      receiver.on(name, ({ eventId }) => eventId === id && resolve()),
+    );
     const { headers, body } = signedDelivery(signalEvent("price_drop", { id }), { secret: SECRET });
     expect(await receiver.handle({ method: "POST", headers, body })).toMatchObject({ status: 200 });
     await ended;
@@ -68,7 +70,10 @@ test("the page of a live inbox shows and moves its events, and its receiver does
   expect(page.pid).not.toBe(process.pid);
   expect(new URL(page.url).hostname).toBe("127.0.0.1");
   const overview = async () => (await (await fetch(`${page.url}api/overview`)).json()) as Overview;
-  expect(await overview()).toMatchObject({ endpoints: [{ endpoint: "default" }], counts: { dead: 1, total: 1 } });
+  expect(await overview()).toMatchObject({
+    endpoints: [{ endpoint: "default" }],
+    counts: { dead: 1, total: 1 },
+  });
 
   // What the receiver takes while a page listens reaches the page.
   const stream = new AbortController();
@@ -88,7 +93,9 @@ test("the page of a live inbox shows and moves its events, and its receiver does
   );
   expect(await move(page.url, "replay", ["bad_1"])).toEqual({ outcomes: ["moved"] });
   await again;
-  const { events } = (await (await fetch(`${page.url}api/events?q=state:done`)).json()) as EventsAnswer;
+  const { events } = (await (
+    await fetch(`${page.url}api/events?q=state:done`)
+  ).json()) as EventsAnswer;
   expect(events.map(({ eventId }) => eventId)).toEqual(["good_1", "bad_1"]);
   expect(receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
 
@@ -102,7 +109,9 @@ test("the page of a live inbox shows and moves its events, and its receiver does
 test("a page of another name gets no answer, and Ctrl-C is 130", async () => {
   const page = await startServe("--db", await fillInbox([], "other"));
   const status = await new Promise((resolve, reject) => {
-    request(page.url, { headers: { Host: "signals.example" } }, (answer) => resolve(answer.resume().statusCode))
+    request(page.url, { headers: { Host: "signals.example" } }, (answer) =>
+      resolve(answer.resume().statusCode),
+    )
       .on("error", reject)
       .end();
   });

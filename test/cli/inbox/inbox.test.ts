@@ -79,8 +79,12 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "ls", "--type", "price_rise")).stderr).toBe("no event matches\n");
     expect(idsOf(await inbox(db, "ls", "--json", "--error", "queue … down"))).toEqual(["evt_dead"]);
     expect(idsOf(await inbox(db, "ls", "--json", "--before", "1d"))).toEqual(["evt_done"]);
-    expect(idsOf(await inbox(db, "ls", "--json", "--since", "1d", "--state", "ready"))).toEqual(["evt_ready"]);
-    expect((await inbox(db, "ls", "--since", "soon")).stderr).toContain("how long ago (30m, 2h, 7d)");
+    expect(idsOf(await inbox(db, "ls", "--json", "--since", "1d", "--state", "ready"))).toEqual([
+      "evt_ready",
+    ]);
+    expect((await inbox(db, "ls", "--since", "soon")).stderr).toContain(
+      "how long ago (30m, 2h, 7d)",
+    );
     const first = await inbox(db, "ls", "--json", "--limit", "3");
     expect(idsOf(first)).toEqual([HASH, "evt_dead", "evt_ready"]);
     expect(first.stderr).toBe("there are older events; for the next page add --after 2\n");
@@ -89,80 +93,115 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(second.stderr).toBe("");
   });
 
-  testHere("an event of another sender is shown with its sender, and the service's as before", async () => {
-    const headers = { "x-github-event": "issues", "x-hub-signature-256": "sha256=f00d" };
-    const received = { at: Date.now(), headers, signatureHeader: "x-hub-signature-256", backfilled: true } as const;
-    const facts = { subtype: "opened", subject: "octo/repo", sender: "github" };
-    const db = await filled([
-      { eventId: "evt_issue", type: "issues", ...facts, received, reason: NO_HANDLER },
-      { eventId: "evt_signal", subtype: "price_drop", subject: "acme" },
-    ]);
-    expect(cellsOf(await inbox(db, "ls"))).toEqual([
-      ["STATE", "TYPE", "ABOUT", "AGE", "ID"],
-      ["done", "price_drop", "acme", "0 s", "evt_signal"],
-      [
-        "done",
-        "github issues opened",
-        "octo/repo",
-        "0 s",
-        "evt_issue",
-        "ignored: no function of onEvent takes its type",
-      ],
-    ]);
-    for (const type of ["issues", "opened"])
-      expect(idsOf(await inbox(db, "ls", "--json", "--type", type))).toEqual(["evt_issue"]);
-    const issue = await inbox(db, "show", "evt_issue");
-    for (const row of [
-      /^subtype +opened$/m,
-      /^subject +octo\/repo$/m,
-      /^sender +github$/m,
-      /^marks +backfilled$/m,
-      /^result +ignored: no function of onEvent takes its type$/m,
-      /^x-hub-signature-256 +not shown$/m,
-    ]) {
-      expect(issue.stdout).toMatch(row);
-    }
-    expect(issue.stdout).not.toMatch(/last error|no_handler/);
-    const signal = (await inbox(db, "show", "evt_signal")).stdout;
-    expect(signal).toMatch(/^signal type +price_drop\nproduct +acme\nendpoint/m);
-    for (const words of [["export"], ["show", "evt_issue", "--json"]])
-      expect((await inbox(db, ...words)).stdout).not.toContain("f00d");
-  });
+  testHere(
+    "an event of another sender is shown with its sender, and the service's as before",
+    async () => {
+      const headers = { "x-github-event": "issues", "x-hub-signature-256": "sha256=f00d" };
+      const received = {
+        at: Date.now(),
+        headers,
+        signatureHeader: "x-hub-signature-256",
+        backfilled: true,
+      } as const;
+      const facts = { subtype: "opened", subject: "octo/repo", sender: "github" };
+      const db = await filled([
+        { eventId: "evt_issue", type: "issues", ...facts, received, reason: NO_HANDLER },
+        { eventId: "evt_signal", subtype: "price_drop", subject: "acme" },
+      ]);
+      expect(cellsOf(await inbox(db, "ls"))).toEqual([
+        ["STATE", "TYPE", "ABOUT", "AGE", "ID"],
+        ["done", "price_drop", "acme", "0 s", "evt_signal"],
+        [
+          "done",
+          "github issues opened",
+          "octo/repo",
+          "0 s",
+          "evt_issue",
+          "ignored: no function of onEvent takes its type",
+        ],
+      ]);
+      for (const type of ["issues", "opened"])
+        expect(idsOf(await inbox(db, "ls", "--json", "--type", type))).toEqual(["evt_issue"]);
+      const issue = await inbox(db, "show", "evt_issue");
+      for (const row of [
+        /^subtype +opened$/m,
+        /^subject +octo\/repo$/m,
+        /^sender +github$/m,
+        /^marks +backfilled$/m,
+        /^result +ignored: no function of onEvent takes its type$/m,
+        /^x-hub-signature-256 +not shown$/m,
+      ]) {
+        expect(issue.stdout).toMatch(row);
+      }
+      expect(issue.stdout).not.toMatch(/last error|no_handler/);
+      const signal = (await inbox(db, "show", "evt_signal")).stdout;
+      expect(signal).toMatch(/^signal type +price_drop\nproduct +acme\nendpoint/m);
+      for (const words of [["export"], ["show", "evt_issue", "--json"]])
+        expect((await inbox(db, ...words)).stdout).not.toContain("f00d");
+    },
+  );
 
   testHere("retry reads a quarantined event as its sender does", async () => {
-    const received = { at: Date.now(), headers: { "x-github-event": "issues", "x-github-delivery": "evt_1" } };
+    const received = {
+      at: Date.now(),
+      headers: { "x-github-event": "issues", "x-github-delivery": "evt_1" },
+    };
     const body = JSON.stringify({ action: "opened", repository: { full_name: "octo/repo" } });
     const db = await filled([
-      { eventId: HASH, type: "", sender: "github", received, body, state: "quarantined", reason: "not_json" },
+      {
+        eventId: HASH,
+        type: "",
+        sender: "github",
+        received,
+        body,
+        state: "quarantined",
+        reason: "not_json",
+      },
     ]);
     expect(await inbox(db, "retry", HASH)).toMatchObject({ exitCode: 0 });
-    const facts = { type: "issues", subtype: "opened", subject: "octo/repo", sender: "github", state: "ready" };
+    const facts = {
+      type: "issues",
+      subtype: "opened",
+      subject: "octo/repo",
+      sender: "github",
+      state: "ready",
+    };
     expect(ndjson(await inbox(db, "show", "evt_1", "--json"))).toMatchObject([facts]);
   });
 
   testHere("an empty list says why it is empty", async () => {
     const db = await filled([{ eventId: "evt_1" }], "orders");
-    expect((await inbox(db, "ls", "--endpoint", "orders", "--state", "dead")).stderr).toBe("no event is dead\n");
+    expect((await inbox(db, "ls", "--endpoint", "orders", "--state", "dead")).stderr).toBe(
+      "no event is dead\n",
+    );
     expect(idsOf(await inbox(db, "ls", "--endpoint", "orders", "--json"))).toEqual(["evt_1"]);
   });
 
-  testHere("show prints where an event stands, its last error, and its payload on demand", async () => {
-    const db = await mixedInbox();
-    const { stdout } = await inbox(db, "show", "evt_dead");
-    expect(stdout).toMatch(/^id +evt_dead$/m);
-    expect(stdout).toMatch(/^state +dead$/m);
-    expect(stdout).toMatch(/^last error +the queue is down$/m);
-    expect(stdout).toMatch(/^content-type +application\/json$/m);
-    expect(stdout).not.toMatch(/evidence_summary/);
-    const args = ["inbox", "show", "evt_dead", ...db];
-    const narrow = (await callCli([...args, "--payload"], { columns: 60 })).stdout;
-    const payload = JSON.parse(narrow.slice(narrow.indexOf("\n\n"))) as Signal;
-    expect(payload.data.evidence_summary.length).toBeGreaterThan(60);
-    expect((await inbox(db, "show", "default/evt_dead")).stdout).toMatch(/^id +evt_dead$/m);
-    expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(new RegExp(`^id +${HASH}$`, "m"));
-    const unknown = await inbox(db, "show", "evt_no");
-    expect([unknown.exitCode, unknown.stderr]).toEqual([1, expect.stringContaining("no event evt_no in this inbox")]);
-  });
+  testHere(
+    "show prints where an event stands, its last error, and its payload on demand",
+    async () => {
+      const db = await mixedInbox();
+      const { stdout } = await inbox(db, "show", "evt_dead");
+      expect(stdout).toMatch(/^id +evt_dead$/m);
+      expect(stdout).toMatch(/^state +dead$/m);
+      expect(stdout).toMatch(/^last error +the queue is down$/m);
+      expect(stdout).toMatch(/^content-type +application\/json$/m);
+      expect(stdout).not.toMatch(/evidence_summary/);
+      const args = ["inbox", "show", "evt_dead", ...db];
+      const narrow = (await callCli([...args, "--payload"], { columns: 60 })).stdout;
+      const payload = JSON.parse(narrow.slice(narrow.indexOf("\n\n"))) as Signal;
+      expect(payload.data.evidence_summary.length).toBeGreaterThan(60);
+      expect((await inbox(db, "show", "default/evt_dead")).stdout).toMatch(/^id +evt_dead$/m);
+      expect((await inbox(db, "show", HASH.slice(0, 23))).stdout).toMatch(
+        new RegExp(`^id +${HASH}$`, "m"),
+      );
+      const unknown = await inbox(db, "show", "evt_no");
+      expect([unknown.exitCode, unknown.stderr]).toEqual([
+        1,
+        expect.stringContaining("no event evt_no in this inbox"),
+      ]);
+    },
+  );
 
   testHere(
     "show prints an error with its stack and each earlier step on lines of their own, and ls the first line",
@@ -192,49 +231,69 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect((await inbox(db, "show", HASH, "--payload")).stdout).toContain(LATIN_1.toString("hex"));
   });
 
-  testHere("retry prints the outcome of each id, and one that was not moved is exit 1", async () => {
-    const db = await mixedInbox();
-    const run = await inbox(db, "retry", "evt_dead", "evt_done", "evt_ready", "evt_no", HASH);
-    expect(run.exitCode).toBe(1);
-    expect(cellsOf(run)).toEqual([
-      ["evt_dead", "ready again"],
-      ["evt_done", "ready again"],
-      ["evt_ready", "due now"],
-      ["evt_no", "not found"],
-      [HASH.slice(0, 23), expect.stringMatching(/^not retried: /)],
-      ["3 retried, 2 not retried"],
-    ]);
-    expect(await stateOf(db, "evt_dead")).toBe("ready");
-  });
+  testHere(
+    "retry prints the outcome of each id, and one that was not moved is exit 1",
+    async () => {
+      const db = await mixedInbox();
+      const run = await inbox(db, "retry", "evt_dead", "evt_done", "evt_ready", "evt_no", HASH);
+      expect(run.exitCode).toBe(1);
+      expect(cellsOf(run)).toEqual([
+        ["evt_dead", "ready again"],
+        ["evt_done", "ready again"],
+        ["evt_ready", "due now"],
+        ["evt_no", "not found"],
+        [HASH.slice(0, 23), expect.stringMatching(/^not retried: /)],
+        ["3 retried, 2 not retried"],
+      ]);
+      expect(await stateOf(db, "evt_dead")).toBe("ready");
+    },
+  );
 
-  testHere("failures groups what fails, and retry takes a group, whether it waits or is dead", async () => {
-    const failed = (eventId: string, over: object) => ({ eventId, subject: `product-${eventId}`, ...over });
-    const db = await filled([
-      failed("evt_1", { state: "dead", reason: "Error: connect 10.0.0.1 for product-evt_1\n    at f (a.js:1)" }),
-      failed("evt_2", { state: "failing", reason: "Error: connect 10.0.0.2 for product-evt_2" }),
-      failed("evt_3", { state: "dead", reason: "TypeError: no tenant" }),
-    ]);
-    const error = "Error: connect … for …";
-    expect(ndjson(await inbox(db, "failures", "--json"))).toMatchObject([
-      { error, count: 2, waiting: 1, dead: 1, subjectCount: 2, eventIds: ["evt_2", "evt_1"] },
-      { error: "TypeError: no tenant", count: 1, subjects: ["product-evt_3"] },
-    ]);
-    const printed = await inbox(db, "failures", "--limit", "1");
-    expect(printed.stdout).toMatch(
-      /^ +2 +Error: connect … for …\n.*1 waiting; 1 dead;.*\n.*retry --error 'Error: connect … for …'/,
-    );
-    expect(printed.stderr).toContain("1 other error");
-    const retried = await inbox(db, "retry", "--error", error);
-    expect(cellsOf(retried)).toEqual([["evt_2", "due now"], ["evt_1", "ready again"], ["2 retried, 0 not retried"]]);
-    expect(retried.stderr).toContain("no receiver has this inbox open");
-  });
+  testHere(
+    "failures groups what fails, and retry takes a group, whether it waits or is dead",
+    async () => {
+      const failed = (eventId: string, over: object) => ({
+        eventId,
+        subject: `product-${eventId}`,
+        ...over,
+      });
+      const db = await filled([
+        failed("evt_1", {
+          state: "dead",
+          reason: "Error: connect 10.0.0.1 for product-evt_1\n    at f (a.js:1)",
+        }),
+        failed("evt_2", { state: "failing", reason: "Error: connect 10.0.0.2 for product-evt_2" }),
+        failed("evt_3", { state: "dead", reason: "TypeError: no tenant" }),
+      ]);
+      const error = "Error: connect … for …";
+      expect(ndjson(await inbox(db, "failures", "--json"))).toMatchObject([
+        { error, count: 2, waiting: 1, dead: 1, subjectCount: 2, eventIds: ["evt_2", "evt_1"] },
+        { error: "TypeError: no tenant", count: 1, subjects: ["product-evt_3"] },
+      ]);
+      const printed = await inbox(db, "failures", "--limit", "1");
+      expect(printed.stdout).toMatch(
+        /^ +2 +Error: connect … for …\n.*1 waiting; 1 dead;.*\n.*retry --error 'Error: connect … for …'/,
+      );
+      expect(printed.stderr).toContain("1 other error");
+      const retried = await inbox(db, "retry", "--error", error);
+      expect(cellsOf(retried)).toEqual([
+        ["evt_2", "due now"],
+        ["evt_1", "ready again"],
+        ["2 retried, 0 not retried"],
+      ]);
+      expect(retried.stderr).toContain("no receiver has this inbox open");
+    },
+  );
 
   testHere("retry --all-dead moves what is dead and nothing else", async () => {
     const db = await mixedInbox();
     const run = await inbox(db, "retry", "--all-dead", "--json");
     expect(run.exitCode).toBe(0);
     expect(rowsOf(run)).toEqual([{ endpoint: "default", eventId: "evt_dead", outcome: "moved" }]);
-    expect(await inbox(db, "retry", "--state", "dead")).toMatchObject({ exitCode: 0, stderr: "no event is dead\n" });
+    expect(await inbox(db, "retry", "--state", "dead")).toMatchObject({
+      exitCode: 0,
+      stderr: "no event is dead\n",
+    });
   });
 
   testHere("retry --state quarantined gives an event that is usable now its real id", async () => {
@@ -242,7 +301,13 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     const body = JSON.stringify(event);
     const db = await filled([
       { eventId: HASH, type: "", state: "quarantined", body, reason: "data_invalid" },
-      { eventId: `sha256:${"cd".repeat(32)}`, type: "", state: "quarantined", body, reason: "data_invalid" },
+      {
+        eventId: `sha256:${"cd".repeat(32)}`,
+        type: "",
+        state: "quarantined",
+        body,
+        reason: "data_invalid",
+      },
     ]);
     const run = await inbox(db, "retry", "--state", "quarantined", "--json");
     expect(rowsOf(run).map((row) => row["outcome"])).toEqual(["moved", "duplicate"]);
@@ -250,30 +315,50 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(await stateOf(db, event.id)).toBe("ready");
   });
 
-  testHere("discard drops the payload and keeps the id, for named ids or for all with --yes", async () => {
-    const db = await mixedInbox();
-    expect(await inbox(db, "discard", "--all-dead")).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(await stateOf(db, "evt_dead")).toBe("dead");
-    expect(await inbox(db, "discard", "--all-dead", "--yes")).toMatchObject({
-      exitCode: 0,
-      stdout: "evt_dead  discarded\n",
-    });
-    expect(await inbox(db, "discard", HASH, "evt_ready")).toMatchObject({ exitCode: 1 });
-    expect((await inbox(db, "show", "evt_dead", "--payload")).stdout).toContain("The payload was deleted");
-    expect(await inbox(db, "show", "evt_dead", "--raw")).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(await inbox(db, "retry", "evt_dead")).toMatchObject({
-      exitCode: 1,
-      stdout: "evt_dead  not retried: its payload was deleted\n",
-    });
-  });
+  testHere(
+    "discard drops the payload and keeps the id, for named ids or for all with --yes",
+    async () => {
+      const db = await mixedInbox();
+      expect(await inbox(db, "discard", "--all-dead")).toMatchObject({ exitCode: 2, stdout: "" });
+      expect(await stateOf(db, "evt_dead")).toBe("dead");
+      expect(await inbox(db, "discard", "--all-dead", "--yes")).toMatchObject({
+        exitCode: 0,
+        stdout: "evt_dead  discarded\n",
+      });
+      expect(await inbox(db, "discard", HASH, "evt_ready")).toMatchObject({ exitCode: 1 });
+      expect((await inbox(db, "show", "evt_dead", "--payload")).stdout).toContain(
+        "The payload was deleted",
+      );
+      expect(await inbox(db, "show", "evt_dead", "--raw")).toMatchObject({
+        exitCode: 1,
+        stdout: "",
+      });
+      expect(await inbox(db, "retry", "evt_dead")).toMatchObject({
+        exitCode: 1,
+        stdout: "evt_dead  not retried: its payload was deleted\n",
+      });
+    },
+  );
 
   testHere("export writes every event with its bytes, page by page", async () => {
-    const many = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, body: `{"n":${index}}` }));
-    const db = await filled([...many, { eventId: HASH, state: "quarantined", body: LATIN_1, reason: "not_utf8" }]);
+    const many = Array.from({ length: 1201 }, (_, index) => ({
+      eventId: `evt_${index}`,
+      body: `{"n":${index}}`,
+    }));
+    const db = await filled([
+      ...many,
+      { eventId: HASH, state: "quarantined", body: LATIN_1, reason: "not_utf8" },
+    ]);
     const rows = ndjson(await inbox(db, "export"));
-    expect(rows.map((row) => row["eventId"])).toEqual([...many.map(({ eventId }) => eventId), HASH]);
+    expect(rows.map((row) => row["eventId"])).toEqual([
+      ...many.map(({ eventId }) => eventId),
+      HASH,
+    ]);
     expect(Buffer.from(rows.at(-1)?.["bodyBase64"] as string, "base64")).toEqual(LATIN_1);
-    expect(rows[0]).toMatchObject({ headers: { "content-type": "application/json" }, state: "done" });
+    expect(rows[0]).toMatchObject({
+      headers: { "content-type": "application/json" },
+      state: "done",
+    });
     expect(idsOf(await inbox(db, "export", "--state", "quarantined"))).toEqual([HASH]);
     // As many as one read of `ls` gives: the note needs another one.
     expect((await inbox(db, "ls", "--limit", "500")).stderr).toMatch(
@@ -283,7 +368,11 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
 
   testHere("no command tells a signature", async () => {
     const db = await mixedInbox();
-    for (const words of [["export"], ["show", "evt_dead"], ["show", "evt_dead", "--json", "--payload"]]) {
+    for (const words of [
+      ["export"],
+      ["show", "evt_dead"],
+      ["show", "evt_dead", "--json", "--payload"],
+    ]) {
       const { stdout } = await inbox(db, ...words);
       expect(stdout).toContain("content-type");
       expect(stdout).not.toContain("v1=");
@@ -291,7 +380,10 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
   });
 
   testHere("prune forgets what is old and done, all of it, and nothing else", async () => {
-    const old = Array.from({ length: 1201 }, (_, index) => ({ eventId: `evt_${index}`, ageDays: 40 }));
+    const old = Array.from({ length: 1201 }, (_, index) => ({
+      eventId: `evt_${index}`,
+      ageDays: 40,
+    }));
     const db = await filled([
       ...old,
       { eventId: "evt_week", ageDays: 8 },
@@ -303,10 +395,15 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       exitCode: 0,
       stdout: "deleted 1202 payloads and 1201 ids\n",
     });
-    expect(idsOf(await inbox(db, "ls", "--json"))).toEqual(["evt_waits", "evt_held", "evt_new", "evt_week"]);
-    expect(ndjson(await inbox(db, "prune", "--json", "--key-days", "7", "--payload-days", "0.5"))).toEqual([
-      { endpoint: "default", payloads: 0, keys: 1 },
+    expect(idsOf(await inbox(db, "ls", "--json"))).toEqual([
+      "evt_waits",
+      "evt_held",
+      "evt_new",
+      "evt_week",
     ]);
+    expect(
+      ndjson(await inbox(db, "prune", "--json", "--key-days", "7", "--payload-days", "0.5")),
+    ).toEqual([{ endpoint: "default", payloads: 0, keys: 1 }]);
   });
 
   testHere("stats says what is wrong in a sentence, and counts the states", async () => {
@@ -319,7 +416,11 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       ["ENDPOINT", "READY", "LEASED", "DONE", "DEAD", "QUARANTINED"],
       ["default", "1", "0", "1", "1", "1"],
     ]);
-    expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({ endpoint: "default", ready: 1, total: 4 });
+    expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({
+      endpoint: "default",
+      ready: 1,
+      total: 4,
+    });
   });
 
   testHere("a retried event of a running receiver is handed off by it", async () => {
@@ -380,7 +481,9 @@ test("a payload that is nested too deep for JSON.stringify is shown as it came",
 
 test("a reader that goes away (| head) ends an export without a word", async () => {
   const body = "x".repeat(20_000);
-  const db = await fillInbox(Array.from({ length: 1000 }, (_, index) => ({ eventId: `evt_${index}`, body })));
+  const db = await fillInbox(
+    Array.from({ length: 1000 }, (_, index) => ({ eventId: `evt_${index}`, body })),
+  );
   const child = startCli(["inbox", "export", "--db", db]);
   const outcome = outcomeOf(child);
   child.stdout?.once("data", () => child.stdout?.destroy());

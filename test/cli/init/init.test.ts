@@ -12,7 +12,11 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { approveBuilds, nodesFor, type ApprovableManifest } from "../../../src/cli/init/package-manager.js";
+import {
+  approveBuilds,
+  nodesFor,
+  type ApprovableManifest,
+} from "../../../src/cli/init/package-manager.js";
 import { installedFrom } from "../../../src/cli/init/signalbox-spec.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/sender-names.js";
 import * as senders from "../../../src/kit/senders/index.js";
@@ -78,7 +82,14 @@ test("--json is one document that lists what was written, and stdout has nothing
     nextSteps: [expect.stringMatching(/^cd .*my-receiver$/), "npm install", "npm run dev"],
   });
   expect(made.files).toEqual(filesIn(directory));
-  const some = [".gitignore", ".env", ".github/workflows/ci.yml", "Dockerfile", "compose.yaml", "src/main.ts"];
+  const some = [
+    ".gitignore",
+    ".env",
+    ".github/workflows/ci.yml",
+    "Dockerfile",
+    "compose.yaml",
+    "src/main.ts",
+  ];
   expect(made.files).toEqual(expect.arrayContaining(some));
   expect(made.files.filter((path) => path.includes("_gitignore"))).toEqual([]);
   expect(existsSync(join(directory, ".git"))).toBe(false);
@@ -93,20 +104,30 @@ test("each receiver gets a secret of its own, in a file that git, Docker and oth
   const [one, two] = [await makeNew(), await makeNew()];
   expect(one.read("signals.secret")).toMatch(/^whsec_local_\w{20,}\n$/);
   expect(one.read("signals.secret")).not.toBe(two.read("signals.secret"));
-  for (const file of [".gitignore", ".dockerignore"]) expect(one.read(file)).toMatch(/^\*\.secret\*?$/m);
+  for (const file of [".gitignore", ".dockerignore"])
+    expect(one.read(file)).toMatch(/^\*\.secret\*?$/m);
   expect(one.read(".gitignore")).toMatch(/^\.env$/m);
   expect(one.read(".env")).toBe(one.read(".env.example"));
   if (process.platform === "win32") return;
-  for (const name of [".env", "signals.secret"]) expect(statSync(join(one.directory, name)).mode & 0o077).toBe(0);
+  for (const name of [".env", "signals.secret"])
+    expect(statSync(join(one.directory, name)).mode & 0o077).toBe(0);
 });
 
 test("nothing of a template is left unfilled", async () => {
   const unfilled = /\{\{\w|signal-receiver|^\W*(if|end) (sqlite|postgres|docker|signals|sender)\b/m;
-  for (const starter of ["express", "bullmq", "hono", "express --store postgres", "bullmq --store postgres"]) {
+  for (const starter of [
+    "express",
+    "bullmq",
+    "hono",
+    "express --store postgres",
+    "bullmq --store postgres",
+  ]) {
     const { files, read } = await makeNew("--template", ...starter.split(" "));
     expect(files.filter((path) => unfilled.test(read(path)))).toEqual([]);
     // Only `--sender` writes these.
-    expect(files.filter((path) => /signalbox\/senders|onEvent|WEBHOOK_SECRET/.test(read(path)))).toEqual([]);
+    expect(
+      files.filter((path) => /signalbox\/senders|onEvent|WEBHOOK_SECRET/.test(read(path))),
+    ).toEqual([]);
   }
 });
 
@@ -118,7 +139,14 @@ const SENDER_STARTERS = SENDER_NAMES.flatMap((sender) => [
 test.each(SENDER_STARTERS)(
   "--sender %s, with %s and %s: all names are of the sender, and nothing is left of the service's signals",
   async (sender, template, store) => {
-    const { files, read } = await makeNew("--sender", sender, "--template", template, "--store", store);
+    const { files, read } = await makeNew(
+      "--sender",
+      sender,
+      "--template",
+      template,
+      "--store",
+      store,
+    );
     const foreign =
       /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\bif (sqlite|postgres|docker|sender)\b/i;
     const left = files.filter(
@@ -128,7 +156,8 @@ test.each(SENDER_STARTERS)(
     expect(files).not.toContain("src/on-signal.ts");
     const all = files.map(read).join("\n");
     const main = read("src/main.ts");
-    const [, factory = "", given, endpoint] = /^ {4}sender: (\w+)\((.*)\),\n {4}endpoint: "(.+)",$/m.exec(main) ?? [];
+    const [, factory = "", given, endpoint] =
+      /^ {4}sender: (\w+)\((.*)\),\n {4}endpoint: "(.+)",$/m.exec(main) ?? [];
     expect(endpoint).toBe(sender);
     expect(factory.toLowerCase()).toBe(sender.replace("-", ""));
     expect(senders).toHaveProperty(factory);
@@ -143,7 +172,9 @@ test.each(SENDER_STARTERS)(
     ]);
     expect(read("README.md")).toMatch(/\]\(https:\/\/[^)]+\), add\n`https:/);
     // Each variable that the code reads is checked, listed, explained and set.
-    const used = new Set([...all.matchAll(/config\.(\w*(?:WEBHOOK_SECRET|URL|TOKEN))/g)].map(([, name = ""]) => name));
+    const used = new Set(
+      [...all.matchAll(/config\.(\w*(?:WEBHOOK_SECRET|URL|TOKEN))/g)].map(([, name = ""]) => name),
+    );
     expect(used.size).toBe(given === "" ? 1 : 2);
     for (const name of used) {
       expect(read("src/config.ts")).toContain(`  ${name}: z.string(`);
@@ -159,10 +190,13 @@ test("the made-up secret of a starter for a sender is in its private .env alone"
   const secret = /^STRIPE_WEBHOOK_SECRET=(whsec_[\w+/]{32})$/m.exec(one.read(".env"))?.[1] ?? "";
   expect(secret).not.toBe("");
   for (const { files, read } of [one, two]) {
-    expect(files.filter((path) => read(path).includes(secret))).toEqual(read === one.read ? [".env"] : []);
+    expect(files.filter((path) => read(path).includes(secret))).toEqual(
+      read === one.read ? [".env"] : [],
+    );
   }
   expect(one.files).not.toContain("signals.secret");
-  if (process.platform !== "win32") expect(statSync(join(one.directory, ".env")).mode & 0o077).toBe(0);
+  if (process.platform !== "win32")
+    expect(statSync(join(one.directory, ".env")).mode & 0o077).toBe(0);
 });
 
 test.each(["express", "bullmq"])(
@@ -170,11 +204,16 @@ test.each(["express", "bullmq"])(
   async (template) => {
     const args = [join(tempFiles(), "my-app.2"), "--template", template, "--store", "postgres"];
     const { directory, files, needs, read } = await make(args);
-    const left = files.filter((path) => /(?<!better-)sqlite(?!3)|INBOX_PATH|signals\.db/i.test(read(path)));
+    const left = files.filter((path) =>
+      /(?<!better-)sqlite(?!3)|INBOX_PATH|signals\.db/i.test(read(path)),
+    );
     expect(left).toEqual([]);
     expect(read("src/store.ts")).toContain('schema: "signalbox_my_app_2"');
-    for (const path of [".env.example", "compose.yaml", "README.md"]) expect(read(path)).toContain("DATABASE_URL");
-    expect(jsonIn(directory, "package.json")).toMatchObject({ dependencies: { pg: expect.any(String) } });
+    for (const path of [".env.example", "compose.yaml", "README.md"])
+      expect(read(path)).toContain("DATABASE_URL");
+    expect(jsonIn(directory, "package.json")).toMatchObject({
+      dependencies: { pg: expect.any(String) },
+    });
     expect(serviceIn(read("compose.yaml"), "postgres")).toContain("image: postgres:");
     expect(serviceIn(read("compose.yaml"), "receiver")).toMatch(/depends_on:\n +postgres:\n/);
     expect(read("Dockerfile").match(/^FROM .*|--omit=\w+/gm)).toEqual([
@@ -207,50 +246,70 @@ test("in containers the worker gets the variables that it reads, and no signing 
   expect(serviceIn(read("compose.yaml"), "receiver")).toMatch(/env_file:\n +- path: \.env$/m);
 });
 
-test.each(["npm", "pnpm"])("what the Dockerfile copies is there, with %s", async (packageManager) => {
-  const { files, read } = await makeNew("--package-manager", packageManager);
-  const lines = read("Dockerfile").split("\n");
-  const lockFiles = new Set(["package-lock.json", "pnpm-lock.yaml"]);
-  const copied = lines.flatMap((line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(" ") ?? []);
-  const isThere = (name: string): boolean => files.some((path) => path === name || path.startsWith(`${name}/`));
-  expect(copied.filter((name) => !lockFiles.has(name) && !isThere(name.replace("./", "")))).toEqual([]);
-  expect(copied.filter((name) => lockFiles.has(name))).toHaveLength(1);
-  const ignored = read(".dockerignore").split("\n");
-  expect(copied.filter((name) => ignored.includes(name))).toEqual([]);
-  // A secret is in no layer, nobody is root, and Node itself gets the signals.
-  expect(ignored).toContain(".env");
-  expect(lines.filter((line) => /^(USER|CMD|VOLUME)/.test(line))).toEqual([
-    "VOLUME /data",
-    "USER node",
-    'CMD ["node", "dist/main.js"]',
-  ]);
-  expect(isThere("src/main.ts")).toBe(true);
-});
+test.each(["npm", "pnpm"])(
+  "what the Dockerfile copies is there, with %s",
+  async (packageManager) => {
+    const { files, read } = await makeNew("--package-manager", packageManager);
+    const lines = read("Dockerfile").split("\n");
+    const lockFiles = new Set(["package-lock.json", "pnpm-lock.yaml"]);
+    const copied = lines.flatMap(
+      (line) => /^COPY (?!--from)(.+) \S+$/.exec(line)?.[1]?.split(" ") ?? [],
+    );
+    const isThere = (name: string): boolean =>
+      files.some((path) => path === name || path.startsWith(`${name}/`));
+    expect(
+      copied.filter((name) => !lockFiles.has(name) && !isThere(name.replace("./", ""))),
+    ).toEqual([]);
+    expect(copied.filter((name) => lockFiles.has(name))).toHaveLength(1);
+    const ignored = read(".dockerignore").split("\n");
+    expect(copied.filter((name) => ignored.includes(name))).toEqual([]);
+    // A secret is in no layer, nobody is root, and Node itself gets the signals.
+    expect(ignored).toContain(".env");
+    expect(lines.filter((line) => /^(USER|CMD|VOLUME)/.test(line))).toEqual([
+      "VOLUME /data",
+      "USER node",
+      'CMD ["node", "dist/main.js"]',
+    ]);
+    expect(isThere("src/main.ts")).toBe(true);
+  },
+);
 
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /name the new folder/],
   [["a", "--template", "fastify"], /'fastify' is invalid. Allowed choices are express, bullmq/],
-  [["a", "--sender", "carrier-pigeon"], /'carrier-pigeon' is invalid. Allowed choices are .*stripe/],
+  [
+    ["a", "--sender", "carrier-pigeon"],
+    /'carrier-pigeon' is invalid. Allowed choices are .*stripe/,
+  ],
   [
     ["a", "--sender", "stripe", "--template", "bullmq"],
     /--sender works with --template express or hono, not with bullmq/,
   ],
-  [["--sender", "stripe", "--template", "add-on"], /--sender works with --template express or hono, not with add-on/],
+  [
+    ["--sender", "stripe", "--template", "add-on"],
+    /--sender works with --template express or hono, not with add-on/,
+  ],
   [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
-  [["a", "--signalbox", "./no-such.tgz"], /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/],
+  [
+    ["a", "--signalbox", "./no-such.tgz"],
+    /--signalbox \.\/no-such\.tgz: there is no such tarball or folder/,
+  ],
   [["package.json"], /package\.json is a file: name a folder/],
   [["src"], /src is not empty: name another folder, or give --force/],
 ];
 
-test.each(WRONG)("wrong use is one line that says what to type, and writes nothing: %j", async (args, says) => {
-  const before = filesIn(join(REPOSITORY, "src"));
-  const run = await callCli(["init", ...args, ...FILES_ONLY]);
-  expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-  expect(run.stderr).toMatch(says);
-  expect(run.stderr).toMatch(/^signalbox init: .+\n$/);
-  expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
-  expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
-});
+test.each(WRONG)(
+  "wrong use is one line that says what to type, and writes nothing: %j",
+  async (args, says) => {
+    const before = filesIn(join(REPOSITORY, "src"));
+    const run = await callCli(["init", ...args, ...FILES_ONLY]);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr).toMatch(/^signalbox init: .+\n$/);
+    expect(filesIn(join(REPOSITORY, "src"))).toEqual(before);
+    expect(existsSync(join(REPOSITORY, "a"))).toBe(false);
+  },
+);
 
 test("bullmq: what it needs, and the worker, are among the steps", async () => {
   const made = await makeNew("--template", "bullmq", "--package-manager", "pnpm");
@@ -267,18 +326,28 @@ test.each([
   ["pnpm-workspace.yaml", "packages: [packages/*]\n", true],
   ["package.json", '{"dependencies":{"@a/\\"workspaces\\"":"1"}}', false],
   ["package.json/is-a-folder", "", false],
-])("a workspace above gets no second repository, and a note: %s %s", async (name, text, isWorkspace) => {
-  const directory = join(tempFiles({ [name]: text }), "packages", "recv");
-  const { notes } = await make([directory, "--signalbox", "1.0.0"]);
-  expect(notes).toEqual(isWorkspace ? [expect.stringContaining("inside a workspace")] : []);
-});
+])(
+  "a workspace above gets no second repository, and a note: %s %s",
+  async (name, text, isWorkspace) => {
+    const directory = join(tempFiles({ [name]: text }), "packages", "recv");
+    const { notes } = await make([directory, "--signalbox", "1.0.0"]);
+    expect(notes).toEqual(isWorkspace ? [expect.stringContaining("inside a workspace")] : []);
+  },
+);
 
 test("a folder with only a repository counts as empty", async () => {
-  expect((await make([tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" })])).files).toContain("package.json");
+  expect((await make([tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" })])).files).toContain(
+    "package.json",
+  );
 });
 
 test("--force replaces files of the same name, says which, and touches no other and no secret", async () => {
-  const mine = { "README.md": "mine", "notes.txt": "mine", ".env": "KEY=mine\n", "signals.secret": "whsec_mine\n" };
+  const mine = {
+    "README.md": "mine",
+    "notes.txt": "mine",
+    ".env": "KEY=mine\n",
+    "signals.secret": "whsec_mine\n",
+  };
   const folder = tempFiles(mine);
   const { files, replaced, notes } = await make([folder, "--force"]);
   expect(replaced).toEqual(["README.md"]);
@@ -296,19 +365,28 @@ test.each([
   ["src", "folder"],
   // Where the template has a folder there is a file, which comes late in the order of paths.
   ["test", null],
-])("--force writes through no link, and all is as it was when a file cannot be written: %s", async (name, target) => {
-  const elsewhere = tempFiles({ "mine.md": "mine", "folder/main.ts": "mine" });
-  const folder = tempFiles({ "compose.yaml": "mine", ...(target === null && { [name]: "a file" }) });
-  if (target !== null) symlinkSync(join(elsewhere, target), join(folder, name));
-  const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(/^signalbox init: cannot write .* \(.+\); all changes were undone\n$/);
-  expect(readdirSync(folder).sort()).toEqual([name, "compose.yaml"].sort());
-  if (target !== null) expect(readlinkSync(join(folder, name))).toBe(join(elsewhere, target));
-  expect(readFileSync(join(folder, "compose.yaml"), "utf8")).toBe("mine");
-  expect(filesIn(elsewhere)).toEqual(["folder/main.ts", "mine.md"]);
-  for (const path of filesIn(elsewhere)) expect(readFileSync(join(elsewhere, path), "utf8")).toBe("mine");
-});
+])(
+  "--force writes through no link, and all is as it was when a file cannot be written: %s",
+  async (name, target) => {
+    const elsewhere = tempFiles({ "mine.md": "mine", "folder/main.ts": "mine" });
+    const folder = tempFiles({
+      "compose.yaml": "mine",
+      ...(target === null && { [name]: "a file" }),
+    });
+    if (target !== null) symlinkSync(join(elsewhere, target), join(folder, name));
+    const run = await callCli(["init", folder, "--force", ...FILES_ONLY]);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toMatch(
+      /^signalbox init: cannot write .* \(.+\); all changes were undone\n$/,
+    );
+    expect(readdirSync(folder).sort()).toEqual([name, "compose.yaml"].sort());
+    if (target !== null) expect(readlinkSync(join(folder, name))).toBe(join(elsewhere, target));
+    expect(readFileSync(join(folder, "compose.yaml"), "utf8")).toBe("mine");
+    expect(filesIn(elsewhere)).toEqual(["folder/main.ts", "mine.md"]);
+    for (const path of filesIn(elsewhere))
+      expect(readFileSync(join(elsewhere, path), "utf8")).toBe("mine");
+  },
+);
 
 const NAMES = [
   ["My Receiver", "my-receiver"],
@@ -332,7 +410,12 @@ test("the package manager is the calling one, unless another is named", async ()
 test.each(["pnpm", "yarn", "bun"])(
   "for %s every command is its own, and it has only files that work with it",
   async (name) => {
-    const { files, nextSteps, read } = await makeNew("--store", "postgres", "--package-manager", name);
+    const { files, nextSteps, read } = await makeNew(
+      "--store",
+      "postgres",
+      "--package-manager",
+      name,
+    );
     expect(nextSteps).toContain(`${name} run dev`);
     const isForMachines = name === "pnpm";
     for (const path of ["Dockerfile", "compose.yaml", ".github/workflows/ci.yml"]) {
@@ -340,9 +423,10 @@ test.each(["pnpm", "yarn", "bun"])(
     }
     expect(read("README.md").includes("docker")).toBe(isForMachines);
     for (const path of files.filter((each) => /README\.md$|Dockerfile$|ci\.yml$/.test(each))) {
-      expect(read(path).match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*|--omit=.*/g), path).toBe(
-        null,
-      );
+      expect(
+        read(path).match(/\bnpm (?!install --global)[a-z]+.*|\bnpx .*|package-lock.*|--omit=.*/g),
+        path,
+      ).toBe(null);
     }
   },
 );
@@ -355,7 +439,10 @@ const approved = (name: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) => {
 
 test("each package manager is told which packages may be built, and on Node 20 takes a driver that works there", () => {
   expect(approved("npm", 20)).toEqual({ files: [], manifest: { allowScripts: SCRIPTS } });
-  expect(approved("bun", 22)).toEqual({ files: [], manifest: { trustedDependencies: ["better-sqlite3"] } });
+  expect(approved("bun", 22)).toEqual({
+    files: [],
+    manifest: { trustedDependencies: ["better-sqlite3"] },
+  });
   const pins = { "better-sqlite3": "^12.11.1" };
   expect(approved("bun", 20).manifest).toMatchObject({ overrides: pins });
   const dependenciesMeta = { "better-sqlite3": { built: true }, esbuild: { built: false } };
@@ -378,7 +465,10 @@ test("CI and the image have versions of Node that run the driver in the lock fil
     [24, "13.2.0"],
   ] as const) {
     for (const node of nodesFor(nodeMajor)) {
-      expect(loadDriver({ driver: locked, node: `${node}.0.0` }), `${locked} on ${node}`).toBeTypeOf("function");
+      expect(
+        loadDriver({ driver: locked, node: `${node}.0.0` }),
+        `${locked} on ${node}`,
+      ).toBeTypeOf("function");
     }
   }
   const { read } = await makeNew();
@@ -394,8 +484,12 @@ test("the next steps can be typed, whatever the path is", async () => {
   const { exitCode, stdout } = await runCli(["init", "it's here", ...FILES_ONLY], { cwd: folder });
   expect(exitCode).toBe(0);
   const [, line = ""] = /^ {2}\$ (cd .*)$/m.exec(stdout) ?? [];
-  expect(execFileSync("sh", ["-c", `${line} && pwd -P`], { cwd: folder, encoding: "utf8" }).trimEnd()).toBe(directory);
-  const { stdout: inIt } = await runCli(["init", ".", "--force", ...FILES_ONLY], { cwd: directory });
+  expect(
+    execFileSync("sh", ["-c", `${line} && pwd -P`], { cwd: folder, encoding: "utf8" }).trimEnd(),
+  ).toBe(directory);
+  const { stdout: inIt } = await runCli(["init", ".", "--force", ...FILES_ONLY], {
+    cwd: directory,
+  });
   expect(inIt).not.toContain("cd ");
 });
 
@@ -408,13 +502,19 @@ test("a folder whose name steers a terminal is shown, not obeyed", async () => {
 });
 
 /** A program of this name that notes its arguments, ahead of any other. */
-function stubs(programs: Readonly<Record<string, string>>): { env: Record<string, string>; said: () => string } {
+function stubs(programs: Readonly<Record<string, string>>): {
+  env: Record<string, string>;
+  said: () => string;
+} {
   const files = Object.entries(programs).map(([name, script]) => [name, `#!/bin/sh\n${script}\n`]);
   const bin = tempFiles(Object.fromEntries(files) as Record<string, string>);
   for (const name of Object.keys(programs)) chmodSync(join(bin, name), 0o755);
   const log = join(bin, "log");
   writeFileSync(log, "");
-  return { env: { PATH: `${bin}${delimiter}${process.env["PATH"]}`, LOG: log }, said: () => readFileSync(log, "utf8") };
+  return {
+    env: { PATH: `${bin}${delimiter}${process.env["PATH"]}`, LOG: log },
+    said: () => readFileSync(log, "utf8"),
+  };
 }
 
 const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
@@ -447,7 +547,10 @@ test("it installs with the package manager and makes a repository with a commit,
 test("the first commit holds what was written but for the secrets, also where git knows no name of the user", async () => {
   const folder = tempFiles({ "mine/notes.txt": "mine" });
   // No settings of this machine. `user.useConfigOnly` refuses a name that git would make up.
-  writeFileSync(join(folder, ".gitconfig"), "[user]\nuseConfigOnly = true\n[commit]\ngpgsign = true\n");
+  writeFileSync(
+    join(folder, ".gitconfig"),
+    "[user]\nuseConfigOnly = true\n[commit]\ngpgsign = true\n",
+  );
   const env = { HOME: folder, GIT_CONFIG_NOSYSTEM: "1", XDG_CONFIG_HOME: folder };
   const git = (...args: string[]): string =>
     execFileSync("git", args, {
@@ -464,15 +567,25 @@ test("the first commit holds what was written but for the secrets, also where gi
   expect(git("log", "--patch")).not.toContain("whsec_local_");
   expect(git("ls-files")).not.toMatch(/^(\.env|signals\.secret)$/m);
   // The name was given for this commit alone.
-  expect(() => git("commit", "--allow-empty", "--no-gpg-sign", "--message", "x")).toThrow(/who you are|identity/);
+  expect(() => git("commit", "--allow-empty", "--no-gpg-sign", "--message", "x")).toThrow(
+    /who you are|identity/,
+  );
 });
 
 test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo broken; exit 1" });
-  const failed = await runCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], { cwd: folder, env });
-  expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  $ npm install\n") });
-  expect(failed.stderr).toMatch(/dependencies were not installed: `npm install` failed; run `npm install` in /);
+  const failed = await runCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], {
+    cwd: folder,
+    env,
+  });
+  expect(failed).toMatchObject({
+    exitCode: 3,
+    stdout: expect.stringContaining("  $ npm install\n"),
+  });
+  expect(failed.stderr).toMatch(
+    /dependencies were not installed: `npm install` failed; run `npm install` in /,
+  );
   expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
 
   const args = ["init", "y", "--no-git", "--signalbox", "^1.0.0", "--package-manager", "bun"];
@@ -492,14 +605,25 @@ test("the receiver has a packed copy of the signalbox that made it, which Docker
   expect(made.files).toContain(`vendor/${copy}`);
   expect(copy).toMatch(/^signalbox-.*\.tgz$/);
   expect(statSync(join(folder, "a", "vendor", copy)).size).toBeGreaterThan(100_000);
-  expect(readFileSync(join(folder, "a", "Dockerfile"), "utf8")).toMatch(/COPY vendor \.\/vendor\nRUN npm ci\n/);
+  expect(readFileSync(join(folder, "a", "Dockerfile"), "utf8")).toMatch(
+    /COPY vendor \.\/vendor\nRUN npm ci\n/,
+  );
   writeFileSync(join(folder, "signalbox-9.tgz"), "packed");
   const given = await make([join(folder, "c"), "--signalbox", join(folder, "signalbox-9.tgz")]);
   const [packed = ""] = readdirSync(join(folder, "c", "vendor"));
-  expect([given.signalbox, given.read(`vendor/${packed}`)]).toEqual([`file:vendor/${packed}`, "packed"]);
+  expect([given.signalbox, given.read(`vendor/${packed}`)]).toEqual([
+    `file:vendor/${packed}`,
+    "packed",
+  ]);
   expect(packed).toMatch(/^signalbox-9-[0-9a-f]{8}\.tgz$/);
   mkdirSync(join(folder, "b"));
-  const broken = await callCli(["init", join(folder, "d"), ...FILES_ONLY, "--signalbox", join(folder, "b")]);
+  const broken = await callCli([
+    "init",
+    join(folder, "d"),
+    ...FILES_ONLY,
+    "--signalbox",
+    join(folder, "b"),
+  ]);
   expect(broken).toMatchObject({
     exitCode: 3,
     stderr: expect.stringContaining("give --signalbox a tarball") as string,
@@ -551,12 +675,19 @@ test("the templates ask for the versions that this package is tested with", () =
   const own = jsonIn<Manifest>(REPOSITORY, "package.json");
   const tested = { ...own.dependencies, ...own.devDependencies };
   for (const template of ["express", "bullmq", "hono"]) {
-    const { dependencies, devDependencies = {} } = jsonIn<Manifest>(REPOSITORY, "templates", template, "package.json");
+    const { dependencies, devDependencies = {} } = jsonIn<Manifest>(
+      REPOSITORY,
+      "templates",
+      template,
+      "package.json",
+    );
     for (const [name, range] of Object.entries({ ...dependencies, ...devDependencies })) {
       // Null: the layer removes it.
       if (name !== "signalbox" && name in tested && range !== null)
         expect(`${name}@${range}`).toBe(`${name}@${tested[name]}`);
     }
   }
-  expect(jsonIn<Manifest>(REPOSITORY, "templates", "express", "package.json").engines).toEqual(own.engines);
+  expect(jsonIn<Manifest>(REPOSITORY, "templates", "express", "package.json").engines).toEqual(
+    own.engines,
+  );
 });

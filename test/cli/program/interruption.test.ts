@@ -5,7 +5,11 @@ import { createManualClock } from "../../../src/kit/testing/index.js";
 function interruption() {
   const clock = createManualClock(0);
   const printed: string[] = [];
-  const made = createInterruption({ clock, note: (line) => printed.push(line), exit: () => printed.push("exit") });
+  const made = createInterruption({
+    clock,
+    note: (line) => printed.push(line),
+    exit: () => printed.push("exit"),
+  });
   return { ...made, clock, printed };
 }
 

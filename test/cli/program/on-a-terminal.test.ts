@@ -21,7 +21,9 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
 
 testOnTerminal("with --sender it asks for the folder alone", async () => {
   const folder = tempFiles();
-  const { answer, end } = onTerminal(["init", "--sender", "stripe", ...FILES_ONLY], { cwd: folder });
+  const { answer, end } = onTerminal(["init", "--sender", "stripe", ...FILES_ONLY], {
+    cwd: folder,
+  });
   await answer("Which folder", `trial${ENTER}`);
   expect(await end).toBe(0);
   expect(existsSync(join(folder, "trial", "src", "on-event.ts"))).toBe(true);
@@ -34,7 +36,10 @@ testOnTerminal("with --json it asks nothing", async () => {
 });
 
 testOnTerminal("the questions can be read on a terminal without a size", async () => {
-  const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: tempFiles(), size: "cols 0 rows 0" });
+  const { answer, end } = onTerminal(["init", ...FILES_ONLY], {
+    cwd: tempFiles(),
+    size: "cols 0 rows 0",
+  });
   await answer("Which folder?", ENTER);
   await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
   expect(await end).toBe(130);
@@ -42,7 +47,9 @@ testOnTerminal("the questions can be read on a terminal without a size", async (
 
 testOnTerminal("a folder that is not empty is asked about, and no is the default", async () => {
   const folder = tempFiles({ "notes.txt": "mine" });
-  const { answer, end, seen } = onTerminal(["init", ".", "--template", "express", ...FILES_ONLY], { cwd: folder });
+  const { answer, end, seen } = onTerminal(["init", ".", "--template", "express", ...FILES_ONLY], {
+    cwd: folder,
+  });
   await answer("is not empty", ENTER);
   expect(await end).toBe(2);
   expect(seen()).toContain("--force");
@@ -78,5 +85,7 @@ testOnTerminal.each([
 ])("`-` does not wait for a user to type: %s", async (...args) => {
   const { end, seen } = onTerminal(args);
   expect(await end).toBe(2);
-  expect(seen()).toContain("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
+  expect(seen()).toContain(
+    "`-` reads stdin, which is a terminal: pipe the body in, or name a file",
+  );
 });

@@ -31,8 +31,16 @@ export function onTerminal(
 ): Session {
   // It has no size of its own.
   const line = `stty ${size}; ${[process.execPath, MAIN, ...args].map(quote).join(" ")}`;
-  const own = { PATH: process.env["PATH"], TERM: "xterm", HOME: process.env["HOME"], SIGNALS_SECRET: SECRET };
-  const child: ChildProcess = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: { ...own, ...env } });
+  const own = {
+    PATH: process.env["PATH"],
+    TERM: "xterm",
+    HOME: process.env["HOME"],
+    SIGNALS_SECRET: SECRET,
+  };
+  const child: ChildProcess = spawn("script", ["-qec", line, "/dev/null"], {
+    cwd,
+    env: { ...own, ...env },
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let raw = "";
   const seen = (): string => stripVTControlCharacters(raw);

@@ -21,7 +21,9 @@ interface Leaf {
 /** Every command that does something, with the words that call it. */
 function leavesOf(command: CommandUnknownOpts, words: readonly string[] = []): Leaf[] {
   const inner = command.commands;
-  return inner.length === 0 ? [{ command, words }] : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
+  return inner.length === 0
+    ? [{ command, words }]
+    : inner.flatMap((each) => leavesOf(each, [...words, each.name()]));
 }
 
 const PROGRAM = await createProgram({} as Cli, [], { exitCode: EXIT.ok, commandName: "signalbox" });
@@ -30,7 +32,9 @@ const WITH_VALUE = LEAVES.flatMap(({ command, words }) =>
   command.options.filter(({ required }) => required).map(({ long }) => [...words, long ?? ""]),
 );
 
-/** A line for each kind of mistake, and for each rule of a command that another test does not have. */
+/**
+ * A line for each kind of mistake, and for each rule of a command that another test does not have.
+ */
 const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [[], /name a command: init, dev, demo, sign/],
   [["help", "bogus"], /name a command: init, dev, demo/],
@@ -48,8 +52,14 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["send", "test", ...URL_FLAG, "--set", "x"], /--set needs path=value/],
   [["send", "test", ...URL_FLAG, "--duplicate"], /--duplicate needs --count/],
   [["replay"], /'--url <url>' not specified/],
-  [["check", URL_FLAG[1] as string, "--only", "nonsense"], /--only nonsense: nothing matches; try --only signature\n$/],
-  [["doctor"], /give --url <url>, --db <inbox>, or both; type for example `npx signalbox doctor --url /],
+  [
+    ["check", URL_FLAG[1] as string, "--only", "nonsense"],
+    /--only nonsense: nothing matches; try --only signature\n$/,
+  ],
+  [
+    ["doctor"],
+    /give --url <url>, --db <inbox>, or both; type for example `npx signalbox doctor --url /,
+  ],
   [["doctor", ...DB_FLAG, "--test-event"], /--test-event needs --url\n$/],
   [["inbox", "retry", ...DB_FLAG], /give ids, --all-dead/],
   [["inbox", "retry", "a", "--all-dead", ...DB_FLAG], /not both/],
@@ -66,7 +76,9 @@ test.each(WRONG)("wrong usage is one line that says what to type: %j", async (ar
 });
 
 // An empty header is a delivery without a signature, and `verify` has a word for it.
-const WANTS_SOMETHING = WITH_VALUE.filter((words) => words[0] !== "verify" || words.at(-1) !== "--header");
+const WANTS_SOMETHING = WITH_VALUE.filter(
+  (words) => words[0] !== "verify" || words.at(-1) !== "--header",
+);
 
 test.each(WANTS_SOMETHING)(
   "neither a blank value, as of an unset variable, nor the next option is taken: %j %s",
@@ -78,7 +90,9 @@ test.each(WANTS_SOMETHING)(
     for (const value of ["", " ", "--swallowed"]) {
       const run = await callCli([...words, value]);
       expect(run).toMatchObject({ exitCode: 2, stdout: "" });
-      expect(run.stderr).toMatch(/ argument '.*' is invalid\. (It is |Expected |Allowed choices).*\n$/);
+      expect(run.stderr).toMatch(
+        / argument '.*' is invalid\. (It is |Expected |Allowed choices).*\n$/,
+      );
     }
     // A value may be the name of a file that is written.
     expect(readdirSync(folder)).toEqual([]);
@@ -91,17 +105,21 @@ test("the process exits with 2, without a stack trace", async () => {
   expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
 });
 
-test.each(LEAVES)("the help of $words has its options and examples, on stdout", async ({ words }) => {
-  const run = await callCli([...words, "--help"]);
-  expect(run).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(run.stdout).toContain(`Usage: signalbox ${words.join(" ")}`);
-  expect(run.stdout).toMatch(/\nExamples:\n {2}.+:\n {4}\$ .*signalbox /);
-  expect(run.stdout).toMatch(/-h, --help/);
-  expect(run.stdout).not.toContain("\n\n\n");
-});
+test.each(LEAVES)(
+  "the help of $words has its options and examples, on stdout",
+  async ({ words }) => {
+    const run = await callCli([...words, "--help"]);
+    expect(run).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(run.stdout).toContain(`Usage: signalbox ${words.join(" ")}`);
+    expect(run.stdout).toMatch(/\nExamples:\n {2}.+:\n {4}\$ .*signalbox /);
+    expect(run.stdout).toMatch(/-h, --help/);
+    expect(run.stdout).not.toContain("\n\n\n");
+  },
+);
 
 /** Without the backslashes at the line ends of commands. */
-const wordsOf = ({ stdout }: CliRun): string[] => stdout.split(/\s+/).filter((word) => word !== "\\");
+const wordsOf = ({ stdout }: CliRun): string[] =>
+  stdout.split(/\s+/).filter((word) => word !== "\\");
 
 test.each([{ words: [] }, { words: ["inbox"] }, ...LEAVES])(
   "60 columns are enough for the help of $words",
@@ -131,17 +149,25 @@ test("the help names every command, and `help` works too", async () => {
 });
 
 test("--version prints the version of the package", async () => {
-  const { version } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as {
+  const { version } = JSON.parse(
+    readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+  ) as {
     version: string;
   };
-  expect(await runCli(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await runCli(["--version"])).toMatchObject({
+    exitCode: 0,
+    stdout: `${version}\n`,
+    stderr: "",
+  });
 });
 
 test.each(["18.20.4", "20.18.3"])("Node %s is too old: exit 3 with one line", (version) => {
   const folder = tempFiles({
     "old.cjs": `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`,
   });
-  const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], { encoding: "utf8" });
+  const run = spawnSync(process.execPath, ["--require", join(folder, "old.cjs"), MAIN, "demo"], {
+    encoding: "utf8",
+  });
   expect(run).toMatchObject({ status: 3, stdout: "" });
   expect(run.stderr).toBe(`signalbox: this is Node ${version}; signalbox needs 20.19 or later.\n`);
 });

@@ -6,7 +6,10 @@ import { serveReceiver, serveRecorder } from "../serve-requests.js";
 
 const DEAD = [{ eventId: "evt_1", state: "dead" as const }];
 
-/** `URL` is a right receiver, `YES` is a server that accepts everything, `DB` is an inbox with a dead event. */
+/**
+ * `URL` is a right receiver, `YES` is a server that accepts everything, `DB` is an inbox with a
+ * dead event.
+ */
 const VERDICTS: readonly (readonly [words: string, exitCode: number, verdict: RegExp])[] = [
   ["send test --url URL --count 2", 0, /^2 sent .* 2 × 200/],
   ["send test --url URL --count 2 --tamper", 1, /^2 sent .* 2 × 401/],
@@ -26,7 +29,9 @@ test.each(VERDICTS)(
     const places = { URL: (await serveReceiver()).url, YES: (await serveRecorder()).url };
     const call = async (...more: string[]) => {
       const db = await fillInbox(DEAD);
-      const args = words.split(" ").map((word) => new Map(Object.entries({ ...places, DB: db })).get(word) ?? word);
+      const args = words
+        .split(" ")
+        .map((word) => new Map(Object.entries({ ...places, DB: db })).get(word) ?? word);
       const run = await callCli([...args, ...more]);
       expect(run.exitCode, run.stderr).toBe(exitCode);
       return run;

@@ -24,17 +24,21 @@ test("the demo tells the story, sums up the deliveries by kind, and ends with a 
   const run = await runCli(["demo", "--keep"], { env: { TMPDIR: folder } });
   expect(run).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("npx signalbox init") });
   expect(run.lines.map(stepOf).filter((step) => step !== undefined)).toEqual([...STORY, ...KINDS]);
-  const counts = run.lines.flatMap((line) => /^ok +(?!callback)\w+ +(\d+) .*: (?:200|4)/.exec(line)?.[1] ?? []);
+  const counts = run.lines.flatMap(
+    (line) => /^ok +(?!callback)\w+ +(\d+) .*: (?:200|4)/.exec(line)?.[1] ?? [],
+  );
   expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(REQUESTS.length);
   expect(run.lines.at(-1)).toContain("The demo passed");
   expect(run.lines.every((line) => line.length <= 60 || line.includes(folder))).toBe(true);
   expect(run.stdout + run.stderr).not.toContain("whsec_");
   const path = /^The inbox is (\S+)$/m.exec(run.stdout)?.[1] ?? "";
   expect(readdirSync(folder)).toEqual([basename(dirname(path))]);
-  const [stats] = ndjson<Record<string, number>>(await callCli(["inbox", "stats", "--db", path, "--json"]));
+  const [stats] = ndjson<Record<string, number>>(
+    await callCli(["inbox", "stats", "--db", path, "--json"]),
+  );
   expect(stats).toMatchObject({ ready: 0, leased: 0, dead: 0 });
-  const handOffs = [...run.stdout.matchAll(/(\d+) hand-offs of \1 events, each once/g)].map(([, count]) =>
-    Number(count),
+  const handOffs = [...run.stdout.matchAll(/(\d+) hand-offs of \1 events, each once/g)].map(
+    ([, count]) => Number(count),
   );
   expect(handOffs).toHaveLength(2);
   expect(stats?.["done"]).toBe(handOffs.reduce((sum, count) => sum + count, 0));
@@ -57,7 +61,9 @@ test("--verbose adds a row for each delivery; --json has it, and the verdict at 
   const texts = new Map(steps.map((row) => [row["step"], String(row["text"])]));
   expect(texts.get("register")).toBe("38 signal types, in 2 registrations");
   expect(texts.get("handshake")).toBe("2 of 2 registrations verified");
-  expect(Number(/: (\d+) signals of \d+ types$/.exec(texts.get("month") ?? "")?.[1])).toBeGreaterThan(3);
+  expect(
+    Number(/: (\d+) signals of \d+ types$/.exec(texts.get("month") ?? "")?.[1]),
+  ).toBeGreaterThan(3);
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -78,14 +84,17 @@ test("a step fails that had nothing to show, and the statuses are those of the a
   const { url } = await serveRecorder((_request, response) => void response.writeHead(500).end());
   const lies = { ...own, url: new URL(url) };
   const steps = new Map<string, string>();
-  const report = (step: string, ok: boolean, text: string): void => void steps.set(step, `${ok} ${text}`);
+  const report = (step: string, ok: boolean, text: string): void =>
+    void steps.set(step, `${ok} ${text}`);
   const { signal } = new AbortController();
   const nowhere = new PassThrough() as unknown as WriteStream;
   const terminal = createTerminal(nowhere, nowhere, {});
   try {
     const secret = await runScenario(lies, report, signal);
     expect([...steps.keys()]).toEqual(STORY);
-    expect([steps.get("handshake"), steps.get("month")]).toEqual(Array(2).fill(expect.stringMatching(/^false /)));
+    expect([steps.get("handshake"), steps.get("month")]).toEqual(
+      Array(2).fill(expect.stringMatching(/^false /)),
+    );
     await replayFixtures(lies, { secret, rows: "failed" }, report, { terminal, signal });
     for (const kind of KINDS.slice(0, -1)) expect(steps.get(kind)).toMatch(/^false .*: 500$/);
     // What was refused is not waited for.

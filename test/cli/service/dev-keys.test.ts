@@ -50,41 +50,57 @@ testOnTerminal("each key does what its line says, and q ends it", async () => {
   expect(await end).toBe(0);
 });
 
-testOnTerminal("o opens the dashboard at the last signal, whose inbox is signals.db of this folder", async () => {
-  const cwd = tempFiles({
-    "bin/xdg-open": '#!/bin/sh\nprintf %s "$1" > "$OPENED.part" && mv "$OPENED.part" "$OPENED"\n',
-  });
-  chmodSync(join(cwd, "bin/xdg-open"), 0o755);
-  const opened = join(cwd, "opened");
-  const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}`, DISPLAY: ":0", OPENED: opened };
-  const { answer, end, seen } = await dev({ store: sqliteStore(join(cwd, "signals.db")), cwd, env });
-  await answer("published price_increased", "o");
-  await vi.waitUntil(() => existsSync(opened), { timeout: 30_000 });
-  const address = readFileSync(opened, "utf8");
-  const [, page = "", eventId = ""] = /^(http\S+)#\/events\/(\w+)$/.exec(address) ?? [];
-  expect(seen()).toContain(`dashboard: ${address}`);
-  expect(seen()).toMatch(new RegExp(`Dashboard +${page}`));
-  expect((await fetch(page)).headers.get("content-type")).toContain("text/html");
-  const inbox = await fetch(new URL(`../inbox/api/event?id=${eventId}`, page));
-  expect(await inbox.json()).toMatchObject({ eventId, endpoint: "default" });
-  await answer("dashboard", "q");
-  expect(await end).toBe(0);
-});
+testOnTerminal(
+  "o opens the dashboard at the last signal, whose inbox is signals.db of this folder",
+  async () => {
+    const cwd = tempFiles({
+      "bin/xdg-open": '#!/bin/sh\nprintf %s "$1" > "$OPENED.part" && mv "$OPENED.part" "$OPENED"\n',
+    });
+    chmodSync(join(cwd, "bin/xdg-open"), 0o755);
+    const opened = join(cwd, "opened");
+    const env = {
+      PATH: `${join(cwd, "bin")}:${process.env["PATH"]}`,
+      DISPLAY: ":0",
+      OPENED: opened,
+    };
+    const { answer, end, seen } = await dev({
+      store: sqliteStore(join(cwd, "signals.db")),
+      cwd,
+      env,
+    });
+    await answer("published price_increased", "o");
+    await vi.waitUntil(() => existsSync(opened), { timeout: 30_000 });
+    const address = readFileSync(opened, "utf8");
+    const [, page = "", eventId = ""] = /^(http\S+)#\/events\/(\w+)$/.exec(address) ?? [];
+    expect(seen()).toContain(`dashboard: ${address}`);
+    expect(seen()).toMatch(new RegExp(`Dashboard +${page}`));
+    expect((await fetch(page)).headers.get("content-type")).toContain("text/html");
+    const inbox = await fetch(new URL(`../inbox/api/event?id=${eventId}`, page));
+    expect(await inbox.json()).toMatchObject({ eventId, endpoint: "default" });
+    await answer("dashboard", "q");
+    expect(await end).toBe(0);
+  },
+);
 
 testOnTerminal("no day passes before the receiver is registered", async () => {
-  const session = onTerminal(["dev", "--port", "0", "--url", "http://127.0.0.1:1/x"], { size: "cols 200 rows 40" });
+  const session = onTerminal(["dev", "--port", "0", "--url", "http://127.0.0.1:1/x"], {
+    size: "cols 200 rows 40",
+  });
   await session.answer("waiting for", "m");
   await session.answer("not registered yet", "q");
   expect(await session.end).toBe(0);
   expect(session.seen()).not.toContain("advanced");
 });
 
-testOnTerminal("lines wait while a question is on the screen, Escape takes it away, and Ctrl-C is 130", async () => {
-  const { answer, end, seen, firstSignal } = await dev();
-  await answer("Keys", "p");
-  await firstSignal;
-  expect(seen()).not.toContain("published");
-  await answer("Which signal type?", "\u001b");
-  await answer("published price_increased", CTRL_C);
-  expect(await end).toBe(130);
-});
+testOnTerminal(
+  "lines wait while a question is on the screen, Escape takes it away, and Ctrl-C is 130",
+  async () => {
+    const { answer, end, seen, firstSignal } = await dev();
+    await answer("Keys", "p");
+    await firstSignal;
+    expect(seen()).not.toContain("published");
+    await answer("Which signal type?", "\u001b");
+    await answer("published price_increased", CTRL_C);
+    expect(await end).toBe(130);
+  },
+);

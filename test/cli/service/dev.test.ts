@@ -15,7 +15,9 @@ import { tempFiles } from "../temp-files.js";
 vi.setConfig({ testTimeout: 60_000 });
 
 /** A receiver that reads this file. It listens when it is told to. */
-async function makeReceiver(file: string): Promise<{ listener: RequestListener; signals: Signal[] }> {
+async function makeReceiver(
+  file: string,
+): Promise<{ listener: RequestListener; signals: Signal[] }> {
   const signals: Signal[] = [];
   const receiver = await startReceiver({
     secrets: secretFile(file),
@@ -62,7 +64,9 @@ function dev(...args: string[]): Running {
       };
       waiting.add(look);
       look();
-      void outcome.then(({ stderr }) => reject(new Error(`it ended without "${words}":\n${text}\n${stderr}`)));
+      void outcome.then(({ stderr }) =>
+        reject(new Error(`it ended without "${words}":\n${text}\n${stderr}`)),
+      );
     });
   return { printed, stop };
 }
@@ -78,11 +82,21 @@ test("both handshakes, a first signal that is handled, and at the end a file wit
   const { exitCode, lines, stderr } = await stop();
   expect([exitCode, stderr]).toEqual([0, ""]);
   const [first, ...events] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(first).toMatchObject({ uiUrl: expect.stringMatching(/\/_emulator\/ui\/$/), pid: process.pid });
+  expect(first).toMatchObject({
+    uiUrl: expect.stringMatching(/\/_emulator\/ui\/$/),
+    pid: process.pid,
+  });
   const names = events.map(({ event }) => String(event));
-  expect(names.slice(0, 4).toSorted()).toEqual(["registered", "registered", "verified", "verified"]);
+  expect(names.slice(0, 4).toSorted()).toEqual([
+    "registered",
+    "registered",
+    "verified",
+    "verified",
+  ]);
   expect(names.slice(4)).toEqual(["published", "sent"]);
-  expect(events.map(({ signal_types = 0 }) => Number(signal_types)).reduce((sum, n) => sum + n)).toBe(38);
+  expect(
+    events.map(({ signal_types = 0 }) => Number(signal_types)).reduce((sum, n) => sum + n),
+  ).toBe(38);
   expect(readFileSync(file, "utf8")).toBe("whsec_of_the_user\n");
 });
 
@@ -103,7 +117,12 @@ test("it waits for a receiver, says why one is not verified, and goes on when th
   const free = await serve(() => undefined);
   const port = portOf(free);
   await new Promise((resolve) => free.close(resolve));
-  const { printed, stop } = dev("--url", urlAt(port), "--secret-file", join(folder, "signals.secret"));
+  const { printed, stop } = dev(
+    "--url",
+    urlAt(port),
+    "--secret-file",
+    join(folder, "signals.secret"),
+  );
   await printed(`waiting for ${urlAt(port)}: start your receiver`);
   const other = await makeReceiver(join(folder, "other.secret"));
   const wrong = await serve(other.listener, port);
@@ -133,12 +152,16 @@ console.log(process.env.SIGNALS_BASE_URL, process.env.SIGNALS_API_KEY.length, "u
 test.each(["SIGTERM", "SIGHUP"] as const)(
   "a command gets the address and a key, its output is not among the data, and %s stops it too",
   async (name) => {
-    // As with `npm start`, the command is not the process that has to be stopped, and ends before it.
+    // As with `npm start`, the command is not the process that has to be stopped, and ends before
+    // it.
     const command = `import { spawn } from "node:child_process"; spawn(process.execPath, ["app.mjs"], { stdio: "inherit" });`;
     const folder = tempFiles({ "app.mjs": APP, "start.mjs": command });
-    const child = startCli(["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "start.mjs"], {
-      cwd: folder,
-    });
+    const child = startCli(
+      ["dev", "--json", "--port", "0", "--url", urlAt(1), "--", process.execPath, "start.mjs"],
+      {
+        cwd: folder,
+      },
+    );
     onTestFinished(() => void child.kill("SIGKILL"));
     const outcome = outcomeOf(child);
     await new Promise<void>((resolve) => {
@@ -156,10 +179,25 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
 
 test("when the command ends, dev says so and ends with 1", async () => {
   const file = join(tempFiles({ "app.mjs": "process.exit(4)" }), "app.mjs");
-  const ended = await callCli(["dev", "--port", "0", "--url", urlAt(1), "--", process.execPath, file]);
-  expect([ended.exitCode, ended.stdout]).toEqual([1, expect.stringContaining("ended: exit code 4")]);
+  const ended = await callCli([
+    "dev",
+    "--port",
+    "0",
+    "--url",
+    urlAt(1),
+    "--",
+    process.execPath,
+    file,
+  ]);
+  expect([ended.exitCode, ended.stdout]).toEqual([
+    1,
+    expect.stringContaining("ended: exit code 4"),
+  ]);
   const unknown = await callCli(["dev", "--port", "0", "--url", urlAt(1), "--", "no-such-command"]);
-  expect([unknown.exitCode, unknown.stdout]).toEqual([1, expect.stringContaining("there is no such command")]);
+  expect([unknown.exitCode, unknown.stdout]).toEqual([
+    1,
+    expect.stringContaining("there is no such command"),
+  ]);
 });
 
 test("the usual port may be in use, a port that is asked for may not", async () => {
@@ -169,7 +207,9 @@ test("the usual port may be in use, a port that is asked for may not", async () 
   onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once("listening", resolve).once("error", resolve));
   const run = await callCli(["dev", "--url", urlAt(1), "--", process.execPath, "-e", ""]);
-  expect(run.stdout).toMatch(/port 4010 is in use.*\n[^]*SIGNALS_BASE_URL=http:\/\/127\.0\.0\.1:(?!4010)\d+\/v1/);
+  expect(run.stdout).toMatch(
+    /port 4010 is in use.*\n[^]*SIGNALS_BASE_URL=http:\/\/127\.0\.0\.1:(?!4010)\d+\/v1/,
+  );
   expect(await callCli(["dev", "--port", "4010"])).toMatchObject({ exitCode: 3 });
 });
 
@@ -193,7 +233,17 @@ test("a file that is not for secrets is refused before anything is registered", 
 
 test("a command is not started when another program has the receiver's port", async () => {
   const port = portOf(await serve(() => undefined));
-  const run = await callCli(["dev", "--port", "0", "--url", urlAt(port), "--", process.execPath, "-e", ""]);
+  const run = await callCli([
+    "dev",
+    "--port",
+    "0",
+    "--url",
+    urlAt(port),
+    "--",
+    process.execPath,
+    "-e",
+    "",
+  ]);
   expect([run.exitCode, run.stdout]).toEqual([3, ""]);
   expect(run.stderr).toContain(`listens on 127.0.0.1:${port}`);
 });

@@ -34,7 +34,9 @@ test("from following to a delivery: each command does what its control operation
   });
   const followed = await values("follow", "--top", "5");
   expect(followed).toHaveLength(5);
-  const ranked = await running.ask("/research/rankings?sort=traffic&limit=5", { key: "sbk_the_key_of_these_tests" });
+  const ranked = await running.ask("/research/rankings?sort=traffic&limit=5", {
+    key: "sbk_the_key_of_these_tests",
+  });
   const slugs = (ranked.body["items"] as { slug: string }[]).map(({ slug }) => slug);
   expect(new Set(followed.map(({ slug }) => slug))).toEqual(new Set(slugs));
 
@@ -49,13 +51,19 @@ test("from following to a delivery: each command does what its control operation
     { signal_type: "price_increased", registrations: 1 },
     { signal_type: "new_model", registrations: 1 },
   ]);
-  expect((await ask("publish", "api_added")).stdout).toMatch(/api_added \S+: no follower has an active registration/);
-  expect(await values("advance", "--minutes", "60")).toMatchObject([{ deliveries: { waiting: 0 } }]);
+  expect((await ask("publish", "api_added")).stdout).toMatch(
+    /api_added \S+: no follower has an active registration/,
+  );
+  expect(await values("advance", "--minutes", "60")).toMatchObject([
+    { deliveries: { waiting: 0 } },
+  ]);
 
   const [last, , verification] = await values("deliveries");
   expect(last).toMatchObject({ event_id: published[1]?.["event_id"], state: "delivered" });
   expect(verification).toMatchObject({ event_type: "webhook.verification" });
-  expect((await ask("deliveries")).stdout).toMatch(/^\d+ {2}delivered {2}200 in \d+ ms +new_model \S+$/m);
+  expect((await ask("deliveries")).stdout).toMatch(
+    /^\d+ {2}delivered {2}200 in \d+ ms +new_model \S+$/m,
+  );
   const { stdout } = await ask("deliveries", String(last?.["delivery_id"]));
   const onTerminal = await callCli(["emulator", "deliveries", String(last?.["delivery_id"])], {
     env: { SIGNALS_BASE_URL: running.emulator.baseUrl },
@@ -65,14 +73,19 @@ test("from following to a delivery: each command does what its control operation
   expect(stdout).toContain("\\u001b[2Jseen");
   expect(stdout + JSON.stringify(await values("deliveries"))).not.toContain("v1=");
   expect(onTerminal.lines.at(-1)).toBe(stdout.trimEnd().split("\n").at(-1));
-  expect(JSON.parse(onTerminal.lines.at(-1) ?? "")).toMatchObject({ id: published[1]?.["event_id"] });
+  expect(JSON.parse(onTerminal.lines.at(-1) ?? "")).toMatchObject({
+    id: published[1]?.["event_id"],
+  });
 });
 
 test("an account is chosen by its name or id, and otherwise it is the first one", async () => {
   const [slug = ""] = (await values("follow", "--top", "1")).map((each) => String(each["slug"]));
   expect(ndjson(await ask("--json", "follow"))).toEqual(await values("follow"));
-  for (const account of ["2", "Second"]) expect(await values("follow", "--account", account)).toEqual([]);
-  expect((await values("follow", slug, "--account", "Second")).map((each) => each["slug"])).toEqual([slug]);
+  for (const account of ["2", "Second"])
+    expect(await values("follow", "--account", account)).toEqual([]);
+  expect((await values("follow", slug, "--account", "Second")).map((each) => each["slug"])).toEqual(
+    [slug],
+  );
 });
 
 test.each([
@@ -85,7 +98,10 @@ test.each([
   ["advance new", "too many arguments"],
   ["folow", "did you mean follow?"],
 ])("a mistake says what is wrong: %s", async (line, words) => {
-  expect(await ask(...line.split(" "))).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
+  expect(await ask(...line.split(" "))).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining(words),
+  });
 });
 
 test("without an emulator the error says how to start one, and with a control token how to give it", async () => {
@@ -98,7 +114,10 @@ test("without an emulator the error says how to start one, and with a control to
   for (const answer of ["<html>", '{"error":"not found"}', '{"hello":1}', "null"]) {
     const status = answer.includes("error") ? 404 : 200;
     const other = await listen((_request, response) => void response.writeHead(status).end(answer));
-    expect(await at(other)).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("is not an emulator") });
+    expect(await at(other)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("is not an emulator"),
+    });
   }
   // The second one may be the real service.
   for (const SIGNALS_BASE_URL of ["localhost:4777", "https://api.example/v1"]) {
@@ -113,6 +132,8 @@ test("without an emulator the error says how to start one, and with a control to
   );
   const closed = await openEmulator({ controlToken: "token_of_this_test" });
   expect((await at(closed.emulator.url)).stderr).toContain("set SIGNALS_CONTROL_TOKEN");
-  expect((await at(closed.emulator.url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).exitCode).toBe(0);
+  expect(
+    (await at(closed.emulator.url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).exitCode,
+  ).toBe(0);
   await closed.emulator.close();
 });

@@ -39,7 +39,11 @@ async function showWith(
       printed += text;
       if (/"pid".*\n|advance --months.*\n/.test(printed)) resolve();
     };
-    outcome = callCli(["emulator", "--port", "0", ...args], { env, signal: controller.signal, onOutput });
+    outcome = callCli(["emulator", "--port", "0", ...args], {
+      env,
+      signal: controller.signal,
+      onOutput,
+    });
     void outcome.then(({ stderr }) => reject(new Error(stderr)));
   });
   return { printed: () => printed, stop };
@@ -81,9 +85,16 @@ test.each([
 });
 
 test("a receiver on this machine gets what is signed by its clock, unless the service's is asked for", async () => {
-  expect(await readAssumptions([], true)).toEqual({ allowLoopbackHttp: true, signatureClock: "machine" });
-  expect(await readAssumptions(["signatureClock=service"], true)).toMatchObject({ signatureClock: "service" });
-  expect(await readAssumptions(["allowLoopbackHttp=true"], false)).toMatchObject({ signatureClock: "machine" });
+  expect(await readAssumptions([], true)).toEqual({
+    allowLoopbackHttp: true,
+    signatureClock: "machine",
+  });
+  expect(await readAssumptions(["signatureClock=service"], true)).toMatchObject({
+    signatureClock: "service",
+  });
+  expect(await readAssumptions(["allowLoopbackHttp=true"], false)).toMatchObject({
+    signatureClock: "machine",
+  });
   expect(await readAssumptions([], false)).toEqual({});
   await expect(readAssumptions(["signatureClock=x"], true)).rejects.toThrow("signatureClock");
 });
@@ -99,7 +110,10 @@ test("what it says on start can be typed as it stands", async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(parsed.slice(0, 2).map((answer) => Object.keys(answer)[0])).toEqual(["dataset", "dataset"]);
+  expect(parsed.slice(0, 2).map((answer) => Object.keys(answer)[0])).toEqual([
+    "dataset",
+    "dataset",
+  ]);
   expect(parsed.slice(0, 2).every(({ items }) => (items as unknown[]).length === 3)).toBe(true);
   expect(parsed.slice(2).map((answer) => Object.keys(answer)[0])).toEqual([
     ...Array<string>(25).fill("tool_id"),
@@ -138,12 +152,20 @@ test("with a file everything is there the next time, and the keys are not shown 
 });
 
 test("its clock starts at --now, an assumption is applied, and on all addresses it prints one of this machine", async () => {
-  const args = ["--now", "2026-11-01T01:30:00.5+02:00", "--assume", "firstSignalId=7", "--host", "0.0.0.0"];
+  const args = [
+    "--now",
+    "2026-11-01T01:30:00.5+02:00",
+    "--assume",
+    "firstSignalId=7",
+    "--host",
+    "0.0.0.0",
+  ];
   const { started } = await start(...args);
   const { url, baseUrl, mcpUrl, controlUrl, now, accounts } = started;
   expect(now.slice(0, 16)).toBe("2026-10-31T23:30");
   expect(accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
-  for (const address of [url, baseUrl, mcpUrl, controlUrl]) expect(new URL(address).hostname).toBe("127.0.0.1");
+  for (const address of [url, baseUrl, mcpUrl, controlUrl])
+    expect(new URL(address).hostname).toBe("127.0.0.1");
   const ranked = await ask(`${baseUrl}/research/rankings?limit=1`, accounts[1]?.key ?? "");
   const { items } = (await ranked.json()) as { items: { slug: string }[] };
   const signal = `slug=${items[0]?.slug ?? ""}&signal_type=new_model`;
@@ -164,7 +186,11 @@ const post = async (url: string, body?: object, key?: string): Promise<Record<st
 };
 
 /** Has a registration whose receiver answers 500 to a signal, which pauses it. */
-async function pauseOne({ url, baseUrl, accounts }: Pick<Started, "url" | "baseUrl" | "accounts">): Promise<string> {
+async function pauseOne({
+  url,
+  baseUrl,
+  accounts,
+}: Pick<Started, "url" | "baseUrl" | "accounts">): Promise<string> {
   const key = accounts[0]?.key ?? "";
   const ranked = (await (await ask(`${baseUrl}/research/rankings?limit=1`, key)).json()) as {
     items: { slug: string }[];
@@ -188,12 +214,21 @@ test("what happens while it runs is a line each, and a paused registration a war
   await post(`${url}/_emulator/clock/advance?seconds=1`);
   const { stdout, stderr } = await stop();
   expect(stderr).toMatch(
-    new RegExp(`^warning: ${id} .* is paused.*:\n {2}\\$ curl -X POST ${url}/_emulator/registrations/${id}/resume\n$`),
+    new RegExp(
+      `^warning: ${id} .* is paused.*:\n {2}\\$ curl -X POST ${url}/_emulator/registrations/${id}/resume\n$`,
+    ),
   );
   expect(stdout + stderr).not.toContain("hush");
   const happened = stdout.split("\n").filter((line) => /^\d\d:/.test(line));
-  expect(happened.map((line) => line.split(" ")[2])).toEqual(["registered", "verified", "refused", "advanced"]);
-  expect(happened[3]).toMatch(/^\d\d:\d\d:\d\d {2}.* 0 signals published, 0 delivered, 0 failed, 1 waiting$/);
+  expect(happened.map((line) => line.split(" ")[2])).toEqual([
+    "registered",
+    "verified",
+    "refused",
+    "advanced",
+  ]);
+  expect(happened[3]).toMatch(
+    /^\d\d:\d\d:\d\d {2}.* 0 signals published, 0 delivered, 0 failed, 1 waiting$/,
+  );
 });
 
 test("when nothing reads its output any more, the next line ends it", async () => {
@@ -208,7 +243,10 @@ const TOKEN = "token_of_this_test";
 test("the start says who can read the signing secrets; with a control token nobody else can, and it is not printed", async () => {
   const open = (await (await show()).stop()).stdout;
   expect(open).toMatch(/every user of this machine can call the control API.*--control-token/);
-  for (const closed of [await show("--control-token", TOKEN), await showWith({ SIGNALS_CONTROL_TOKEN: TOKEN })]) {
+  for (const closed of [
+    await show("--control-token", TOKEN),
+    await showWith({ SIGNALS_CONTROL_TOKEN: TOKEN }),
+  ]) {
     const url = /Control +(\S+)/.exec(closed.printed())?.[1] ?? "";
     expect((await fetch(`${url}/clock`)).status).toBe(401);
     expect((await ask(`${url}/clock`, TOKEN)).status).toBe(200);

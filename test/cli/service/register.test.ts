@@ -45,7 +45,11 @@ const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
 const ONE = ["--types", "new_model"];
 
 /** Registers a receiver with secrets in this file. No output may hold a secret. */
-async function registerInto(path: string, { access }: { access: string[] }, args: readonly string[] = ONE) {
+async function registerInto(
+  path: string,
+  { access }: { access: string[] },
+  args: readonly string[] = ONE,
+) {
   const url = await serveChallenges();
   const run = await callCli(["register", "--url", url, "--secret-file", path, ...access, ...args]);
   expectNoSecretIn(run);
@@ -53,7 +57,11 @@ async function registerInto(path: string, { access }: { access: string[] }, args
 }
 
 /** Registers with secrets in a new file, or in one with this text and mode. */
-async function register(args: readonly string[], service: { access: string[] }, file?: { text: string; mode: number }) {
+async function register(
+  args: readonly string[],
+  service: { access: string[] },
+  file?: { text: string; mode: number },
+) {
   const path = join(tempFiles(), "signals.secret");
   if (file !== undefined) {
     writeFileSync(path, file.text);
@@ -61,7 +69,13 @@ async function register(args: readonly string[], service: { access: string[] }, 
   }
   const run = await registerInto(path, service, args);
   const secrets = existsSync(path) ? readFileSync(path, "utf8") : null;
-  return { ...run, path, secrets, mode: () => statSync(path).mode & 0o777, beside: readdirSync(dirname(path)) };
+  return {
+    ...run,
+    path,
+    secrets,
+    mode: () => statSync(path).mode & 0o777,
+    beside: readdirSync(dirname(path)),
+  };
 }
 
 function expectNoSecretIn({ stdout, stderr }: Pick<CliRun, "stdout" | "stderr">): void {
@@ -70,13 +84,18 @@ function expectNoSecretIn({ stdout, stderr }: Pick<CliRun, "stdout" | "stderr">)
 
 test("one registration: its secret is in the file, its id and status are printed", async () => {
   const service = await serveService();
-  const run = await register(["--types", "price_increased,new_model", "--types", " price_increased ,"], service);
+  const run = await register(
+    ["--types", "price_increased,new_model", "--types", " price_increased ,"],
+    service,
+  );
   expect(run).toMatchObject({ exitCode: 0, secrets: `${SECRETS[0]}\n` });
   expect(run.lines[0]).toBe("wh_1  pending  2 signal types");
   expect(run.stderr).toBe(`the secret of wh_1 is in ${run.path}\n`);
   expect(run.mode()).toBe(0o600);
   expect(run.beside).toEqual(["signals.secret"]);
-  expect(service.asked()).toEqual([{ url: run.url, locale: "en", signal_types: ["price_increased", "new_model"] }]);
+  expect(service.asked()).toEqual([
+    { url: run.url, locale: "en", signal_types: ["price_increased", "new_model"] },
+  ]);
   expect(service.requests[0]?.headers.authorization).toBe(`Bearer ${API_KEY}`);
 });
 
@@ -93,12 +112,23 @@ test("all types are two registrations of at most 30, each with a secret of its o
   expect(rows).toMatchObject([
     { id: "wh_1", status: "pending", url: run.url, secret_file: run.path },
     { id: "wh_2", status: "pending", url: run.url, secret_file: run.path },
-    { summary: { ok: true, registrations: ["wh_1", "wh_2"], status: "unknown", found: null, fix: null } },
+    {
+      summary: {
+        ok: true,
+        registrations: ["wh_1", "wh_2"],
+        status: "unknown",
+        found: null,
+        fix: null,
+      },
+    },
   ]);
 });
 
 test("a list holds as many types as the service takes", () => {
-  const types = (count: number) => ({ url: URL_OF_RECEIVER, signal_types: SIGNAL_TYPES.slice(0, count) });
+  const types = (count: number) => ({
+    url: URL_OF_RECEIVER,
+    signal_types: SIGNAL_TYPES.slice(0, count),
+  });
   expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES)).success).toBe(true);
   expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES + 1)).success).toBe(false);
 });
@@ -107,7 +137,13 @@ test.each([
   ["without a line end", "whsec_old", 0o600, "whsec_old\nwhsec_shown_once_1\n", 0o600],
   ["that its group may read", "whsec_old\n", 0o640, "whsec_old\nwhsec_shown_once_1\n", 0o640],
   ["that others could read", "whsec_old\n", 0o644, "whsec_old\nwhsec_shown_once_1\n", 0o600],
-  ["that holds the secret", "whsec_shown_once_1\nwhsec_old", 0o600, "whsec_shown_once_1\nwhsec_old", 0o600],
+  [
+    "that holds the secret",
+    "whsec_shown_once_1\nwhsec_old",
+    0o600,
+    "whsec_shown_once_1\nwhsec_old",
+    0o600,
+  ],
   [
     "whose secrets look like settings",
     "WHSEC==\nwhsec_a=b\n",
@@ -145,10 +181,20 @@ test.skipIf(process.getuid?.() !== 0)(
     chmodSync(path, 0o640);
     chmodSync(folder, 0o755);
     const write = (groups: number[]): string => {
-      const args = ["--input-type=module", "--eval", AS_USER, path, ...[user, own, ...groups].map(String)];
+      const args = [
+        "--input-type=module",
+        "--eval",
+        AS_USER,
+        path,
+        ...[user, own, ...groups].map(String),
+      ];
       return spawnSync(process.execPath, args, { encoding: "utf8" }).stderr;
     };
-    const seen = () => [statSync(path).gid, statSync(path).mode & 0o777, readFileSync(path, "utf8")];
+    const seen = () => [
+      statSync(path).gid,
+      statSync(path).mode & 0o777,
+      readFileSync(path, "utf8"),
+    ];
     expect(write([])).toMatch(/a group that you are not in/);
     expect(seen()).toEqual([theirs, 0o640, "whsec_old\n"]);
     expect(readdirSync(folder)).toEqual(["signals.secret"]);
@@ -163,31 +209,46 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["--types", "price_increase"], /did you mean price_increased\?/],
   [["--all-types", "--locale", "de"], new RegExp(`Allowed choices are ${LOCALES.join(", ")};`)],
   [["--all-types", "--url", `https://hooks.example/${"x".repeat(2048)}`], /url/],
-  [["--all-types", "--base-url", "http://api.example/v1"], /^signalbox register: --base-url: expected https; /],
+  [
+    ["--all-types", "--base-url", "http://api.example/v1"],
+    /^signalbox register: --base-url: expected https; /,
+  ],
 ];
 
-test.each(WRONG)("what makes no sense is refused before anything is asked: %j", async (args, says) => {
-  const service = await serveService();
-  const run = await register(args, service);
-  expect(run).toMatchObject({ exitCode: 2, stdout: "", secrets: null, beside: [] });
-  expect(run.stderr).toMatch(says);
-  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
-  expect(service.requests).toEqual([]);
-});
+test.each(WRONG)(
+  "what makes no sense is refused before anything is asked: %j",
+  async (args, says) => {
+    const service = await serveService();
+    const run = await register(args, service);
+    expect(run).toMatchObject({ exitCode: 2, stdout: "", secrets: null, beside: [] });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(service.requests).toEqual([]);
+  },
+);
 
 test("the key and the address come from the environment or a file", async () => {
   const { access, requests } = await serveService();
   const [, baseUrl = ""] = access;
   const dotenv = `SIGNALS_BASE_URL=${baseUrl}\nSIGNALS_API_KEY=${API_KEY}\n`;
   const folder = tempFiles({ key: `${API_KEY}\n`, dotenv });
-  const into = ["register", "--url", await serveChallenges(), ...ONE, "--secret-file", join(folder, "signals.secret")];
+  const into = [
+    "register",
+    "--url",
+    await serveChallenges(),
+    ...ONE,
+    "--secret-file",
+    join(folder, "signals.secret"),
+  ];
   const command = (...args: string[]) => [...into, ...args];
   const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: API_KEY };
   expect(await callCli(command(), { env })).toMatchObject({ exitCode: 0 });
   const file = ["--api-key-file", join(folder, "key"), "--base-url", baseUrl];
   expect(await callCli(command(...file))).toMatchObject({ exitCode: 0 });
   expect(await callCli(command("--dotenv", join(folder, "dotenv")))).toMatchObject({ exitCode: 0 });
-  expect(requests.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill(`Bearer ${API_KEY}`));
+  expect(requests.map(({ headers }) => headers.authorization)).toEqual(
+    Array(3).fill(`Bearer ${API_KEY}`),
+  );
 
   const missing: readonly (readonly [string[], Record<string, string>, number, RegExp])[] = [
     [command(), { SIGNALS_API_KEY: API_KEY }, 2, /no address of the service: set SIGNALS_BASE_URL/],
@@ -210,28 +271,51 @@ const withLink = (target: string) => (folder: string) => {
   return join(folder, "link");
 };
 
-const UNWRITABLE: readonly (readonly [what: string, make: (folder: string) => string, says: RegExp])[] = [
-  ["no such folder", (folder) => join(folder, "none", "signals.secret"), /its folder does not exist/],
+const UNWRITABLE: readonly (readonly [
+  what: string,
+  make: (folder: string) => string,
+  says: RegExp,
+])[] = [
+  [
+    "no such folder",
+    (folder) => join(folder, "none", "signals.secret"),
+    /its folder does not exist/,
+  ],
   ["a folder", (folder) => folder, /not a regular file/],
   ["too large", withFile("large", "x\n".repeat(40_000)), /too large for a file of secrets/],
   ["a link", withLink("signals.secret"), /link is a link/],
-  ["a system file", withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"), /line 1 of .* is not a secret/],
-  ["settings", withFile(".env", "whsec_old\n\nSIGNALS_SECRET=whsec_x\n"), /line 3 of .*\.env is not a secret/],
-  ["locked", withFile("signals.secret.lock", "whsec_other\n"), /signals\.secret\.lock exists: another registration/],
+  [
+    "a system file",
+    withFile("passwd", "root:x:0:0:root:/root:/bin/bash\n"),
+    /line 1 of .* is not a secret/,
+  ],
+  [
+    "settings",
+    withFile(".env", "whsec_old\n\nSIGNALS_SECRET=whsec_x\n"),
+    /line 3 of .*\.env is not a secret/,
+  ],
+  [
+    "locked",
+    withFile("signals.secret.lock", "whsec_other\n"),
+    /signals\.secret\.lock exists: another registration/,
+  ],
 ];
 
-test.each(UNWRITABLE)("where no secret can be kept nothing is registered: %s", async (_what, make, says) => {
-  const service = await serveService();
-  const folder = tempFiles();
-  const path = make(folder);
-  const before = readdirSync(folder);
-  const run = await registerInto(path, service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(says);
-  expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
-  expect(service.requests).toEqual([]);
-  expect(readdirSync(folder)).toEqual(before);
-});
+test.each(UNWRITABLE)(
+  "where no secret can be kept nothing is registered: %s",
+  async (_what, make, says) => {
+    const service = await serveService();
+    const folder = tempFiles();
+    const path = make(folder);
+    const before = readdirSync(folder);
+    const run = await registerInto(path, service);
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toMatch(says);
+    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(service.requests).toEqual([]);
+    expect(readdirSync(folder)).toEqual(before);
+  },
+);
 
 test("the first is registered and the second refused: what stands is kept, and the rest can be typed", async () => {
   const service = await serveService((asked, number, response) => {
@@ -240,17 +324,28 @@ test("the first is registered and the second refused: what stands is kept, and t
     answerJson(response, 429, refusal("RATE_LIMITED", "Ten registrations a day."));
   });
   const run = await register(["--all-types"], service);
-  expect(run).toMatchObject({ exitCode: 3, stdout: "wh_1  pending  30 signal types\n", secrets: `${SECRETS[0]}\n` });
+  expect(run).toMatchObject({
+    exitCode: 3,
+    stdout: "wh_1  pending  30 signal types\n",
+    secrets: `${SECRETS[0]}\n`,
+  });
   expect(run.beside).toEqual(["signals.secret"]);
   const [stands, line = "", error] = run.stderr.trimEnd().split("\n");
-  expect(stands).toBe(`the secret of wh_1 is in ${run.path}; to register the other signal types, type`);
-  expect(error).toMatch(/^signalbox register: .*429 RATE_LIMITED, Ten registrations a day \(request req_of_the_test\)/);
+  expect(stands).toBe(
+    `the secret of wh_1 is in ${run.path}; to register the other signal types, type`,
+  );
+  expect(error).toMatch(
+    /^signalbox register: .*429 RATE_LIMITED, Ten registrations a day \(request req_of_the_test\)/,
+  );
   // One try: a person who waits for an answer can try again.
   expect(service.requests).toHaveLength(2);
 
   // What it says to type is what is left.
-  const again = await serveService((asked, _number, response) => answerJson(response, 201, registration(2, asked)));
-  const types = /^the same command with these types alone: (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
+  const again = await serveService((asked, _number, response) =>
+    answerJson(response, 201, registration(2, asked)),
+  );
+  const types =
+    /^the same command with these types alone: (--types \S+)$/.exec(line)?.[1]?.split(" ") ?? [];
   expect(await registerInto(run.path, again, types)).toMatchObject({ exitCode: 0 });
   expect(again.asked().map(({ signal_types }) => signal_types)).toEqual([SIGNAL_TYPES.slice(30)]);
   expect(readFileSync(run.path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
@@ -266,10 +361,28 @@ const refused =
     answerJson(response, status, refusal(code, "No."));
 
 test.each<[what: string, answer: Answer, exitCode: number, secrets: string | null, says: RegExp]>([
-  ["none", (_asked, _number, response) => void response.destroy(), 3, null, /may nevertheless be registered/],
+  [
+    "none",
+    (_asked, _number, response) => void response.destroy(),
+    3,
+    null,
+    /may nevertheless be registered/,
+  ],
   ["late", () => undefined, 3, null, /had no answer after 1000 ms/],
-  ["400", refused(400, "INVALID_URL"), 2, null, /400 INVALID_URL.*req_of_the_test(?!.*lack its prefix).*\n$/],
-  ["404", refused(404, "NOT_FOUND"), 3, null, /404 NOT_FOUND.*; does --base-url lack its prefix, such as \/v1\?\n$/],
+  [
+    "400",
+    refused(400, "INVALID_URL"),
+    2,
+    null,
+    /400 INVALID_URL.*req_of_the_test(?!.*lack its prefix).*\n$/,
+  ],
+  [
+    "404",
+    refused(404, "NOT_FOUND"),
+    3,
+    null,
+    /404 NOT_FOUND.*; does --base-url lack its prefix, such as \/v1\?\n$/,
+  ],
   [
     "another status",
     registered({ status: "on probation" }),
@@ -278,13 +391,24 @@ test.each<[what: string, answer: Answer, exitCode: number, secrets: string | nul
     /its secret is in .*signals\.secret/,
   ],
   // A secret that is no line cannot be kept.
-  ["two lines", registered({ signing_secret: "twice\nlines" }), 3, null, /wh_1 is registered, but its secret is lost/],
+  [
+    "two lines",
+    registered({ signing_secret: "twice\nlines" }),
+    3,
+    null,
+    /wh_1 is registered, but its secret is lost/,
+  ],
 ])(
   "what is no registration is said once, and a secret in it is kept: %s",
   async (_what, answer, exitCode, secrets, says) => {
     const service = await serveService(answer);
     const run = await register([...ONE, "--timeout", "1"], service);
-    expect(run).toMatchObject({ exitCode, stdout: "", secrets, beside: secrets === null ? [] : ["signals.secret"] });
+    expect(run).toMatchObject({
+      exitCode,
+      stdout: "",
+      secrets,
+      beside: secrets === null ? [] : ["signals.secret"],
+    });
     expect(run.stderr).toMatch(says);
     expect(run.stderr).not.toContain("twice");
     expect(service.requests).toHaveLength(1);
@@ -293,7 +417,10 @@ test.each<[what: string, answer: Answer, exitCode: number, secrets: string | nul
 
 /** Registers, while something happens to the file before the service answers. */
 async function registerWhile(happens: (path: string) => void, text?: string) {
-  const path = join(tempFiles(text === undefined ? {} : { "signals.secret": text }), "signals.secret");
+  const path = join(
+    tempFiles(text === undefined ? {} : { "signals.secret": text }),
+    "signals.secret",
+  );
   const service = await serveService((asked, number, response) => {
     happens(path);
     answerJson(response, 201, registration(number, asked));
@@ -319,24 +446,31 @@ test.each<[what: string, happens: (file: string) => void, place: string, beside:
   ["that the file cannot take any more", (file) => mkdirSync(file), "lock", ["signals.secret"]],
   ["whose lock was deleted", (file) => rmSync(`${file}.lock`), `lock.${process.pid}`, []],
   ["whose lock was replaced", replaceLock, `lock.${process.pid}`, ["signals.secret.lock"]],
-])("a secret %s is in a file that the error names, which replaces no other", async (_what, happens, ending, others) => {
-  const { run, path, beside } = await registerWhile(happens);
-  const place = `${path}.${ending}`;
-  expect(run).toMatchObject({ exitCode: 3, stdout: "" });
-  expect(run.stderr).toMatch(/wh_1 is registered, but /);
-  expect(run.stderr).toContain(`Its secret is in ${place}: add the secret to ${path}, and delete ${place}\n`);
-  expect(beside).toEqual([...others, basename(place)]);
-  expect(readFileSync(place, "utf8")).toBe(`${SECRETS[0]}\n`);
-  expect(statSync(place).mode & 0o777).toBe(0o600);
-  if (happens === replaceLock) expect(readFileSync(`${path}.lock`, "utf8")).toBe("of another");
-});
+])(
+  "a secret %s is in a file that the error names, which replaces no other",
+  async (_what, happens, ending, others) => {
+    const { run, path, beside } = await registerWhile(happens);
+    const place = `${path}.${ending}`;
+    expect(run).toMatchObject({ exitCode: 3, stdout: "" });
+    expect(run.stderr).toMatch(/wh_1 is registered, but /);
+    expect(run.stderr).toContain(
+      `Its secret is in ${place}: add the secret to ${path}, and delete ${place}\n`,
+    );
+    expect(beside).toEqual([...others, basename(place)]);
+    expect(readFileSync(place, "utf8")).toBe(`${SECRETS[0]}\n`);
+    expect(statSync(place).mode & 0o777).toBe(0o600);
+    if (happens === replaceLock) expect(readFileSync(`${path}.lock`, "utf8")).toBe("of another");
+  },
+);
 
 function replaceLock(file: string): void {
   rmSync(`${file}.lock`);
   writeFileSync(`${file}.lock`, "of another");
 }
 
-/** The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder". */
+/**
+ * The syncs and renames of `act`. A sync is listed with what the file held then, or as "folder".
+ */
 function recordSyncs(file: string, act: () => void): string[] {
   const calls: string[] = [];
   const { fsyncSync, renameSync } = fs;
@@ -380,16 +514,19 @@ testWith(canMount)("on a full disk nothing is registered (needs a disk of its ow
   expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
-testWith(canMount)("a disk that is full by the time of the answer has room for the secret", async () => {
-  const { folder, fill } = smallDisk(1);
-  const service = await serveService((asked, number, response) => {
-    fill();
-    answerJson(response, 201, registration(number, asked));
-  });
-  const path = join(folder, "signals.secret");
-  expect(await registerInto(path, service)).toMatchObject({ exitCode: 0 });
-  expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
-});
+testWith(canMount)(
+  "a disk that is full by the time of the answer has room for the secret",
+  async () => {
+    const { folder, fill } = smallDisk(1);
+    const service = await serveService((asked, number, response) => {
+      fill();
+      answerJson(response, 201, registration(number, asked));
+    });
+    const path = join(folder, "signals.secret");
+    expect(await registerInto(path, service)).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(path, "utf8")).toBe(`${SECRETS[0]}\n`);
+  },
+);
 
 /** A registration in a process of its own, whose answer is the caller's to send. */
 async function startRegistering() {
@@ -412,7 +549,15 @@ async function startRegistering() {
   expect(existsSync(lock)).toBe(true);
   child.kill("SIGINT");
   await noted;
-  return { service, path, lock, child, outcome, reply: () => reply(), beside: () => readdirSync(folder) };
+  return {
+    service,
+    path,
+    lock,
+    child,
+    outcome,
+    reply: () => reply(),
+    beside: () => readdirSync(folder),
+  };
 }
 
 test("an interruption waits for the answer, keeps its secret, and asks for no other", async () => {
@@ -437,9 +582,18 @@ test("a second Ctrl-C ends at once, and says what to look for", async () => {
   expect(beside()).toEqual(["signals.secret.lock"]);
 });
 
-/** A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no test. */
-async function serveWaiting(path: string): Promise<{ receiver: Receiver; url: string; arrived: () => Promise<void> }> {
-  const receiver = await startReceiver({ secrets: secretFile(path), ackTimeoutMs: 120_000, secretWaitMs: 60_000 });
+/**
+ * A receiver whose deliveries have a minute to find their secret, so that a busy machine fails no
+ * test.
+ */
+async function serveWaiting(
+  path: string,
+): Promise<{ receiver: Receiver; url: string; arrived: () => Promise<void> }> {
+  const receiver = await startReceiver({
+    secrets: secretFile(path),
+    ackTimeoutMs: 120_000,
+    secretWaitMs: 60_000,
+  });
   const handle = nodeHandler(receiver);
   let tell = (): void => undefined;
   const url = await listen((request, response) => {
@@ -463,10 +617,21 @@ test("a verification that is posted before the secret can be stored is answered 
     await isThere;
     answerJson(response, 201, made);
   });
-  const run = await runCli(["register", "--url", url, "--all-types", "--secret-file", path, ...service.access]);
+  const run = await runCli([
+    "register",
+    "--url",
+    url,
+    "--all-types",
+    "--secret-file",
+    path,
+    ...service.access,
+  ]);
   expect(run).toMatchObject({ exitCode: 0 });
   expect(await Promise.all(verifications)).toEqual([true, true]);
   // Two of the service, and two of the command.
-  expect(receiver.health()).toMatchObject({ verified: true, deliveries: { verified: 4, rejected: 0 } });
+  expect(receiver.health()).toMatchObject({
+    verified: true,
+    deliveries: { verified: 4, rejected: 0 },
+  });
   expect(readFileSync(path, "utf8")).toBe(`${SECRETS.join("\n")}\n`);
 });

@@ -34,17 +34,24 @@ export function refusal(code: string, message: string): Record<string, unknown> 
   return { error: { code, message }, request_id: "req_of_the_test" };
 }
 
-export type Answer = (asked: Registering, number: number, response: ServerResponse) => void | Promise<void>;
+export type Answer = (
+  asked: Registering,
+  number: number,
+  response: ServerResponse,
+) => void | Promise<void>;
 
 /**
- * A stand-in for the part of the service that registers. It tells no status, as the real service. `access` is what the command
- * line needs for it.
+ * A stand-in for the part of the service that registers. It tells no status, as the real service.
+ * `access` is what the command line needs for it.
  */
 export async function serveService(
-  answer: Answer = (asked, number, response) => answerJson(response, 201, registration(number, asked)),
-  answerRead = (response: ServerResponse): void => answerJson(response, 404, refusal("NOT_FOUND", "No.")),
+  answer: Answer = (asked, number, response) =>
+    answerJson(response, 201, registration(number, asked)),
+  answerRead = (response: ServerResponse): void =>
+    answerJson(response, 404, refusal("NOT_FOUND", "No.")),
 ): Promise<{ access: string[]; asked: () => Registering[]; requests: RecordedRequest[] }> {
-  const parse = ({ body }: RecordedRequest): Registering => JSON.parse(body.toString()) as Registering;
+  const parse = ({ body }: RecordedRequest): Registering =>
+    JSON.parse(body.toString()) as Registering;
   const requests: RecordedRequest[] = [];
   const { url } = await serveRecorder((request, response) => {
     if (request.method === "GET") return answerRead(response);
@@ -68,7 +75,13 @@ export async function serveChallenges(): Promise<string> {
 export async function postVerification(url: string, secret: string): Promise<boolean> {
   const event = verificationEvent();
   const body = JSON.stringify(event);
-  const headers = { "Content-Type": "application/json", "X-Service-Signature": signBody({ body, secret }) };
+  const headers = {
+    "Content-Type": "application/json",
+    "X-Service-Signature": signBody({ body, secret }),
+  };
   const answer = await fetch(url, { method: "POST", headers, body });
-  return answer.ok && ((await answer.json()) as { challenge?: string }).challenge === event.data.challenge;
+  return (
+    answer.ok &&
+    ((await answer.json()) as { challenge?: string }).challenge === event.data.challenge
+  );
 }

@@ -11,7 +11,9 @@ import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { answerJson, serveChallenges, serveService } from "./serve-service.js";
 import { tempFiles } from "../temp-files.js";
 
-/** Registers a receiver at a service that does not tell the status, and waits for at most a second. */
+/**
+ * Registers a receiver at a service that does not tell the status, and waits for at most a second.
+ */
 async function register(url: string, ...args: string[]): Promise<CliRun> {
   const { access } = await serveService();
   const into = ["--secret-file", join(tempFiles(), "signals.secret"), "--timeout", "1"];
@@ -21,10 +23,26 @@ async function register(url: string, ...args: string[]): Promise<CliRun> {
 const answering = async (status: number, body: unknown): Promise<string> =>
   (await serveRecorder((_request, response) => answerJson(response, status, body))).url;
 
-const OBSTACLES: readonly (readonly [what: string, serve: () => string | Promise<string>, says: RegExp])[] = [
-  ["nothing listens", () => "http://127.0.0.1:9/webhooks/signals", /ECONNREFUSED.*Start the receiver/s],
-  ["it has another secret", async () => (await serveReceiver()).url, /401: .*secretFile\("\S+signals\.secret"\)/s],
-  ["another challenge", () => answering(200, { challenge: "always_the_same" }), /200: the challenge is missing/],
+const OBSTACLES: readonly (readonly [
+  what: string,
+  serve: () => string | Promise<string>,
+  says: RegExp,
+])[] = [
+  [
+    "nothing listens",
+    () => "http://127.0.0.1:9/webhooks/signals",
+    /ECONNREFUSED.*Start the receiver/s,
+  ],
+  [
+    "it has another secret",
+    async () => (await serveReceiver()).url,
+    /401: .*secretFile\("\S+signals\.secret"\)/s,
+  ],
+  [
+    "another challenge",
+    () => answering(200, { challenge: "always_the_same" }),
+    /200: the challenge is missing/,
+  ],
 ];
 
 test.each(OBSTACLES)(
@@ -45,7 +63,9 @@ test("with --json a summary says why it is not active", async () => {
   const [, last] = ndjson(await register((await serveReceiver()).url, "--json"));
   const found = expect.stringMatching(/^401: /) as string;
   const fix = expect.stringContaining("secretFile") as string;
-  expect(last).toEqual({ summary: { ok: false, registrations: ["wh_1"], status: "failed", found, fix } });
+  expect(last).toEqual({
+    summary: { ok: false, registrations: ["wh_1"], status: "failed", found, fix },
+  });
 });
 
 test("it waits for a receiver that is not ready yet, and says so; the rest is for the dashboard to show", async () => {
@@ -64,15 +84,30 @@ test("it waits for a receiver that is not ready yet, and says so; the rest is fo
 
 test("a service on this machine that never answers a call of the control API is no emulator", async () => {
   const silent = (): void => undefined;
-  const run = await register(await serveChallenges(), ...(await serveService(undefined, silent)).access);
-  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("the receiver answers verifications") });
+  const run = await register(
+    await serveChallenges(),
+    ...(await serveService(undefined, silent)).access,
+  );
+  expect(run).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("the receiver answers verifications"),
+  });
 });
 
 test.each([undefined, "token_of_the_test"])(
   "at an emulator it waits until both are active, and has a verification that failed repeated; control token: %s",
   async (controlToken) => {
-    const assumptions = { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "86400" } as const;
-    const emulator = createEmulator({ port: 0, db: await usualDatabase(), assumptions, controlToken });
+    const assumptions = {
+      allowLoopbackHttp: true,
+      signatureClock: "machine",
+      retrySeconds: "86400",
+    } as const;
+    const emulator = createEmulator({
+      port: 0,
+      db: await usualDatabase(),
+      assumptions,
+      controlToken,
+    });
     await emulator.start();
     onTestFinished(() => emulator.close());
     const { account_id } = await emulator.control.createAccount({ tier: "pro" });
@@ -88,9 +123,17 @@ test.each([undefined, "token_of_the_test"])(
       else handle(request, response);
     });
     const access = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: key };
-    const env = { ...access, ...(controlToken !== undefined && { SIGNALS_CONTROL_TOKEN: controlToken }) };
-    const run = await callCli(["register", "--url", url, "--all-types", "--secret-file", path], { env });
-    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/\nall 2 registrations are active\n$/) });
+    const env = {
+      ...access,
+      ...(controlToken !== undefined && { SIGNALS_CONTROL_TOKEN: controlToken }),
+    };
+    const run = await callCli(["register", "--url", url, "--all-types", "--secret-file", path], {
+      env,
+    });
+    expect(run).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringMatching(/\nall 2 registrations are active\n$/),
+    });
     const { items: registrations } = await emulator.control.listRegistrations({});
     expect(registrations.map(({ status }) => status)).toEqual(["active", "active"]);
   },

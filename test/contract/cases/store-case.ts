@@ -18,22 +18,25 @@ export interface ContractMedium {
   /** Makes a store on this medium. After a close, a new store finds the events of the old one. */
   createStore(): InboxStore;
   /**
-   * Makes a second store on the same medium and with the same time, as in another process. Omit it if that is not supported:
-   * the cases then use one store for both processes.
+   * Makes a second store on the same medium and with the same time, as in another process. Omit it
+   * if that is not supported: the cases then use one store for both processes.
    */
   createSibling?(): InboxStore;
   /**
-   * Reads an event from the medium as it would be found if the process died now. Omit it for a store that is not durable.
+   * Reads an event from the medium as it would be found if the process died now. Omit it for a
+   * store that is not durable.
    */
   readBack?(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
   /**
-   * Moves the time of a store with a clock of its own forward, or back if `ms` is negative. Apart from that, this time stands
-   * still. Omit it for a store that measures with the clock that `open` is given: the cases then move that clock.
+   * Moves the time of a store with a clock of its own forward, or back if `ms` is negative. Apart
+   * from that, this time stands still. Omit it for a store that measures with the clock that `open`
+   * is given: the cases then move that clock.
    */
   advance?(ms: number): void | Promise<void>;
   /**
-   * Does to a store what SIGKILL would do to its process: it never reaches the medium again. For stores with `leasedSince`, which
-   * also need `createSibling` and `advance`. `close` is still called.
+   * Does to a store what SIGKILL would do to its process: it never reaches the medium again. For
+   * stores with `leasedSince`, which also need `createSibling` and `advance`. `close` is still
+   * called.
    */
   kill?(store: InboxStore): void | Promise<void>;
   /** Called after the case, when its stores are closed. */
@@ -63,7 +66,9 @@ export function storeCase(guarantee: string, name: string, run: StoreCase["run"]
   return { guarantee, name, run };
 }
 
-/** When the events were received, by the clock of the process. The stores' clocks show other times. */
+/**
+ * When the events were received, by the clock of the process. The stores' clocks show other times.
+ */
 export const RECEIVED_AT = Date.UTC(2026, 0, 1);
 export const ENDPOINT = "default";
 export const SECOND = "second";
@@ -127,7 +132,10 @@ export async function claim(
   return result.claim;
 }
 
-export async function claimOne(store: InboxStore, over: Partial<ClaimRequest> = {}): Promise<ClaimedEvent> {
+export async function claimOne(
+  store: InboxStore,
+  over: Partial<ClaimRequest> = {},
+): Promise<ClaimedEvent> {
   const { events } = await claim(store, { ...over, limit: 1 });
   if (events[0] === undefined) throw new Error("a claim returned no event");
   return events[0];
@@ -145,7 +153,11 @@ export async function settle(store: InboxStore, lease: Lease, over: Partial<Sett
 }
 
 /** Accepts an event and brings it into a state. */
-export async function acceptAs(store: InboxStore, eventId: string, state: EventState): Promise<Lease> {
+export async function acceptAs(
+  store: InboxStore,
+  eventId: string,
+  state: EventState,
+): Promise<Lease> {
   if (state === "ready" || state === "leased") return accept(store, eventId, { state });
   if (state === "quarantined") return accept(store, eventId, { state, reason: "not_json" });
   const lease = await accept(store, eventId, { state: "leased" });
@@ -154,7 +166,11 @@ export async function acceptAs(store: InboxStore, eventId: string, state: EventS
 }
 
 /** Accepts an event that is due after a delay. */
-export async function acceptDelayed(store: InboxStore, eventId: string, delayMs: number): Promise<void> {
+export async function acceptDelayed(
+  store: InboxStore,
+  eventId: string,
+  delayMs: number,
+): Promise<void> {
   const lease = await accept(store, eventId, { state: "leased" });
   await settle(store, lease, { state: "ready", delayMs });
 }
@@ -163,8 +179,15 @@ export async function stateOf(store: InboxStore, eventId: string): Promise<strin
   return (await store.get(ENDPOINT, eventId))?.state;
 }
 
-/** @returns the stored time of an event: when it is due, when its lease expires, or since when it has its state */
-export async function dueAtOf(store: InboxStore, eventId: string, endpoint = ENDPOINT): Promise<number> {
+/**
+ * @returns the stored time of an event: when it is due, when its lease expires, or since when it
+ * has its state
+ */
+export async function dueAtOf(
+  store: InboxStore,
+  eventId: string,
+  endpoint = ENDPOINT,
+): Promise<number> {
   return (await store.get(endpoint, eventId))?.dueAt ?? NaN;
 }
 
@@ -179,12 +202,14 @@ export async function crashesOf(store: InboxStore, eventId: string): Promise<num
 }
 
 /**
- * Ends all leases as crashes. A shared store does this in a claim, which also leases events; these are released.
+ * Ends all leases as crashes. A shared store does this in a claim, which also leases events; these
+ * are released.
  *
  * @returns the ids of the events that became dead
  */
 export async function crash({ store, advance }: CaseContext): Promise<string[]> {
-  if (!store.shared) return idsOf((await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true })).dead);
+  if (!store.shared)
+    return idsOf((await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true })).dead);
   await advance(LEASE_MS);
   const { events, dead } = await claim(store);
   for (const { attempts, possiblyRepeated, ...lease } of events) {
@@ -197,6 +222,14 @@ export function idsOf(events: readonly Pick<CrashedEvent, "eventId">[]): string[
   return events.map(({ eventId }) => eventId);
 }
 
-export function assertBetween(value: number | null, least: number, most: number, message: string): void {
-  ok(value !== null && value >= least && value <= most, `${message}: ${value} is not between ${least} and ${most}`);
+export function assertBetween(
+  value: number | null,
+  least: number,
+  most: number,
+  message: string,
+): void {
+  ok(
+    value !== null && value >= least && value <= most,
+    `${message}: ${value} is not between ${least} and ${most}`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * The mistake that the whole package is against, kept to show that the kill test would notice it: events are answered
- * at once and written a moment later.
+ * The mistake that the whole package is against, kept to show that the kill test would notice it:
+ * events are answered at once and written a moment later.
  */
 export function acknowledgeBeforeCommit(store) {
   return {
@@ -12,9 +12,16 @@ export function acknowledgeBeforeCommit(store) {
         state: event.state === "leased" ? "ready" : event.state,
         leaseMs: null,
       }));
-      setTimeout(() => void store.commit({ ...batch, accepts, settlements: [], claim: null }).catch(() => {}), 5);
+      setTimeout(
+        () =>
+          void store.commit({ ...batch, accepts, settlements: [], claim: null }).catch(() => {}),
+        5,
+      );
       const rest = await store.commit({ ...batch, accepts: [] });
-      return { ...rest, accepts: accepts.map(() => ({ status: "duplicate", seq: 0, sameBody: true })) };
+      return {
+        ...rest,
+        accepts: accepts.map(() => ({ status: "duplicate", seq: 0, sameBody: true })),
+      };
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
- * The mistake that the order of answers is against, kept to show that the power-loss suite would notice it: a commit is answered
- * when its own sync has succeeded, whatever becomes of the syncs before it. A hook for `module.register`.
+ * The mistake that the order of answers is against, kept to show that the power-loss suite would
+ * notice it: a commit is answered when its own sync has succeeded, whatever becomes of the syncs
+ * before it. A hook for `module.register`.
  */
 const CHANGES = [
   ["newest = bothOf(own, newest)", "newest = own"],

@@ -1,4 +1,5 @@
-// Drains and closes while nothing else keeps the process alive: a callback that waits for nothing and, if asked to, a count.
+// Drains and closes while nothing else keeps the process alive: a callback that waits for nothing
+// and, if asked to, a count.
 import { createReceiver } from "signalbox";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { signalEvent, signedDelivery } from "signalbox/testing";

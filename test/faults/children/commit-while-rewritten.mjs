@@ -1,4 +1,5 @@
-// A commit that waits for the file's lock while the sync of an earlier one fails and the file is written anew.
+// A commit that waits for the file's lock while the sync of an earlier one fails and the file is
+// written anew.
 import Database from "better-sqlite3";
 import { openStore } from "./kept-events.mjs";
 

@@ -15,10 +15,21 @@ export async function openStore({ db, marks, bytes = 12_000 }) {
         const body = Buffer.alloc(bytes, eventId);
         const bodyHash = createHash("sha256").update(body).digest();
         const received = { at: Date.now(), headers: {} };
-        return { eventId, type: "test", state: "ready", leaseMs: null, received, bodyHash, body, reason: null };
+        return {
+          eventId,
+          type: "test",
+          state: "ready",
+          leaseMs: null,
+          received,
+          bodyHash,
+          body,
+          reason: null,
+        };
       });
       await store.commit({ endpoint, accepts, settlements: [], claim: null });
-      const marked = accepts.map((event) => `acknowledged ${event.eventId} ${event.bodyHash.toString("hex")}\n`);
+      const marked = accepts.map(
+        (event) => `acknowledged ${event.eventId} ${event.bodyHash.toString("hex")}\n`,
+      );
       appendFileSync(marks, marked.join(""));
     },
     close: () => store.close(endpoint),

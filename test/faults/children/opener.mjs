@@ -1,5 +1,6 @@
-// Opens and closes the inbox on orders, so that several processes can do it at the same moment. An order is a line of
-// JSON on stdin ({ path, shared } to open, {} to close); the answer is one line: "open", "closed", or the code of the error.
+// Opens and closes the inbox on orders, so that several processes can do it at the same moment. An
+// order is a line of JSON on stdin ({ path, shared } to open, {} to close); the answer is one line:
+// "open", "closed", or the code of the error.
 import { createInterface } from "node:readline";
 import { sqliteStore } from "signalbox/stores/sqlite";
 

@@ -1,5 +1,5 @@
-// A receiver in a process of its own, on the built package, that reports how much memory it takes. Its one argument is
-// JSON; it is asked over IPC. Run with --expose-gc.
+// A receiver in a process of its own, on the built package, that reports how much memory it takes.
+// Its one argument is JSON; it is asked over IPC. Run with --expose-gc.
 import { createServer } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createReceiver } from "signalbox";
@@ -81,4 +81,6 @@ process.on("message", (question) => {
 process.once("disconnect", () => process.exit());
 
 await receiver.start();
-server.listen({ port: 0, host: "127.0.0.1", backlog: 2000 }, () => process.send({ port: server.address().port }));
+server.listen({ port: 0, host: "127.0.0.1", backlog: 2000 }, () =>
+  process.send({ port: server.address().port }),
+);

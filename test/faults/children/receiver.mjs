@@ -1,5 +1,6 @@
-// A receiver in a process of its own, on the built package. Its one argument is JSON. On stdout it says one line of JSON
-// for each thing that a test may wait for; a callback that begins is also noted in a file, since that survives kill -9.
+// A receiver in a process of its own, on the built package. Its one argument is JSON. On stdout it
+// says one line of JSON for each thing that a test may wait for; a callback that begins is also
+// noted in a file, since that survives kill -9.
 import { appendFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -24,7 +25,8 @@ const {
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
-// A signal waits for a process that is stopped, so a test can stop it in the middle of a callback, however busy it is.
+// A signal waits for a process that is stopped, so a test can stop it in the middle of a callback,
+// however busy it is.
 const released = once(process, "SIGUSR2");
 
 /** What the callback does with an event is written in the event's title. */
@@ -37,7 +39,9 @@ const CALLBACKS = new Map([
 ]);
 
 const store = postgres === undefined ? sqliteStore({ path: db, shared }) : postgresStore(postgres);
-/** The process ends when the first event is written and not synced yet: no delivery was answered. */
+/**
+ * The process ends when the first event is written and not synced yet: no delivery was answered.
+ */
 function exitInCommit() {
   return {
     ...store,
@@ -63,8 +67,17 @@ const clock = {
 };
 /** A lost lease is reported in the log only. */
 const silent = () => {};
-const warn = ({ eventId }, line) => line.startsWith("a lease expired") && say({ say: "leaseLost", id: eventId });
-const logger = { child: () => logger, trace: silent, debug: silent, info: silent, warn, error: silent, fatal: silent };
+const warn = ({ eventId }, line) =>
+  line.startsWith("a lease expired") && say({ say: "leaseLost", id: eventId });
+const logger = {
+  child: () => logger,
+  trace: silent,
+  debug: silent,
+  info: silent,
+  warn,
+  error: silent,
+  fatal: silent,
+};
 
 const { tracedInto, ownSpan } = traces === undefined ? {} : await import("./traced.mjs");
 

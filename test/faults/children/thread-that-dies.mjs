@@ -1,5 +1,5 @@
-// Loaded before a receiver: the store's background thread is ended in the middle of a task, each time it is given one of
-// this name (DIES_IN).
+// Loaded before a receiver: the store's background thread is ended in the middle of a task, each
+// time it is given one of this name (DIES_IN).
 import { isMainThread, Worker } from "node:worker_threads";
 
 if (isMainThread) {

@@ -1,4 +1,5 @@
-// Telemetry of a receiver that writes each ended span into a file at once, since that survives kill -9.
+// Telemetry of a receiver that writes each ended span into a file at once, since that survives kill
+// -9.
 import { appendFileSync } from "node:fs";
 import { context, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
@@ -14,7 +15,9 @@ export function tracedInto(file) {
     shutdown: async () => {},
   };
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
+  );
   return openTelemetry();
 }
 

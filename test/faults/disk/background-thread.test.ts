@@ -42,7 +42,10 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
     const files = inboxFiles();
     const faults = ioFaults();
     const isOpenFaulty = what === "cannot open the file";
-    const receiver = await startReceiver(files, isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)));
+    const receiver = await startReceiver(
+      files,
+      isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)),
+    );
     const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
     const taken = await sendPages(receiver, 8500);
     if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
@@ -52,21 +55,29 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
   },
 );
 
-testOnLinux("a thread that dies while a failed sync is made up for: 503, and then it goes on", async () => {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, { ...faults.env, ...diesIn("rewrite") });
-  const failed = faults.strike({ call: "fdatasync", file: "inbox.db-wal", error: "EIO", times: 1 });
-  const rewritten = faults.strike({ call: "fsync", file: "inbox.db", error: "none" });
-  const [event] = some(1) as [SignalEvent];
-  expect((await sendAll(receiver.port, [event])).taken).toEqual([]);
-  let answers = await sendAll(receiver.port, [event]);
-  if (answers.taken.length === 0) answers = await sendAll(receiver.port, [event]);
-  expect(idsIn(answers.taken)).toEqual([event.id]);
-  expect(receiver.stderr()).toContain("dies in rewrite");
-  expect([failed(), rewritten() > 0]).toEqual([1, true]);
-  await expectEachOnce(receiver, files, [event]);
-});
+testOnLinux(
+  "a thread that dies while a failed sync is made up for: 503, and then it goes on",
+  async () => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files, { ...faults.env, ...diesIn("rewrite") });
+    const failed = faults.strike({
+      call: "fdatasync",
+      file: "inbox.db-wal",
+      error: "EIO",
+      times: 1,
+    });
+    const rewritten = faults.strike({ call: "fsync", file: "inbox.db", error: "none" });
+    const [event] = some(1) as [SignalEvent];
+    expect((await sendAll(receiver.port, [event])).taken).toEqual([]);
+    let answers = await sendAll(receiver.port, [event]);
+    if (answers.taken.length === 0) answers = await sendAll(receiver.port, [event]);
+    expect(idsIn(answers.taken)).toEqual([event.id]);
+    expect(receiver.stderr()).toContain("dies in rewrite");
+    expect([failed(), rewritten() > 0]).toEqual([1, true]);
+    await expectEachOnce(receiver, files, [event]);
+  },
+);
 
 test.each(["quickCheck", "rewrite"])(
   "a thread that dies in the %s task of a start after a crash does not stop it",

@@ -28,7 +28,8 @@ const flip: Damage = (bytes, random, round) => {
   return damaged;
 };
 
-const cut: Damage = (bytes, random) => bytes.subarray(0, 1 + Math.floor(random() * (bytes.length - 1)));
+const cut: Damage = (bytes, random) =>
+  bytes.subarray(0, 1 + Math.floor(random() * (bytes.length - 1)));
 
 const TABLE_LEAF = 13;
 
@@ -49,11 +50,19 @@ async function sampleInbox(crashed: boolean): Promise<Sample> {
   return { path, held: await makeSampleInbox(path, crashed) };
 }
 
-/** A copy whose database, or WAL, is damaged; in the place of the one before, so that hundreds fit into the memory. */
-function damagedCopy({ path }: Sample, suffix: "" | "-wal", damage: (bytes: Buffer) => Buffer): string {
+/**
+ * A copy whose database, or WAL, is damaged; in the place of the one before, so that hundreds fit
+ * into the memory.
+ */
+function damagedCopy(
+  { path }: Sample,
+  suffix: "" | "-wal",
+  damage: (bytes: Buffer) => Buffer,
+): string {
   const copy = join(dirname(path), "inbox.db");
   for (const each of ["", "-wal", "-shm", "-owner"]) rmSync(copy + each, { force: true });
-  for (const each of ["", "-wal"]) if (existsSync(path + each)) copyFileSync(path + each, copy + each);
+  for (const each of ["", "-wal"])
+    if (existsSync(path + each)) copyFileSync(path + each, copy + each);
   writeFileSync(copy + suffix, damage(readFileSync(path + suffix)));
   return copy;
 }
@@ -85,15 +94,21 @@ async function live(path: string): Promise<Outcome> {
   };
   const event = newEvent({ signal: signalEvent({ id: "evt_new" }), state: "leased" });
   const store = sqliteStore(path);
-  if (!(await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))) return outcome;
+  if (!(await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock }))))
+    return outcome;
   await attempt(async () => void (outcome.contents = await readAll(store)));
   outcome.taken = await attempt(async () => {
     await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true });
     await store.commit(batchOf({ accepts: [event], claim: claimOf({ limit: 100 }) }));
   });
   await attempt(() => store.close(ENDPOINT));
-  if (outcome.taken && (await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))) {
-    await attempt(async () => void (outcome.kept = (await store.get(ENDPOINT, event.eventId)) !== undefined));
+  if (
+    outcome.taken &&
+    (await attempt(() => store.open({ endpoint: ENDPOINT, clock: systemClock })))
+  ) {
+    await attempt(
+      async () => void (outcome.kept = (await store.get(ENDPOINT, event.eventId)) !== undefined),
+    );
     await attempt(() => store.close(ENDPOINT));
   }
   return outcome;
@@ -111,12 +126,14 @@ test.each([
     const counts = { refused: 0, unreadable: 0, right: 0, wrongPayload: 0, lost: 0 };
     for (let round = 0; round < rounds; round++) {
       const hint = `FAULT_SEED=${SEED}, round ${round}`;
-      // The first is no flip but a damage that every check finds, or few rounds might have none of that kind.
-      const damage = round === 0 ? fillLastTablePage : (bytes: Buffer) => flip(bytes, random, round);
+      // The first is no flip but a damage that every check finds, or few rounds might have none of
+      // that kind.
+      const damage =
+        round === 0 ? fillLastTablePage : (bytes: Buffer) => flip(bytes, random, round);
       const path = damagedCopy(sample, "", damage);
       const { errors, contents, taken, kept } = await live(path);
-      // A closed file is not checked at its start (see the known limits): a page of an index that rots may swallow what
-      // is taken. After a crash the check finds it first.
+      // A closed file is not checked at its start (see the known limits): a page of an index that
+      // rots may swallow what is taken. After a crash the check finds it first.
       if (kept === false && !crashed) counts.lost += 1;
       else expect(kept, hint).not.toBe(false);
       if (taken && errors.length === 0 && kept !== false) expect(kept, hint).toBe(true);
@@ -125,7 +142,8 @@ test.each([
       else if (textOf(contents) === whole) counts.right += 1;
       else if ([...contents.values()].some((event) => !isSound(event))) counts.wrongPayload += 1;
     }
-    // Each kind, or the flips were not everywhere. A payload that is not what was signed is never without a sign of it.
+    // Each kind, or the flips were not everywhere. A payload that is not what was signed is never
+    // without a sign of it.
     const hint = `FAULT_SEED=${SEED} ${JSON.stringify(counts)}`;
     expect(counts.lost, hint).toBeLessThan(4);
     if (crashed) expect(counts.refused, hint).toBeGreaterThan(0);
@@ -138,38 +156,46 @@ test.each([
 test.each([
   ["flipped", flip],
   ["cut off", cut],
-] as const)("a WAL that is %s anywhere gives what some commit left, never a mixture", async (_what, damage) => {
-  const sample = await sampleInbox(true);
-  const before = sample.held.map(textOf);
-  const random = seededRandom(SEED);
-  const found = new Set<number>();
-  for (let round = 0; round < 20; round++) {
-    const path = damagedCopy(sample, "-wal", (bytes) => damage(bytes, random, round));
-    const { errors, contents, kept } = await live(path);
-    const hint = `FAULT_SEED=${SEED}, round ${round}`;
-    expect([errors, kept], hint).toEqual([[], true]);
-    const commit = before.indexOf(textOf(contents as Contents));
-    expect(commit, hint).toBeGreaterThanOrEqual(0);
-    found.add(commit);
-  }
-  expect(found.size, `FAULT_SEED=${SEED}`).toBeGreaterThan(1);
-});
+] as const)(
+  "a WAL that is %s anywhere gives what some commit left, never a mixture",
+  async (_what, damage) => {
+    const sample = await sampleInbox(true);
+    const before = sample.held.map(textOf);
+    const random = seededRandom(SEED);
+    const found = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      const path = damagedCopy(sample, "-wal", (bytes) => damage(bytes, random, round));
+      const { errors, contents, kept } = await live(path);
+      const hint = `FAULT_SEED=${SEED}, round ${round}`;
+      expect([errors, kept], hint).toEqual([[], true]);
+      const commit = before.indexOf(textOf(contents as Contents));
+      expect(commit, hint).toBeGreaterThanOrEqual(0);
+      found.add(commit);
+    }
+    expect(found.size, `FAULT_SEED=${SEED}`).toBeGreaterThan(1);
+  },
+);
 
 test("an inbox of which whole pages are cut off is refused as damaged, and left as it is", async () => {
   const sample = await sampleInbox(false);
   const random = seededRandom(SEED);
   for (let round = 0; round < 10; round++) {
-    const path = damagedCopy(sample, "", (bytes) => cut(bytes.subarray(0, -PAGE_BYTES), random, round));
+    const path = damagedCopy(sample, "", (bytes) =>
+      cut(bytes.subarray(0, -PAGE_BYTES), random, round),
+    );
     const before = readFileSync(path);
     const hint = `FAULT_SEED=${SEED}, round ${round}, ${before.length} bytes`;
     const { code, help } = await rejectionOf(opened(sqliteStore(path)));
-    expect([code, help], hint).toEqual(["store_corrupt", expect.stringContaining("Move the file away")]);
+    expect([code, help], hint).toEqual([
+      "store_corrupt",
+      expect.stringContaining("Move the file away"),
+    ]);
     expect(readFileSync(path).equals(before), hint).toBe(true);
   }
 });
 
-// Closing after the refusal, SQLite writes the WAL into the file and deletes it: the next start takes the inbox for one
-// that was closed, and does not look.
+// Closing after the refusal, SQLite writes the WAL into the file and deletes it: the next start
+// takes the inbox for one that was closed, and does not look.
 test("an inbox that was refused as damaged is refused at the second start too, and left as it is", async () => {
   const path = damagedCopy(await sampleInbox(true), "", fillLastTablePage);
   const before = [readFileSync(path), readFileSync(`${path}-wal`)];
@@ -181,8 +207,11 @@ test("an inbox that was refused as damaged is refused at the second start too, a
   }
 });
 
-// SQLite reads what is missing of the last page as zeros; `quick_check` would see it and does not run, since it was closed.
+// SQLite reads what is missing of the last page as zeros; `quick_check` would see it and does not
+// run, since it was closed.
 test("an inbox of which a part of the last page is cut off is refused as damaged", async () => {
-  const path = damagedCopy(await sampleInbox(false), "", (bytes) => bytes.subarray(0, -PAGE_BYTES / 2));
+  const path = damagedCopy(await sampleInbox(false), "", (bytes) =>
+    bytes.subarray(0, -PAGE_BYTES / 2),
+  );
   expect((await live(path)).errors).toEqual(["store_corrupt"]);
 });

@@ -16,7 +16,9 @@ import { testWith } from "../../prerequisites.js";
 const testOnSmallDisk = testWith(canMount);
 
 const MEBIBYTE = 1024 * 1024;
-/** The store leaves 64 MiB of a disk free (`limit-size.ts`): the rest of this one is the inbox's. */
+/**
+ * The store leaves 64 MiB of a disk free (`limit-size.ts`): the rest of this one is the inbox's.
+ */
 const DISK_MEBIBYTES = 90;
 const ROUNDS_AT_MOST = 50;
 
@@ -42,19 +44,28 @@ async function sendUntilFull(port: number): Promise<Answers> {
   return all;
 }
 
-/** As the sender does. What the first commit meets is still the old limit; finding it too low makes it look again. */
+/**
+ * As the sender does. What the first commit meets is still the old limit; finding it too low makes
+ * it look again.
+ */
 async function sendAgain(port: number, events: readonly SignalEvent[]): Promise<void> {
   let { refused } = await sendAll(port, events);
-  for (let round = 0; round < 3 && refused.length > 0; round++) ({ refused } = await sendAll(port, refused));
+  for (let round = 0; round < 3 && refused.length > 0; round++)
+    ({ refused } = await sendAll(port, refused));
   expect(idsIn(refused)).toEqual([]);
 }
 
-async function startWithOneInHand(files: { db: string; log: string }): Promise<[Child, SignalEvent, SignalEvent[]]> {
+async function startWithOneInHand(files: {
+  db: string;
+  log: string;
+}): Promise<[Child, SignalEvent, SignalEvent[]]> {
   const receiver = await startReceiver(files);
   const waiting = eventThat("waits");
   const others = some(20);
   expect((await sendAll(receiver.port, [waiting, ...others])).refused).toEqual([]);
-  await receiver.until("the callback that waits", (lines) => idsOf(lines, "begun").includes(waiting.id));
+  await receiver.until("the callback that waits", (lines) =>
+    idsOf(lines, "begun").includes(waiting.id),
+  );
   await receiver.until("the hand-offs", areHandedOff(idsIn(others)));
   return [receiver, waiting, others];
 }
@@ -67,7 +78,10 @@ testOnSmallDisk(
     const [receiver, waiting, others] = await startWithOneInHand(files);
     const empty = disk.fill();
     const { taken, refused } = await sendUntilFull(receiver.port);
-    expect(await healthOf(receiver.port)).toMatchObject({ ok: false, store: { failure: "store_failed" } });
+    expect(await healthOf(receiver.port)).toMatchObject({
+      ok: false,
+      store: { failure: "store_failed" },
+    });
     // It comes to its end with no byte left to write that down.
     receiver.kill("SIGUSR2");
     await untilHealth(receiver.port, ({ running }) => running === 0);
@@ -79,26 +93,32 @@ testOnSmallDisk(
   },
 );
 
-testOnSmallDisk("an inbox that has all it may have of the disk still takes the ends of old events", async () => {
-  const disk = smallDisk(DISK_MEBIBYTES);
-  const files = filesOn(disk.folder);
-  const empty = disk.fill(15 * MEBIBYTE);
-  const [receiver, waiting, others] = await startWithOneInHand(files);
-  const { taken, refused } = await sendUntilFull(receiver.port);
-  expect(taken.length).toBeGreaterThan(10);
-  expect(await healthOf(receiver.port)).toMatchObject({ ok: false, store: { failure: "store_failed" } });
-  const { bavail, bsize } = statfsSync(disk.folder);
-  // The WAL is not counted.
-  expect(bavail * bsize).toBeGreaterThan(48 * MEBIBYTE);
-  receiver.kill("SIGUSR2");
-  await receiver.until("its settlement", areHandedOff([waiting.id]));
-  await receiver.until("all others", areHandedOff(idsIn(taken)));
+testOnSmallDisk(
+  "an inbox that has all it may have of the disk still takes the ends of old events",
+  async () => {
+    const disk = smallDisk(DISK_MEBIBYTES);
+    const files = filesOn(disk.folder);
+    const empty = disk.fill(15 * MEBIBYTE);
+    const [receiver, waiting, others] = await startWithOneInHand(files);
+    const { taken, refused } = await sendUntilFull(receiver.port);
+    expect(taken.length).toBeGreaterThan(10);
+    expect(await healthOf(receiver.port)).toMatchObject({
+      ok: false,
+      store: { failure: "store_failed" },
+    });
+    const { bavail, bsize } = statfsSync(disk.folder);
+    // The WAL is not counted.
+    expect(bavail * bsize).toBeGreaterThan(48 * MEBIBYTE);
+    receiver.kill("SIGUSR2");
+    await receiver.until("its settlement", areHandedOff([waiting.id]));
+    await receiver.until("all others", areHandedOff(idsIn(taken)));
 
-  empty();
-  await sendAgain(receiver.port, refused);
-  expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
-  await expectEachOnce(receiver, files, [waiting, ...others, ...taken, ...refused]);
-});
+    empty();
+    await sendAgain(receiver.port, refused);
+    expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
+    await expectEachOnce(receiver, files, [waiting, ...others, ...taken, ...refused]);
+  },
+);
 
 testOnSmallDisk("what a full inbox forgets makes room for new events", async () => {
   const disk = smallDisk(DISK_MEBIBYTES);
@@ -126,7 +146,10 @@ testOnSmallDisk.each(["new", "old"])(
     }
     const empty = disk.fill();
     const error = await rejectionOf(opened(store));
-    expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("Free disk space")]);
+    expect([error.code, error.help]).toEqual([
+      "store_failed",
+      expect.stringContaining("Free disk space"),
+    ]);
     empty();
     await opened(store);
     await store.close("default");

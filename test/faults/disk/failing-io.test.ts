@@ -12,28 +12,35 @@ const testOnLinux = testWith(canPreload);
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";
 
-testOnLinux("one sync of the WAL fails: its batch gets 503, and all is rewritten before the next answer", async () => {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, faults.env);
-  const before = await sendAll(receiver.port, some(20));
-  expect(idsIn(before.refused)).toEqual([]);
-  // Their settlements need syncs too.
-  await receiver.until("the hand-offs", areHandedOff(idsIn(before.taken)));
+testOnLinux(
+  "one sync of the WAL fails: its batch gets 503, and all is rewritten before the next answer",
+  async () => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files, faults.env);
+    const before = await sendAll(receiver.port, some(20));
+    expect(idsIn(before.refused)).toEqual([]);
+    // Their settlements need syncs too.
+    await receiver.until("the hand-offs", areHandedOff(idsIn(before.taken)));
 
-  const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
-  const rewritten = faults.strike({ call: "fsync", file: DB, error: "none" });
-  const [alone] = some(1);
-  expect((await send(receiver.port, alone!)).status).toBe(503);
-  expect(failed()).toBe(1);
-  const after = await sendAll(receiver.port, [...some(20), alone!]);
-  expect(idsIn(after.refused)).toEqual([]);
-  expect(rewritten()).toBeGreaterThan(0);
-  expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
-  await expectEachOnce(receiver, files, [...before.taken, ...after.taken]);
-});
+    const failed = faults.strike({ call: "fdatasync", file: WAL, error: "EIO", times: 1 });
+    const rewritten = faults.strike({ call: "fsync", file: DB, error: "none" });
+    const [alone] = some(1);
+    expect((await send(receiver.port, alone!)).status).toBe(503);
+    expect(failed()).toBe(1);
+    const after = await sendAll(receiver.port, [...some(20), alone!]);
+    expect(idsIn(after.refused)).toEqual([]);
+    expect(rewritten()).toBeGreaterThan(0);
+    expect(await healthOf(receiver.port)).toMatchObject({ ok: true, store: { failure: null } });
+    await expectEachOnce(receiver, files, [...before.taken, ...after.taken]);
+  },
+);
 
-const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults: readonly IoFault[]])[] = [
+const FOR_EVER: readonly (readonly [
+  what: string,
+  code: string | RegExp,
+  faults: readonly IoFault[],
+])[] = [
   ["no sync of the WAL works", "store_failed", [{ call: "fdatasync", file: WAL, error: "EIO" }]],
   [
     "a sync failed and SQLite cannot sync the WAL",
@@ -53,14 +60,19 @@ const FOR_EVER: readonly (readonly [what: string, code: string | RegExp, faults:
   ],
   [
     "a sync failed and the WAL cannot be read back",
-    // SQLite takes bytes that the disk does not give for damage, or not: it depends on whose they are.
+    // SQLite takes bytes that the disk does not give for damage, or not: it depends on whose they
+    // are.
     /^store_(failed|corrupt)$/,
     [
       { call: "fdatasync", file: WAL, error: "EIO", times: 1 },
       { call: "pread", file: WAL, error: "EIO" },
     ],
   ],
-  ["the file system became read-only", "store_failed", [{ call: "pwrite", file: WAL, error: "EROFS" }]],
+  [
+    "the file system became read-only",
+    "store_failed",
+    [{ call: "pwrite", file: WAL, error: "EROFS" }],
+  ],
 ];
 
 testOnLinux.each(FOR_EVER)(

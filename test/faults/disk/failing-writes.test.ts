@@ -13,30 +13,36 @@ const testOnLinux = testWith(canPreload);
 
 const WAL = "inbox.db-wal";
 const DB = "inbox.db";
-/** More than the WAL is let to grow to before it is written into the database, and again after that failed. */
+/**
+ * More than the WAL is let to grow to before it is written into the database, and again after that
+ * failed.
+ */
 const PAGES_IN_WAL = 5000;
 const PAGE_BYTES = 4096;
 
-testOnLinux("an error at any write of a transaction refuses it whole, and the next one is whole", async () => {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, faults.env);
-  const taken: SignalEvent[] = [];
-  let refusals = 0;
-  for (let write = 0; write < 14; write++) {
-    const [event] = someOf(10_000, 1) as [SignalEvent];
-    const failed = faults.strike({ call: "pwrite", file: WAL, error: "ENOSPC", after: write });
-    const first = await sendAll(receiver.port, [event]);
-    if (failed() > 0) refusals += first.refused.length;
-    faults.heal();
-    const second = await sendAll(receiver.port, [event]);
-    expect(idsIn(second.refused), `after ${write} writes`).toEqual([]);
-    taken.push(event);
-  }
-  // Else it was never in the middle.
-  expect(refusals).toBeGreaterThan(3);
-  await expectEachOnce(receiver, files, taken);
-});
+testOnLinux(
+  "an error at any write of a transaction refuses it whole, and the next one is whole",
+  async () => {
+    const files = inboxFiles();
+    const faults = ioFaults();
+    const receiver = await startReceiver(files, faults.env);
+    const taken: SignalEvent[] = [];
+    let refusals = 0;
+    for (let write = 0; write < 14; write++) {
+      const [event] = someOf(10_000, 1) as [SignalEvent];
+      const failed = faults.strike({ call: "pwrite", file: WAL, error: "ENOSPC", after: write });
+      const first = await sendAll(receiver.port, [event]);
+      if (failed() > 0) refusals += first.refused.length;
+      faults.heal();
+      const second = await sendAll(receiver.port, [event]);
+      expect(idsIn(second.refused), `after ${write} writes`).toEqual([]);
+      taken.push(event);
+    }
+    // Else it was never in the middle.
+    expect(refusals).toBeGreaterThan(3);
+    await expectEachOnce(receiver, files, taken);
+  },
+);
 
 async function startFaulty() {
   const files = inboxFiles();
@@ -70,7 +76,8 @@ testOnLinux(
   },
 );
 
-// The kernel forgets what it could not write, and SQLite copies no page twice: only the WAL still has all of it.
+// The kernel forgets what it could not write, and SQLite copies no page twice: only the WAL still
+// has all of it.
 testOnLinux(
   "once a checkpoint's sync failed the WAL is kept until the next start, which writes all of it",
   async () => {

@@ -20,8 +20,9 @@ import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
 import { testWith } from "../../prerequisites.js";
 
-// A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel remounts none that has
-// files open for writing; it turns one read-only by itself after an error, and then writes fail with EROFS.)
+// A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel
+// remounts none that has files open for writing; it turns one read-only by itself after an error,
+// and then writes fail with EROFS.)
 const testOnSmallDisk = testWith(canMount);
 const testOnLinux = testWith(canPreload);
 
@@ -39,7 +40,9 @@ async function makeInbox(path: string, crashed: boolean): Promise<string> {
 }
 
 const bytesIn = (folder: string): Record<string, string> =>
-  Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]));
+  Object.fromEntries(
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]),
+  );
 
 testOnSmallDisk.each([
   ["closed", false],
@@ -54,7 +57,10 @@ testOnSmallDisk.each([
     const before = bytesIn(disk.folder);
     for (const role of [{}, { shared: true }, { operator: true }]) {
       const error = await rejectionOf(opened(sqliteStore({ path, ...role })));
-      expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
+      expect([error.code, error.help]).toEqual([
+        "store_failed",
+        expect.stringContaining("read-only"),
+      ]);
     }
     expect(bytesIn(disk.folder)).toEqual(before);
 
@@ -65,17 +71,23 @@ testOnSmallDisk.each([
   },
 );
 
-testOnSmallDisk("a new inbox on a read-only file system is refused, in an old folder and in a new one", async () => {
-  const disk = smallDisk(8);
-  mkdirSync(join(disk.folder, "old"));
-  disk.setReadOnly(true);
-  for (const folder of ["old", "new"]) {
-    const error = await rejectionOf(opened(sqliteStore(join(disk.folder, folder, "inbox.db"))));
-    expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("read-only")]);
-    expect(existsSync(join(disk.folder, folder, "inbox.db"))).toBe(false);
-  }
-  disk.setReadOnly(false);
-});
+testOnSmallDisk(
+  "a new inbox on a read-only file system is refused, in an old folder and in a new one",
+  async () => {
+    const disk = smallDisk(8);
+    mkdirSync(join(disk.folder, "old"));
+    disk.setReadOnly(true);
+    for (const folder of ["old", "new"]) {
+      const error = await rejectionOf(opened(sqliteStore(join(disk.folder, folder, "inbox.db"))));
+      expect([error.code, error.help]).toEqual([
+        "store_failed",
+        expect.stringContaining("read-only"),
+      ]);
+      expect(existsSync(join(disk.folder, folder, "inbox.db"))).toBe(false);
+    }
+    disk.setReadOnly(false);
+  },
+);
 
 const OPEN_AND_CLOSE = `
 import { sqliteStore } from "signalbox/stores/sqlite";
@@ -86,7 +98,8 @@ console.log(JSON.stringify(result ?? {}));`;
 /** Opens and closes the inbox as a user whose rights are checked, which those of root are not. */
 function openWithoutPrivileges(path: string): { code?: string; message?: string } {
   const node = [process.execPath, "--input-type=module", "--eval", OPEN_AND_CLOSE, path];
-  const drop = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+  const drop =
+    process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
   const [command = "", ...args] = [...drop, ...node];
   return JSON.parse(execFileSync(command, args, { encoding: "utf8" })) as object;
 }
@@ -99,10 +112,14 @@ testOnLinux.each(["", "-wal", "-shm", "-owner"])(
     if (!existsSync(db + suffix)) writeFileSync(db + suffix, "");
     const folder = dirname(db);
     const names = readdirSync(folder);
-    if (process.getuid?.() === 0) for (const name of [".", ...names]) chownSync(join(folder, name), 65534, 65534);
+    if (process.getuid?.() === 0)
+      for (const name of [".", ...names]) chownSync(join(folder, name), 65534, 65534);
     chmodSync(db + suffix, 0o444);
     const { code, message } = openWithoutPrivileges(db);
-    expect([code, message]).toEqual(["store_failed", expect.stringContaining(`${db}${suffix} cannot be written`)]);
+    expect([code, message]).toEqual([
+      "store_failed",
+      expect.stringContaining(`${db}${suffix} cannot be written`),
+    ]);
     expect(readdirSync(folder)).toEqual(names);
     chmodSync(db + suffix, 0o644);
     expect(openWithoutPrivileges(db)).toEqual({});

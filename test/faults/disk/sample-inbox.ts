@@ -14,11 +14,12 @@ const EVENTS = 30;
 export type Contents = ReadonlyMap<string, StoredEvent>;
 
 /**
- * A small inbox with a page of each kind: events in all states, bodies of a line and of several pages, and pages that
- * are free again.
+ * A small inbox with a page of each kind: events in all states, bodies of a line and of several
+ * pages, and pages that are free again.
  *
  * @param crashed as a crash leaves it: the later commits are in the WAL alone
- * @returns what it held before the commits of the WAL and after each of them; the last is what it holds
+ * @returns what it held before the commits of the WAL and after each of them; the last is what it
+ * holds
  */
 export async function makeSampleInbox(path: string, crashed: boolean): Promise<Contents[]> {
   const original = crashed ? `${path}-original` : path;
@@ -59,7 +60,12 @@ async function accept(store: InboxStore, first: number): Promise<number[]> {
   return result.accepts.map(({ seq }) => seq);
 }
 
-async function settle(store: InboxStore, seqs: readonly number[], from = 0, to = EVENTS): Promise<void> {
+async function settle(
+  store: InboxStore,
+  seqs: readonly number[],
+  from = 0,
+  to = EVENTS,
+): Promise<void> {
   const values = { token: 1, delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
   const settlements = seqs.flatMap((seq, index): Settlement[] => {
     const state = (["done", "done", "dead"] as const)[index % 5];
@@ -82,7 +88,11 @@ export async function readAll(store: InboxStore): Promise<Contents> {
 export function textOf(contents: Contents): string {
   const events = [...contents.values()].sort((one, other) => one.seq - other.seq);
   return JSON.stringify(
-    events.map(({ rawBody, bodyHash, ...entry }) => [entry, rawBody && hashOf(rawBody), hex(bodyHash)]),
+    events.map(({ rawBody, bodyHash, ...entry }) => [
+      entry,
+      rawBody && hashOf(rawBody),
+      hex(bodyHash),
+    ]),
   );
 }
 

@@ -39,9 +39,14 @@ async function openDribblers(receiver: PressedReceiver, count: number): Promise<
   const wires = await openMany(receiver.port, count);
   const dribblers = wires.map(async (wire, index) => {
     const isChunked = index % 2 === 1;
-    const framing = isChunked ? { "Transfer-Encoding": "chunked" } : { "Content-Length": String(BODY_BYTES) };
+    const framing = isChunked
+      ? { "Transfer-Encoding": "chunked" }
+      : { "Content-Length": String(BODY_BYTES) };
     await wire.write(rawRequest({ headers: { ...FORGED, ...framing }, length: false }));
-    return { push: (...pieces: Uint8Array[]) => wire.write(Buffer.concat(isChunked ? pieces.flatMap(chunk) : pieces)) };
+    return {
+      push: (...pieces: Uint8Array[]) =>
+        wire.write(Buffer.concat(isChunked ? pieces.flatMap(chunk) : pieces)),
+    };
   });
   await receiver.until("all of them to begin", ({ counts }) => counts["request"] === count);
   return Promise.all(dribblers);
@@ -51,7 +56,9 @@ function chunk(piece: Uint8Array): Uint8Array[] {
   return [Buffer.from(`${piece.byteLength.toString(16)}\r\n`), piece, Buffer.from("\r\n")];
 }
 
-/** Small deliveries, and a large one that comes in several pieces, from a sender that means well. */
+/**
+ * Small deliveries, and a large one that comes in several pieces, from a sender that means well.
+ */
 async function expectHonestTaken({ port }: PressedReceiver): Promise<void> {
   const event = signalEvent({ id: `sig_${randomUUID()}`, data: { summary: "x".repeat(100_000) } });
   const request = rawRequest(signedDelivery(event, { secret: SECRET }));
@@ -84,13 +91,21 @@ test("a thousand slow connections hold no more than the bound, however small the
   await annotate(figures(empty, before, after));
   expectGrowth(empty, before, { heapUsed: 16 * MIB, arrayBuffers: 1 * MIB, rss: NOISE });
   // Half of them send 1,000 chunks of one byte each: about 200 MiB if all were kept.
-  expectGrowth(before, after, { heapUsed: BOUND / 2, arrayBuffers: 4 * MIB, rss: BOUND + 2 * NOISE });
+  expectGrowth(before, after, {
+    heapUsed: BOUND / 2,
+    arrayBuffers: 4 * MIB,
+    rss: BOUND + 2 * NOISE,
+  });
   expect(after.counts["accepted"]).toBe(50);
   expect(after.counts["overloaded"]).toBeGreaterThan(300);
 });
 
 /** Over 32 connections that are kept alive. */
-async function flood(port: number, headers: Record<string, string>, requests: number): Promise<Set<number>> {
+async function flood(
+  port: number,
+  headers: Record<string, string>,
+  requests: number,
+): Promise<Set<number>> {
   const wires = await openMany(port, 32);
   const request = rawRequest({ headers, body: BODY });
   const statuses = new Set<number>();
@@ -122,22 +137,34 @@ test.for([
   expect(after.counts[code]).toBe(400 + requests);
 });
 
-test("while the store hangs no more waits than the bound, and the rest gets 503 at once", async ({ annotate }) => {
+test("while the store hangs no more waits than the bound, and the rest gets 503 at once", async ({
+  annotate,
+}) => {
   const receiver = await startPressedReceiver({ db: inboxFiles().db, options: PATIENT });
   const before = await receiver.report();
   await receiver.hang();
   const statuses: number[] = [];
   const sent = Array.from({ length: 300 }, async () => {
-    const { status } = await send(receiver.port, { ...eventThat("fine"), padding: "x".repeat(200_000) });
+    const { status } = await send(receiver.port, {
+      ...eventThat("fine"),
+      padding: "x".repeat(200_000),
+    });
     statuses.push(status);
   });
-  const full = await receiver.until("the refusals", ({ queued }) => queued.events + statuses.length === 300);
+  const full = await receiver.until(
+    "the refusals",
+    ({ queued }) => queued.events + statuses.length === 300,
+  );
   expect(new Set(statuses)).toEqual(new Set([503]));
   expect(full.counts["overloaded"]).toBe(300 - full.queued.events);
   expect(full.queued.bytes).toBeGreaterThan(BOUND - MIB);
   expect(full.queued.bytes).toBeLessThanOrEqual(BOUND);
   // What was parsed out of the bodies waits beside them.
-  expectGrowth(before, full, { arrayBuffers: BOUND + 1 * MIB, heapUsed: BOUND + 8 * MIB, rss: 2 * BOUND + 2 * NOISE });
+  expectGrowth(before, full, {
+    arrayBuffers: BOUND + 1 * MIB,
+    heapUsed: BOUND + 8 * MIB,
+    rss: 2 * BOUND + 2 * NOISE,
+  });
   await receiver.goOn();
   await Promise.all(sent);
   expect(statuses.filter((status) => status === 200)).toHaveLength(full.queued.events);
@@ -150,7 +177,11 @@ test("while the store hangs no more waits than the bound, and the rest gets 503 
 
 test("connections that go away after a refusal leave nothing behind", async ({ annotate }) => {
   const receiver = await startPressedReceiver({ options: PATIENT });
-  const refused = rawRequest({ method: "PUT", headers: { "Content-Length": String(BODY_BYTES) }, body: "x" });
+  const refused = rawRequest({
+    method: "PUT",
+    headers: { "Content-Length": String(BODY_BYTES) },
+    body: "x",
+  });
   const comeAndGo = async (hundreds: number): Promise<Report> => {
     for (; hundreds > 0; hundreds--) {
       const wires = await openMany(receiver.port, 100);

@@ -9,7 +9,8 @@ import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
 
-// Tens of thousands of commits' worth of events, on a disk that others may use too. Alone it is a few seconds.
+// Tens of thousands of commits' worth of events, on a disk that others may use too. Alone it is a
+// few seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
 const DRAIN_DEADLINE_MS = 120_000;
@@ -17,7 +18,10 @@ const DRAIN_DEADLINE_MS = 120_000;
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** What is in use, bodies among it. V8 frees those of the first collection in the background, and waits for that in the second. */
+/**
+ * What is in use, bodies among it. V8 frees those of the first collection in the background, and
+ * waits for that in the second.
+ */
 async function usedMegabytes(): Promise<number> {
   collectGarbage();
   await new Promise((resume) => setImmediate(resume));
@@ -84,9 +88,17 @@ test("an hour of downtime over 40,000 waiting events costs a few probes, then ea
   expect(attempts).toBeLessThan(16 + 6 + 61);
   expect(store.commits).toBeLessThan(2 * attempts + 10);
   expect((await usedMegabytes()) - usedBefore).toBeLessThan(16);
-  await eventually("the last probe to be stored", async () => (await rig.receiver.inbox.stats()).leased === 0);
+  await eventually(
+    "the last probe to be stored",
+    async () => (await rig.receiver.inbox.stats()).leased === 0,
+  );
   const askedAt = performance.now();
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: backlog, done: 0, dead: 0, running: 0 });
+  expect(await rig.receiver.inbox.stats()).toMatchObject({
+    ready: backlog,
+    done: 0,
+    dead: 0,
+    running: 0,
+  });
   expect(performance.now() - askedAt).toBeLessThan(1000);
   const tried = (await rig.receiver.inbox.list({ limit: 500 })).map((entry) => entry.attempts);
   // Only those due first were tried, and those a few times at most.

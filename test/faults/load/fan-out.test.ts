@@ -53,7 +53,9 @@ async function register(world: WebhookWorld, urls: readonly string[]): Promise<v
     const { id } = world.webhooks.register(accountId, { url, signal_types: ["traffic_breakout"] });
     await world.scheduler.idle();
     // The one that is dead was there when it was registered.
-    world.database.prepare("UPDATE registration SET status = 'active' WHERE registration_id = ?").run(id);
+    world.database
+      .prepare("UPDATE registration SET status = 'active' WHERE registration_id = ?")
+      .run(id);
   }
 }
 
@@ -81,7 +83,8 @@ test("200 signals go to 20 registrations, and dead, silent and slow ones delay n
     )
     .run(silent.url);
   world.webhooks.follows.follow(2, ["larkvoice"]);
-  for (const url of urls.slice(8)) world.webhooks.register(2, { url, signal_types: ["traffic_breakout"] });
+  for (const url of urls.slice(8))
+    world.webhooks.register(2, { url, signal_types: ["traffic_breakout"] });
   await world.scheduler.idle();
 
   for (let made = 0; made < SIGNALS; made++) world.webhooks.publish(draft());

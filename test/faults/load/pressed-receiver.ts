@@ -27,7 +27,10 @@ export interface PressedReceiver {
   goOn(): Promise<void>;
 }
 
-type Options = Pick<ReceiverOptions, "bodyTimeoutMs" | "ackTimeoutMs" | "maxQueued" | "bodyLimitBytes">;
+type Options = Pick<
+  ReceiverOptions,
+  "bodyTimeoutMs" | "ackTimeoutMs" | "maxQueued" | "bodyLimitBytes"
+>;
 
 interface Config {
   /** Without one it keeps its events in memory. */
@@ -68,7 +71,8 @@ export async function startPressedReceiver(config: Config): Promise<PressedRecei
       for (;;) {
         const last = await report();
         if (condition(last)) return last;
-        if (performance.now() > deadline) throw new Error(`waited for ${what} in vain: ${JSON.stringify(last)}`);
+        if (performance.now() > deadline)
+          throw new Error(`waited for ${what} in vain: ${JSON.stringify(last)}`);
       }
     },
     hang: async () => void (await ask("hang")),
@@ -85,7 +89,10 @@ export function expectGrowth(
   most: Pick<Report, "rss" | "heapUsed" | "arrayBuffers">,
 ): void {
   for (const kind of ["rss", "heapUsed", "arrayBuffers"] as const) {
-    expect(after[kind] - before[kind], `growth of ${kind}: ${figures(before, after)}`).toBeLessThanOrEqual(most[kind]);
+    expect(
+      after[kind] - before[kind],
+      `growth of ${kind}: ${figures(before, after)}`,
+    ).toBeLessThanOrEqual(most[kind]);
   }
 }
 

@@ -14,7 +14,14 @@ import {
 } from "../../contract/cases/store-case.js";
 import { killablePool, makePool } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
-import { ENDPOINT, newSchema, openStore, poolOfTest, takeForDead, testOnPostgres } from "./open-stores.js";
+import {
+  ENDPOINT,
+  newSchema,
+  openStore,
+  poolOfTest,
+  takeForDead,
+  testOnPostgres,
+} from "./open-stores.js";
 
 type Lease = Parameters<NonNullable<InboxStore["completeSql"]>>[0];
 
@@ -40,51 +47,57 @@ function impatientPool(): Pool {
   return pool;
 }
 
-testOnPostgres("the event is done if the transaction commits, and still leased if it rolls back", async () => {
-  const { schema } = newSchema();
-  const store = await openStore(schema);
-  const born = await accept(store, "evt_born", { state: "leased" });
-  await accept(store, "evt_claimed");
-  for (const lease of [born, await claimOne(store)]) {
-    const id = lease.seq === born.seq ? "evt_born" : "evt_claimed";
+testOnPostgres(
+  "the event is done if the transaction commits, and still leased if it rolls back",
+  async () => {
+    const { schema } = newSchema();
+    const store = await openStore(schema);
+    const born = await accept(store, "evt_born", { state: "leased" });
+    await accept(store, "evt_claimed");
+    for (const lease of [born, await claimOne(store)]) {
+      const id = lease.seq === born.seq ? "evt_born" : "evt_claimed";
+      const client = await begin();
+      expect(await complete(client, store, lease)).toBe("completed");
+      await client.query("ROLLBACK; BEGIN");
+      expect(await stateOf(store, id)).toBe("leased");
+      expect(await complete(client, store, lease)).toBe("completed");
+      await client.query("COMMIT");
+      expect(await store.get(ENDPOINT, id)).toMatchObject({ state: "done", attempts: 1 });
+      expect(await settle(store, lease, { mayBeCompleted: true })).toBe(true);
+      for (const state of ["ready", "dead"] as const) {
+        expect(await settle(store, lease, { state, mayBeCompleted: true })).toBe("completed");
+      }
+      expect(await stateOf(store, id)).toBe("done");
+    }
+  },
+);
+
+testOnPostgres(
+  "it fails once the lease has ended: settled, completed, taken over or replayed",
+  async () => {
+    const { schema } = newSchema();
+    const store = await openStore(schema);
+    const lease = await accept(store, "evt_1", { state: "leased" });
     const client = await begin();
     expect(await complete(client, store, lease)).toBe("completed");
+    expect(await complete(client, store, lease)).toBe("SBX02");
     await client.query("ROLLBACK; BEGIN");
-    expect(await stateOf(store, id)).toBe("leased");
     expect(await complete(client, store, lease)).toBe("completed");
-    await client.query("COMMIT");
-    expect(await store.get(ENDPOINT, id)).toMatchObject({ state: "done", attempts: 1 });
-    expect(await settle(store, lease, { mayBeCompleted: true })).toBe(true);
-    for (const state of ["ready", "dead"] as const) {
-      expect(await settle(store, lease, { state, mayBeCompleted: true })).toBe("completed");
-    }
-    expect(await stateOf(store, id)).toBe("done");
-  }
-});
-
-testOnPostgres("it fails once the lease has ended: settled, completed, taken over or replayed", async () => {
-  const { schema } = newSchema();
-  const store = await openStore(schema);
-  const lease = await accept(store, "evt_1", { state: "leased" });
-  const client = await begin();
-  expect(await complete(client, store, lease)).toBe("completed");
-  expect(await complete(client, store, lease)).toBe("SBX02");
-  await client.query("ROLLBACK; BEGIN");
-  expect(await complete(client, store, lease)).toBe("completed");
-  await client.query("COMMIT; BEGIN");
-  expect(await complete(client, store, lease)).toBe("SBX02");
-  await client.query("ROLLBACK; BEGIN");
-  await store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], () => null);
-  expect(await complete(client, store, lease)).toBe("SBX02");
-  await client.query("ROLLBACK; BEGIN");
-  const again = await claimOne(store);
-  expect(await complete(client, store, lease)).toBe("SBX02");
-  await client.query("ROLLBACK; BEGIN");
-  expect(await settle(store, again, { state: "ready" })).toBe(true);
-  expect(await complete(client, store, again)).toBe("SBX02");
-  await client.query("ROLLBACK");
-  expect(await complete(client, store, await claimOne(store))).toBe("completed");
-});
+    await client.query("COMMIT; BEGIN");
+    expect(await complete(client, store, lease)).toBe("SBX02");
+    await client.query("ROLLBACK; BEGIN");
+    await store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], () => null);
+    expect(await complete(client, store, lease)).toBe("SBX02");
+    await client.query("ROLLBACK; BEGIN");
+    const again = await claimOne(store);
+    expect(await complete(client, store, lease)).toBe("SBX02");
+    await client.query("ROLLBACK; BEGIN");
+    expect(await settle(store, again, { state: "ready" })).toBe(true);
+    expect(await complete(client, store, again)).toBe("SBX02");
+    await client.query("ROLLBACK");
+    expect(await complete(client, store, await claimOne(store))).toBe("completed");
+  },
+);
 
 testOnPostgres(
   "nothing of the inbox waits for a transaction that has completed an event and is still open",
@@ -100,7 +113,8 @@ testOnPostgres(
     const claimed = await claimOne(store, { leaseMs: 0 });
     const born = await accept(store, ids[0], { state: "leased", leaseMs: 0 });
     const lost = await accept(killed, ids[2], { state: "leased" });
-    for (const lease of [born, claimed, lost]) expect(await complete(client, store, lease)).toBe("completed");
+    for (const lease of [born, claimed, lost])
+      expect(await complete(client, store, lease)).toBe("completed");
 
     // The callback failed, was too slow, or resolved before its transaction ended.
     const other = await accept(store, "evt_other", { state: "leased" });
@@ -121,11 +135,18 @@ testOnPostgres(
       return idsOf((await claim(store)).events).sort();
     };
     expect(await sweep()).toEqual(["evt_new"]);
-    expect(await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).toMatchObject({ freed: 1 });
+    expect(await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).toMatchObject({
+      freed: 1,
+    });
     const keys = ids.map((eventId) => ({ endpoint: ENDPOINT, eventId }));
     expect(await store.replay(keys, () => null)).toEqual(ids.map(() => "wrong_state"));
     expect(await store.discard(keys)).toEqual(ids.map(() => "wrong_state"));
-    await store.prune({ endpoint: ENDPOINT, payloadsOlderThanMs: -1e6, keysOlderThanMs: 1e9, limit: 10 });
+    await store.prune({
+      endpoint: ENDPOINT,
+      payloadsOlderThanMs: -1e6,
+      keysOlderThanMs: 1e9,
+      limit: 10,
+    });
 
     // Afterwards each goes its way.
     await client.query("ROLLBACK");
@@ -139,24 +160,27 @@ testOnPostgres(
   },
 );
 
-testOnPostgres("another role needs the right to use the schema, and gets no other with it", async () => {
-  const { schema, name, admin } = newSchema();
-  const store = await openStore(schema);
-  const lease = await accept(store, "evt_1", { state: "leased" });
-  const client = await begin();
-  const role = `"app of ${schema.replaceAll('"', '""')}"`.slice(0, 60).replace(/"?$/, '"');
-  await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role}`);
-  onTestFinished(async () => {
-    const cleaner = poolOfTest(1);
-    await cleaner.query(`DROP SCHEMA ${name} CASCADE; DROP ROLE ${role}`);
-  });
-  await client.query(`SET LOCAL ROLE ${role}`);
-  expect(await complete(client, store, lease)).toBe("completed");
-  await client.query("SAVEPOINT before");
-  for (const statement of [`SELECT seq FROM ${name}.inbox`, `SELECT ${name}.free_own(1, '{}')`]) {
-    await expect(client.query(statement)).rejects.toMatchObject({ code: "42501" });
-    await client.query("ROLLBACK TO before");
-  }
-  await client.query("COMMIT");
-  expect(await stateOf(store, "evt_1")).toBe("done");
-});
+testOnPostgres(
+  "another role needs the right to use the schema, and gets no other with it",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const store = await openStore(schema);
+    const lease = await accept(store, "evt_1", { state: "leased" });
+    const client = await begin();
+    const role = `"app of ${schema.replaceAll('"', '""')}"`.slice(0, 60).replace(/"?$/, '"');
+    await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role}`);
+    onTestFinished(async () => {
+      const cleaner = poolOfTest(1);
+      await cleaner.query(`DROP SCHEMA ${name} CASCADE; DROP ROLE ${role}`);
+    });
+    await client.query(`SET LOCAL ROLE ${role}`);
+    expect(await complete(client, store, lease)).toBe("completed");
+    await client.query("SAVEPOINT before");
+    for (const statement of [`SELECT seq FROM ${name}.inbox`, `SELECT ${name}.free_own(1, '{}')`]) {
+      await expect(client.query(statement)).rejects.toMatchObject({ code: "42501" });
+      await client.query("ROLLBACK TO before");
+    }
+    await client.query("COMMIT");
+    expect(await stateOf(store, "evt_1")).toBe("done");
+  },
+);

@@ -12,7 +12,10 @@ function unsigned(eventId: string, content: string): NewEvent {
   return newEvent(eventId, { body: Buffer.from(content), contentKey: keyOf(content) });
 }
 
-/** A pool that notes the errors of its statements. The store runs a statement again that a deadlock ended. */
+/**
+ * A pool that notes the errors of its statements. The store runs a statement again that a deadlock
+ * ended.
+ */
 function recording(failures: unknown[]): Pool {
   const pool = poolOfTest();
   pool.on("connect", (client) => {
@@ -27,27 +30,39 @@ function recording(failures: unknown[]): Pool {
   return pool;
 }
 
-testOnPostgres("two processes that store the same contents in opposite orders do not deadlock", async () => {
-  const { schema, name, admin } = newSchema();
-  const failures: unknown[] = [];
-  const stores = [await openStore(schema, recording(failures)), await openStore(schema, recording(failures))] as const;
-  // Both have begun before either goes on: a transaction holds the content in their middle.
-  const held = await admin.connect();
-  await held.query("BEGIN");
-  await held.query(
-    `INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, received_at, token, owner, body_hash, content_key)
+testOnPostgres(
+  "two processes that store the same contents in opposite orders do not deadlock",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const failures: unknown[] = [];
+    const stores = [
+      await openStore(schema, recording(failures)),
+      await openStore(schema, recording(failures)),
+    ] as const;
+    // Both have begun before either goes on: a transaction holds the content in their middle.
+    const held = await admin.connect();
+    await held.query("BEGIN");
+    await held.query(
+      `INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, received_at, token, owner, body_hash, content_key)
      VALUES ('default', 'evt_held', 't', 'done', 0, 0, 0, 0, '', $1)`,
-    [keyOf("held")],
-  );
-  const commits = Promise.all([
-    commit(stores[0], { accepts: [unsigned("a_1", "x"), unsigned("a_2", "held"), unsigned("a_3", "y")] }),
-    commit(stores[1], { accepts: [unsigned("b_1", "y"), unsigned("b_2", "held"), unsigned("b_3", "x")] }),
-  ]);
-  const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position($1 IN query) > 0`;
-  await expect.poll(async () => (await admin.query(waiting, [`${name}.commit_batch`])).rows).toEqual([{ n: 2 }]);
-  await held.query("ROLLBACK");
-  held.release();
-  const accepts = (await commits).flatMap((result) => result.accepts);
-  expect(accepts.filter(({ status }) => status === "accepted")).toHaveLength(3);
-  expect(failures).toEqual([]);
-});
+      [keyOf("held")],
+    );
+    const commits = Promise.all([
+      commit(stores[0], {
+        accepts: [unsigned("a_1", "x"), unsigned("a_2", "held"), unsigned("a_3", "y")],
+      }),
+      commit(stores[1], {
+        accepts: [unsigned("b_1", "y"), unsigned("b_2", "held"), unsigned("b_3", "x")],
+      }),
+    ]);
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position($1 IN query) > 0`;
+    await expect
+      .poll(async () => (await admin.query(waiting, [`${name}.commit_batch`])).rows)
+      .toEqual([{ n: 2 }]);
+    await held.query("ROLLBACK");
+    held.release();
+    const accepts = (await commits).flatMap((result) => result.accepts);
+    expect(accepts.filter(({ status }) => status === "accepted")).toHaveLength(3);
+    expect(failures).toEqual([]);
+  },
+);

@@ -50,9 +50,12 @@ async function promote(standby: OwnPostgres): Promise<void> {
 
 const idsIn = async (server: OwnPostgres, where = "true"): Promise<Set<string>> =>
   new Set(
-    (await query<{ id: string }>(server, `SELECT event_id AS id FROM signalbox.inbox WHERE ${where}`)).map(
-      ({ id }) => id,
-    ),
+    (
+      await query<{ id: string }>(
+        server,
+        `SELECT event_id AS id FROM signalbox.inbox WHERE ${where}`,
+      )
+    ).map(({ id }) => id),
   );
 
 interface Served {
@@ -67,7 +70,10 @@ interface Served {
   deliver(event: SignalEvent): Promise<number>;
 }
 
-/** A receiver whose database is behind a proxy. The callback of an event with the title "waits" waits for `release`. */
+/**
+ * A receiver whose database is behind a proxy. The callback of an event with the title "waits"
+ * waits for `release`.
+ */
 async function serveBehindProxy({ port: target }: OwnPostgres): Promise<Served> {
   const proxy = await startProxy(target);
   const begun: Served["begun"] = [];
@@ -75,7 +81,9 @@ async function serveBehindProxy({ port: target }: OwnPostgres): Promise<Served> 
   const released = new Promise<void>((resolve) => (release = resolve));
   const { logger, lines } = logLines();
   const receiver = makeReceiver({
-    store: postgresStore({ connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres` }),
+    store: postgresStore({
+      connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`,
+    }),
     ackTimeoutMs: 1000,
     handoff: { concurrency: 200 },
     logger,
@@ -107,7 +115,11 @@ async function serveBehindProxy({ port: target }: OwnPostgres): Promise<Served> 
 }
 
 /** Delivers new events, and each again until it is acknowledged, as the service does. */
-function startSender({ deliver }: Served): { acknowledged: Set<string>; refused(): number; end(): Promise<void> } {
+function startSender({ deliver }: Served): {
+  acknowledged: Set<string>;
+  refused(): number;
+  end(): Promise<void>;
+} {
   const acknowledged = new Set<string>();
   let refused = 0;
   const state = { isEnding: false };
@@ -132,54 +144,68 @@ function startSender({ deliver }: Served): { acknowledged: Set<string>; refused(
   };
 }
 
-testOnServers("a failover to a synchronous standby under load loses nothing that was acknowledged", async () => {
-  const { primary, standby } = await startCluster({ isSynchronous: true });
-  const served = await serveBehindProxy(primary);
-  await eventually(
-    "a synchronous standby in health()",
-    () => served.receiver.health().medium?.["synchronousStandbys"] === 1,
-  );
-  expect(served.receiver.health().medium).toMatchObject({
-    durability: "standby",
-    synchronousCommit: "on",
-    inRecovery: false,
-  });
+testOnServers(
+  "a failover to a synchronous standby under load loses nothing that was acknowledged",
+  async () => {
+    const { primary, standby } = await startCluster({ isSynchronous: true });
+    const served = await serveBehindProxy(primary);
+    await eventually(
+      "a synchronous standby in health()",
+      () => served.receiver.health().medium?.["synchronousStandbys"] === 1,
+    );
+    expect(served.receiver.health().medium).toMatchObject({
+      durability: "standby",
+      synchronousCommit: "on",
+      inRecovery: false,
+    });
 
-  const { acknowledged, refused, end } = startSender(served);
-  await eventually("load", () => acknowledged.size > 200);
-  // What is acknowledged from here on cannot be on the standby.
-  await standby.stop("SIGINT");
-  await eventually("a refusal", () => refused() > 0);
-  await eventually("no standby in health()", () => served.receiver.health().medium?.["synchronousStandbys"] === 0);
-  await primary.stop("SIGQUIT");
-  const before = new Set(acknowledged);
-  await standby.start();
-  await promote(standby);
-  served.proxy.switchTo(standby.port);
-  await eventually("load after the failover", () => acknowledged.size > before.size + 200);
-  await end();
+    const { acknowledged, refused, end } = startSender(served);
+    await eventually("load", () => acknowledged.size > 200);
+    // What is acknowledged from here on cannot be on the standby.
+    await standby.stop("SIGINT");
+    await eventually("a refusal", () => refused() > 0);
+    await eventually(
+      "no standby in health()",
+      () => served.receiver.health().medium?.["synchronousStandbys"] === 0,
+    );
+    await primary.stop("SIGQUIT");
+    const before = new Set(acknowledged);
+    await standby.start();
+    await promote(standby);
+    served.proxy.switchTo(standby.port);
+    await eventually("load after the failover", () => acknowledged.size > before.size + 200);
+    await end();
 
-  const kept = await idsIn(standby);
-  expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
-  await eventually("the hand-off of all", async () => (await served.receiver.inbox.stats()).done === kept.size);
-  const first = new Set<string>();
-  for (const { id, possiblyRepeated } of served.begun) {
-    if (first.has(id)) expect(possiblyRepeated, `the repeat of ${id} is flagged`).toBe(true);
-    first.add(id);
-  }
-  expect([...acknowledged].filter((id) => !first.has(id))).toEqual([]);
-});
+    const kept = await idsIn(standby);
+    expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+    await eventually(
+      "the hand-off of all",
+      async () => (await served.receiver.inbox.stats()).done === kept.size,
+    );
+    const first = new Set<string>();
+    for (const { id, possiblyRepeated } of served.begun) {
+      if (first.has(id)) expect(possiblyRepeated, `the repeat of ${id} is flagged`).toBe(true);
+      first.add(id);
+    }
+    expect([...acknowledged].filter((id) => !first.has(id))).toEqual([]);
+  },
+);
 
 testOnServers(
   "without a synchronous standby a failover loses what the standby did not have, and a lost lease ends no other event",
   async () => {
     const { primary, standby } = await startCluster({ isSynchronous: false });
     const served = await serveBehindProxy(primary);
-    expect(served.receiver.health().medium).toMatchObject({ durability: "primary", synchronousStandbys: 0 });
+    expect(served.receiver.health().medium).toMatchObject({
+      durability: "primary",
+      synchronousStandbys: 0,
+    });
     const kept = signalEvent({ data: { title: "waits" } });
     expect(await served.deliver(kept)).toBe(200);
     // At first it does not even have the tables.
-    await eventually("the standby has it", async () => (await idsIn(standby).catch(() => new Set())).has(kept.id));
+    await eventually("the standby has it", async () =>
+      (await idsIn(standby).catch(() => new Set())).has(kept.id),
+    );
 
     // What follows cannot reach the standby.
     await standby.stop("SIGINT");
@@ -221,9 +247,13 @@ testOnServers(
     expect(await cutOff.deliver(unknown)).toBe(503);
     await eventually("other takes the event over", () => other.begun.length > 0);
     expect(other.begun).toEqual([{ id: event.id, possiblyRepeated: true }]);
-    // After 10 seconds the receiver closes the connection. Its commit is not on the standby, so a repeat is not acknowledged.
+    // After 10 seconds the receiver closes the connection. Its commit is not on the standby, so a
+    // repeat is not acknowledged.
     await eventually("the failed commit", () => cutOff.receiver.health().store.failure !== null);
-    expect(cutOff.receiver.health().medium).toMatchObject({ durability: "standby", synchronousStandbys: 0 });
+    expect(cutOff.receiver.health().medium).toMatchObject({
+      durability: "standby",
+      synchronousStandbys: 0,
+    });
     const waiting = "SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     expect((await query(primary, waiting)).length).toBeGreaterThan(0);
     expect(await cutOff.deliver(unknown)).toBe(503);

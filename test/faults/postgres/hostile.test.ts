@@ -3,35 +3,61 @@ import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { withDatabase } from "../../../src/cli/inbox/inbox-place.js";
-import { postgresStore, type PgClient, type PgPool } from "../../../src/kit/stores/postgres/postgres-store.js";
-import { accept, claim, claimRequest, commit, newEvent, RECEIVED_AT, settle } from "../../contract/cases/store-case.js";
+import {
+  postgresStore,
+  type PgClient,
+  type PgPool,
+} from "../../../src/kit/stores/postgres/postgres-store.js";
+import {
+  accept,
+  claim,
+  claimRequest,
+  commit,
+  newEvent,
+  RECEIVED_AT,
+  settle,
+} from "../../contract/cases/store-case.js";
 import { systemClock } from "../../../src/base/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 
-testOnPostgres("a row that PostgreSQL cannot store is refused as a row, and its batch is not stored", async () => {
-  const { schema } = newSchema();
-  const store = await openStore(schema);
-  const longId = Array.from({ length: 3000 }, (_, index) =>
-    String.fromCharCode(0x4e00 + ((index * 7919) % 20_000)),
-  ).join("");
-  for (const over of [{ eventId: "nul\0" }, { eventId: longId }, { eventId: "half \ud800" }, { type: "\0" }]) {
-    const accepts = [newEvent("evt_good"), { ...newEvent("evt_bad"), ...over }];
-    await expect(commit(store, { accepts })).rejects.toMatchObject({ code: "store_row_refused" });
-    expect(await store.list({})).toEqual([]);
-  }
-});
+testOnPostgres(
+  "a row that PostgreSQL cannot store is refused as a row, and its batch is not stored",
+  async () => {
+    const { schema } = newSchema();
+    const store = await openStore(schema);
+    const longId = Array.from({ length: 3000 }, (_, index) =>
+      String.fromCharCode(0x4e00 + ((index * 7919) % 20_000)),
+    ).join("");
+    for (const over of [
+      { eventId: "nul\0" },
+      { eventId: longId },
+      { eventId: "half \ud800" },
+      { type: "\0" },
+    ]) {
+      const accepts = [newEvent("evt_good"), { ...newEvent("evt_bad"), ...over }];
+      await expect(commit(store, { accepts })).rejects.toMatchObject({ code: "store_row_refused" });
+      expect(await store.list({})).toEqual([]);
+    }
+  },
+);
 
-testOnPostgres("an id that PostgreSQL cannot store is not found, and the others of its batch are", async () => {
-  const store = await openStore(newSchema().schema);
-  await accept(store, "evt_1", { state: "done" });
-  await accept(store, "half \ufffd", { state: "done" });
-  const events = ["nul\0", "evt_1", "half \ud800"].map((eventId) => ({ endpoint: ENDPOINT, eventId }));
-  expect(await store.discard(events)).toEqual(["not_found", "wrong_state", "not_found"]);
-  expect(await store.replay(events, () => null)).toEqual(["not_found", "moved", "not_found"]);
-  expect(await store.get(ENDPOINT, "nul\0")).toBe(undefined);
-});
+testOnPostgres(
+  "an id that PostgreSQL cannot store is not found, and the others of its batch are",
+  async () => {
+    const store = await openStore(newSchema().schema);
+    await accept(store, "evt_1", { state: "done" });
+    await accept(store, "half \ufffd", { state: "done" });
+    const events = ["nul\0", "evt_1", "half \ud800"].map((eventId) => ({
+      endpoint: ENDPOINT,
+      eventId,
+    }));
+    expect(await store.discard(events)).toEqual(["not_found", "wrong_state", "not_found"]);
+    expect(await store.replay(events, () => null)).toEqual(["not_found", "moved", "not_found"]);
+    expect(await store.get(ENDPOINT, "nul\0")).toBe(undefined);
+  },
+);
 
 testOnPostgres("headers that are no JSON any more stop no claim", async () => {
   const { schema, name, admin } = newSchema();
@@ -45,7 +71,9 @@ testOnPostgres("headers that are no JSON any more stop no claim", async () => {
 testOnPostgres("processes that accept the same ids in opposite orders never deadlock", async () => {
   const { schema } = newSchema();
   const codes: unknown[] = [];
-  const stores = await Promise.all([0, 1, 2, 3].map(() => openStore(schema, watched(poolOfTest(), codes))));
+  const stores = await Promise.all(
+    [0, 1, 2, 3].map(() => openStore(schema, watched(poolOfTest(), codes))),
+  );
   // Of simultaneous migrations all but one fail.
   codes.length = 0;
   for (let round = 0; round < 30; round++) {
@@ -56,7 +84,9 @@ testOnPostgres("processes that accept the same ids in opposite orders never dead
         return commit(store, { accepts });
       }),
     );
-    const accepted = results.flatMap(({ accepts }) => accepts.filter(({ status }) => status === "accepted"));
+    const accepted = results.flatMap(({ accepts }) =>
+      accepts.filter(({ status }) => status === "accepted"),
+    );
     expect(accepted.length).toBe(ids.length);
   }
   expect(codes).toEqual([]);
@@ -99,18 +129,25 @@ testOnPostgres("a transaction that PostgreSQL ended because of others is tried a
   expect(codes).toEqual(["40001", "40001"]);
 });
 
-testOnPostgres("a warning of the server, as of a database that must be vacuumed soon, fails no commit", async () => {
-  const { schema, name, admin } = newSchema();
-  const store = await openStore(schema);
-  await admin.query(`
+testOnPostgres(
+  "a warning of the server, as of a database that must be vacuumed soon, fails no commit",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const store = await openStore(schema);
+    await admin.query(`
     CREATE FUNCTION ${name}.warn() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''soon''; RETURN NULL; END';
     CREATE TRIGGER warn AFTER INSERT ON ${name}.inbox EXECUTE FUNCTION ${name}.warn()`);
-  await expect(accept(store, "evt_1")).resolves.toMatchObject({ token: 0 });
-});
+    await expect(accept(store, "evt_1")).resolves.toMatchObject({ token: 0 });
+  },
+);
 
 testOnPostgres("commits wait for the disk where the role has synchronous_commit off", async () => {
   const { schema, name, admin } = newSchema();
-  const pool = new Pool({ connectionString: POSTGRES_URL, max: 3, options: "-c synchronous_commit=off" });
+  const pool = new Pool({
+    connectionString: POSTGRES_URL,
+    max: 3,
+    options: "-c synchronous_commit=off",
+  });
   const store = postgresStore({ pool, schema });
   await store.open({ endpoint: ENDPOINT, clock: systemClock });
   await admin.query(`CREATE TABLE ${name}.seen (setting text)`);
@@ -133,7 +170,11 @@ testOnPostgres(
   async () => {
     const { schema, name, admin } = newSchema();
     const application = `signalbox ${schema}`.slice(0, 60);
-    const pool = new Pool({ connectionString: POSTGRES_URL, max: 4, application_name: application });
+    const pool = new Pool({
+      connectionString: POSTGRES_URL,
+      max: 4,
+      application_name: application,
+    });
     const store = postgresStore({ pool, schema });
     await store.open({ endpoint: ENDPOINT, clock: systemClock });
     const acknowledged = new Map<string, number>();
@@ -148,7 +189,8 @@ testOnPostgres(
               accepts: [newEvent(eventId), newEvent(`${eventId}_b`)],
               claim: claimRequest(),
             });
-            if (accepts[0]?.status === "accepted") acknowledged.set(eventId, (acknowledged.get(eventId) ?? 0) + 1);
+            if (accepts[0]?.status === "accepted")
+              acknowledged.set(eventId, (acknowledged.get(eventId) ?? 0) + 1);
             break;
           } catch (error) {
             expect(error).toMatchObject({ code: "store_failed" });
@@ -174,7 +216,8 @@ testOnPostgres(
       `SELECT count(*) AS n, count(b.seq) AS bodies FROM ${name}.inbox LEFT JOIN ${name}.inbox_body b USING (seq)`,
     );
     expect(rows).toEqual([{ n: "900", bodies: "900" }]);
-    // Leases that a lost commit took are not held by anyone: they are free after the recovery of the batcher.
+    // Leases that a lost commit took are not held by anyone: they are free after the recovery of
+    // the batcher.
     await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
     expect((await store.stats(ENDPOINT)).leased).toBe(0);
     await store.close(ENDPOINT);
@@ -239,7 +282,10 @@ testOnPostgres("a lease that no owner has is freed when a store opens", async ()
   await accept(first, "evt_2", { state: "leased" });
   await admin.query(`UPDATE ${name}.inbox SET owner = 99 WHERE event_id = 'evt_1'`);
   const second = await openStore(schema);
-  await eventually("the lease is freed", async () => (await second.get(ENDPOINT, "evt_1"))?.state === "ready");
+  await eventually(
+    "the lease is freed",
+    async () => (await second.get(ENDPOINT, "evt_1"))?.state === "ready",
+  );
   expect(await second.get(ENDPOINT, "evt_1")).toMatchObject({ crashes: 1, possiblyRepeated: true });
   expect((await second.get(ENDPOINT, "evt_2"))?.state).toBe("leased");
 });
@@ -256,12 +302,18 @@ test("a server that ends in the moment in which it lets a client in does not end
     message("Z", "I"), // ready
     message("E", "SFATAL\0", "VFATAL\0", "C57P01\0", "Mthe server ends\0", "\0"),
   ]);
-  const server = createServer((socket) => socket.once("data", () => socket.end(answer))).listen(0, "127.0.0.1");
+  const server = createServer((socket) => socket.once("data", () => socket.end(answer))).listen(
+    0,
+    "127.0.0.1",
+  );
   onTestFinished(() => void server.close());
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const db = `postgres://nobody@127.0.0.1:${port}/none`;
-  const opening = postgresStore({ connectionString: db }).open({ endpoint: ENDPOINT, clock: systemClock });
+  const opening = postgresStore({ connectionString: db }).open({
+    endpoint: ENDPOINT,
+    clock: systemClock,
+  });
   await expect(opening).rejects.toMatchObject({ code: "store_failed" });
   const examining = withDatabase({ db }, false, () => Promise.resolve());
   await expect(examining).rejects.toMatchObject({ code: "store_failed" });

@@ -57,7 +57,10 @@ const VERSION_2 = `
 async function migrated(
   version: number,
   sql: string,
-): Promise<{ store: InboxStore; commitAsOld(arguments_: number, batch: Partial<Batch>): Promise<BatchResult> }> {
+): Promise<{
+  store: InboxStore;
+  commitAsOld(arguments_: number, batch: Partial<Batch>): Promise<BatchResult>;
+}> {
   const { schema, name, admin } = newSchema();
   const old = await admin.connect();
   await old.query(`CREATE SCHEMA ${name}; SET search_path TO ${name};
@@ -68,8 +71,16 @@ async function migrated(
     store: await openStore(schema),
     /** As a process of before the migration does, which passes fewer arguments. */
     async commitAsOld(arguments_, batch) {
-      const prepared = prepareCommit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
-      const parameters = Array.from({ length: arguments_ }, (_, index) => `$${index + 1}`).join(", ");
+      const prepared = prepareCommit({
+        endpoint: ENDPOINT,
+        settlements: [],
+        accepts: [],
+        claim: null,
+        ...batch,
+      });
+      const parameters = Array.from({ length: arguments_ }, (_, index) => `$${index + 1}`).join(
+        ", ",
+      );
       const { rows } = await admin.query<CommitRow>(
         `SELECT * FROM ${name}.commit_batch(${parameters})`,
         [ENDPOINT, 1, ...prepared.values].slice(0, arguments_),
@@ -87,20 +98,26 @@ testOnPostgres("an inbox of version 1 is migrated with its events", async () => 
   expect(await stateOf(store, "evt_leased")).toBe("leased");
 });
 
-testOnPostgres("an inbox of version 2 keeps its facts, and a process of that version goes on", async () => {
-  const { store, commitAsOld } = await migrated(2, VERSION_2);
-  const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
-  expect(await store.get(ENDPOINT, "evt_done")).toMatchObject(facts);
-  expect((await store.search(ENDPOINT, { subtype: "price_drop", subject: "acme" })).entries).toMatchObject([facts]);
+testOnPostgres(
+  "an inbox of version 2 keeps its facts, and a process of that version goes on",
+  async () => {
+    const { store, commitAsOld } = await migrated(2, VERSION_2);
+    const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
+    expect(await store.get(ENDPOINT, "evt_done")).toMatchObject(facts);
+    expect(
+      (await store.search(ENDPOINT, { subtype: "price_drop", subject: "acme" })).entries,
+    ).toMatchObject([facts]);
 
-  const lost = newEvent("evt_old", { state: "leased", ...facts, sender: null });
-  const [first, again] = (await commitAsOld(27, { accepts: [lost, newEvent("evt_done")] })).accepts;
-  expect([first?.status, again?.status]).toEqual(["accepted", "duplicate"]);
-  expect(await store.get(ENDPOINT, "evt_old")).toMatchObject({ state: "leased", ...facts });
-  const settlements = [settlement(first as Lease)];
-  expect((await commitAsOld(27, { settlements })).settlements).toEqual([true]);
-  expect(await stateOf(store, "evt_old")).toBe("done");
-});
+    const lost = newEvent("evt_old", { state: "leased", ...facts, sender: null });
+    const [first, again] = (await commitAsOld(27, { accepts: [lost, newEvent("evt_done")] }))
+      .accepts;
+    expect([first?.status, again?.status]).toEqual(["accepted", "duplicate"]);
+    expect(await store.get(ENDPOINT, "evt_old")).toMatchObject({ state: "leased", ...facts });
+    const settlements = [settlement(first as Lease)];
+    expect((await commitAsOld(27, { settlements })).settlements).toEqual([true]);
+    expect(await stateOf(store, "evt_old")).toBe("done");
+  },
+);
 
 /** Version 4 has another `commit_batch`. */
 const VERSION_4 = `
@@ -109,32 +126,44 @@ const VERSION_4 = `
     text[], text[], bytea[], int[], int[], bytea, text[], text[], int, bigint, bigint[], text[] DEFAULT NULL, bytea[] DEFAULT NULL
   ) RETURNS TABLE (summary json) LANGUAGE plpgsql AS 'BEGIN END';`;
 
-testOnPostgres("a process of version 4 goes on, and each knows the events of the other", async () => {
-  const { store, commitAsOld } = await migrated(4, VERSION_4);
-  const contentKey = createHash("sha256").update("content").digest();
-  const facts = { sender: "github", subtype: "opened", subject: "acme/shop" };
-  const statuses = ({ accepts }: BatchResult): unknown[] =>
-    accepts.map((each) => (each.status === "duplicate" ? each.otherThan : each.status));
+testOnPostgres(
+  "a process of version 4 goes on, and each knows the events of the other",
+  async () => {
+    const { store, commitAsOld } = await migrated(4, VERSION_4);
+    const contentKey = createHash("sha256").update("content").digest();
+    const facts = { sender: "github", subtype: "opened", subject: "acme/shop" };
+    const statuses = ({ accepts }: BatchResult): unknown[] =>
+      accepts.map((each) => (each.status === "duplicate" ? each.otherThan : each.status));
 
-  const byOld = newEvent("evt_by_old", { ...facts, contentKey });
-  expect(statuses(await commitAsOld(29, { accepts: [byOld] }))).toEqual(["accepted"]);
-  const retried = { ...byOld, contentKey: null };
-  const repeated = { ...retried, eventId: "evt_repeated", possiblyRepeated: true };
-  const captured = { ...retried, type: "zzz" };
-  expect(statuses(await commit(store, { accepts: [retried, repeated, captured] }))).toEqual([null, "accepted", "id"]);
+    const byOld = newEvent("evt_by_old", { ...facts, contentKey });
+    expect(statuses(await commitAsOld(29, { accepts: [byOld] }))).toEqual(["accepted"]);
+    const retried = { ...byOld, contentKey: null };
+    const repeated = { ...retried, eventId: "evt_repeated", possiblyRepeated: true };
+    const captured = { ...retried, type: "zzz" };
+    expect(statuses(await commit(store, { accepts: [retried, repeated, captured] }))).toEqual([
+      null,
+      "accepted",
+      "id",
+    ]);
 
-  const byNew = newEvent("evt_by_new", { ...facts, body: Buffer.from("other") });
-  expect(statuses(await commit(store, { accepts: [byNew] }))).toEqual(["accepted"]);
-  expect(statuses(await commitAsOld(29, { accepts: [byNew, { ...byOld, eventId: "evt_old_again" }] }))).toEqual([
-    null,
-    null,
-  ]);
+    const byNew = newEvent("evt_by_new", { ...facts, body: Buffer.from("other") });
+    expect(statuses(await commit(store, { accepts: [byNew] }))).toEqual(["accepted"]);
+    expect(
+      statuses(await commitAsOld(29, { accepts: [byNew, { ...byOld, eventId: "evt_old_again" }] })),
+    ).toEqual([null, null]);
 
-  const { claim: claimed } = await commitAsOld(29, { claim: claimRequest() });
-  const marks = claimed?.events.map((event) => [event.eventId, event.possiblyRepeated, event.type]);
-  expect(marks).toContainEqual(["evt_repeated", true, "signal.published"]);
-  for (const event of claimed?.events ?? []) {
-    expect((await commitAsOld(29, { settlements: [settlement(event)] })).settlements).toEqual([true]);
-  }
-  expect(await stateOf(store, "evt_by_old")).toBe("done");
-});
+    const { claim: claimed } = await commitAsOld(29, { claim: claimRequest() });
+    const marks = claimed?.events.map((event) => [
+      event.eventId,
+      event.possiblyRepeated,
+      event.type,
+    ]);
+    expect(marks).toContainEqual(["evt_repeated", true, "signal.published"]);
+    for (const event of claimed?.events ?? []) {
+      expect((await commitAsOld(29, { settlements: [settlement(event)] })).settlements).toEqual([
+        true,
+      ]);
+    }
+    expect(await stateOf(store, "evt_by_old")).toBe("done");
+  },
+);

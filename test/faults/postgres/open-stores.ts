@@ -1,8 +1,16 @@
 import type { Pool } from "pg";
 import { onTestFinished } from "vitest";
-import { postgresStore, type PostgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
+import {
+  postgresStore,
+  type PostgresStore,
+} from "../../../src/kit/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/base/time/clock.js";
-import { POSTGRES_PORT, makePool, newSchemaName, quotedName } from "../../contract/postgres-medium.js";
+import {
+  POSTGRES_PORT,
+  makePool,
+  newSchemaName,
+  quotedName,
+} from "../../contract/postgres-medium.js";
 import { hasServer, testWith } from "../../prerequisites.js";
 
 export const ENDPOINT = "default";
@@ -35,8 +43,15 @@ export function poolOfTest(max = 4): Pool {
   return pool;
 }
 
-/** Makes the delays after crashes shorter by this factor, an SQL expression, for children that have the usual ones. */
-export async function shortenCrashDelays(admin: Pool, name: string, factor: number | string): Promise<void> {
+/**
+ * Makes the delays after crashes shorter by this factor, an SQL expression, for children that have
+ * the usual ones.
+ */
+export async function shortenCrashDelays(
+  admin: Pool,
+  name: string,
+  factor: number | string,
+): Promise<void> {
   await admin.query(`
     CREATE FUNCTION ${name}.shorten() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
       NEW.queue_at := ${name}.now_ms() + (NEW.queue_at - ${name}.now_ms()) / ${factor};
@@ -47,7 +62,10 @@ export async function shortenCrashDelays(admin: Pool, name: string, factor: numb
       EXECUTE FUNCTION ${name}.shorten()`);
 }
 
-/** As if the process that has leased this event had had no heartbeat for long: another one takes over at its next claim. */
+/**
+ * As if the process that has leased this event had had no heartbeat for long: another one takes
+ * over at its next claim.
+ */
 export async function takeForDead(admin: Pool, name: string, eventId: string): Promise<void> {
   const beatAt = `CASE WHEN id = (SELECT owner FROM ${name}.inbox WHERE event_id = $1) THEN 0 ELSE beat_at END`;
   const dead = `UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`;

@@ -25,25 +25,38 @@ interface OwnerRow {
 }
 
 async function ownersIn(admin: Pool, name: string): Promise<OwnerRow[]> {
-  return (await admin.query<OwnerRow>(`SELECT id, low_seq::int AS low FROM ${name}.inbox_owner ORDER BY id`)).rows;
+  return (
+    await admin.query<OwnerRow>(
+      `SELECT id, low_seq::int AS low FROM ${name}.inbox_owner ORDER BY id`,
+    )
+  ).rows;
 }
 
-/** Claims as if the last look for dead owners were long ago, and the last heartbeat of one of them. */
+/**
+ * Claims as if the last look for dead owners were long ago, and the last heartbeat of one of them.
+ */
 async function sweep(store: InboxStore, admin: Pool, name: string, deadId = 0): Promise<string[]> {
   const beatAt = `CASE WHEN id = ${deadId} THEN 0 ELSE beat_at END`;
-  await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`);
+  await admin.query(
+    `UPDATE ${name}.inbox_owner SET swept_at = 0, alive_since = 0, beat_at = ${beatAt}`,
+  );
   return idsOf((await claim(store)).events);
 }
 
-testOnPostgres("a commit of a process that lost its owner works at once, under a new one", async () => {
-  const { schema, name, admin } = newSchema();
-  const store = await openStore(schema);
-  const lease = await accept(store, "evt_1", { state: "leased" });
-  await admin.query(`DELETE FROM ${name}.inbox_owner; UPDATE ${name}.inbox SET token = token + 1`);
-  expect(await settle(store, lease)).toBe(false);
-  await accept(store, "evt_2");
-  expect(await ownersIn(admin, name)).toHaveLength(1);
-});
+testOnPostgres(
+  "a commit of a process that lost its owner works at once, under a new one",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const store = await openStore(schema);
+    const lease = await accept(store, "evt_1", { state: "leased" });
+    await admin.query(
+      `DELETE FROM ${name}.inbox_owner; UPDATE ${name}.inbox SET token = token + 1`,
+    );
+    expect(await settle(store, lease)).toBe(false);
+    await accept(store, "evt_2");
+    expect(await ownersIn(admin, name)).toHaveLength(1);
+  },
+);
 
 testOnPostgres("slow queries of people do not keep commits waiting", async () => {
   const { schema, name, admin } = newSchema();
@@ -60,44 +73,59 @@ testOnPostgres("slow queries of people do not keep commits waiting", async () =>
   for (const event of await Promise.all(slow)) expect(event?.state).toBe("done");
 });
 
-testOnPostgres("heartbeats wait for no other work of the store, and of the pool that it shares", async () => {
-  const { schema, name, admin } = newSchema();
-  const shared = poolOfTest(5);
-  const stores = [postgresStore({ connectionString: POSTGRES_URL, schema }), postgresStore({ pool: shared, schema })];
-  const opened = stores.flatMap((store) => [0, 1].map((index) => ({ store, endpoint: `endpoint ${index}` })));
-  for (const { store, endpoint } of opened) {
-    await store.open({ endpoint, clock: systemClock });
-    onTestFinished(() => store.close(endpoint));
-  }
-  const leasedSince = (): unknown[] => opened.map(({ store, endpoint }) => store.leasedSince?.(endpoint));
-  const before = leasedSince();
-  const blocker = await admin.connect();
-  const { rows: locked } = await blocker.query<{ at: string }>(`SELECT ${name}.now_ms() AS at`);
-  await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
-  const others = await Promise.all([0, 1, 2].map(() => shared.connect()));
-  const waiting = opened.map(({ store, endpoint }) => commit(store, { endpoint, accepts: [newEvent("evt_1")] }));
-  const sinceLockMs = async (): Promise<number> => {
-    const query = `SELECT min(beat_at) - $1 AS ms FROM ${name}.inbox_owner`;
-    return Number((await admin.query<{ ms: string }>(query, [locked[0]?.at])).rows[0]?.ms);
-  };
-  await eventually("heartbeats of all", async () => (await sinceLockMs()) > 5500, 15_000);
-  expect(leasedSince()).toEqual(before);
-  await blocker.query("ROLLBACK");
-  blocker.release();
-  for (const other of others) other.release();
-  await Promise.all(waiting);
-});
+testOnPostgres(
+  "heartbeats wait for no other work of the store, and of the pool that it shares",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const shared = poolOfTest(5);
+    const stores = [
+      postgresStore({ connectionString: POSTGRES_URL, schema }),
+      postgresStore({ pool: shared, schema }),
+    ];
+    const opened = stores.flatMap((store) =>
+      [0, 1].map((index) => ({ store, endpoint: `endpoint ${index}` })),
+    );
+    for (const { store, endpoint } of opened) {
+      await store.open({ endpoint, clock: systemClock });
+      onTestFinished(() => store.close(endpoint));
+    }
+    const leasedSince = (): unknown[] =>
+      opened.map(({ store, endpoint }) => store.leasedSince?.(endpoint));
+    const before = leasedSince();
+    const blocker = await admin.connect();
+    const { rows: locked } = await blocker.query<{ at: string }>(`SELECT ${name}.now_ms() AS at`);
+    await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
+    const others = await Promise.all([0, 1, 2].map(() => shared.connect()));
+    const waiting = opened.map(({ store, endpoint }) =>
+      commit(store, { endpoint, accepts: [newEvent("evt_1")] }),
+    );
+    const sinceLockMs = async (): Promise<number> => {
+      const query = `SELECT min(beat_at) - $1 AS ms FROM ${name}.inbox_owner`;
+      return Number((await admin.query<{ ms: string }>(query, [locked[0]?.at])).rows[0]?.ms);
+    };
+    await eventually("heartbeats of all", async () => (await sinceLockMs()) > 5500, 15_000);
+    expect(leasedSince()).toEqual(before);
+    await blocker.query("ROLLBACK");
+    blocker.release();
+    for (const other of others) other.release();
+    await Promise.all(waiting);
+  },
+);
 
-testOnPostgres("a process that commits nothing has a heartbeat, which brings the age of the oldest event", async () => {
-  const { schema, name, admin } = newSchema();
-  const store = await openStore(schema);
-  await accept(store, "evt_1");
-  const beatAt = async (): Promise<unknown> =>
-    (await admin.query<{ at: string }>(`SELECT beat_at AS at FROM ${name}.inbox_owner`)).rows[0]?.at;
-  const first = await beatAt();
-  await eventually("the next heartbeat", async () => (await beatAt()) !== first);
-  await eventually("the age", () => (store.oldestReady?.(ENDPOINT)?.oldestReadyAgeMs ?? 0) > 500);
-});
+testOnPostgres(
+  "a process that commits nothing has a heartbeat, which brings the age of the oldest event",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const store = await openStore(schema);
+    await accept(store, "evt_1");
+    const beatAt = async (): Promise<unknown> =>
+      (await admin.query<{ at: string }>(`SELECT beat_at AS at FROM ${name}.inbox_owner`)).rows[0]
+        ?.at;
+    const first = await beatAt();
+    await eventually("the next heartbeat", async () => (await beatAt()) !== first);
+    await eventually("the age", () => (store.oldestReady?.(ENDPOINT)?.oldestReadyAgeMs ?? 0) > 500);
+  },
+);
 
 testOnPostgres(
   "a heartbeat that waits for a commit of its own process does not make that process look new",
@@ -110,7 +138,9 @@ testOnPostgres(
     const late = await poolOfTest(1).connect();
     const { rows: backend } = await late.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     await late.query(`BEGIN; ${query}`);
-    const beating = poolOfTest(1).query(`SET search_path TO ${name}; SELECT show_alive(${owner.id})`);
+    const beating = poolOfTest(1).query(
+      `SET search_path TO ${name}; SELECT show_alive(${owner.id})`,
+    );
     await eventually("the heartbeat waits", async () => {
       const waiting = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
       return (await admin.query(waiting, [backend[0]?.pid])).rows.length > 0;
@@ -118,7 +148,9 @@ testOnPostgres(
     await late.query(`${query}; COMMIT`);
     late.release();
     await beating;
-    const { rows } = await admin.query<{ since: number }>(`SELECT alive_since::int AS since FROM ${name}.inbox_owner`);
+    const { rows } = await admin.query<{ since: number }>(
+      `SELECT alive_since::int AS since FROM ${name}.inbox_owner`,
+    );
     expect(rows).toEqual([{ since: 0 }]);
   },
 );
@@ -135,9 +167,13 @@ testOnPostgres("an owner is removed only when none of its commits is in flight",
   // PostgreSQL still executes a commit of the dead process.
   const late = await poolOfTest(1).connect();
   await late.query("BEGIN");
-  await late.query(`SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`);
+  await late.query(
+    `SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`,
+  );
   // A heartbeat can have been on its way when the process died.
-  await eventually("the take-over", async () => (await sweep(living, admin, name, id)).includes("evt_1"));
+  await eventually("the take-over", async () =>
+    (await sweep(living, admin, name, id)).includes("evt_1"),
+  );
   await sweep(living, admin, name, id);
   expect(await ownersIn(admin, name)).toMatchObject([{ id }, { id: livingId }]);
   await late.query("COMMIT");
@@ -154,7 +190,9 @@ testOnPostgres(
     const [{ id }] = (await ownersIn(admin, name)) as [OwnerRow];
     const late = await poolOfTest(1).connect();
     await late.query("BEGIN");
-    await late.query(`SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`);
+    await late.query(
+      `SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`,
+    );
     await ending.close(ENDPOINT);
     expect(await ownersIn(admin, name)).toMatchObject([{ id }]);
     await late.query("COMMIT");
@@ -165,89 +203,106 @@ testOnPostgres(
   },
 );
 
-testOnPostgres("the lowest lease is known even while the commit of an older lease is in flight", async () => {
-  const { schema, name, admin } = newSchema();
-  const store = await openStore(schema);
-  // The commit waits for this id after it has inserted its first event.
-  const blocker = await poolOfTest(1).connect();
-  const { rows: backend } = await blocker.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-  await blocker.query("BEGIN");
-  const columns = "due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash";
-  await blocker.query(`INSERT INTO ${name}.inbox (${columns}) VALUES (0, 0, 0, 0, 'done', $1, 'evt_b', '', '')`, [
-    ENDPOINT,
-  ]);
-  const waiting = commit(store, { accepts: [newEvent("evt_a", { state: "leased" }), newEvent("evt_b")] });
-  await eventually("the commit waits", async () => {
-    const query = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
-    return (await admin.query(query, [backend[0]?.pid])).rows.length > 0;
-  });
-  const later = await accept(store, "evt_c", { state: "leased" });
-  await sweep(store, admin, name);
-  await blocker.query("ROLLBACK");
-  blocker.release();
-  const { accepts } = await waiting;
-  const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
-  expect(accepts[0]?.seq).toBeLessThan(later.seq);
-  expect(owner.low).toBeLessThanOrEqual(accepts[0]?.seq ?? NaN);
-  // With no commit in flight it moves on, to the oldest lease.
-  await settle(store, accepts[0] as Lease);
-  await sweep(store, admin, name);
-  expect((await ownersIn(admin, name))[0]?.low).toBe(later.seq);
-});
+testOnPostgres(
+  "the lowest lease is known even while the commit of an older lease is in flight",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const store = await openStore(schema);
+    // The commit waits for this id after it has inserted its first event.
+    const blocker = await poolOfTest(1).connect();
+    const { rows: backend } = await blocker.query<{ pid: number }>(
+      "SELECT pg_backend_pid() AS pid",
+    );
+    await blocker.query("BEGIN");
+    const columns = "due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash";
+    await blocker.query(
+      `INSERT INTO ${name}.inbox (${columns}) VALUES (0, 0, 0, 0, 'done', $1, 'evt_b', '', '')`,
+      [ENDPOINT],
+    );
+    const waiting = commit(store, {
+      accepts: [newEvent("evt_a", { state: "leased" }), newEvent("evt_b")],
+    });
+    await eventually("the commit waits", async () => {
+      const query = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+      return (await admin.query(query, [backend[0]?.pid])).rows.length > 0;
+    });
+    const later = await accept(store, "evt_c", { state: "leased" });
+    await sweep(store, admin, name);
+    await blocker.query("ROLLBACK");
+    blocker.release();
+    const { accepts } = await waiting;
+    const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
+    expect(accepts[0]?.seq).toBeLessThan(later.seq);
+    expect(owner.low).toBeLessThanOrEqual(accepts[0]?.seq ?? NaN);
+    // With no commit in flight it moves on, to the oldest lease.
+    await settle(store, accepts[0] as Lease);
+    await sweep(store, admin, name);
+    expect((await ownersIn(admin, name))[0]?.low).toBe(later.seq);
+  },
+);
 
-testOnPostgres("after an outage, a process that recovers a failed commit judges no other process at once", async () => {
-  const { schema, name, admin } = newSchema();
-  const { pool, kill } = killablePool();
-  onTestFinished(() => pool.end());
-  const [first, other] = [await openStore(schema), await openStore(schema, pool as Pool)];
-  await accept(other, "evt_1", { state: "leased" });
-  // The database was away for a minute, and the other process has had no heartbeat since.
-  kill();
-  await admin.query(
-    `UPDATE ${name}.inbox_owner SET beat_at = beat_at - 60000, alive_since = alive_since - 120000, swept_at = 0`,
-  );
-  await first.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
-  expect(await claim(first)).toMatchObject({ events: [] });
-  // What a claim frees, it may itself be too early to lease.
-  expect(await stateOf(first, "evt_1")).toBe("leased");
-});
+testOnPostgres(
+  "after an outage, a process that recovers a failed commit judges no other process at once",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const { pool, kill } = killablePool();
+    onTestFinished(() => pool.end());
+    const [first, other] = [await openStore(schema), await openStore(schema, pool as Pool)];
+    await accept(other, "evt_1", { state: "leased" });
+    // The database was away for a minute, and the other process has had no heartbeat since.
+    kill();
+    await admin.query(
+      `UPDATE ${name}.inbox_owner SET beat_at = beat_at - 60000, alive_since = alive_since - 120000, swept_at = 0`,
+    );
+    await first.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
+    expect(await claim(first)).toMatchObject({ events: [] });
+    // What a claim frees, it may itself be too early to lease.
+    expect(await stateOf(first, "evt_1")).toBe("leased");
+  },
+);
 
-testOnPostgres("a commit that waited for a lock judges other processes by the time after it", async () => {
-  const { schema, name, admin } = newSchema();
-  const [waiting, other] = [await openStore(schema), await openStore(schema)];
-  const lease = await accept(waiting, "evt_1", { state: "leased" });
-  await accept(other, "evt_2", { state: "leased" });
-  const blocker = await poolOfTest(1).connect();
-  await blocker.query("BEGIN");
-  await blocker.query(`SELECT FROM ${name}.inbox WHERE event_id = 'evt_1' FOR UPDATE`);
-  await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0`);
-  const committed = commit(waiting, { settlements: [settlement(lease)], claim: claimRequest() });
-  await eventually("the commit waits", async () => {
-    const query = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
-    return (await admin.query(query, [`%${name}.commit_batch%`])).rows.length > 0;
-  });
-  // Six seconds pass, and both processes have their heartbeats.
-  const later = Date.now() + 6000;
-  await admin.query(
-    `CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT ${later}::bigint'`,
-  );
-  await eventually("the heartbeats", async () => {
-    const { rows } = await admin.query(`SELECT FROM ${name}.inbox_owner WHERE beat_at = ${later}`);
-    return rows.length === 2;
-  });
-  await admin.query(`UPDATE ${name}.inbox_owner SET alive_since = 0`);
-  await blocker.query("ROLLBACK");
-  blocker.release();
-  expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
-  expect(await stateOf(waiting, "evt_2")).toBe("leased");
-});
+testOnPostgres(
+  "a commit that waited for a lock judges other processes by the time after it",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const [waiting, other] = [await openStore(schema), await openStore(schema)];
+    const lease = await accept(waiting, "evt_1", { state: "leased" });
+    await accept(other, "evt_2", { state: "leased" });
+    const blocker = await poolOfTest(1).connect();
+    await blocker.query("BEGIN");
+    await blocker.query(`SELECT FROM ${name}.inbox WHERE event_id = 'evt_1' FOR UPDATE`);
+    await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0`);
+    const committed = commit(waiting, { settlements: [settlement(lease)], claim: claimRequest() });
+    await eventually("the commit waits", async () => {
+      const query = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
+      return (await admin.query(query, [`%${name}.commit_batch%`])).rows.length > 0;
+    });
+    // Six seconds pass, and both processes have their heartbeats.
+    const later = Date.now() + 6000;
+    await admin.query(
+      `CREATE OR REPLACE FUNCTION ${name}.now_ms() RETURNS bigint LANGUAGE sql AS 'SELECT ${later}::bigint'`,
+    );
+    await eventually("the heartbeats", async () => {
+      const { rows } = await admin.query(
+        `SELECT FROM ${name}.inbox_owner WHERE beat_at = ${later}`,
+      );
+      return rows.length === 2;
+    });
+    await admin.query(`UPDATE ${name}.inbox_owner SET alive_since = 0`);
+    await blocker.query("ROLLBACK");
+    blocker.release();
+    expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
+    expect(await stateOf(waiting, "evt_2")).toBe("leased");
+  },
+);
 
 testOnPostgres("when the database's clock is set back, nobody is taken for dead", async () => {
   const { schema, name, admin } = newSchema();
   const first = await openStore(schema);
   const other = await openStore(schema);
   const lease = await accept(other, "evt_1", { state: "leased" });
-  // The last heartbeats were a minute later, by the clock as it was. The first process commits before the next heartbeats.
+  // The last heartbeats were a minute later, by the clock as it was. The first process commits
+  // before the next heartbeats.
   await admin.query(
     `UPDATE ${name}.inbox_owner SET beat_at = beat_at + 60000, alive_since = alive_since - 60000, swept_at = 0`,
   );
@@ -266,6 +321,8 @@ testOnPostgres(
     await ending.close(ENDPOINT);
     const [, left] = await ownersIn(admin, name);
     expect(left).toBeDefined();
-    await eventually("the take-over", async () => (await sweep(living, admin, name, left?.id)).includes("evt_1"));
+    await eventually("the take-over", async () =>
+      (await sweep(living, admin, name, left?.id)).includes("evt_1"),
+    );
   },
 );

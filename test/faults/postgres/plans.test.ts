@@ -16,7 +16,9 @@ testOnPostgres(
     const events = 2000;
     let settlements: ReturnType<typeof settlement>[] = [];
     for (let first = 0; first < events; first += 50) {
-      const accepts = Array.from({ length: 50 }, (_, index) => newEvent(`evt_${first + index}`, { state: "leased" }));
+      const accepts = Array.from({ length: 50 }, (_, index) =>
+        newEvent(`evt_${first + index}`, { state: "leased" }),
+      );
       const result = await commit(store, { settlements, accepts });
       settlements = result.accepts.map((lease) => settlement(lease as never));
     }
@@ -32,7 +34,8 @@ testOnPostgres(
       read = Number(rows[0]?.read);
       return Number(rows[0]?.inserted) === events;
     });
-    // Twice: for the settlement of each, and at the close. As a whole the table would be read 40 times.
+    // Twice: for the settlement of each, and at the close. As a whole the table would be read 40
+    // times.
     expect(read).toBeLessThan(3 * events);
   },
 );

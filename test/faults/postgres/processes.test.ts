@@ -25,7 +25,11 @@ function newInbox(): {
 } {
   const { schema, name, admin } = newSchema();
   const config = { ...inboxFiles(), postgres: { connectionString: POSTGRES_URL, schema } };
-  return { config, rows: () => readRows(admin, name), takeForDead: (id) => takeForDead(admin, name, id) };
+  return {
+    config,
+    rows: () => readRows(admin, name),
+    takeForDead: (id) => takeForDead(admin, name, id),
+  };
 }
 
 async function readRows(admin: Pool, name: string): Promise<unknown[]> {
@@ -40,7 +44,9 @@ testOnPostgres(
     const children = [0, 1, 2, 3].map(() => startChild(config));
     await Promise.all(children.map((child) => child.until("the receiver to start", isReady)));
     const events = Array.from({ length: 50 }, () => eventThat("fine"));
-    const answers = await Promise.all(events.flatMap((event) => children.map(({ port }) => send(port, event))));
+    const answers = await Promise.all(
+      events.flatMap((event) => children.map(({ port }) => send(port, event))),
+    );
     expect(answers.every(isAcknowledged)).toBe(true);
     expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
     const ids = events.map(({ id }) => id).sort();
@@ -58,54 +64,62 @@ testOnPostgres(
   },
 );
 
-testOnPostgres("the leases of a killed process are taken over, and those of a living one are not", async () => {
-  const { config, rows } = newInbox();
-  const killed = await startReceiver(config);
-  // By the clock of this one all leases have run out long ago.
-  const ahead = await startReceiver({ ...config, clockAheadMs: 3_600_000 });
-  const living = await startReceiver(config);
-  const [lost, held] = [eventThat("waits"), eventThat("waits")];
-  expect(isAcknowledged(await send(killed.port, lost))).toBe(true);
-  expect(isAcknowledged(await send(living.port, held))).toBe(true);
-  await hasBegun(killed, lost.id);
-  await hasBegun(living, held.id);
-  killed.kill("SIGKILL");
-  await Promise.race([hasBegun(ahead, lost.id), hasBegun(living, lost.id)]);
-  for (const child of [ahead, living]) child.kill("SIGUSR2");
-  await Promise.race([ahead, living].map((child) => child.until("the hand-off", areHandedOff([lost.id]))));
-  await living.until("the hand-off", areHandedOff([held.id]));
-  expect(await rows()).toEqual([
-    { id: lost.id, state: "done", attempts: 1, crashes: 1 },
-    { id: held.id, state: "done", attempts: 1, crashes: 0 },
-  ]);
-  expect(readLog(config.log).filter(({ id }) => id === lost.id)).toMatchObject([
-    { possiblyRepeated: false },
-    { possiblyRepeated: true },
-  ]);
-});
+testOnPostgres(
+  "the leases of a killed process are taken over, and those of a living one are not",
+  async () => {
+    const { config, rows } = newInbox();
+    const killed = await startReceiver(config);
+    // By the clock of this one all leases have run out long ago.
+    const ahead = await startReceiver({ ...config, clockAheadMs: 3_600_000 });
+    const living = await startReceiver(config);
+    const [lost, held] = [eventThat("waits"), eventThat("waits")];
+    expect(isAcknowledged(await send(killed.port, lost))).toBe(true);
+    expect(isAcknowledged(await send(living.port, held))).toBe(true);
+    await hasBegun(killed, lost.id);
+    await hasBegun(living, held.id);
+    killed.kill("SIGKILL");
+    await Promise.race([hasBegun(ahead, lost.id), hasBegun(living, lost.id)]);
+    for (const child of [ahead, living]) child.kill("SIGUSR2");
+    await Promise.race(
+      [ahead, living].map((child) => child.until("the hand-off", areHandedOff([lost.id]))),
+    );
+    await living.until("the hand-off", areHandedOff([held.id]));
+    expect(await rows()).toEqual([
+      { id: lost.id, state: "done", attempts: 1, crashes: 1 },
+      { id: held.id, state: "done", attempts: 1, crashes: 0 },
+    ]);
+    expect(readLog(config.log).filter(({ id }) => id === lost.id)).toMatchObject([
+      { possiblyRepeated: false },
+      { possiblyRepeated: true },
+    ]);
+  },
+);
 
-testOnPostgres("a process that was stopped for too long ends nothing that another took over, and goes on", async () => {
-  const { config, rows, takeForDead: take } = newInbox();
-  const stopped = await startReceiver(config);
-  const other = await startReceiver(config);
-  const event = eventThat("waits");
-  expect(isAcknowledged(await send(stopped.port, event))).toBe(true);
-  await hasBegun(stopped, event.id);
-  stopped.kill("SIGSTOP");
-  await take(event.id);
-  await hasBegun(other, event.id);
-  stopped.kill("SIGUSR2");
-  stopped.kill("SIGCONT");
-  await stopped.until("the lost lease", (lines) => idsOf(lines, "leaseLost").includes(event.id));
-  expect(await rows()).toEqual([{ id: event.id, state: "leased", attempts: 0, crashes: 1 }]);
-  other.kill("SIGUSR2");
-  await other.until("the hand-off", areHandedOff([event.id]));
-  // Its owner is gone, so it registers again.
-  const next = eventThat("fine");
-  expect(await send(stopped.port, next)).toEqual({ status: 200, body: `{"received":true}` });
-  await stopped.until("its hand-off", areHandedOff([next.id]));
-  expect(await rows()).toMatchObject([
-    { state: "done", crashes: 1 },
-    { state: "done", crashes: 0 },
-  ]);
-});
+testOnPostgres(
+  "a process that was stopped for too long ends nothing that another took over, and goes on",
+  async () => {
+    const { config, rows, takeForDead: take } = newInbox();
+    const stopped = await startReceiver(config);
+    const other = await startReceiver(config);
+    const event = eventThat("waits");
+    expect(isAcknowledged(await send(stopped.port, event))).toBe(true);
+    await hasBegun(stopped, event.id);
+    stopped.kill("SIGSTOP");
+    await take(event.id);
+    await hasBegun(other, event.id);
+    stopped.kill("SIGUSR2");
+    stopped.kill("SIGCONT");
+    await stopped.until("the lost lease", (lines) => idsOf(lines, "leaseLost").includes(event.id));
+    expect(await rows()).toEqual([{ id: event.id, state: "leased", attempts: 0, crashes: 1 }]);
+    other.kill("SIGUSR2");
+    await other.until("the hand-off", areHandedOff([event.id]));
+    // Its owner is gone, so it registers again.
+    const next = eventThat("fine");
+    expect(await send(stopped.port, next)).toEqual({ status: 200, body: `{"received":true}` });
+    await stopped.until("its hand-off", areHandedOff([next.id]));
+    expect(await rows()).toMatchObject([
+      { state: "done", crashes: 1 },
+      { state: "done", crashes: 0 },
+    ]);
+  },
+);

@@ -10,7 +10,10 @@ import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./op
 /** What was counted in the last hour. */
 async function lately(store: InboxStore): Promise<Omit<Activity, "at">> {
   const sum = { accepted: 0, handedOff: 0, failed: 0 };
-  for (const { accepted, handedOff, failed } of await store.activity(ENDPOINT, { minutes: 1, spans: 60 })) {
+  for (const { accepted, handedOff, failed } of await store.activity(ENDPOINT, {
+    minutes: 1,
+    spans: 60,
+  })) {
     sum.accepted += accepted;
     sum.handedOff += handedOff;
     sum.failed += failed;
@@ -26,7 +29,10 @@ testOnPostgres(
     for (const [index, store] of [here, there].entries()) {
       for (let n = 0; n < 3; n++) await accept(store, `evt_${index}_${n}`);
     }
-    await eventually("the counts of the other process", async () => (await lately(here)).accepted === 6);
+    await eventually(
+      "the counts of the other process",
+      async () => (await lately(here)).accepted === 6,
+    );
     await settle(there, await claimOne(there));
     await there.close(ENDPOINT);
     expect(await lately(here)).toEqual({ accepted: 6, handedOff: 1, failed: 0 });
@@ -38,7 +44,9 @@ testOnPostgres("what could not be added is added later", async () => {
   const store = await openStore(schema);
   await admin.query(`ALTER TABLE ${name}.inbox_minute RENAME TO gone`);
   await accept(store, "evt_1");
-  await expect(store.activity(ENDPOINT, { minutes: 1, spans: 60 })).rejects.toMatchObject({ code: "store_failed" });
+  await expect(store.activity(ENDPOINT, { minutes: 1, spans: 60 })).rejects.toMatchObject({
+    code: "store_failed",
+  });
   await admin.query(`ALTER TABLE ${name}.gone RENAME TO inbox_minute`);
   await accept(store, "evt_2");
   expect(await lately(store)).toEqual({ accepted: 2, handedOff: 0, failed: 0 });
@@ -77,9 +85,14 @@ testOnPostgres(
       const before = await lately(store);
       await admin.query(store.completeSql?.(lease) ?? "");
       expect(await lately(store)).toEqual(before);
-      await commit(store, { settlements: [settlement(lease, { state, lastError, mayBeCompleted: true })] });
+      await commit(store, {
+        settlements: [settlement(lease, { state, lastError, mayBeCompleted: true })],
+      });
       expect(await lately(store)).toEqual({ ...before, handedOff: before.handedOff + 1 });
-      expect(await store.get(ENDPOINT, `evt_${state}`)).toMatchObject({ state: "done", history: [] });
+      expect(await store.get(ENDPOINT, `evt_${state}`)).toMatchObject({
+        state: "done",
+        history: [],
+      });
     }
   },
 );
@@ -135,12 +148,15 @@ testOnPostgres(
       { receivedBefore: 0 },
     ]) {
       expect(await readBy(query), JSON.stringify(query)).toBeLessThan(15_000);
-      expect(await readBy({ ...query, beforeSeq: 50_000 }), JSON.stringify(query)).toBeLessThan(15_000);
+      expect(await readBy({ ...query, beforeSeq: 50_000 }), JSON.stringify(query)).toBeLessThan(
+        15_000,
+      );
     }
   },
 );
 
 /** Runs statements on one connection, in its transaction. */
 function runOn(client: Client): Run {
-  return async <Row>(text: string, values: unknown[] = []) => (await client.query(text, values)).rows as Row[];
+  return async <Row>(text: string, values: unknown[] = []) =>
+    (await client.query(text, values)).rows as Row[];
 }

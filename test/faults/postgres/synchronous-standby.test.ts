@@ -40,7 +40,13 @@ testWith(POSTGRES_BINARIES !== undefined)(
     onTestFinished(() => server.remove());
     // A role may be set so that it gets no warnings, and that its commits wait for no standby.
     const options = "-c client_min_messages=error -c synchronous_commit=local";
-    const pool = new Pool({ host: "127.0.0.1", port: server.port, user: "postgres", max: 8, options });
+    const pool = new Pool({
+      host: "127.0.0.1",
+      port: server.port,
+      user: "postgres",
+      max: 8,
+      options,
+    });
     pool.on("error", () => {});
     onTestFinished(() => pool.end());
     const store: InboxStore = postgresStore({ pool });
@@ -59,7 +65,9 @@ testWith(POSTGRES_BINARIES !== undefined)(
     }
 
     /** Commits, and ends the wait for the standby with this function. */
-    async function commitAndEnd(how: "pg_terminate_backend" | "pg_cancel_backend"): Promise<unknown> {
+    async function commitAndEnd(
+      how: "pg_terminate_backend" | "pg_cancel_backend",
+    ): Promise<unknown> {
       let ended = false;
       const committed = store.commit(BATCH).finally(() => (ended = true));
       committed.catch(() => {});
@@ -74,12 +82,18 @@ testWith(POSTGRES_BINARIES !== undefined)(
 
     // No standby has this name.
     await setStandby("absent");
-    await expect(commitAndEnd("pg_terminate_backend")).rejects.toMatchObject({ code: "store_failed" });
+    await expect(commitAndEnd("pg_terminate_backend")).rejects.toMatchObject({
+      code: "store_failed",
+    });
     // Now the event is in the table, but a failover would lose it.
-    await expect(commitAndEnd("pg_terminate_backend")).rejects.toMatchObject({ code: "store_failed" });
+    await expect(commitAndEnd("pg_terminate_backend")).rejects.toMatchObject({
+      code: "store_failed",
+    });
     // PostgreSQL says of a cancelled wait that the statement worked, with a warning.
     await expect(commitAndEnd("pg_cancel_backend")).rejects.toMatchObject({ code: "store_failed" });
     await setStandby("");
-    await expect(store.commit(BATCH)).resolves.toMatchObject({ accepts: [{ status: "duplicate" }] });
+    await expect(store.commit(BATCH)).resolves.toMatchObject({
+      accepts: [{ status: "duplicate" }],
+    });
   },
 );

@@ -7,9 +7,15 @@ export interface TcpProxy {
   port: number;
   /** How many connections are half open that the receiver has not closed. */
   halfOpen(): number;
-  /** From now on every connection is half open, a new one too: nothing is forwarded in either direction, and nothing is closed. */
+  /**
+   * From now on every connection is half open, a new one too: nothing is forwarded in either
+   * direction, and nothing is closed.
+   */
   freeze(): void;
-  /** New connections go to this port of this machine. The others are cut, but those that are half open stay so. */
+  /**
+   * New connections go to this port of this machine. The others are cut, but those that are half
+   * open stay so.
+   */
   switchTo(port: number): void;
 }
 

@@ -17,7 +17,13 @@ export interface CutPoints {
 }
 
 export function cutPointsOf(calls: readonly Call[]): CutPoints {
-  const points: CutPoints = { making: [], beforeSyncs: [], checkpoints: [], restarts: [], others: [] };
+  const points: CutPoints = {
+    making: [],
+    beforeSyncs: [],
+    checkpoints: [],
+    restarts: [],
+    others: [],
+  };
   const dirty = new Set<string>();
   let isMade = false;
   for (const [at, call] of calls.entries()) {
@@ -45,5 +51,8 @@ function startOf(call: Call & { kind: "write" | "truncate" }): number {
 export function someOf(points: readonly number[], count: number, random: Random): number[] {
   if (points.length <= count) return [...points];
   const stride = points.length / count;
-  return Array.from({ length: count }, (_, index) => points[Math.floor((index + random()) * stride)] ?? 0);
+  return Array.from(
+    { length: count },
+    (_, index) => points[Math.floor((index + random()) * stride)] ?? 0,
+  );
 }

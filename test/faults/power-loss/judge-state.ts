@@ -38,7 +38,9 @@ export function isSound({ lost, forgotten, unflagged, corrupt }: Damage): boolea
   return lost.length + forgotten.length + unflagged.length === 0 && corrupt === null;
 }
 
-/** Writes the files of a state into a folder; what else is there is of an earlier state, and goes. */
+/**
+ * Writes the files of a state into a folder; what else is there is of an earlier state, and goes.
+ */
 export function writeState(folder: string, files: ReadonlyMap<string, Buffer>): void {
   const inboxFolder = join(folder, dirname(INBOX));
   mkdirSync(inboxFolder, { recursive: true });
@@ -79,11 +81,14 @@ export function judgeState(folder: string, ledger: Ledger): Damage {
   if (!existsSync(path)) return damageOf([], ledger);
   let db: Database.Database | undefined;
   try {
-    // Not written to unless it must be: closing a file that may be written would copy the WAL into it.
+    // Not written to unless it must be: closing a file that may be written would copy the WAL into
+    // it.
     db = new Database(path, { readonly: !existsSync(`${path}-journal`), timeout: 0 });
     const verdict = db.pragma("quick_check(1)", { simple: true }) as string;
     if (verdict !== "ok") return { ...damageOf([], ledger), corrupt: verdict };
-    const isMade = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'inbox_body'").pluck().get() === 1;
+    const isMade =
+      db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'inbox_body'").pluck().get() ===
+      1;
     if (!isMade) return damageOf([], ledger);
     const rows = db
       .prepare<[], StateRow>(
@@ -102,7 +107,9 @@ export function judgeState(folder: string, ledger: Ledger): Damage {
 function damageOf(rows: readonly StateRow[], { acknowledged, begun, handedOff }: Ledger): Damage {
   const found = new Map(rows.map((row) => [row.event_id, row]));
   return {
-    lost: [...acknowledged].flatMap(([id, hash]) => (isRight(found.get(id)?.body ?? null, hash) ? [] : [id])),
+    lost: [...acknowledged].flatMap(([id, hash]) =>
+      isRight(found.get(id)?.body ?? null, hash) ? [] : [id],
+    ),
     forgotten: [...handedOff].filter((id) => found.get(id)?.state !== "done"),
     // The next start takes over leased events, and flags them.
     unflagged: [...begun].filter((id) => {

@@ -1,4 +1,7 @@
-/** What the process had said by a certain moment, from the marks that `children/recorded-receiver.mjs` writes. */
+/**
+ * What the process had said by a certain moment, from the marks that
+ * `children/recorded-receiver.mjs` writes.
+ */
 export interface Ledger {
   /** The SHA-256 of the body of each event that was answered with a 2xx. */
   readonly acknowledged: Map<string, string>;

@@ -8,7 +8,9 @@ import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import type { Ledger } from "./ledger.js";
 import { INBOX } from "./recorder.js";
 
-/** Opens a state as the next start would, takes one more event, and finds the file whole afterwards. */
+/**
+ * Opens a state as the next start would, takes one more event, and finds the file whole afterwards.
+ */
 export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Promise<void> {
   const path = join(folder, INBOX);
   rmSync(`${path}-shm`, { force: true });
@@ -24,6 +26,8 @@ export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Pr
   await store.close(endpoint);
   const db = new Database(path, { readonly: true });
   expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
-  expect(db.prepare("SELECT count(*) FROM inbox WHERE event_id = ?").pluck().get(event.eventId)).toBe(1);
+  expect(
+    db.prepare("SELECT count(*) FROM inbox WHERE event_id = ?").pluck().get(event.eventId),
+  ).toBe(1);
   db.close();
 }

@@ -1,6 +1,9 @@
 import type { Call } from "./read-recording.js";
 
-/** How many of a process's own syncs of the WAL ended while another one ran that had started later, or earlier. */
+/**
+ * How many of a process's own syncs of the WAL ended while another one ran that had started later,
+ * or earlier.
+ */
 export interface Overlaps {
   inOrder: number;
   reversed: number;

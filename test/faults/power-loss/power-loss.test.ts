@@ -6,14 +6,22 @@ import { cutPower, cutsAt, type Findings, type PowerCut } from "./power-cuts.js"
 import type { Call, Syncer } from "./read-recording.js";
 import { INBOX, recorderFolders, type RecorderFolders } from "./recorder.js";
 import { recordRuns } from "./recording.js";
-import { allButAFewSectors, aPrefix, EVERYTHING, NOTHING, someSectors, someWrites, type Luck } from "./survivors.js";
+import {
+  allButAFewSectors,
+  aPrefix,
+  EVERYTHING,
+  NOTHING,
+  someSectors,
+  someWrites,
+  type Luck,
+} from "./survivors.js";
 import { canPreload } from "../preload/compile.js";
 import { SEED, seededRandom } from "../seeded-random.js";
 import { testWith } from "../../prerequisites.js";
 
-// What a receiver does to its files is recorded call by call. Then the power is cut at many moments of that recording, and
-// for each a disk is put together as it could be found when the power is back: with all that was synced, and with none,
-// all or some of what was not.
+// What a receiver does to its files is recorded call by call. Then the power is cut at many moments
+// of that recording, and for each a disk is put together as it could be found when the power is
+// back: with all that was synced, and with none, all or some of what was not.
 
 // Hundreds of states on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -25,8 +33,9 @@ const HINT = `FAULT_SEED=${SEED}`;
 /** Two receivers on one store: the one commits while the other's commit is synced. */
 const BUSY = { from: 1, to: 100_000, connections: 4, endpoints: ["default", "other"] };
 /**
- * One receiver that commits while its last commit is synced. It does so once the first 16 syncs have shown how long one takes. A sync is
- * so slow that also on a busy machine the next batch is there before its end.
+ * One receiver that commits while its last commit is synced. It does so once the first 16 syncs
+ * have shown how long one takes. A sync is so slow that also on a busy machine the next batch is
+ * there before its end.
  */
 const OVERLAPPING = { from: 1, to: 3000, connections: 64, syncMicroseconds: 25_000 };
 
@@ -37,12 +46,22 @@ let points: CutPoints;
 beforeAll(async () => {
   if (!canPreload) return;
   folders = recorderFolders();
-  // Killed under load, while the next start writes the WAL into the file, and in a checkpoint under load. Each sends
-  // again what the one before had no answer to, and more. The last one closes.
+  // Killed under load, while the next start writes the WAL into the file, and in a checkpoint under
+  // load. Each sends again what the one before had no answer to, and more. The last one closes.
   calls = await recordRuns(folders, [
     { ...BUSY, connections: 2, kill: { call: "write", file: "-wal", nth: 13001, side: "after" } },
-    { ...BUSY, from: 700, connections: 2, kill: { call: "write", file: "inbox.db", nth: 9, side: "halfway" } },
-    { ...BUSY, from: 700, connections: 3, kill: { call: "truncate", file: "inbox.db", nth: 2, side: "before" } },
+    {
+      ...BUSY,
+      from: 700,
+      connections: 2,
+      kill: { call: "write", file: "inbox.db", nth: 9, side: "halfway" },
+    },
+    {
+      ...BUSY,
+      from: 700,
+      connections: 3,
+      kill: { call: "truncate", file: "inbox.db", nth: 2, side: "before" },
+    },
     { ...BUSY, from: 900, to: 1100, connections: 8 },
     { ...OVERLAPPING, from: 200_000, to: 203_000 },
     { ...OVERLAPPING, from: 202_900, to: 206_000, isReversed: true },
@@ -53,7 +72,14 @@ beforeAll(async () => {
 afterAll(() => folders?.remove());
 
 function anyLuck(): Luck[] {
-  return [NOTHING, EVERYTHING, aPrefix(random), someWrites(random), someSectors(random), allButAFewSectors(random)];
+  return [
+    NOTHING,
+    EVERYTHING,
+    aPrefix(random),
+    someWrites(random),
+    someSectors(random),
+    allButAFewSectors(random),
+  ];
 }
 
 function some(kind: keyof CutPoints, count: number): number[] {
@@ -73,21 +99,24 @@ function corruptIn({ damaged }: Findings): number {
   return damaged.filter(({ damage }) => damage.corrupt !== null).length;
 }
 
-testRecorded("whatever a power cut leaves, nothing that was said before is untrue afterwards", async () => {
-  const cuts = [
-    ...worstCuts(40),
-    ...cutsAt(some("checkpoints", 6), anyLuck()),
-    ...cutsAt(some("restarts", 4), anyLuck()),
-    ...cutsAt(some("others", 4), anyLuck()),
-  ];
-  const found = await cutPower(calls, cuts, {
-    scratch: folders.scratch,
-    alsoOpen: async (folder, ledger, state) => {
-      if (state % 10 === 0) await expectToGoOn(folder, ledger);
-    },
-  });
-  expect(found.damaged, HINT).toEqual([]);
-});
+testRecorded(
+  "whatever a power cut leaves, nothing that was said before is untrue afterwards",
+  async () => {
+    const cuts = [
+      ...worstCuts(40),
+      ...cutsAt(some("checkpoints", 6), anyLuck()),
+      ...cutsAt(some("restarts", 4), anyLuck()),
+      ...cutsAt(some("others", 4), anyLuck()),
+    ];
+    const found = await cutPower(calls, cuts, {
+      scratch: folders.scratch,
+      alsoOpen: async (folder, ledger, state) => {
+        if (state % 10 === 0) await expectToGoOn(folder, ledger);
+      },
+    });
+    expect(found.damaged, HINT).toEqual([]);
+  },
+);
 
 testRecorded("a power cut while the inbox is made leaves what the next start can use", async () => {
   const found = await cutPower(calls, cutsAt(some("making", 8), anyLuck()), {
@@ -100,14 +129,23 @@ testRecorded("a power cut while the inbox is made leaves what the next start can
 });
 
 testRecorded("the record has what it must have", () => {
-  const restarts = calls.filter((call) => call.kind === "write" && call.name === `${INBOX}-wal` && call.offset === 0);
+  const restarts = calls.filter(
+    (call) => call.kind === "write" && call.name === `${INBOX}-wal` && call.offset === 0,
+  );
   // One for each of three starts: the others were under load.
   expect(restarts.length, HINT).toBeGreaterThan(4);
-  // Else all would hold for one commit at a time. A busy machine may end the overlaps after the trial of 16.
+  // Else all would hold for one commit at a time. A busy machine may end the overlaps after the
+  // trial of 16.
   const overlaps = overlapsOf(calls).slice(-2);
-  expect(Math.min(...overlaps.map(({ inOrder, reversed }) => inOrder + reversed)), HINT).toBeGreaterThan(1);
+  expect(
+    Math.min(...overlaps.map(({ inOrder, reversed }) => inOrder + reversed)),
+    HINT,
+  ).toBeGreaterThan(1);
   expect(Math.min(overlaps[0]?.inOrder ?? 0, overlaps[1]?.reversed ?? 0), HINT).toBeGreaterThan(0);
-  expect(Math.min(...Object.values(points).map(({ length }: number[]) => length)), HINT).toBeGreaterThan(5);
+  expect(
+    Math.min(...Object.values(points).map(({ length }: number[]) => length)),
+    HINT,
+  ).toBeGreaterThan(5);
 });
 
 interface LyingDisk {
@@ -117,11 +155,20 @@ interface LyingDisk {
 
 testRecorded.each<[string, LyingDisk]>([
   ["does not make our syncs", { isSync: (by) => by === "sqlite", finds: ["loss"] }],
-  ["does not make SQLite's own syncs", { isSync: (by) => by === "signalbox", finds: ["corruption"] }],
-  ["syncs names alone", { isSync: (_, name) => !name.startsWith(INBOX), finds: ["loss", "corruption"] }],
+  [
+    "does not make SQLite's own syncs",
+    { isSync: (by) => by === "signalbox", finds: ["corruption"] },
+  ],
+  [
+    "syncs names alone",
+    { isSync: (_, name) => !name.startsWith(INBOX), finds: ["loss", "corruption"] },
+  ],
   ["does not keep names", { isSync: (_, name) => name.startsWith(INBOX), finds: ["loss"] }],
 ])("the same check catches a disk that %s", async (_lie, { isSync, finds }) => {
-  const cuts = [...worstCuts(20), ...cutsAt(some("checkpoints", 10), [someWrites(random), someSectors(random)])];
+  const cuts = [
+    ...worstCuts(20),
+    ...cutsAt(some("checkpoints", 10), [someWrites(random), someSectors(random)]),
+  ];
   const found = await cutPower(calls, cuts, { scratch: folders.scratch, isSync });
   if (finds.includes("loss")) expect(lostIn(found), HINT).toBeGreaterThan(0);
   if (finds.includes("corruption")) expect(corruptIn(found), HINT).toBeGreaterThan(0);
@@ -130,13 +177,18 @@ testRecorded.each<[string, LyingDisk]>([
 testRecorded("the same check catches a receiver that answers before the sync", async () => {
   const own = recorderFolders();
   onTestFinished(() => own.remove());
-  const early = await recordRuns(own, [{ from: 1, to: 60, connections: 2, fault: "acknowledge before the sync" }]);
+  const early = await recordRuns(own, [
+    { from: 1, to: 60, connections: 2, fault: "acknowledge before the sync" },
+  ]);
   const cuts = cutsAt(cutPointsOf(early).beforeSyncs, [NOTHING]);
   const found = await cutPower(early, cuts, { scratch: own.scratch });
   expect(lostIn(found)).toBeGreaterThan(0);
 });
 
-/** One of two syncs that overlap fails: the one that ends first, which is the earlier or the later one. */
+/**
+ * One of two syncs that overlap fails: the one that ends first, which is the earlier or the later
+ * one.
+ */
 async function recordOverlappingFailure(own: RecorderFolders, over: object): Promise<Call[]> {
   const record = await recordRuns(own, [{ ...OVERLAPPING, failBeside: 30, ...over }]);
   expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(1);
@@ -148,26 +200,38 @@ function cutsAround(record: readonly Call[]): PowerCut[] {
   const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
   const { beforeSyncs } = cutPointsOf(record);
   const behind = beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
-  return [...cutsAt(behind, [NOTHING]), ...cutsAt([failedAt, failedAt + 1, failedAt + 2], anyLuck())];
+  return [
+    ...cutsAt(behind, [NOTHING]),
+    ...cutsAt([failedAt, failedAt + 1, failedAt + 2], anyLuck()),
+  ];
 }
 
 testRecorded.each([
   ["the earlier one", false],
   ["the later one", true],
-])("nothing is lost when of two syncs at the same time %s fails first", async (_which, isReversed) => {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const record = await recordOverlappingFailure(own, { isReversed });
-  const found = await cutPower(record, cutsAround(record), { scratch: own.scratch });
-  expect(found.damaged, HINT).toEqual([]);
-});
+])(
+  "nothing is lost when of two syncs at the same time %s fails first",
+  async (_which, isReversed) => {
+    const own = recorderFolders();
+    onTestFinished(() => own.remove());
+    const record = await recordOverlappingFailure(own, { isReversed });
+    const found = await cutPower(record, cutsAround(record), { scratch: own.scratch });
+    expect(found.damaged, HINT).toEqual([]);
+  },
+);
 
-testRecorded("the same check catches a store that answers a commit before the syncs of the earlier ones", async () => {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const record = await recordOverlappingFailure(own, { fault: "answer by its own sync" });
-  expect(lostIn(await cutPower(record, cutsAround(record), { scratch: own.scratch })), HINT).toBeGreaterThan(0);
-});
+testRecorded(
+  "the same check catches a store that answers a commit before the syncs of the earlier ones",
+  async () => {
+    const own = recorderFolders();
+    onTestFinished(() => own.remove());
+    const record = await recordOverlappingFailure(own, { fault: "answer by its own sync" });
+    expect(
+      lostIn(await cutPower(record, cutsAround(record), { scratch: own.scratch })),
+      HINT,
+    ).toBeGreaterThan(0);
+  },
+);
 
 testRecorded(
   "nothing is lost when a sync fails, nor when the process dies while it rewrites the WAL behind that",
@@ -180,7 +244,13 @@ testRecorded(
       { ...BUSY, to: 100, failSync: 40 },
       load,
       // What the failed sync should have kept, the kernel still shows.
-      { ...load, from: 950, to: 1500, failSync: 3, kill: { call: "write", file: "inbox.db", nth: 1, side: "before" } },
+      {
+        ...load,
+        from: 950,
+        to: 1500,
+        failSync: 3,
+        kill: { call: "write", file: "inbox.db", nth: 1, side: "before" },
+      },
       { ...load, from: 950, to: 1500 },
     ]);
     const { beforeSyncs, checkpoints } = cutPointsOf(record);
@@ -188,7 +258,9 @@ testRecorded(
     expect(failures).toHaveLength(2);
     // Few of all checkpoints: those in which the WAL behind a failed sync is copied.
     const rewrites = failures.map((failed) =>
-      checkpoints.filter((at) => at > failed).filter((at, index, behind) => at === (behind[0] ?? 0) + index),
+      checkpoints
+        .filter((at) => at > failed)
+        .filter((at, index, behind) => at === (behind[0] ?? 0) + index),
     );
     const cuts = [
       ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
@@ -207,8 +279,12 @@ testRecorded(
     const own = recorderFolders();
     onTestFinished(() => own.remove());
     const script = "commit-while-rewritten.mjs";
-    const record = await recordRuns(own, [{ ...BUSY, script, failSync: 2, syncMicroseconds: 100_000 }]);
-    const found = await cutPower(record, cutsAt([...record.keys()], [NOTHING]), { scratch: own.scratch });
+    const record = await recordRuns(own, [
+      { ...BUSY, script, failSync: 2, syncMicroseconds: 100_000 },
+    ]);
+    const found = await cutPower(record, cutsAt([...record.keys()], [NOTHING]), {
+      scratch: own.scratch,
+    });
     expect(found.damaged.map(({ cut, damage }) => `${cut}: ${damage.lost.join()}`)).toEqual([]);
   },
 );
@@ -216,20 +292,33 @@ testRecorded(
 testRecorded.each([
   ["the earlier of two fails first", false],
   ["the later of two fails first", true],
-])("a store that is closed after a failed sync is not damaged by a power cut: %s", async (_which, isReversed) => {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const script = "close-after-failed-sync.mjs";
-  const record = await recordRuns(own, [
-    { from: 1, to: 500, connections: 1, script },
-    { from: 500, to: 520, connections: 1, script, isReversed, failBeside: 1, syncMicroseconds: 100_000 },
-  ]);
-  const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
-  expect(failedAt).toBeGreaterThan(0);
-  const after = [...record.keys()].filter((at) => at >= failedAt);
-  const found = await cutPower(record, cutsAt(someOf(after, 40, random), anyLuck()), { scratch: own.scratch });
-  expect(found.damaged, HINT).toEqual([]);
-});
+])(
+  "a store that is closed after a failed sync is not damaged by a power cut: %s",
+  async (_which, isReversed) => {
+    const own = recorderFolders();
+    onTestFinished(() => own.remove());
+    const script = "close-after-failed-sync.mjs";
+    const record = await recordRuns(own, [
+      { from: 1, to: 500, connections: 1, script },
+      {
+        from: 500,
+        to: 520,
+        connections: 1,
+        script,
+        isReversed,
+        failBeside: 1,
+        syncMicroseconds: 100_000,
+      },
+    ]);
+    const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
+    expect(failedAt).toBeGreaterThan(0);
+    const after = [...record.keys()].filter((at) => at >= failedAt);
+    const found = await cutPower(record, cutsAt(someOf(after, 40, random), anyLuck()), {
+      scratch: own.scratch,
+    });
+    expect(found.damaged, HINT).toEqual([]);
+  },
+);
 
 testRecorded("a folder that the receiver made is not lost with what is in it", async () => {
   const own = recorderFolders();

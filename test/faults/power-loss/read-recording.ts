@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** One line of what `preload/recorder.c` writes. Names are relative to the recorded folder, which itself is "". */
+/**
+ * One line of what `preload/recorder.c` writes. Names are relative to the recorded folder, which
+ * itself is "".
+ */
 export type Call =
   | { kind: "create" | "make folder" | "unlink"; name: string }
   | { kind: "rename"; name: string; to: string }

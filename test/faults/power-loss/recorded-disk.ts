@@ -34,10 +34,10 @@ export interface RecordedName {
 /**
  * The files of a recording as they are on the disk for certain, and what else may have got there.
  *
- * Of a file, a sync makes durable what was called before the sync started, from the moment in which it ended, through
- * whichever descriptor; size included, since a size that is needed to read the data is part of `fdatasync`. Of names, only
- * a sync of their folder does. What a failed sync should have covered is covered by no later one, until its page is
- * written to again.
+ * Of a file, a sync makes durable what was called before the sync started, from the moment in which
+ * it ended, through whichever descriptor; size included, since a size that is needed to read the
+ * data is part of `fdatasync`. Of names, only a sync of their folder does. What a failed sync
+ * should have covered is covered by no later one, until its page is written to again.
  */
 export interface RecordedDisk {
   readonly names: ReadonlyMap<string, RecordedName>;
@@ -52,7 +52,9 @@ export interface DiskOptions {
 }
 
 export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions): RecordedDisk {
-  const names = new Map(folders.map((name): [string, RecordedName] => [name, { durable: "folder", pending: [] }]));
+  const names = new Map(
+    folders.map((name): [string, RecordedName] => [name, { durable: "folder", pending: [] }]),
+  );
   const startOfSync = new Map<number, number>();
   let at = -1;
 
@@ -64,7 +66,8 @@ export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions
 
   function fileAt(name: string): RecordedFile {
     const target = currentTarget(names.get(name));
-    if (target === null || target === "folder") throw new Error(`the record writes to ${name}, which is no file`);
+    if (target === null || target === "folder")
+      throw new Error(`the record writes to ${name}, which is no file`);
     return target;
   }
 
@@ -72,7 +75,8 @@ export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions
     const target = currentTarget(names.get(name));
     if (target === null) return;
     if (target === "folder") {
-      for (const [child, named] of names) if (child !== "" && folderOf(child) === name) settleName(named, before);
+      for (const [child, named] of names)
+        if (child !== "" && folderOf(child) === name) settleName(named, before);
     } else {
       settleContent(target, before);
     }
@@ -140,7 +144,8 @@ function settleContent(file: RecordedFile, before: number): void {
       left.push(call);
     } else {
       const end = call.offset + call.data.length;
-      if (end > file.durable.length) file.durable = Buffer.concat([file.durable, Buffer.alloc(end * 2)]);
+      if (end > file.durable.length)
+        file.durable = Buffer.concat([file.durable, Buffer.alloc(end * 2)]);
       call.data.copy(file.durable, call.offset);
       file.size = Math.max(file.size, end);
     }

@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { MEMORY_DISK } from "../../unit/temp-folder.js";
 import { compile } from "../preload/compile.js";
 
-/** Folders of a recording. In memory where that can be had: what a disk would have kept is our own reckoning. */
+/**
+ * Folders of a recording. In memory where that can be had: what a disk would have kept is our own
+ * reckoning.
+ */
 export interface RecorderFolders {
   /** All that happens in here is recorded. */
   recorded: string;
@@ -61,7 +64,10 @@ export interface RunOptions {
   kill?: KillPoint | undefined;
   /** Which of our own syncs of the WAL fails, counted from 1. */
   failSync?: number | undefined;
-  /** The first of our own syncs of the WAL from this one on, counted from 1, that ends while another runs fails. */
+  /**
+   * The first of our own syncs of the WAL from this one on, counted from 1, that ends while another
+   * runs fails.
+   */
   failBeside?: number | undefined;
   /** How long each sync takes. */
   syncMicroseconds?: number | undefined;
@@ -71,11 +77,21 @@ export interface RunOptions {
   script?: string | undefined;
 }
 
-/** Lets a receiver run in the recorded folder to its end, or until it is killed. Resolves with how it ended. */
+/**
+ * Lets a receiver run in the recorded folder to its end, or until it is killed. Resolves with how
+ * it ended.
+ */
 export async function runRecorded(
   folders: RecorderFolders,
   sender: SelfSender,
-  { kill, failSync, failBeside, syncMicroseconds = 0, isReversed, script = "recorded-receiver.mjs" }: RunOptions = {},
+  {
+    kill,
+    failSync,
+    failBeside,
+    syncMicroseconds = 0,
+    isReversed,
+    script = "recorded-receiver.mjs",
+  }: RunOptions = {},
 ): Promise<"done" | "killed"> {
   const path = new URL(`../children/${script}`, import.meta.url).pathname;
   const files = { db: join(folders.recorded, INBOX), marks: join(folders.recorded, MARKS) };

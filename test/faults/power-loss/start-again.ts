@@ -20,11 +20,14 @@ export function ledgerOf({ recorded }: RecorderFolders): Ledger {
 }
 
 /**
- * Starts a receiver on a copy of what a killed process left, and lets it hand off all that is there and one event more.
+ * Starts a receiver on a copy of what a killed process left, and lets it hand off all that is there
+ * and one event more.
  *
  * @returns what is not as it was promised, repeats included
  */
-export async function damageAfterStart(folders: RecorderFolders): Promise<Damage & { repeated: string[] }> {
+export async function damageAfterStart(
+  folders: RecorderFolders,
+): Promise<Damage & { repeated: string[] }> {
   const folder = join(folders.scratch, "copy");
   rmSync(folder, { recursive: true, force: true });
   cpSync(join(folders.recorded, dirname(INBOX)), join(folder, dirname(INBOX)), { recursive: true });
@@ -56,7 +59,9 @@ async function handOffEverything(path: string, ledger: Ledger): Promise<void> {
 
   const event = signalEvent();
   const { headers, body } = signedDelivery(event, { secret: SECRET });
-  const lowerCased = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const lowerCased = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
   const { status } = await receiver.handle({ method: "POST", headers: lowerCased, body });
   expect(status).toBe(200);
   // An event that was in flight at several crashes waits for up to an hour.

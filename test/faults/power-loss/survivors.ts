@@ -1,4 +1,10 @@
-import { currentTarget, folderOf, type PendingCall, type RecordedDisk, type RecordedFile } from "./recorded-disk.js";
+import {
+  currentTarget,
+  folderOf,
+  type PendingCall,
+  type RecordedDisk,
+  type RecordedFile,
+} from "./recorded-disk.js";
 
 /** The disk writes a sector whole or not at all; everything larger may be torn. */
 const SECTOR_BYTES = 512;
@@ -14,7 +20,11 @@ export interface Luck {
 
 export type Random = () => number;
 
-export const NOTHING: Luck = { name: "nothing unsynced", count: () => 0, writes: () => () => false };
+export const NOTHING: Luck = {
+  name: "nothing unsynced",
+  count: () => 0,
+  writes: () => () => false,
+};
 export const EVERYTHING: Luck = { name: "everything", count: (of) => of, writes: () => () => true };
 
 /** Each file got as far as a call of its own. */
@@ -68,7 +78,8 @@ export function survivorsOf(disk: RecordedDisk, luck: Luck): Map<string, Buffer>
     }),
   );
   const hasFolder = (name: string): boolean =>
-    targets.get(folderOf(name)) === "folder" && (folderOf(name) === "" || hasFolder(folderOf(name)));
+    targets.get(folderOf(name)) === "folder" &&
+    (folderOf(name) === "" || hasFolder(folderOf(name)));
   const files = new Map<string, Buffer>();
   for (const [name, target] of targets) {
     if (target !== null && target !== undefined && target !== "folder" && hasFolder(name)) {
@@ -88,14 +99,18 @@ export function filesNow(disk: RecordedDisk): Map<string, Buffer> {
 }
 
 /**
- * Each sector has what one of the calls on it left there, with all earlier calls on that sector: the page cache holds
- * one version, and the disk takes it as it is at some moment. The size and the truncations are one such version of their
- * own. Where the size grew and no data came there are zeros.
+ * Each sector has what one of the calls on it left there, with all earlier calls on that sector:
+ * the page cache holds one version, and the disk takes it as it is at some moment. The size and the
+ * truncations are one such version of their own. Where the size grew and no data came there are
+ * zeros.
  */
 function contentAfter({ durable, size, pending }: RecordedFile, luck: Luck): Buffer {
   const sizes = luck.count(pending.length);
   const isKept = luck.writes(pending);
-  /** From here on a truncation freed the blocks, and did not get there: what was written later is in no block of the file. */
+  /**
+   * From here on a truncation freed the blocks, and did not get there: what was written later is in
+   * no block of the file.
+   */
   let freedFrom = Infinity;
   let sizeAfter = size;
   const lastOf = new Map<number, number>();
@@ -119,7 +134,8 @@ function contentAfter({ durable, size, pending }: RecordedFile, luck: Luck): Buf
   const content = Buffer.alloc(sizeAfter);
   durable.copy(content, 0, 0, Math.min(size, sizeAfter));
   for (const [index, call] of pending.entries()) {
-    if (call.kind === "write") copySectors(call, content, (sector) => index <= (lastOf.get(sector) ?? -1));
+    if (call.kind === "write")
+      copySectors(call, content, (sector) => index <= (lastOf.get(sector) ?? -1));
     else if (index < sizes) content.fill(0, Math.min(call.size, sizeAfter));
   }
   return content;

@@ -15,8 +15,9 @@ import { canPreload } from "../preload/compile.js";
 import { SEED, seededRandom } from "../seeded-random.js";
 import { testWith } from "../../prerequisites.js";
 
-// Other than a kill at a random moment, these hit each kind of call that changes a file or makes it durable: right before
-// it, halfway through the bytes, right after it. What was written is there, since the machine goes on.
+// Other than a kill at a random moment, these hit each kind of call that changes a file or makes it
+// durable: right before it, halfway through the bytes, right after it. What was written is there,
+// since the machine goes on.
 
 // Dozens of processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 240_000 });
@@ -57,14 +58,21 @@ function newFolders(): RecorderFolders {
 
 /** The sender goes on where it was, and repeats the last few. */
 function nextEvent(folders: RecorderFolders): number {
-  const numbers = [...ledgerOf(folders).acknowledged.keys()].map((id) => Number(id.slice("sig_".length)));
+  const numbers = [...ledgerOf(folders).acknowledged.keys()].map((id) =>
+    Number(id.slice("sig_".length)),
+  );
   return Math.max(1, ...numbers.map((number) => number - 10));
 }
 
 const NO_DAMAGE = { lost: [], forgotten: [], unflagged: [], repeated: [], corrupt: null };
 
 /** @returns what is found by the next start */
-async function killAt(folders: RecorderFolders, kill: KillPoint, from = 1, to = ENDLESS): Promise<object> {
+async function killAt(
+  folders: RecorderFolders,
+  kill: KillPoint,
+  from = 1,
+  to = ENDLESS,
+): Promise<object> {
   const how = await runRecorded(folders, { from, to, connections: 4 }, { kill });
   expect(how, hintOf(kill)).toBe("killed");
   return damageAfterStart(folders);
@@ -95,38 +103,46 @@ testRecorded("killed at any call that makes the inbox, it is made by the next st
   }
 });
 
-testRecorded("killed again and again at any call on its files, it loses nothing and flags every repeat", async () => {
-  const folders = newFolders();
-  const underLoad = [
-    at("write", "-wal", between(25, 1000), SIDES),
-    at("sync", "-wal", between(5, 80), EDGES),
-    // In a checkpoint.
-    at("write", "inbox.db", 1200, SIDES),
-    at("sync", "inbox.db", 2, EDGES),
-  ];
-  // While a start writes the WAL of a killed process into the file.
-  const atStart = [
-    at("write", "inbox.db", between(1, 6), SIDES),
-    at("sync", "inbox.db", 1, EDGES),
-    at("truncate", "-wal", 1, EDGES),
-  ];
-  const leavesWal = at("write", "-wal", between(25, 60), ["after"]);
-  for (const kill of shuffled([...underLoad, ...atStart])) {
-    if (atStart.includes(kill)) await killAt(folders, leavesWal, nextEvent(folders));
-    expect(await killAt(folders, kill, nextEvent(folders)), hintOf(kill)).toEqual(NO_DAMAGE);
-  }
-  // A close ends with the WAL's removal.
-  const atClose = at("unlink", "-wal", 1, EDGES);
-  const from = nextEvent(folders);
-  expect(await killAt(folders, atClose, from, from + 30), hintOf(atClose)).toEqual(NO_DAMAGE);
-  // Else there would be nothing to lose.
-  expect(ledgerOf(folders).acknowledged.size).toBeGreaterThan(200);
-});
+testRecorded(
+  "killed again and again at any call on its files, it loses nothing and flags every repeat",
+  async () => {
+    const folders = newFolders();
+    const underLoad = [
+      at("write", "-wal", between(25, 1000), SIDES),
+      at("sync", "-wal", between(5, 80), EDGES),
+      // In a checkpoint.
+      at("write", "inbox.db", 1200, SIDES),
+      at("sync", "inbox.db", 2, EDGES),
+    ];
+    // While a start writes the WAL of a killed process into the file.
+    const atStart = [
+      at("write", "inbox.db", between(1, 6), SIDES),
+      at("sync", "inbox.db", 1, EDGES),
+      at("truncate", "-wal", 1, EDGES),
+    ];
+    const leavesWal = at("write", "-wal", between(25, 60), ["after"]);
+    for (const kill of shuffled([...underLoad, ...atStart])) {
+      if (atStart.includes(kill)) await killAt(folders, leavesWal, nextEvent(folders));
+      expect(await killAt(folders, kill, nextEvent(folders)), hintOf(kill)).toEqual(NO_DAMAGE);
+    }
+    // A close ends with the WAL's removal.
+    const atClose = at("unlink", "-wal", 1, EDGES);
+    const from = nextEvent(folders);
+    expect(await killAt(folders, atClose, from, from + 30), hintOf(atClose)).toEqual(NO_DAMAGE);
+    // Else there would be nothing to lose.
+    expect(ledgerOf(folders).acknowledged.size).toBeGreaterThan(200);
+  },
+);
 
 testRecorded("the same check catches a store that acknowledges before it commits", async () => {
   const folders = newFolders();
   const kill: KillPoint = { call: "write", file: "-wal", nth: 60, side: "before" };
-  const sender: SelfSender = { from: 1, to: ENDLESS, connections: 4, fault: "acknowledge before commit" };
+  const sender: SelfSender = {
+    from: 1,
+    to: ENDLESS,
+    connections: 4,
+    fault: "acknowledge before commit",
+  };
   expect(await runRecorded(folders, sender, { kill })).toBe("killed");
   expect(judgeState(folders.recorded, ledgerOf(folders)).lost).not.toEqual([]);
 });

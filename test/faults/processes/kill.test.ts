@@ -4,8 +4,15 @@ import { inboxFiles, readLog, readRows, unflaggedRepeats, type Row } from "../in
 import { SEED, seededRandom } from "../seeded-random.js";
 import { sendUntilRefused } from "../sender.js";
 
-/** Starts receivers on one file, sends to each, and kills each in the moment of a random acknowledgement; again and again. */
-async function killUnderLoad(config: ChildConfig, processes: number, rounds: number): Promise<Set<string>> {
+/**
+ * Starts receivers on one file, sends to each, and kills each in the moment of a random
+ * acknowledgement; again and again.
+ */
+async function killUnderLoad(
+  config: ChildConfig,
+  processes: number,
+  rounds: number,
+): Promise<Set<string>> {
   const random = seededRandom(SEED);
   const acknowledged = new Set<string>();
   async function sendUntilKilled(receiver: Child): Promise<void> {
@@ -23,7 +30,9 @@ async function killUnderLoad(config: ChildConfig, processes: number, rounds: num
     expect(await receiver.exited).toBe("SIGKILL");
   }
   for (let round = 0; round < rounds; round++) {
-    const receivers = await Promise.all(Array.from({ length: processes }, () => startReceiver(config)));
+    const receivers = await Promise.all(
+      Array.from({ length: processes }, () => startReceiver(config)),
+    );
     await Promise.all(receivers.map(sendUntilKilled));
   }
   return acknowledged;

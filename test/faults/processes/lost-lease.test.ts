@@ -16,7 +16,8 @@ test("an event that comes back while its old callback still runs here is another
   const { logger, lines } = logLines();
   const lost = (): string[] => lines.filter((line) => line.includes("lease expired"));
   const handoff = { concurrency: 2, backoff: () => 2000 };
-  const start = () => startRig({ clock, logger, handoff, store: sqliteStore({ path: db, shared: true }) });
+  const start = () =>
+    startRig({ clock, logger, handoff, store: sqliteStore({ path: db, shared: true }) });
   const [first, second] = [await start(), await start()];
   const countDone = async () => (await first.receiver.inbox.stats()).done;
   const event = signalEvent();
@@ -37,5 +38,9 @@ test("an event that comes back while its old callback still runs here is another
   expect(await countDone()).toBe(0);
   first.calls[1]!.resolve();
   await eventually("its end", async () => (await countDone()) === 1);
-  expect([lost().length, lost()[0]?.includes(event.id), first.receiver.health().running]).toEqual([1, true, 0]);
+  expect([lost().length, lost()[0]?.includes(event.id), first.receiver.health().running]).toEqual([
+    1,
+    true,
+    0,
+  ]);
 });

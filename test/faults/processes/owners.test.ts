@@ -42,7 +42,11 @@ test("of three processes that open one file in the same moment, exactly one owns
     const said = await Promise.all(openers.map((opener) => opener.tell({ path })));
     expect([...said].sort(), `round ${round}`).toEqual(["open", "store_in_use", "store_in_use"]);
     winners.add(said.indexOf("open"));
-    expect(await Promise.all(openers.map((opener) => opener.tell({})))).toEqual(["closed", "closed", "closed"]);
+    expect(await Promise.all(openers.map((opener) => opener.tell({})))).toEqual([
+      "closed",
+      "closed",
+      "closed",
+    ]);
   }
   // If it were always the same one there would be no race.
   expect(winners.size).toBeGreaterThan(1);
@@ -61,15 +65,18 @@ test("of three processes that share one file all get in, also when it has to be 
 
 const testWithMount = test.skipIf(!canMount && process.env["CI"] === undefined);
 
-testWithMount("a receiver that would open another one's file by a mount of the file is refused", async () => {
-  const files = inboxFiles();
-  const receiver = await startReceiver(files);
-  const mounted = `${files.db}-mounted`;
-  bindMount(files.db, mounted);
-  const second = startChild({ ...files, db: mounted });
-  expect(await second.exited).toBe(0);
-  expect(second.lines).toEqual([{ say: "refused", code: "store_unsupported" }]);
-  const { taken } = await sendAll(receiver.port, some(5));
-  expect(taken).toHaveLength(5);
-  await expectEachOnce(receiver, files, taken);
-});
+testWithMount(
+  "a receiver that would open another one's file by a mount of the file is refused",
+  async () => {
+    const files = inboxFiles();
+    const receiver = await startReceiver(files);
+    const mounted = `${files.db}-mounted`;
+    bindMount(files.db, mounted);
+    const second = startChild({ ...files, db: mounted });
+    expect(await second.exited).toBe(0);
+    expect(second.lines).toEqual([{ say: "refused", code: "store_unsupported" }]);
+    const { taken } = await sendAll(receiver.port, some(5));
+    expect(taken).toHaveLength(5);
+    await expectEachOnce(receiver, files, taken);
+  },
+);

@@ -28,12 +28,14 @@ test("an owner that is stopped past its leases keeps the file, and goes on as if
   expect(await answer).toEqual({ status: 200, body: `{"received":true}` });
   const all = [...events, late].map(({ id }) => id);
   await owner.until("the hand-off of all", areHandedOff(all));
-  expect(readLog(files.log)).toEqual(all.map((id) => ({ id, possiblyRepeated: false, attempt: 1 })));
+  expect(readLog(files.log)).toEqual(
+    all.map((id) => ({ id, possiblyRepeated: false, attempt: 1 })),
+  );
   owner.kill("SIGTERM");
   expect(await owner.exited).toBe(0);
-  expect(readRows(files.db).map(({ state, attempts, crashes }) => [state, attempts, crashes])).toEqual(
-    all.map(() => ["done", 1, 0]),
-  );
+  expect(
+    readRows(files.db).map(({ state, attempts, crashes }) => [state, attempts, crashes]),
+  ).toEqual(all.map(() => ["done", 1, 0]));
 });
 
 test("a process stopped past its lease ends nothing: the event stays with the process that took it over", async () => {
@@ -51,15 +53,23 @@ test("a process stopped past its lease ends nothing: the event stays with the pr
   stopped.kill("SIGCONT");
   await stopped.until("the lost lease", (lines) => idsOf(lines, "leaseLost").includes(id));
   expect(idsOf(stopped.lines, "handedOff")).toEqual([]);
-  expect(readRows(files.db)).toMatchObject([{ event_id: id, state: "leased", attempts: 0, crashes: 1 }]);
+  expect(readRows(files.db)).toMatchObject([
+    { event_id: id, state: "leased", attempts: 0, crashes: 1 },
+  ]);
   other.kill("SIGUSR2");
   await other.until("the hand-off", areHandedOff([id]));
-  expect(readRows(files.db)).toMatchObject([{ event_id: id, state: "done", attempts: 1, crashes: 1 }]);
-  expect(readLog(files.log)).toEqual([false, true].map((possiblyRepeated) => ({ id, possiblyRepeated, attempt: 1 })));
+  expect(readRows(files.db)).toMatchObject([
+    { event_id: id, state: "done", attempts: 1, crashes: 1 },
+  ]);
+  expect(readLog(files.log)).toEqual(
+    [false, true].map((possiblyRepeated) => ({ id, possiblyRepeated, attempt: 1 })),
+  );
 
   const next = eventThat("fine");
   expect(await send(stopped.port, next)).toEqual({ status: 200, body: `{"received":true}` });
-  await Promise.any([stopped, other].map((child) => child.until("its hand-off", areHandedOff([next.id]))));
+  await Promise.any(
+    [stopped, other].map((child) => child.until("its hand-off", areHandedOff([next.id]))),
+  );
   stopped.kill("SIGTERM");
   expect(await stopped.exited).toBe(0);
 });

@@ -26,7 +26,10 @@ test("after a kill and a restart the hand-off is in the trace of its delivery", 
   await first.exited;
   const receive = readSpans().find(({ name }) => name === "receive default");
   const ownOfFirst = readSpans().filter(({ name }) => name === "own").length;
-  expect([readSpans().some(({ name }) => name === "hand-off default"), ownOfFirst]).toEqual([false, 1]);
+  expect([readSpans().some(({ name }) => name === "hand-off default"), ownOfFirst]).toEqual([
+    false,
+    1,
+  ]);
 
   const second = await startReceiver(traced);
   await hasBegun(second, event.id);

@@ -35,13 +35,20 @@ test("one id sent 200 times at once to two processes is one row, one hand-off, o
       const kind = `${status} ${body}, ${rowsAtAnswer} row`;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
-    expect(Object.fromEntries(counts)).toEqual({ [`200 ${NEW}, 1 row`]: 1, [`200 ${DUPLICATE}, 1 row`]: 199 });
-    await Promise.any([first, second].map((child) => child.until("the hand-off", areHandedOff([event.id]))));
+    expect(Object.fromEntries(counts)).toEqual({
+      [`200 ${NEW}, 1 row`]: 1,
+      [`200 ${DUPLICATE}, 1 row`]: 199,
+    });
+    await Promise.any(
+      [first, second].map((child) => child.until("the hand-off", areHandedOff([event.id]))),
+    );
   }
 
   reader.close();
   await stop(first, second);
-  expect(readLog(files.log)).toEqual(events.map(({ id }) => ({ id, possiblyRepeated: false, attempt: 1 })));
+  expect(readLog(files.log)).toEqual(
+    events.map(({ id }) => ({ id, possiblyRepeated: false, attempt: 1 })),
+  );
 });
 
 test("no delivery is answered before the row is committed, neither the first nor a duplicate", async () => {
@@ -59,11 +66,17 @@ test("no delivery is answered before the row is committed, neither the first nor
     return answer.body;
   });
   for (const child of [first, second]) {
-    await child.until("three requests", (lines) => lines.filter(({ say }) => say === "request").length === 3);
+    await child.until(
+      "three requests",
+      (lines) => lines.filter(({ say }) => say === "request").length === 3,
+    );
     // These need no commit. What is answered before them without one would be answered by now.
     const challenge = { ...event, type: "webhook.verification", data: { challenge: "prove it" } };
     for (let turn = 0; turn < 3; turn++) {
-      expect(await send(child.port, challenge)).toEqual({ status: 200, body: `{"challenge":"prove it"}` });
+      expect(await send(child.port, challenge)).toEqual({
+        status: 200,
+        body: `{"challenge":"prove it"}`,
+      });
     }
   }
   expect(answered).toBe(0);

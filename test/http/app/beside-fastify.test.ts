@@ -16,7 +16,10 @@ async function behindHost() {
   host.addHook("onRequest", async (request, reply) => {
     if (request.headers["x-name"] === "odd") void reply.header("X-Name", "中");
   });
-  host.addHook("onResponse", async (request, reply) => void seen.push(`${request.url} ${reply.raw.statusCode}`));
+  host.addHook(
+    "onResponse",
+    async (request, reply) => void seen.push(`${request.url} ${reply.raw.statusCode}`),
+  );
   await host.register(fastifyPlugin(await startReceiver()), { prefix: MOUNT });
   host.post("/orders", (request, reply) => void reply.send({ body: request.body }));
   await host.ready();
@@ -32,7 +35,10 @@ test("the parsers of the application stay, and read no body of a delivery", asyn
   expect((await order("text/html", "<p>")).status).toBe(415);
   const { headers, body } = delivery();
   for (const type of ["application/json", "text/csv", "text/html"]) {
-    const answer = await exchange(port, { headers: { ...headers, "Content-Type": type }, body: `${String(body)} ` });
+    const answer = await exchange(port, {
+      headers: { ...headers, "Content-Type": type },
+      body: `${String(body)} `,
+    });
     expectRefused(answer, 401, "signature_mismatch");
   }
 });
@@ -48,7 +54,9 @@ test("the hooks of the application run, and their headers are sent with the answ
 test("a header that a hook has set and that cannot be sent gets Fastify's own answer", async () => {
   const { port } = await behindHost();
   const { headers, body } = delivery();
-  expect((await exchange(port, { headers: { ...headers, "X-Name": "odd" }, body })).status).toBe(500);
+  expect((await exchange(port, { headers: { ...headers, "X-Name": "odd" }, body })).status).toBe(
+    500,
+  );
 });
 
 test("a route that is there twice rejects ready()", async () => {

@@ -27,7 +27,10 @@ function endInTheHead(response: ServerResponse): void {
   };
 }
 
-/** A hook on the end, as those set it that measure or cache, that comes too late with what it has to add. */
+/**
+ * A hook on the end, as those set it that measure or cache, that comes too late with what it has to
+ * add.
+ */
 function writeAfterTheEnd(response: ServerResponse): void {
   const { end } = response;
   response.end = ((...args: Parameters<typeof end>): ServerResponse => {
@@ -40,17 +43,20 @@ function writeAfterTheEnd(response: ServerResponse): void {
 test.for([
   { hook: endInTheHead, status: 204 },
   { hook: writeAfterTheEnd, status: 200 },
-])("a hook of the host ($hook.name) that writes where nothing may be written ends no process", async (each) => {
-  const { hook, status } = each;
-  const errors = uncaught();
-  const handler = nodeHandler(await startReceiver());
-  const port = await listen((request, response) => {
-    hook(response);
-    handler(request, response);
-  });
-  expect((await exchange(port, delivery())).status).toBe(status);
-  expect(errors).toEqual([]);
-});
+])(
+  "a hook of the host ($hook.name) that writes where nothing may be written ends no process",
+  async (each) => {
+    const { hook, status } = each;
+    const errors = uncaught();
+    const handler = nodeHandler(await startReceiver());
+    const port = await listen((request, response) => {
+      hook(response);
+      handler(request, response);
+    });
+    expect((await exchange(port, delivery())).status).toBe(status);
+    expect(errors).toEqual([]);
+  },
+);
 
 test("an answer that the host has begun, as a time-out does, goes out whole", async () => {
   const held = heldStore();

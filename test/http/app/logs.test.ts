@@ -18,7 +18,10 @@ test("no secret, no signature and no payload gets into an answer or the log, exc
     bodyLimitBytes: 5000,
     handoff: { maxAttempts: 1 },
     onSignal: (event) => {
-      throw Object.assign(new Error(`${JSON.stringify(event)} ${SECRET}`), { payload: event, secret: SECRET });
+      throw Object.assign(new Error(`${JSON.stringify(event)} ${SECRET}`), {
+        payload: event,
+        secret: SECRET,
+      });
     },
   });
   receiver.on("duplicate", () => {
@@ -41,20 +44,33 @@ test("no secret, no signature and no payload gets into an answer or the log, exc
   expect((await send(delivery(conflicting))).body).toBe(DUPLICATE);
   expect((await send(delivery(`{"broken":"${MARK}`))).body).toBe(QUARANTINED);
   expect((await send(delivery({ ...event, data: { title: MARK } }))).body).toBe(QUARANTINED);
-  const verification = { ...event, id: "evt_v", type: "webhook.verification", data: { challenge: MARK } };
+  const verification = {
+    ...event,
+    id: "evt_v",
+    type: "webhook.verification",
+    data: { challenge: MARK },
+  };
   expect((await send(delivery(verification))).status).toBe(200);
   const { headers, body } = delivery(signal());
   const oldHeader = signBody({ body, secret: SECRET, timestamp: 1_600_000_000 });
   const refused: [number, RawRequest & { headers: Record<string, string> }][] = [
     [401, { headers, body: `${String(body)} ` }],
-    [401, { headers: { "X-Service-Signature": `${headers["X-Service-Signature"]},v1=${SECRET}` }, body }],
+    [
+      401,
+      {
+        headers: { "X-Service-Signature": `${headers["X-Service-Signature"]},v1=${SECRET}` },
+        body,
+      },
+    ],
     [401, { headers: { "X-Service-Signature": oldHeader }, body }],
     [401, { headers: {}, body }],
     [405, { headers, body, method: "PUT" }],
     [413, delivery({ ...signal(), more: MARK.repeat(300) })],
     [415, { headers: { ...headers, "Content-Encoding": MARK }, body }],
   ];
-  const opened = new Promise<void>((resolve) => receiver.on("handoffFailed", () => breakerLine() && resolve()));
+  const opened = new Promise<void>((resolve) =>
+    receiver.on("handoffFailed", () => breakerLine() && resolve()),
+  );
   for (const [status, request] of refused) expect((await send(request)).status).toBe(status);
   const dead = nextEvent(receiver, "dead");
   for (let failure = 0; failure < 12; failure++) await send(delivery(signal()));
@@ -82,7 +98,9 @@ test("no secret, no signature and no payload gets into an answer or the log, exc
     .map((answer) => answer.body + JSON.stringify(answer.headers));
   const hexes = sent.flatMap((header) => /v1=([0-9a-f]{64})/.exec(header)?.[1] ?? []);
   expect(hexes.length).toBeGreaterThan(20);
-  const parsed = lines.map((line) => JSON.parse(line) as { err?: { message: string; stack: string } });
+  const parsed = lines.map(
+    (line) => JSON.parse(line) as { err?: { message: string; stack: string } },
+  );
   const own = JSON.stringify(parsed.map(({ err: _err, ...fields }) => fields));
   for (const text of [own, ...errors]) {
     for (const forbidden of [SECRET, MARK, ...hexes, ...hexes.map((hex) => hex.slice(0, 16))]) {

@@ -9,7 +9,9 @@ import { exchange, MOUNT, type RawRequest } from "../wire.js";
 
 type Framework = typeof express;
 
-/** Where the receiver stands to the host's own `express.json()`; `null`: an app without a receiver. */
+/**
+ * Where the receiver stands to the host's own `express.json()`; `null`: an app without a receiver.
+ */
 type Place = "before json" | "after json" | null;
 
 interface HostApp {
@@ -33,7 +35,10 @@ function hostApp(framework: Framework, receiver: Receiver, place: Place): HostAp
   app.use(framework.json(place === "after json" ? { verify: captureRawBody } : {}));
   if (place === "after json") app.use(MOUNT, expressHandler(receiver));
   app.use(note("after"));
-  const echo = (request: Request) => ({ body: request.body as unknown, keys: Object.keys(request.headers).sort() });
+  const echo = (request: Request) => ({
+    body: request.body as unknown,
+    keys: Object.keys(request.headers).sort(),
+  });
   app.post("/orders", (request, response) => void response.status(201).json(echo(request)));
   app.post("/webhooks", (request, response) => void response.json(echo(request)));
   app.post(
@@ -45,7 +50,12 @@ function hostApp(framework: Framework, receiver: Receiver, place: Place): HostAp
     throw new Error("boom");
   });
   app.get("/later", (_request, _response, next) => next(new Error("later")));
-  const onError: ErrorRequestHandler = (error: Error & { status?: number }, _request, response, _next) => {
+  const onError: ErrorRequestHandler = (
+    error: Error & { status?: number },
+    _request,
+    response,
+    _next,
+  ) => {
     seen.push(`error ${error.message}`);
     response.status(error.status ?? 500).json({ failed: error.message });
   };
@@ -74,59 +84,87 @@ const ELSEWHERE: readonly RawRequest[] = [
   { path: "/nowhere", headers: json, body: '{"a":1}' },
 ];
 
-test.for(EXPRESSES)("the host's own routes never notice a receiver beside them, over $name", async ({ express }) => {
-  const receiver = await startReceiver();
-  const observe = async (place: Place) => {
-    const { app, seen } = hostApp(express, receiver, place);
-    const port = await listen(app);
-    const answers = [];
-    for (const request of ELSEWHERE) {
-      const { headers, ...answer } = await exchange(port, request);
-      const { date: _date, ...stable } = headers;
-      answers.push({ ...answer, headers: stable });
+test.for(EXPRESSES)(
+  "the host's own routes never notice a receiver beside them, over $name",
+  async ({ express }) => {
+    const receiver = await startReceiver();
+    const observe = async (place: Place) => {
+      const { app, seen } = hostApp(express, receiver, place);
+      const port = await listen(app);
+      const answers = [];
+      for (const request of ELSEWHERE) {
+        const { headers, ...answer } = await exchange(port, request);
+        const { date: _date, ...stable } = headers;
+        answers.push({ ...answer, headers: stable });
+      }
+      return { answers, seen };
+    };
+    const without = await observe(null);
+    expect(without.answers[0]).toMatchObject({
+      status: 201,
+      body: expect.stringContaining("Zürich 🚉") as string,
+    });
+    expect(without.answers.map(({ status }) => status)).toContain(404);
+    expect(without.seen).toContain("error boom");
+    expect(await observe("before json")).toEqual(without);
+    expect(await observe("after json")).toEqual(without);
+  },
+);
+
+test.for(EXPRESSES)(
+  "no request on the mount goes past the receiver, over $name",
+  async ({ express }) => {
+    const receiver = await startReceiver({ bodyLimitBytes: 10_000 });
+    for (const place of ["before json", "after json"] as const) {
+      const { app, seen } = hostApp(express, receiver, place);
+      const port = await listen(app);
+      const gzip = {
+        ...delivery().headers,
+        "Content-Encoding": "gzip",
+        "Content-Type": "text/plain",
+      };
+      const plain = { ...delivery().headers, "Content-Type": "text/plain" };
+      expectAcknowledged(await exchange(port, delivery()), RECEIVED);
+      expectAcknowledged(await exchange(port, { ...delivery(), path: `${MOUNT}/x/y` }), RECEIVED);
+      expectRefused(await exchange(port, { headers: {}, body: "{}" }), 401, "signature_missing");
+      expectRefused(await exchange(port, { headers: plain, body: "x" }), 401, "signature_mismatch");
+      expectRefused(
+        await exchange(port, { headers: plain, body: "x".repeat(10_001) }),
+        413,
+        "body_too_large",
+      );
+      expectRefused(
+        await exchange(port, { headers: gzip, body: "x" }),
+        415,
+        "encoding_unsupported",
+      );
+      expectRefused(await exchange(port, { method: "GET" }), 405, "method_not_allowed");
+      expectRefused(
+        await exchange(port, { method: "DELETE", path: `${MOUNT}/x` }),
+        405,
+        "method_not_allowed",
+      );
+      expect(seen.filter((line) => !line.startsWith("first"))).toEqual([]);
+      expect(seen).toHaveLength(8);
     }
-    return { answers, seen };
-  };
-  const without = await observe(null);
-  expect(without.answers[0]).toMatchObject({ status: 201, body: expect.stringContaining("Zürich 🚉") as string });
-  expect(without.answers.map(({ status }) => status)).toContain(404);
-  expect(without.seen).toContain("error boom");
-  expect(await observe("before json")).toEqual(without);
-  expect(await observe("after json")).toEqual(without);
-});
+  },
+);
 
-test.for(EXPRESSES)("no request on the mount goes past the receiver, over $name", async ({ express }) => {
-  const receiver = await startReceiver({ bodyLimitBytes: 10_000 });
-  for (const place of ["before json", "after json"] as const) {
-    const { app, seen } = hostApp(express, receiver, place);
+test.for(EXPRESSES)(
+  "two receivers in one app keep to themselves, over $name",
+  async ({ express }) => {
+    const one = await startReceiver({ secrets: "whsec_one", endpoint: "one" });
+    const two = await startReceiver({ secrets: "whsec_two", endpoint: "two" });
+    const app = express();
+    app.use("/one", expressHandler(one));
+    app.use("/two", expressHandler(two));
     const port = await listen(app);
-    const gzip = { ...delivery().headers, "Content-Encoding": "gzip", "Content-Type": "text/plain" };
-    const plain = { ...delivery().headers, "Content-Type": "text/plain" };
-    expectAcknowledged(await exchange(port, delivery()), RECEIVED);
-    expectAcknowledged(await exchange(port, { ...delivery(), path: `${MOUNT}/x/y` }), RECEIVED);
-    expectRefused(await exchange(port, { headers: {}, body: "{}" }), 401, "signature_missing");
-    expectRefused(await exchange(port, { headers: plain, body: "x" }), 401, "signature_mismatch");
-    expectRefused(await exchange(port, { headers: plain, body: "x".repeat(10_001) }), 413, "body_too_large");
-    expectRefused(await exchange(port, { headers: gzip, body: "x" }), 415, "encoding_unsupported");
-    expectRefused(await exchange(port, { method: "GET" }), 405, "method_not_allowed");
-    expectRefused(await exchange(port, { method: "DELETE", path: `${MOUNT}/x` }), 405, "method_not_allowed");
-    expect(seen.filter((line) => !line.startsWith("first"))).toEqual([]);
-    expect(seen).toHaveLength(8);
-  }
-});
-
-test.for(EXPRESSES)("two receivers in one app keep to themselves, over $name", async ({ express }) => {
-  const one = await startReceiver({ secrets: "whsec_one", endpoint: "one" });
-  const two = await startReceiver({ secrets: "whsec_two", endpoint: "two" });
-  const app = express();
-  app.use("/one", expressHandler(one));
-  app.use("/two", expressHandler(two));
-  const port = await listen(app);
-  const { headers, body } = delivery(undefined, { secret: "whsec_one" });
-  expectRefused(await exchange(port, { path: "/two", headers, body }), 401, "signature_mismatch");
-  expectAcknowledged(await exchange(port, { path: "/one", headers, body }), RECEIVED);
-  expect(await two.inbox.stats()).toMatchObject({ total: 0 });
-});
+    const { headers, body } = delivery(undefined, { secret: "whsec_one" });
+    expectRefused(await exchange(port, { path: "/two", headers, body }), 401, "signature_mismatch");
+    expectAcknowledged(await exchange(port, { path: "/one", headers, body }), RECEIVED);
+    expect(await two.inbox.stats()).toMatchObject({ total: 0 });
+  },
+);
 
 test.for(EXPRESSES)(
   "as a route, in a router or behind a slow middleware it loses no byte, over $name",

@@ -49,7 +49,9 @@ const CONSUMERS: { what: string; first: (framework: Framework) => RequestHandler
   { what: "setEncoding()", first: () => decode },
 ];
 
-const CONSUMED = EXPRESSES.flatMap((each) => CONSUMERS.map((consumer) => ({ ...each, ...consumer })));
+const CONSUMED = EXPRESSES.flatMap((each) =>
+  CONSUMERS.map((consumer) => ({ ...each, ...consumer })),
+);
 
 test.for(CONSUMED)(
   "a body that $what took gets 500 and a log line with the mend, over $name",
@@ -68,20 +70,23 @@ test.for(CONSUMED)(
   },
 );
 
-test.for(EXPRESSES)("captureRawBody keeps the bytes as they came, over $name", async ({ express }) => {
-  const { receiver, port } = await behind(express, express.json({ verify: captureRawBody }));
-  const event = signalEvent({ data: { title: "Zürich" } });
-  const { headers, body } = delivery(JSON.stringify(event, null, 3).replace("ü", "\\u00fc"));
-  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-  expect(Buffer.from((await receiver.inbox.get(event.id))?.rawBody ?? [])).toEqual(body);
-  const other = delivery();
-  expectRefused(
-    await exchange(port, { headers: other.headers, body: `${String(other.body)} ` }),
-    401,
-    "signature_mismatch",
-  );
-  expectRefused(await exchange(port, { headers: {}, body }), 401, "signature_missing");
-});
+test.for(EXPRESSES)(
+  "captureRawBody keeps the bytes as they came, over $name",
+  async ({ express }) => {
+    const { receiver, port } = await behind(express, express.json({ verify: captureRawBody }));
+    const event = signalEvent({ data: { title: "Zürich" } });
+    const { headers, body } = delivery(JSON.stringify(event, null, 3).replace("ü", "\\u00fc"));
+    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+    expect(Buffer.from((await receiver.inbox.get(event.id))?.rawBody ?? [])).toEqual(body);
+    const other = delivery();
+    expectRefused(
+      await exchange(port, { headers: other.headers, body: `${String(other.body)} ` }),
+      401,
+      "signature_mismatch",
+    );
+    expectRefused(await exchange(port, { headers: {}, body }), 401, "signature_missing");
+  },
+);
 
 test.for(EXPRESSES)("express.raw() hands its bytes over, over $name", async ({ express }) => {
   const { receiver, port } = await behind(express, express.raw({ type: "*/*", limit: "1mb" }));
@@ -89,33 +94,54 @@ test.for(EXPRESSES)("express.raw() hands its bytes over, over $name", async ({ e
   const { headers, body } = delivery(event);
   expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
   expect(Buffer.from((await receiver.inbox.get(event.id))?.rawBody ?? [])).toEqual(body);
-  expectRefused(await exchange(port, { headers, body: body.subarray(1) }), 401, "signature_mismatch");
+  expectRefused(
+    await exchange(port, { headers, body: body.subarray(1) }),
+    401,
+    "signature_mismatch",
+  );
   expectAcknowledged(await exchange(port, delivery("")), QUARANTINED);
 });
 
-test.for(EXPRESSES)("what a parser inflated was not signed and gets 415, over $name", async ({ express }) => {
-  for (const parser of [express.raw({ type: "*/*" }), express.json({ verify: captureRawBody })]) {
-    const { receiver, port } = await behind(express, parser);
+test.for(EXPRESSES)(
+  "what a parser inflated was not signed and gets 415, over $name",
+  async ({ express }) => {
+    for (const parser of [express.raw({ type: "*/*" }), express.json({ verify: captureRawBody })]) {
+      const { receiver, port } = await behind(express, parser);
+      const { headers, body } = delivery();
+      const answer = await exchange(port, {
+        headers: { ...headers, "Content-Encoding": "gzip" },
+        body: gzipSync(body),
+      });
+      expectRefused(answer, 415, "encoding_unsupported");
+      expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+    }
+  },
+);
+
+test.for(EXPRESSES)(
+  "parsers that leave the body alone do no harm, over $name",
+  async ({ express }) => {
+    const { port } = await behind(
+      express,
+      express.urlencoded({ extended: false }),
+      express.text(),
+      express.raw(),
+    );
+    expectAcknowledged(await exchange(port, delivery()), RECEIVED);
+  },
+);
+
+test.for(EXPRESSES)(
+  "a listener that only looks on takes nothing away, over $name",
+  async ({ express }) => {
+    let seenBytes = 0;
+    const look: RequestHandler = (request, _response, next) => {
+      request.on("data", (chunk: Buffer) => (seenBytes += chunk.byteLength));
+      next();
+    };
+    const { port } = await behind(express, look);
     const { headers, body } = delivery();
-    const answer = await exchange(port, { headers: { ...headers, "Content-Encoding": "gzip" }, body: gzipSync(body) });
-    expectRefused(answer, 415, "encoding_unsupported");
-    expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
-  }
-});
-
-test.for(EXPRESSES)("parsers that leave the body alone do no harm, over $name", async ({ express }) => {
-  const { port } = await behind(express, express.urlencoded({ extended: false }), express.text(), express.raw());
-  expectAcknowledged(await exchange(port, delivery()), RECEIVED);
-});
-
-test.for(EXPRESSES)("a listener that only looks on takes nothing away, over $name", async ({ express }) => {
-  let seenBytes = 0;
-  const look: RequestHandler = (request, _response, next) => {
-    request.on("data", (chunk: Buffer) => (seenBytes += chunk.byteLength));
-    next();
-  };
-  const { port } = await behind(express, look);
-  const { headers, body } = delivery();
-  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-  expect(seenBytes).toBe(body.byteLength);
-});
+    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+    expect(seenBytes).toBe(body.byteLength);
+  },
+);

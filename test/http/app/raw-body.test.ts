@@ -22,7 +22,10 @@ async function platform(rawBodyOf: (body: Buffer) => unknown) {
   const { logger, lines } = logLines();
   const receiver = await startReceiver({ logger, bodyLimitBytes: 10_000 });
   const handler = nodeHandler(receiver);
-  const listener = async (request: WithRawBody, response: Parameters<RequestListener>[1]): Promise<void> => {
+  const listener = async (
+    request: WithRawBody,
+    response: Parameters<RequestListener>[1],
+  ): Promise<void> => {
     request.rawBody = rawBodyOf(Buffer.concat((await request.toArray()) as Buffer[]));
     handler(request, response);
   };
@@ -37,15 +40,25 @@ test("the bytes that a platform keeps as request.rawBody are used, within the li
   expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
   const [entry] = await receiver.inbox.list();
   expect(Buffer.from((await receiver.inbox.get(entry!.eventId))?.rawBody ?? [])).toEqual(body);
-  expectRefused(await exchange(port, { headers, body: body.subarray(1) }), 401, "signature_mismatch");
-  expectRefused(await exchange(port, { headers, body: Buffer.alloc(10_001, " ") }), 413, "body_too_large");
+  expectRefused(
+    await exchange(port, { headers, body: body.subarray(1) }),
+    401,
+    "signature_mismatch",
+  );
+  expectRefused(
+    await exchange(port, { headers, body: Buffer.alloc(10_001, " ") }),
+    413,
+    "body_too_large",
+  );
   expectAcknowledged(await exchange(port, delivery("")), QUARANTINED);
   const zipped = { headers: { ...headers, "Content-Encoding": "gzip" }, body: gzipSync(body) };
   expectRefused(await exchange(port, zipped), 415, "encoding_unsupported");
 });
 
 test("a rawBody of plain bytes in a larger buffer is used, and one that is a text is not", async () => {
-  const bytes = await platform((body) => new Uint8Array([1, ...body, 2]).subarray(1, body.length + 1));
+  const bytes = await platform((body) =>
+    new Uint8Array([1, ...body, 2]).subarray(1, body.length + 1),
+  );
   expectAcknowledged(await exchange(bytes.port, delivery()), RECEIVED);
   const text = await platform(String);
   expectRefused(await exchange(text.port, delivery()), 500, "body_unavailable");
@@ -63,15 +76,26 @@ test("while nothing has read the stream, its bytes count and no rawBody does", a
   expectAcknowledged(await exchange(port, delivery()), RECEIVED);
 });
 
-test.for(EXPRESSES)("a parser that keeps the bytes as rawBody need not be ours, over $name", async ({ express }) => {
-  const app = express();
-  app.use(express.json({ verify: (request: WithRawBody, _response, body) => void (request.rawBody = body) }));
-  app.use(MOUNT, expressHandler(await startReceiver()));
-  const port = await listen(app);
-  const { headers, body } = delivery(spaced());
-  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-  expectRefused(await exchange(port, { headers, body: `${String(body)} ` }), 401, "signature_mismatch");
-});
+test.for(EXPRESSES)(
+  "a parser that keeps the bytes as rawBody need not be ours, over $name",
+  async ({ express }) => {
+    const app = express();
+    app.use(
+      express.json({
+        verify: (request: WithRawBody, _response, body) => void (request.rawBody = body),
+      }),
+    );
+    app.use(MOUNT, expressHandler(await startReceiver()));
+    const port = await listen(app);
+    const { headers, body } = delivery(spaced());
+    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+    expectRefused(
+      await exchange(port, { headers, body: `${String(body)} ` }),
+      401,
+      "signature_mismatch",
+    );
+  },
+);
 
 test("a hook of Fastify that reads the body can keep it as rawBody", async () => {
   const host = Fastify();
@@ -84,5 +108,9 @@ test("a hook of Fastify that reads the body can keep it as rawBody", async () =>
   const port = await listen(host.routing);
   const { headers, body } = delivery(spaced());
   expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-  expectRefused(await exchange(port, { headers, body: `${String(body)} ` }), 401, "signature_mismatch");
+  expectRefused(
+    await exchange(port, { headers, body: `${String(body)} ` }),
+    401,
+    "signature_mismatch",
+  );
 });

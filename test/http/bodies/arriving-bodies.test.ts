@@ -19,7 +19,11 @@ interface Arriving {
 }
 
 /** Sends the head and so many bytes of a body, and waits until they are read. */
-async function arrive(port: number, bytes: number, { headers, body } = bigDelivery()): Promise<Arriving> {
+async function arrive(
+  port: number,
+  bytes: number,
+  { headers, body } = bigDelivery(),
+): Promise<Arriving> {
   const wire = await openWire(port);
   const head = rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } });
   await wire.write(Buffer.concat([head, body.subarray(0, bytes)]));
@@ -27,24 +31,28 @@ async function arrive(port: number, bytes: number, { headers, body } = bigDelive
   return { wire, rest: body.subarray(bytes) };
 }
 
-test.for(STACKS)("of the bodies that arrive the oldest is evicted with 503, over $name", async (stack) => {
-  const { receiver, port } = await serve(BOUNDS, stack);
-  const oldest = await arrive(port, 1000);
-  const second = await arrive(port, 1000);
-  expect(oldest.wire.unread()).toBe(0);
-  const third = await arrive(port, 100);
-  expectRefused(await oldest.wire.next(), 503, "overloaded");
-  // One that is there at once takes room that is left, and needs no more.
-  expectAcknowledged(await deliver(port, delivery().body), RECEIVED);
-  for (const { wire, rest } of [second, third]) {
-    await wire.write(rest);
-    expectAcknowledged(await wire.next(), RECEIVED);
-  }
-  // The rest of the refused body still belongs to its request; the next one on the connection is understood.
-  await oldest.wire.write(Buffer.concat([oldest.rest, rawRequest(bigDelivery())]));
-  expectAcknowledged(await oldest.wire.next(), RECEIVED);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
-});
+test.for(STACKS)(
+  "of the bodies that arrive the oldest is evicted with 503, over $name",
+  async (stack) => {
+    const { receiver, port } = await serve(BOUNDS, stack);
+    const oldest = await arrive(port, 1000);
+    const second = await arrive(port, 1000);
+    expect(oldest.wire.unread()).toBe(0);
+    const third = await arrive(port, 100);
+    expectRefused(await oldest.wire.next(), 503, "overloaded");
+    // One that is there at once takes room that is left, and needs no more.
+    expectAcknowledged(await deliver(port, delivery().body), RECEIVED);
+    for (const { wire, rest } of [second, third]) {
+      await wire.write(rest);
+      expectAcknowledged(await wire.next(), RECEIVED);
+    }
+    // The rest of the refused body still belongs to its request; the next one on the connection is
+    // understood.
+    await oldest.wire.write(Buffer.concat([oldest.rest, rawRequest(bigDelivery())]));
+    expectAcknowledged(await oldest.wire.next(), RECEIVED);
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
+  },
+);
 
 test.for(STACKS)("an announced length takes no room, over $name", async (stack) => {
   const { port } = await serve({ ...BOUNDS, maxQueued: { bytes: 15_000 } }, stack);
@@ -62,8 +70,14 @@ test.for(STACKS)("a body takes room while it arrives, and no longer, over $name"
   const oldest = await arrive(port, 100);
   for (const ending of ["taken", "refused", "gone"]) {
     const { headers, body } = bigDelivery();
-    const forged = { ...headers, "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` };
-    const { wire, rest } = await arrive(port, 1000, { headers: ending === "refused" ? forged : headers, body });
+    const forged = {
+      ...headers,
+      "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}`,
+    };
+    const { wire, rest } = await arrive(port, 1000, {
+      headers: ending === "refused" ? forged : headers,
+      body,
+    });
     if (ending === "gone") wire.destroy();
     else {
       await wire.write(rest);
@@ -89,9 +103,14 @@ test.for(STACKS)(
       const { headers, body } = bigDelivery();
       const wire = await openWire(port);
       await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
-      const oneByteEach = Array.from(body.subarray(0, chunks), (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`);
+      const oneByteEach = Array.from(
+        body.subarray(0, chunks),
+        (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`,
+      );
       const rest = body.subarray(chunks);
-      await wire.write(`${oneByteEach.join("")}${rest.byteLength.toString(16)}\r\n${String(rest)}\r\n0\r\n\r\n`);
+      await wire.write(
+        `${oneByteEach.join("")}${rest.byteLength.toString(16)}\r\n${String(rest)}\r\n0\r\n\r\n`,
+      );
       expect((await wire.next()).status).toBe(status);
     }
     expect(receiver.health().deliveries).toMatchObject({ accepted: 1, shed: 1 });

@@ -13,40 +13,49 @@ const chunked = (pieces: readonly (string | Uint8Array)[]): Buffer =>
     Buffer.from("0\r\n\r\n"),
   ]);
 
-test.for(STACKS)("an empty body is told by its signature, with and without a length, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  const { headers } = delivery("");
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ headers }));
-  expectAcknowledged(await wire.next(), QUARANTINED);
-  await wire.write(rawRequest({ headers, length: false }));
-  expectAcknowledged(await wire.next(), QUARANTINED);
-  await wire.write(rawRequest({ headers: delivery().headers }));
-  expectRefused(await wire.next(), 401, "signature_mismatch");
-  await wire.write(rawRequest({}));
-  expectRefused(await wire.next(), 401, "signature_missing");
-  await wire.write(rawRequest(delivery()));
-  expectAcknowledged(await wire.next(), RECEIVED);
-});
-
-test.for(STACKS)("a chunked body is put together and its connection goes on, over $name", async (stack) => {
-  const { port } = await serve({}, stack);
-  const wire = await openWire(port);
-  for (const pieceLength of [1, 7, 100_000]) {
-    const { headers, body } = delivery();
-    const pieces = Array.from({ length: Math.ceil(body.byteLength / pieceLength) }, (_, index) =>
-      body.subarray(index * pieceLength, (index + 1) * pieceLength),
-    );
-    const head = rawRequest({ headers: { ...headers, "Transfer-Encoding": "chunked" }, length: false });
-    await wire.write(Buffer.concat([head, chunked(pieces)]));
+test.for(STACKS)(
+  "an empty body is told by its signature, with and without a length, over $name",
+  async (stack) => {
+    const { port } = await serve({}, stack);
+    const { headers } = delivery("");
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ headers }));
+    expectAcknowledged(await wire.next(), QUARANTINED);
+    await wire.write(rawRequest({ headers, length: false }));
+    expectAcknowledged(await wire.next(), QUARANTINED);
+    await wire.write(rawRequest({ headers: delivery().headers }));
+    expectRefused(await wire.next(), 401, "signature_mismatch");
+    await wire.write(rawRequest({}));
+    expectRefused(await wire.next(), 401, "signature_missing");
+    await wire.write(rawRequest(delivery()));
     expectAcknowledged(await wire.next(), RECEIVED);
-  }
-  const unsigned = rawRequest({ headers: { "Transfer-Encoding": "chunked" }, length: false });
-  await wire.write(Buffer.concat([unsigned, chunked(["abc"])]));
-  expectRefused(await wire.next(), 401, "signature_missing");
-  await wire.write(rawRequest(delivery()));
-  expectAcknowledged(await wire.next(), RECEIVED);
-});
+  },
+);
+
+test.for(STACKS)(
+  "a chunked body is put together and its connection goes on, over $name",
+  async (stack) => {
+    const { port } = await serve({}, stack);
+    const wire = await openWire(port);
+    for (const pieceLength of [1, 7, 100_000]) {
+      const { headers, body } = delivery();
+      const pieces = Array.from({ length: Math.ceil(body.byteLength / pieceLength) }, (_, index) =>
+        body.subarray(index * pieceLength, (index + 1) * pieceLength),
+      );
+      const head = rawRequest({
+        headers: { ...headers, "Transfer-Encoding": "chunked" },
+        length: false,
+      });
+      await wire.write(Buffer.concat([head, chunked(pieces)]));
+      expectAcknowledged(await wire.next(), RECEIVED);
+    }
+    const unsigned = rawRequest({ headers: { "Transfer-Encoding": "chunked" }, length: false });
+    await wire.write(Buffer.concat([unsigned, chunked(["abc"])]));
+    expectRefused(await wire.next(), 401, "signature_missing");
+    await wire.write(rawRequest(delivery()));
+    expectAcknowledged(await wire.next(), RECEIVED);
+  },
+);
 
 test.for(STACKS)("the content type means nothing, over $name", async (stack) => {
   const { receiver, port } = await serve({}, stack);
@@ -68,52 +77,66 @@ test.for(STACKS)("the content type means nothing, over $name", async (stack) => 
   }
 });
 
-test.for(STACKS)("pipelined deliveries are answered in their order, refusals among them, over $name", async (stack) => {
-  const { receiver, port } = await serve({}, stack);
-  const [one, two, three] = [delivery(), delivery(), delivery()];
-  const wire = await openWire(port);
-  await wire.write(
-    Buffer.concat([
-      rawRequest(one),
-      rawRequest({ body: "unsigned" }),
-      rawRequest(two),
-      rawRequest({ method: "GET" }),
-      rawRequest({ ...three, headers: { ...three.headers, "Content-Encoding": "br" } }),
-      rawRequest(three),
-      rawRequest({ headers: one.headers, body: two.body }),
-      rawRequest(delivery()),
-    ]),
-  );
-  expectAcknowledged(await wire.next(), RECEIVED);
-  expectRefused(await wire.next(), 401, "signature_missing");
-  expectAcknowledged(await wire.next(), RECEIVED);
-  expectRefused(await wire.next(), 405, "method_not_allowed");
-  expectRefused(await wire.next(), 415, "encoding_unsupported");
-  expectAcknowledged(await wire.next(), RECEIVED);
-  expectRefused(await wire.next(), 401, "signature_mismatch");
-  expectAcknowledged(await wire.next(), RECEIVED);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
-});
+test.for(STACKS)(
+  "pipelined deliveries are answered in their order, refusals among them, over $name",
+  async (stack) => {
+    const { receiver, port } = await serve({}, stack);
+    const [one, two, three] = [delivery(), delivery(), delivery()];
+    const wire = await openWire(port);
+    await wire.write(
+      Buffer.concat([
+        rawRequest(one),
+        rawRequest({ body: "unsigned" }),
+        rawRequest(two),
+        rawRequest({ method: "GET" }),
+        rawRequest({ ...three, headers: { ...three.headers, "Content-Encoding": "br" } }),
+        rawRequest(three),
+        rawRequest({ headers: one.headers, body: two.body }),
+        rawRequest(delivery()),
+      ]),
+    );
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expectRefused(await wire.next(), 401, "signature_missing");
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expectRefused(await wire.next(), 405, "method_not_allowed");
+    expectRefused(await wire.next(), 415, "encoding_unsupported");
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expectRefused(await wire.next(), 401, "signature_mismatch");
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 4 });
+  },
+);
 
-test.for(STACKS)("a body that stops before its end is no error and no event, over $name", async (stack) => {
-  const { receiver, port } = await serve({}, stack);
-  const counts = tally(receiver);
-  const { headers, body } = delivery();
-  const chunks = chunked([body]);
-  for (const { framing, sent } of [
-    { framing: { "Content-Length": String(body.byteLength) }, sent: body.subarray(0, body.byteLength >> 1) },
-    { framing: { "Transfer-Encoding": "chunked" }, sent: chunks.subarray(0, -5) },
-  ]) {
-    for (const leave of ["end", "destroy"] as const) {
-      for (const signed of [headers, {}]) {
-        const wire = await openWire(port);
-        await wire.write(Buffer.concat([rawRequest({ headers: { ...signed, ...framing }, length: false }), sent]));
-        wire[leave]();
-        await wire.closed;
+test.for(STACKS)(
+  "a body that stops before its end is no error and no event, over $name",
+  async (stack) => {
+    const { receiver, port } = await serve({}, stack);
+    const counts = tally(receiver);
+    const { headers, body } = delivery();
+    const chunks = chunked([body]);
+    for (const { framing, sent } of [
+      {
+        framing: { "Content-Length": String(body.byteLength) },
+        sent: body.subarray(0, body.byteLength >> 1),
+      },
+      { framing: { "Transfer-Encoding": "chunked" }, sent: chunks.subarray(0, -5) },
+    ]) {
+      for (const leave of ["end", "destroy"] as const) {
+        for (const signed of [headers, {}]) {
+          const wire = await openWire(port);
+          await wire.write(
+            Buffer.concat([
+              rawRequest({ headers: { ...signed, ...framing }, length: false }),
+              sent,
+            ]),
+          );
+          wire[leave]();
+          await wire.closed;
+        }
       }
     }
-  }
-  expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-  expect(counts).toEqual({ accepted: 1 });
-  expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 0, bytes: 0 } });
-});
+    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
+    expect(counts).toEqual({ accepted: 1 });
+    expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 0, bytes: 0 } });
+  },
+);

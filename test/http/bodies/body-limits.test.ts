@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { DIFFERENCES } from "../frameworks.js";
-import { deliver, delivery, nextEvent, roundTrip, serve, STACKS, stacksExcept, tally } from "../serve.js";
+import {
+  deliver,
+  delivery,
+  nextEvent,
+  roundTrip,
+  serve,
+  STACKS,
+  stacksExcept,
+  tally,
+} from "../serve.js";
 import { openWire, rawRequest, type Wire } from "../wire.js";
 import { watchedClock } from "../watched-clock.js";
 
@@ -18,8 +27,8 @@ async function serveSlowly(stack: (typeof STACKS)[number]) {
 }
 
 /**
- * All at once, since the receiver holds a refused connection open for a second. Signed and unsigned, since their
- * bodies are read in two ways.
+ * All at once, since the receiver holds a refused connection open for a second. Signed and
+ * unsigned, since their bodies are read in two ways.
  */
 async function onEveryStack(
   run: (stack: (typeof STACKS)[number], headers: Record<string, string>) => Promise<void>,
@@ -34,28 +43,31 @@ async function begin(wire: Wire, { headers, body }: ReturnType<typeof delivery>)
   return body.subarray(1);
 }
 
-test.for(STACKS)("a body that dribbles in within its time is received, over $name", async (stack) => {
-  const { clock, port } = await serveSlowly(stack);
-  const wire = await openWire(port);
-  let rest = await begin(wire, delivery());
-  await clock.armed(BODY_TIMEOUT_MS);
-  for (let second = 1; second < 8; second++) {
-    await clock.advance(1000);
-    await wire.write(rest.subarray(0, 50));
-    rest = rest.subarray(50);
-  }
-  await clock.advance(999);
-  await wire.write(rest);
-  expectAcknowledged(await wire.next(), RECEIVED);
-  // One timer serves all bodies: past this it is set anew by the next one.
-  await clock.advance(BODY_TIMEOUT_MS);
-  // Its time is its own: the next body has as much again.
-  const next = await begin(wire, delivery());
-  await clock.armed(BODY_TIMEOUT_MS);
-  await clock.advance(BODY_TIMEOUT_MS - 1);
-  await wire.write(next);
-  expectAcknowledged(await wire.next(), RECEIVED);
-});
+test.for(STACKS)(
+  "a body that dribbles in within its time is received, over $name",
+  async (stack) => {
+    const { clock, port } = await serveSlowly(stack);
+    const wire = await openWire(port);
+    let rest = await begin(wire, delivery());
+    await clock.armed(BODY_TIMEOUT_MS);
+    for (let second = 1; second < 8; second++) {
+      await clock.advance(1000);
+      await wire.write(rest.subarray(0, 50));
+      rest = rest.subarray(50);
+    }
+    await clock.advance(999);
+    await wire.write(rest);
+    expectAcknowledged(await wire.next(), RECEIVED);
+    // One timer serves all bodies: past this it is set anew by the next one.
+    await clock.advance(BODY_TIMEOUT_MS);
+    // Its time is its own: the next body has as much again.
+    const next = await begin(wire, delivery());
+    await clock.armed(BODY_TIMEOUT_MS);
+    await clock.advance(BODY_TIMEOUT_MS - 1);
+    await wire.write(next);
+    expectAcknowledged(await wire.next(), RECEIVED);
+  },
+);
 
 test("a body past its time gets 408 and the connection is closed", async () => {
   await onEveryStack(async (stack, headers) => {
@@ -75,19 +87,22 @@ test("a body past its time gets 408 and the connection is closed", async () => {
   });
 });
 
-test.for(STACKS)("a delivery that is pipelined behind a 408 is not processed, over $name", async (stack) => {
-  const { clock, receiver, port } = await serveSlowly(stack);
-  const wire = await openWire(port);
-  const rest = await begin(wire, delivery());
-  await clock.armed(BODY_TIMEOUT_MS);
-  await clock.advance(BODY_TIMEOUT_MS);
-  const { headers, body } = delivery();
-  await wire.write(Buffer.concat([rest, rawRequest({ headers, body })]));
-  expectRefused(await wire.next(), 408, "body_timeout");
-  await wire.closed;
-  expect(wire.unread()).toBe(0);
-  expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
-});
+test.for(STACKS)(
+  "a delivery that is pipelined behind a 408 is not processed, over $name",
+  async (stack) => {
+    const { clock, receiver, port } = await serveSlowly(stack);
+    const wire = await openWire(port);
+    const rest = await begin(wire, delivery());
+    await clock.armed(BODY_TIMEOUT_MS);
+    await clock.advance(BODY_TIMEOUT_MS);
+    const { headers, body } = delivery();
+    await wire.write(Buffer.concat([rest, rawRequest({ headers, body })]));
+    expectRefused(await wire.next(), 408, "body_timeout");
+    await wire.closed;
+    expect(wire.unread()).toBe(0);
+    expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
+  },
+);
 
 test("an announced length past the limit gets 413 before any byte of it", async () => {
   await onEveryStack(async (stack, headers) => {
@@ -137,23 +152,26 @@ test.for(READING_ON)(
   },
 );
 
-test.for(READING_ON)("a client in the middle of a flood gets its 413, over $name", async (stack) => {
-  const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
-  const counts = tally(receiver);
-  for (const headers of [delivery().headers, {}]) {
-    for (const framing of [{ "Content-Length": String(64 * MEBIBYTE.byteLength) }, CHUNKED]) {
-      const wire = await openWire(port);
-      await wire.write(rawRequest({ headers: { ...headers, ...framing }, length: false }));
-      if (framing === CHUNKED) await wire.write("4000000\r\n");
-      const over = new AbortController();
-      void wire.closed.then(() => over.abort());
-      const answer = wire.next().finally(() => over.abort());
-      let sent = 0;
-      for (; sent < 64 && !over.signal.aborted; sent++) await wire.write(MEBIBYTE);
-      expectRefused(await answer, 413, "body_too_large");
-      expect(sent).toBeLessThan(64);
+test.for(READING_ON)(
+  "a client in the middle of a flood gets its 413, over $name",
+  async (stack) => {
+    const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
+    const counts = tally(receiver);
+    for (const headers of [delivery().headers, {}]) {
+      for (const framing of [{ "Content-Length": String(64 * MEBIBYTE.byteLength) }, CHUNKED]) {
+        const wire = await openWire(port);
+        await wire.write(rawRequest({ headers: { ...headers, ...framing }, length: false }));
+        if (framing === CHUNKED) await wire.write("4000000\r\n");
+        const over = new AbortController();
+        void wire.closed.then(() => over.abort());
+        const answer = wire.next().finally(() => over.abort());
+        let sent = 0;
+        for (; sent < 64 && !over.signal.aborted; sent++) await wire.write(MEBIBYTE);
+        expectRefused(await answer, 413, "body_too_large");
+        expect(sent).toBeLessThan(64);
+      }
     }
-  }
-  expect(counts).toEqual({ rejected: 4 });
-  expectAcknowledged(await deliver(port), RECEIVED);
-});
+    expect(counts).toEqual({ rejected: 4 });
+    expectAcknowledged(await deliver(port), RECEIVED);
+  },
+);

@@ -19,28 +19,34 @@ import {
 } from "../serve.js";
 import { openWire, rawRequest } from "../wire.js";
 
-test.for(STACKS)("a client that leaves before its answer has not cancelled the write, over $name", async (stack) => {
-  const held = heldStore(sqliteOnDisk());
-  const handedOff: unknown[] = [];
-  const { receiver, port } = await serve({ store: held.store, onSignal: (signal) => handedOff.push(signal) }, stack);
-  for (const leave of ["end", "destroy"] as const) {
-    const event = signalEvent();
-    held.hold();
-    const wire = await openWire(port);
-    await wire.write(rawRequest(delivery(event)));
-    await held.waits();
-    wire[leave]();
-    if (leave === "destroy") await wire.closed;
-    await roundTrip(port);
-    const accepted = nextEvent(receiver, "accepted");
-    const done = nextEvent(receiver, "handedOff");
-    held.release();
-    expect(await accepted).toMatchObject({ eventId: event.id });
-    await done;
-    expect(handedOff.pop()).toEqual(event);
-    expectAcknowledged(await deliver(port, event), DUPLICATE);
-  }
-});
+test.for(STACKS)(
+  "a client that leaves before its answer has not cancelled the write, over $name",
+  async (stack) => {
+    const held = heldStore(sqliteOnDisk());
+    const handedOff: unknown[] = [];
+    const { receiver, port } = await serve(
+      { store: held.store, onSignal: (signal) => handedOff.push(signal) },
+      stack,
+    );
+    for (const leave of ["end", "destroy"] as const) {
+      const event = signalEvent();
+      held.hold();
+      const wire = await openWire(port);
+      await wire.write(rawRequest(delivery(event)));
+      await held.waits();
+      wire[leave]();
+      if (leave === "destroy") await wire.closed;
+      await roundTrip(port);
+      const accepted = nextEvent(receiver, "accepted");
+      const done = nextEvent(receiver, "handedOff");
+      held.release();
+      expect(await accepted).toMatchObject({ eventId: event.id });
+      await done;
+      expect(handedOff.pop()).toEqual(event);
+      expectAcknowledged(await deliver(port, event), DUPLICATE);
+    }
+  },
+);
 
 test.for(stacksExcept(DIFFERENCES.hidesEarlyLeaving))(
   "a client that left before the receiver saw its request is no refusal, over $name",

@@ -5,29 +5,38 @@ import { expectRefused } from "../expect-answer.js";
 import { openWire, rawRequest } from "../wire.js";
 
 test.for([
-  { what: "forged", headers: delivery(undefined, { secret: "another" }).headers, code: "signature_mismatch" as const },
+  {
+    what: "forged",
+    headers: delivery(undefined, { secret: "another" }).headers,
+    code: "signature_mismatch" as const,
+  },
   { what: "unsigned", headers: {}, code: "signature_missing" as const },
-])("a $what delivery is answered once its request is complete, as the host's own handlers do", async (each) => {
-  const handler = nodeHandler(await startReceiver());
-  const completeAtAnswer: boolean[] = [];
-  const order: string[] = [];
-  const port = await listen((request, response) => {
-    const { end } = response;
-    response.end = ((...args: Parameters<typeof end>) => {
-      completeAtAnswer.push(request.complete);
-      return end.apply(response, args);
-    }) as typeof end;
-    request.on("end", () => order.push("request ended"));
-    response.on("finish", () => order.push("response finished"));
-    handler(request, response);
-  });
-  const { body } = delivery();
-  const wire = await openWire(port);
-  await wire.write(rawRequest({ headers: { ...each.headers, "Content-Length": String(body.byteLength) } }));
-  // The head is read on its own, and so the body comes when the request flows.
-  await roundTrip(port);
-  completeAtAnswer.length = order.length = 0;
-  await wire.write(body);
-  expectRefused(await wire.next(), 401, each.code);
-  expect([completeAtAnswer, order]).toEqual([[true], ["request ended", "response finished"]]);
-});
+])(
+  "a $what delivery is answered once its request is complete, as the host's own handlers do",
+  async (each) => {
+    const handler = nodeHandler(await startReceiver());
+    const completeAtAnswer: boolean[] = [];
+    const order: string[] = [];
+    const port = await listen((request, response) => {
+      const { end } = response;
+      response.end = ((...args: Parameters<typeof end>) => {
+        completeAtAnswer.push(request.complete);
+        return end.apply(response, args);
+      }) as typeof end;
+      request.on("end", () => order.push("request ended"));
+      response.on("finish", () => order.push("response finished"));
+      handler(request, response);
+    });
+    const { body } = delivery();
+    const wire = await openWire(port);
+    await wire.write(
+      rawRequest({ headers: { ...each.headers, "Content-Length": String(body.byteLength) } }),
+    );
+    // The head is read on its own, and so the body comes when the request flows.
+    await roundTrip(port);
+    completeAtAnswer.length = order.length = 0;
+    await wire.write(body);
+    expectRefused(await wire.next(), 401, each.code);
+    expect([completeAtAnswer, order]).toEqual([[true], ["request ended", "response finished"]]);
+  },
+);

@@ -31,7 +31,8 @@ test("the first account, and a key that is shown once and can be revoked", async
   const key = await secretIn(page, "The new API key");
   expect((await ask("/research/rankings?limit=1", { key })).status).toBe(200);
   const [account] = (await emulator.control.listAccounts()).items;
-  const [listed] = (await emulator.control.listKeys({ account_id: account?.account_id ?? 0 })).items;
+  const [listed] = (await emulator.control.listKeys({ account_id: account?.account_id ?? 0 }))
+    .items;
   expect([account?.name, listed?.scopes]).toEqual([
     "Ada & <b>Co</b>",
     ["research:read", "research:execute", "webhooks:manage"],
@@ -40,7 +41,9 @@ test("the first account, and a key that is shown once and can be revoked", async
   await page.reload();
   await rowOf(page, listed?.hint ?? "?").waitFor();
   expect(await page.content()).not.toContain(key);
-  expect(await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])")).not.toContain(key);
+  expect(
+    await page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}])"),
+  ).not.toContain(key);
   await rowOf(page, listed?.hint ?? "?")
     .getByRole("button")
     .click();
@@ -145,7 +148,10 @@ test("a failing receiver with hostile answers: every attempt, the retries, and a
   const hook = { url, signal_types: ["price_increased"] };
   await own.ask("/alerts/webhooks", { key, body: hook });
   await emulator.control.settle();
-  const { event_id } = await emulator.control.publishSignal({ signal_type: "price_increased", slug });
+  const { event_id } = await emulator.control.publishSignal({
+    signal_type: "price_increased",
+    slug,
+  });
 
   await show("deliveries");
   await page.getByLabel("Event id").fill(event_id);
@@ -157,12 +163,12 @@ test("a failing receiver with hostile answers: every attempt, the retries, and a
   expect(await body.innerText()).toBe(
     [...HOSTILE.slice(0, 4), "\\u202egpj.exe\\u202c", "\\u0007\\u001b[2J\\u0008"].join("\n"),
   );
-  expect(await page.getByRole("region", { name: "Answer headers of attempt 1" }).innerText()).toContain(
-    `x-hostile: ${HOSTILE.slice(0, 3).join("")}`,
-  );
-  expect(await page.getByRole("region", { name: "Request headers of attempt 1" }).innerText()).toMatch(
-    /X-Service-Signature: not shown/,
-  );
+  expect(
+    await page.getByRole("region", { name: "Answer headers of attempt 1" }).innerText(),
+  ).toContain(`x-hostile: ${HOSTILE.slice(0, 3).join("")}`);
+  expect(
+    await page.getByRole("region", { name: "Request headers of attempt 1" }).innerText(),
+  ).toMatch(/X-Service-Signature: not shown/);
 
   await emulator.control.advance({ minutes: 11 });
   await page.getByRole("region", { name: "Answer body of attempt 2" }).waitFor();
@@ -174,7 +180,9 @@ test("a failing receiver with hostile answers: every attempt, the retries, and a
   await clickButton(page, "Redeliver");
   await page.getByText("Repeats").waitFor();
   await waitForBadge(page, "delivered");
-  expect(signals.map((signal) => JSON.parse(signal.body.toString()).id as string)).toEqual(Array(4).fill(event_id));
+  expect(signals.map((signal) => JSON.parse(signal.body.toString()).id as string)).toEqual(
+    Array(4).fill(event_id),
+  );
   expect(await page.evaluate("globalThis.attacked ?? 0")).toBe(0);
   expect(troubles).toEqual([]);
 });
@@ -328,11 +336,17 @@ test("a fault makes the next delivery fail and an operation answer 503, until it
   await deliveries.getByLabel("Requests").fill("1");
   await deliveries.getByRole("button", { name: "Set" }).click();
   await deliveries.getByText("the next 1").waitFor();
-  const { event_id } = await emulator.control.publishSignal({ signal_type: "price_increased", slug });
+  const { event_id } = await emulator.control.publishSignal({
+    signal_type: "price_increased",
+    slug,
+  });
   await emulator.control.settle();
   await deliveries.getByText("No fault is set.").waitFor();
   const [delivery] = (await emulator.control.listDeliveries({ event_id })).items;
-  expect(delivery).toMatchObject({ state: "waiting", attempts: [{ faults: [{ kind: "status", value: 507 }] }] });
+  expect(delivery).toMatchObject({
+    state: "waiting",
+    attempts: [{ faults: [{ kind: "status", value: 507 }] }],
+  });
   await show("");
   await panel(page, "Last deliveries").getByText("next attempt").waitFor();
   await panel(page, "Last deliveries").getByText("price_increased").waitFor();
@@ -365,7 +379,16 @@ test("hostile names, slugs and addresses run nothing, and hide nothing", async (
   const own = await openWithAccount({ name });
   const { page, show } = own;
   const hash = encodeURIComponent(HOSTILE.join(""));
-  const views = ["", "signals", "clock", "faults", `deliveries/${hash}`, `events/${hash}`, `webhooks/${hash}`, hash];
+  const views = [
+    "",
+    "signals",
+    "clock",
+    "faults",
+    `deliveries/${hash}`,
+    `events/${hash}`,
+    `webhooks/${hash}`,
+    hash,
+  ];
   for (const view of views) {
     await show(view);
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -386,16 +409,33 @@ test("no view has a violation by axe-core or scrolls sideways, in light and dark
   const own = await openWithAccount();
   const { page, emulator, show, key, slugs } = own;
   const [slug = ""] = slugs;
-  const { url } = await serveEndpoint((_request, response) => void response.writeHead(500).end(HOSTILE.join("")));
-  const { id } = (await own.ask("/alerts/webhooks", { key, body: { url, signal_types: ["price_increased"] } })).body;
-  await own.ask("/alerts/webhooks", { key, body: { url: "http://127.0.0.1:1/never", signal_types: ["new_model"] } });
+  const { url } = await serveEndpoint(
+    (_request, response) => void response.writeHead(500).end(HOSTILE.join("")),
+  );
+  const { id } = (
+    await own.ask("/alerts/webhooks", { key, body: { url, signal_types: ["price_increased"] } })
+  ).body;
+  await own.ask("/alerts/webhooks", {
+    key,
+    body: { url: "http://127.0.0.1:1/never", signal_types: ["new_model"] },
+  });
   await emulator.control.follow({ account_id: 1, slugs: [slug] });
   await emulator.control.settle();
   await emulator.control.publishSignal({ signal_type: "price_increased", slug });
   await emulator.control.settle();
-  await emulator.control.setDeliveryFault({ registration_id: String(id), kind: "latency", value: 9, times: 3 });
-  const pending = (await emulator.control.listRegistrations({})).items.find(({ status }) => status === "pending");
-  const { items } = await emulator.control.listDeliveries({ registration_id: String(id), limit: 1 });
+  await emulator.control.setDeliveryFault({
+    registration_id: String(id),
+    kind: "latency",
+    value: 9,
+    times: 3,
+  });
+  const pending = (await emulator.control.listRegistrations({})).items.find(
+    ({ status }) => status === "pending",
+  );
+  const { items } = await emulator.control.listDeliveries({
+    registration_id: String(id),
+    limit: 1,
+  });
   const views: readonly (readonly [view: string, ready: string, act?: () => Promise<void>])[] = [
     ["", "price_increased"],
     ["keys", "API keys of Ada", () => clickButton(page, "Make a key")],

@@ -7,7 +7,9 @@ import { openInbox, type OpenInbox, type OpenInboxOptions } from "../open-inbox.
 import { faultsOf, overflowOf, tabTo } from "../page-checks.js";
 
 /** An inbox whose callback refuses everything until it is mended. */
-async function openBroken(options: OpenInboxOptions = {}): Promise<OpenInbox & { mend: () => void }> {
+async function openBroken(
+  options: OpenInboxOptions = {},
+): Promise<OpenInbox & { mend: () => void }> {
   let isBroken = true;
   const inbox = await openInbox({
     handoff: { concurrency: 50 },
@@ -19,7 +21,10 @@ async function openBroken(options: OpenInboxOptions = {}): Promise<OpenInbox & {
   return { ...inbox, mend: () => void (isBroken = false) };
 }
 
-async function receiveDead({ receiver, receive }: OpenInbox, ids: readonly string[]): Promise<void> {
+async function receiveDead(
+  { receiver, receive }: OpenInbox,
+  ids: readonly string[],
+): Promise<void> {
   const areDead = new Promise<void>((resolve) => {
     let left = ids.length;
     receiver.on("dead", () => void ((left -= 1) === 0 && resolve()));
@@ -28,7 +33,8 @@ async function receiveDead({ receiver, receive }: OpenInbox, ids: readonly strin
   await areDead;
 }
 
-const count = (length: number): string[] => Array.from({ length }, (_, index) => `sig_${index + 1}`);
+const count = (length: number): string[] =>
+  Array.from({ length }, (_, index) => `sig_${index + 1}`);
 
 test("a dead event is found, read, replayed, and seen done without a reload", async () => {
   const inbox = await openBroken({ store: sqliteOnDisk() });
@@ -46,10 +52,12 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
   await expect.poll(() => page.title()).toMatch(/^\(3\) .+ · Inbox$/);
   await page.getByText("It was given up after 1 attempt.").waitFor();
   await page.locator(".timeline summary").click();
-  expect(await page.getByRole("region", { name: "hand-off 1 failed: all of it" }).innerText()).toMatch(
-    /no such tenant\n +at .*onSignal/,
+  expect(
+    await page.getByRole("region", { name: "hand-off 1 failed: all of it" }).innerText(),
+  ).toMatch(/no such tenant\n +at .*onSignal/);
+  expect(await page.getByRole("region", { name: "As text" }).innerText()).toContain(
+    '"signal_type": "price_increased"',
   );
-  expect(await page.getByRole("region", { name: "As text" }).innerText()).toContain('"signal_type": "price_increased"');
 
   mend();
   const isDone = nextEvent(receiver, "handedOff");
@@ -69,10 +77,16 @@ test("a dead event is found, read, replayed, and seen done without a reload", as
 test("the list has titles and narrows to a type, and a search for a part of a word says what was meant", async () => {
   const { page, receive, troubles } = await openInbox();
   await receive(
-    signalEvent("price_increased", { id: "sig_1", data: { title: "A price", product: { slug: "cobalt" } } }),
+    signalEvent("price_increased", {
+      id: "sig_1",
+      data: { title: "A price", product: { slug: "cobalt" } },
+    }),
   );
   await receive(
-    signalEvent("new_feature", { id: "sig_2", data: { title: "A feature", product: { slug: "larkvoice" } } }),
+    signalEvent("new_feature", {
+      id: "sig_2",
+      data: { title: "A feature", product: { slug: "larkvoice" } },
+    }),
   );
   await page.getByRole("row", { name: "A price · price_increased · cobalt" }).waitFor();
   await page.getByLabel("Type", { exact: true }).selectOption({ label: "new_feature (1 shown)" });
@@ -103,10 +117,14 @@ test("why it is behind is told in a sentence, and the events of one error are ha
   const { page, receiver, receive, troubles } = inbox;
   const failed = nextEvent(receiver, "handoffFailed");
   for (const [index, id] of count(12).entries()) {
-    await receive(signalEvent("price_increased", { id, data: { product: { slug: `product-${index % 7}` } } }));
+    await receive(
+      signalEvent("price_increased", { id, data: { product: { slug: `product-${index % 7}` } } }),
+    );
   }
   await failed;
-  await page.getByText(/Hand-offs are paused since \d\d:\d\d by `Error: connect .*one event is tried/).waitFor();
+  await page
+    .getByText(/Hand-offs are paused since \d\d:\d\d by `Error: connect .*one event is tried/)
+    .waitFor();
   await page.getByText("1 error").click();
   const failures = page.getByRole("list", { name: "Failures" });
   await failures.getByText("Error: connect … for …").waitFor();
@@ -125,9 +143,13 @@ test("why it is behind is told in a sentence, and the events of one error are ha
 test("an event that is not there: what was refused is told, and nothing of it runs", async () => {
   const id = HOSTILE.find((text) => text.startsWith("<")) ?? "";
   const { page, url, receiver, troubles } = await openInbox();
-  const forged = signedDelivery(signalEvent("price_increased", { id }), { secret: "of somebody else" });
+  const forged = signedDelivery(signalEvent("price_increased", { id }), {
+    secret: "of somebody else",
+  });
   await receiver.handle({ method: "POST", ...forged, remoteAddress: () => id });
-  await expect.poll(async () => (await fetch(`${url}api/overview`)).text()).toContain("signature_mismatch");
+  await expect
+    .poll(async () => (await fetch(`${url}api/overview`)).text())
+    .toContain("signature_mismatch");
   await page.goto(`${url}#/events/${encodeURIComponent(id)}`);
   await page.getByText("Deliveries with this id were refused").waitFor();
   const refused = page.getByRole("list", { name: "Refused deliveries" });
@@ -155,7 +177,9 @@ test("paused hand-offs are told, and a search that failed shows no events of the
   }
   await page.getByText("Hand-offs are paused").waitFor();
   await page.getByText("10 events shown").waitFor();
-  await page.route("**/api/events?*", (route) => route.fulfill({ status: 200, body: "<h1>Log in</h1>" }));
+  await page.route("**/api/events?*", (route) =>
+    route.fulfill({ status: 200, body: "<h1>Log in</h1>" }),
+  );
   await page.getByLabel("Search events").fill("state:dead");
   await page.keyboard.press("Enter");
   await page.getByText("If you have to log in again, reload the page.").waitFor();
@@ -187,7 +211,10 @@ test("one of 251 selected is discarded after a confirmation, and 250 are replaye
   await page.getByRole("button", { name: "Select all that match" }).click();
   await page.getByText("250 selected").waitFor();
   await page.getByRole("button", { name: "Replay…" }).click();
-  await page.getByRole("dialog", { name: "Replay 250 events?" }).getByRole("button", { name: "Replay" }).click();
+  await page
+    .getByRole("dialog", { name: "Replay 250 events?" })
+    .getByRole("button", { name: "Replay" })
+    .click();
   await page.getByText("250 events will be handed off again.").waitFor();
   await page.getByRole("link", { name: "251 done" }).waitFor();
   expect((await receiver.inbox.stats()).done).toBe(251);
@@ -223,7 +250,9 @@ test("hostile texts run nothing, and are shown", async () => {
     await page.getByRole("link", { name: `sig_${index}_` }).click();
     await page.locator(".timeline summary").click();
     expect(await page.getByRole("heading", { level: 1 }).last().innerText()).toContain(text);
-    expect(await page.getByRole("region", { name: "hand-off 1 failed" }).innerText()).toContain(text);
+    expect(await page.getByRole("region", { name: "hand-off 1 failed" }).innerText()).toContain(
+      text,
+    );
     expect(await overflowOf(page)).toBe(0);
     await page.getByRole("link", { name: "All events" }).click();
   }
@@ -337,7 +366,8 @@ test("no view has a violation that axe-core finds, and none scrolls sideways", a
   const inbox = await openBroken();
   const { page, troubles } = inbox;
   const found: string[] = [];
-  const look = async (view: string): Promise<void> => void found.push(...(await faultsOf(page, `inbox ${view}`)));
+  const look = async (view: string): Promise<void> =>
+    void found.push(...(await faultsOf(page, `inbox ${view}`)));
   await page.getByText("No event yet").waitFor();
   await look("the empty inbox");
   await receiveDead(inbox, [...count(3), `sig_${"long".repeat(40)}`]);

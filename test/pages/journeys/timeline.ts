@@ -9,7 +9,9 @@ import { openContext } from "../start-browser.js";
 const stepsOf = (page: Page): Promise<string[]> =>
   page
     .locator(".timeline li .what > p:first-child")
-    .evaluateAll((paragraphs) => paragraphs.map(({ textContent }) => String(textContent).replace(/ in \d+ ms/, "")));
+    .evaluateAll((paragraphs) =>
+      paragraphs.map(({ textContent }) => String(textContent).replace(/ in \d+ ms/, "")),
+    );
 
 test("the dashboard shows every attempt of both sides in order, and follows what happens", async () => {
   const { emulator, eventId, publish } = await traceAnEvent({ error: "no\u202e <b>queue</b>" });
@@ -28,7 +30,9 @@ test("the dashboard shows every attempt of both sides in order, and follows what
   expect(await page.locator("main").innerText()).toContain("The database is locked.");
   await page.locator("summary").focus();
   await page.keyboard.press("Enter");
-  expect(await page.locator("details pre").innerText()).toContain("Error: no\\u202e <b>queue</b>\n");
+  expect(await page.locator("details pre").innerText()).toContain(
+    "Error: no\\u202e <b>queue</b>\n",
+  );
 
   const { items } = await emulator.control.listDeliveries({ event_id: eventId });
   await emulator.control.redeliver({ delivery_id: items[0]?.delivery_id ?? 0 });

@@ -13,18 +13,29 @@ import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 const never = new Promise<never>(() => {});
 
 test("a chart of another range shows no bars of the range before it, while it loads and when that fails", async () => {
-  const answer = { minutes: 15, spans: 96, now: 900_000, activity: [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }] };
+  const answer = {
+    minutes: 15,
+    spans: 96,
+    now: 900_000,
+    activity: [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }],
+  };
   let week: () => ReturnType<Parameters<typeof answerFetch>[0]> = () => never;
   answerFetch((path) => (path.includes("range=day") ? { json: answer } : week()));
   const page = await showPart(h(ActivityChart, { version: 1 }));
   expect(page.querySelectorAll("rect").length).toBe(3);
   await pressButton(page, "Week");
   await settle();
-  expect([page.querySelectorAll("rect").length, page.textContent]).toEqual([0, expect.stringContaining("… accepted")]);
+  expect([page.querySelectorAll("rect").length, page.textContent]).toEqual([
+    0,
+    expect.stringContaining("… accepted"),
+  ]);
   await pressButton(page, "Day");
   await settle();
   expect(page.querySelectorAll("rect").length).toBe(3);
-  week = () => ({ status: 503, json: { error: { code: "store_failed", message: "The store does not work." } } });
+  week = () => ({
+    status: 503,
+    json: { error: { code: "store_failed", message: "The store does not work." } },
+  });
   await pressButton(page, "Week");
   await settle();
   expect(page.querySelectorAll("rect").length).toBe(0);
@@ -44,33 +55,40 @@ const desk = {
 test.each([
   [20, 20, null],
   [21, 20, "#/deliveries?before=102"],
-])("of %i deliveries %i are shown, and a link to older ones only if there are any", async (count, shown, older) => {
-  const delivery = {
-    event_id: "evt_1",
-    registration_id: "wh_1",
-    event_type: "webhook.test",
-    signal: null,
-    state: "delivered",
-    next_attempt_at: null,
-  };
-  const items = Array.from({ length: count }, (_, index) => {
-    return { ...delivery, delivery_id: 121 - index, created_at: "2026-11-01T00:00:00Z", attempts: [] };
-  });
-  answerFetch((path) => {
-    const limit = Number(new URLSearchParams(path.split("?")[1]).get("limit") ?? 0);
-    return { json: { items: path.includes("/deliveries") ? items.slice(0, limit) : [] } };
-  });
-  location.hash = "#/deliveries";
-  const page = await showPart(h(DeskContext.Provider, { value: desk }, h(Deliveries, null)));
-  expect(page.querySelectorAll("tbody tr").length).toBe(shown);
-  // What a narrow page shows before each cell.
-  expect([...page.querySelectorAll("td")].slice(0, 2).map((cell) => cell.dataset["label"])).toEqual([
-    "Delivery",
-    "Event",
-  ]);
-  const link = [...page.querySelectorAll("a")].find(({ textContent }) => textContent === "Older");
-  expect(link?.getAttribute("href") ?? null).toBe(older);
-});
+])(
+  "of %i deliveries %i are shown, and a link to older ones only if there are any",
+  async (count, shown, older) => {
+    const delivery = {
+      event_id: "evt_1",
+      registration_id: "wh_1",
+      event_type: "webhook.test",
+      signal: null,
+      state: "delivered",
+      next_attempt_at: null,
+    };
+    const items = Array.from({ length: count }, (_, index) => {
+      return {
+        ...delivery,
+        delivery_id: 121 - index,
+        created_at: "2026-11-01T00:00:00Z",
+        attempts: [],
+      };
+    });
+    answerFetch((path) => {
+      const limit = Number(new URLSearchParams(path.split("?")[1]).get("limit") ?? 0);
+      return { json: { items: path.includes("/deliveries") ? items.slice(0, limit) : [] } };
+    });
+    location.hash = "#/deliveries";
+    const page = await showPart(h(DeskContext.Provider, { value: desk }, h(Deliveries, null)));
+    expect(page.querySelectorAll("tbody tr").length).toBe(shown);
+    // What a narrow page shows before each cell.
+    expect(
+      [...page.querySelectorAll("td")].slice(0, 2).map((cell) => cell.dataset["label"]),
+    ).toEqual(["Delivery", "Event"]);
+    const link = [...page.querySelectorAll("a")].find(({ textContent }) => textContent === "Older");
+    expect(link?.getAttribute("href") ?? null).toBe(older);
+  },
+);
 
 test("an answer that comes after a newer load began is dropped", async () => {
   const answers = new Map<string, (text: string) => void>();
@@ -107,7 +125,8 @@ test("an action says what came of it in its own page, and a failure stays", asyn
   await pressButton(page, "Do");
   await pressButton(page, "Fail");
   await settle();
-  const notices = (within: HTMLElement): string => within.querySelector("[role=status]")?.textContent ?? "";
+  const notices = (within: HTMLElement): string =>
+    within.querySelector("[role=status]")?.textContent ?? "";
   expect(notices(page)).toMatch(/Done\..*It is broken\./);
   expect(notices(other)).toBe("");
   await act(() => void vi.advanceTimersByTime(8000));

@@ -17,13 +17,18 @@ export async function showPart(part: ComponentChild): Promise<HTMLElement> {
 
 /** Lets answers arrive, and the page be drawn with them. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn++) await act(() => new Promise<void>((resolve) => setImmediate(resolve)));
+  for (let turn = 0; turn < 5; turn++)
+    await act(() => new Promise<void>((resolve) => setImmediate(resolve)));
 }
 
 declare function setImmediate(callback: () => void): void;
 
-/** What the page is answered, by the path and query that it asks for. `undefined`: no answer comes. */
-export function answerFetch(answer: (path: string) => { status?: number; json: unknown } | Promise<never>): void {
+/**
+ * What the page is answered, by the path and query that it asks for. `undefined`: no answer comes.
+ */
+export function answerFetch(
+  answer: (path: string) => { status?: number; json: unknown } | Promise<never>,
+): void {
   vi.stubGlobal("fetch", async (path: string) => {
     const { status = 200, json } = await answer(path);
     return new Response(JSON.stringify(json), { status });
@@ -33,7 +38,9 @@ export function answerFetch(answer: (path: string) => { status?: number; json: u
 
 export const pressButton = (within: HTMLElement, label: string): Promise<void> =>
   act(() => {
-    const button = [...within.querySelectorAll("button")].find(({ textContent }) => textContent === label);
+    const button = [...within.querySelectorAll("button")].find(
+      ({ textContent }) => textContent === label,
+    );
     if (button === undefined) throw new Error(`there is no button ${label}`);
     button.click();
   });

@@ -17,13 +17,20 @@ const LABEL_WIDTH = 280;
 const BAR_WIDTH = 330;
 const TOP = 44;
 
-/** Draws one horizontal bar for each value, all on one scale, with a line from the least to the most. */
+/**
+ * Draws one horizontal bar for each value, all on one scale, with a line from the least to the
+ * most.
+ */
 export function drawBars(title: string, bars: readonly Bar[], note: string): string {
   const most = Math.max(...bars.map((bar) => bar.most));
   const widthOf = (value: number): number => Math.round((value / most) * BAR_WIDTH);
   const rows = bars.map(({ label: name, value, text, isOurs, ...spread }, index) => {
     const y = TOP + index * ROW_HEIGHT;
-    const [width, from, to] = [value, spread.least, spread.most].map(widthOf) as [number, number, number];
+    const [width, from, to] = [value, spread.least, spread.most].map(widthOf) as [
+      number,
+      number,
+      number,
+    ];
     const middle = y + BAR_HEIGHT / 2;
     const weight = isOurs ? " strong" : "";
     return [
@@ -35,5 +42,9 @@ export function drawBars(title: string, bars: readonly Bar[], note: string): str
   });
   const height = TOP + bars.length * ROW_HEIGHT + 28;
   const heading = label(12, 22, title, "strong");
-  return svg({ width: 800, height, title }, [heading, ...rows, label(12, height - 12, note, "soft")]);
+  return svg({ width: 800, height, title }, [
+    heading,
+    ...rows,
+    label(12, height - 12, note, "soft"),
+  ]);
 }

@@ -12,20 +12,30 @@ export function drawLanes(source: string, title: string): string {
     [...line.matchAll(/^(\w+): +(.+)$/g)].map(([, name, text]) => ({ name, text })),
   );
   const steps = lines.flatMap((line) =>
-    [...line.matchAll(/^(\w+)(?: -> (\w+))? {2,}(.+)$/g)].map(([, from, to, text]) => ({ from, to, text })),
+    [...line.matchAll(/^(\w+)(?: -> (\w+))? {2,}(.+)$/g)].map(([, from, to, text]) => ({
+      from,
+      to,
+      text,
+    })),
   );
-  if (lanes.length + steps.length !== lines.length) throw new Error("a line is neither a lane nor a step");
+  if (lanes.length + steps.length !== lines.length)
+    throw new Error("a line is neither a lane nor a step");
   const centreOf = (name: string | undefined): number => {
     const index = lanes.findIndex((lane) => lane.name === name);
     if (index === -1) throw new Error(`there is no lane ${name}`);
     return (index + 0.5) * LANE_WIDTH;
   };
-  const size = { width: lanes.length * LANE_WIDTH, height: TOP + BOX.height + (steps.length + 0.5) * STEP_HEIGHT };
+  const size = {
+    width: lanes.length * LANE_WIDTH,
+    height: TOP + BOX.height + (steps.length + 0.5) * STEP_HEIGHT,
+  };
   return svg({ ...size, title }, [
     ...lanes.map(({ name, text = "" }) => drawLane(centreOf(name), text, size.height)),
     ...steps.map(({ from, to, text = "" }, index) => {
       const y = TOP + BOX.height + (index + 1) * STEP_HEIGHT;
-      return to === undefined ? drawOwnStep(centreOf(from), y, text) : drawArrow(centreOf(from), centreOf(to), y, text);
+      return to === undefined
+        ? drawOwnStep(centreOf(from), y, text)
+        : drawArrow(centreOf(from), centreOf(to), y, text);
     }),
   ]);
 }

@@ -1,4 +1,6 @@
-/** The colours and fonts of the pictures. They follow the reader's theme, also inside of an `<img>`. */
+/**
+ * The colours and fonts of the pictures. They follow the reader's theme, also inside of an `<img>`.
+ */
 export const STYLE = `<style>
   text { font: 14px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: #1f2328 }
   .soft { fill: #59636e } .strong { font-weight: 600 } .end { text-anchor: end } .middle { text-anchor: middle }

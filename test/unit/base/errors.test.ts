@@ -1,23 +1,50 @@
 import { expect, test } from "vitest";
 import { describeError } from "../../../src/base/errors.js";
-import { isSignalboxError, PermanentFailure, RetryLater, SignalboxError } from "../../../src/kit/index.js";
+import {
+  isSignalboxError,
+  PermanentFailure,
+  RetryLater,
+  SignalboxError,
+} from "../../../src/kit/index.js";
 import { hostileProxy, throwing } from "../hostile.js";
 
 test("an error carries its code, its help as the last sentence, and its cause", () => {
   const cause = new Error("below");
   const error = new SignalboxError("store_failed", "It failed.", "Mend it.", { cause });
   expect(error).toBeInstanceOf(Error);
-  expect(error).toMatchObject({ name: "SignalboxError", code: "store_failed", help: "Mend it.", cause });
+  expect(error).toMatchObject({
+    name: "SignalboxError",
+    code: "store_failed",
+    help: "Mend it.",
+    cause,
+  });
   expect(error.message).toBe("It failed. Mend it.");
 });
 
 test("the guard knows the errors of the package, also of another copy of it, and no others", () => {
   const brand = Symbol.for("signalbox.error");
   const ofAnotherCopy = Object.assign(new Error("x"), { [brand]: true, code: "retry_later" });
-  const ours = [new SignalboxError("store_failed", "", ""), new PermanentFailure(), new RetryLater(), ofAnotherCopy];
+  const ours = [
+    new SignalboxError("store_failed", "", ""),
+    new PermanentFailure(),
+    new RetryLater(),
+    ofAnotherCopy,
+  ];
   expect(ours.map(isSignalboxError)).toEqual([true, true, true, true]);
-  const pretenders = [{ [brand]: true, code: 5 }, { [brand]: 1, code: "retry_later" }, hostileProxy()];
-  const others = [new Error("x"), { code: "store_failed" }, null, undefined, "store_failed", 0, ...pretenders];
+  const pretenders = [
+    { [brand]: true, code: 5 },
+    { [brand]: 1, code: "retry_later" },
+    hostileProxy(),
+  ];
+  const others = [
+    new Error("x"),
+    { code: "store_failed" },
+    null,
+    undefined,
+    "store_failed",
+    0,
+    ...pretenders,
+  ];
   expect(others.some(isSignalboxError)).toBe(false);
 });
 
@@ -48,12 +75,21 @@ test("an error is described by name, message, stack and causes, also if its name
 test("causes and the errors of an AggregateError follow, also those that cannot be read", () => {
   const hostile = Object.defineProperty(new Error("below"), "message", throwing);
   const parts: readonly (readonly [thrown: unknown, ...says: (string | RegExp)[]])[] = [
-    [new Error("reason", { cause: hostile }), /^Error: reason\n +at /, "\ncaused by a value that cannot be read"],
+    [
+      new Error("reason", { cause: hostile }),
+      /^Error: reason\n +at /,
+      "\ncaused by a value that cannot be read",
+    ],
     [new Error("reason", { cause: "no route" }), "\ncaused by no route"],
     [new AggregateError([new Error("a"), "b"]), /\ncaused by Error: a\n +at /, "\ncaused by b"],
-    [new Error("x".repeat(5000), { cause: new Error("below") }), /x…\n +at /, "\ncaused by Error: below"],
+    [
+      new Error("x".repeat(5000), { cause: new Error("below") }),
+      /x…\n +at /,
+      "\ncaused by Error: below",
+    ],
   ];
-  for (const [thrown, ...says] of parts) for (const said of says) expect(describeError(thrown)).toMatch(said);
+  for (const [thrown, ...says] of parts)
+    for (const said of says) expect(describeError(thrown)).toMatch(said);
 });
 
 const circular = new Error("circular");
@@ -61,16 +97,27 @@ circular.cause = circular;
 
 test.each([
   ["a text", "text", "thrown: text"],
-  ["a proxy that cannot be looked at", new Proxy({}, { getPrototypeOf: throwing.get }), "thrown: [object Object]"],
+  [
+    "a proxy that cannot be looked at",
+    new Proxy({}, { getPrototypeOf: throwing.get }),
+    "thrown: [object Object]",
+  ],
   ["an error whose cause is itself", circular, "Error: circular\n"],
   ["a huge error", new Error("x".repeat(10_000_000)), `Error: ${"x".repeat(993)}…\n`],
   ["an error with a lone surrogate", new Error("a\ud800\0"), "Error: a\ufffd\ufffd\n"],
-  ["an error that is cut inside a character", new Error(`${"x".repeat(992)}🚉`), `Error: ${"x".repeat(992)}\ufffd…`],
+  [
+    "an error that is cut inside a character",
+    new Error(`${"x".repeat(992)}🚉`),
+    `Error: ${"x".repeat(992)}\ufffd…`,
+  ],
   ["an error that cannot be read", hostileProxy(), "thrown: a value that cannot be read"],
   ["an error without a stack", Object.assign(new Error("x"), { stack: undefined }), "Error: x"],
-])("whatever is thrown becomes at most 4,000 characters that a store can keep: %s", (_what, thrown, start) => {
-  const text = describeError(thrown);
-  expect(text.startsWith(start)).toBe(true);
-  expect(text.length).toBeLessThanOrEqual(4000);
-  expect(text.isWellFormed()).toBe(true);
-});
+])(
+  "whatever is thrown becomes at most 4,000 characters that a store can keep: %s",
+  (_what, thrown, start) => {
+    const text = describeError(thrown);
+    expect(text.startsWith(start)).toBe(true);
+    expect(text.length).toBeLessThanOrEqual(4000);
+    expect(text.isWellFormed()).toBe(true);
+  },
+);

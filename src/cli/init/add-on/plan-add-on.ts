@@ -19,8 +19,14 @@ interface AddOnOptions {
   signalbox: string;
 }
 
-/** Writes nothing. @throws CliError when there is no Express app, or a file exists and `force` is not set */
-export function planAddOn(folder: string, { store, into, force, packageManager, signalbox }: AddOnOptions) {
+/**
+ * Writes nothing. @throws CliError when there is no Express app, or a file exists and `force` is
+ * not set
+ */
+export function planAddOn(
+  folder: string,
+  { store, into, force, packageManager, signalbox }: AddOnOptions,
+) {
   const directory = resolve(folder);
   const isPostgres = store === "postgres";
   const app = readApp(directory);
@@ -39,7 +45,9 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
   ];
   const taken = files.find(({ path }) => existsSync(join(directory, path)));
   if (taken !== undefined && !force) {
-    throw usageError(`${echoed(taken.path)} exists already: give --force, or name another folder with --into`);
+    throw usageError(
+      `${echoed(taken.path)} exists already: give --force, or name another folder with --into`,
+    );
   }
   const edits = linesToAdd(app, posix.join(target, "router"));
   const { exec, add } = HABITS[packageManager ?? app.packageManager];
@@ -53,24 +61,41 @@ export function planAddOn(folder: string, { store, into, force, packageManager, 
   const hint = app.port === undefined ? "; use its port" : "";
   const database = isPostgres ? " with your database as DATABASE_URL" : "";
   const steps = [
-    { purpose: "Install the packages, in the app's folder", lines: typed(cdCommand(directory) ?? "", install) },
+    {
+      purpose: "Install the packages, in the app's folder",
+      lines: typed(cdCommand(directory) ?? "", install),
+    },
     ...edits,
     { purpose: "Run the receiver's test", lines: typed(runTest) },
-    { purpose: `Start the app${database}, and send it a signal${hint}`, lines: typed(secret, send) },
-    { purpose: "Register the deployed app, in its folder. This adds the secrets", lines: typed(register) },
+    {
+      purpose: `Start the app${database}, and send it a signal${hint}`,
+      lines: typed(secret, send),
+    },
+    {
+      purpose: "Register the deployed app, in its folder. This adds the secrets",
+      lines: typed(register),
+    },
     {
       purpose: "Keep these files out of git, in .gitignore",
       lines: isPostgres ? ["*.secret"] : ["*.secret", "signals.db*"],
     },
   ];
-  const nextSteps = steps.flatMap(({ purpose, lines }, i) => ["", `${i + 1}. ${purpose}:`, ...lines.map(shown)]);
+  const nextSteps = steps.flatMap(({ purpose, lines }, i) => [
+    "",
+    `${i + 1}. ${purpose}:`,
+    ...lines.map(shown),
+  ]);
   return { files, edits, nextSteps };
 }
 
-const typed = (...commands: string[]): string[] => commands.filter(Boolean).map((command) => `$ ${command}`);
+const typed = (...commands: string[]): string[] =>
+  commands.filter(Boolean).map((command) => `$ ${command}`);
 const shown = (line: string): string => `     ${printable(line)}`;
 
-/** @throws CliError for a folder outside the app, and for characters that an import cannot hold without an escape */
+/**
+ * @throws CliError for a folder outside the app, and for characters that an import cannot hold
+ * without an escape
+ */
 function insideApp(into: string): string {
   const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
   const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
@@ -78,24 +103,34 @@ function insideApp(into: string): string {
   throw usageError(`--into ${echoed(into)}: name a folder inside the app, such as src/signals`);
 }
 
-/** Where the app has its tests, named as they are; without an extension. Jest must not run a test that it cannot load. */
+/**
+ * Where the app has its tests, named as they are; without an extension. Jest must not run a test
+ * that it cannot load.
+ */
 function testIn({ isLazy, ownTest = "" }: App, target: string, hasTestFolder: boolean): string {
   if (isLazy) return posix.join(target, "router.check");
   if (ownTest === "" && hasTestFolder) return `test/${posix.basename(target)}.test`;
-  const [, folder, suffix] = /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
+  const [, folder, suffix] =
+    /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
   if (folder === undefined) return posix.join(target, `router${suffix ?? ".test"}`);
   return `${folder}${posix.basename(target)}${suffix ?? ""}`;
 }
 
 const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\b/gm;
 
-/** Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new files, seen from this one. */
+/**
+ * Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new
+ * files, seen from this one.
+ */
 function render(template: string, app: App, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
   const up = folder.startsWith("..") ? "" : "./";
   const text = readFileSync(join(TEMPLATES, `${template}.ts`), "utf8")
     .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
-    .replace(/^(import .+ from )"node:test";\n/m, usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "")
+    .replace(
+      /^(import .+ from )"node:test";\n/m,
+      usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "",
+    )
     // Linters of TypeScript want `void` before the promise of `node:test`.
     .replaceAll(/^void /gm, isTypeScript && usesNodeTest ? "void " : "");
   const plain = isTypeScript ? text : text.replaceAll(TYPES, "");

@@ -8,7 +8,8 @@ export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s
 
 const SOURCE = /\.[cm]?[jt]s$|^www$/;
 const TEST = /(^|\/)(tests?|__tests__|spec)\/|[.-](test|spec)\.[cm]?[jt]s$/;
-const NOT_READ = /^(\.|node_modules$|dist$|build$|out$|coverage$|public$|static$|fixtures$)|\.d\.[cm]?ts$|\.config\./;
+const NOT_READ =
+  /^(\.|node_modules$|dist$|build$|out$|coverage$|public$|static$|fixtures$)|\.d\.[cm]?ts$|\.config\./;
 const PORT = /(?:\bPORT\b["'\]]*\s*(?:\?\?|\|\|)\s*|\.listen\(|\bconst (?:port|PORT) = )["']?(\d+)/;
 
 export type App = ReturnType<typeof readApp>;
@@ -18,7 +19,9 @@ export function readApp(directory: string) {
   const { type, scripts, ...groups } = readManifest(directory);
   const packages = Object.keys({ ...groups.dependencies, ...groups.devDependencies });
   if (!packages.includes("express")) {
-    throw usageError("its package.json does not depend on express: name the folder of your Express app");
+    throw usageError(
+      "its package.json does not depend on express: name the folder of your Express app",
+    );
   }
   const files = filesIn(directory);
   const lines = files.flatMap((file) => {
@@ -32,26 +35,36 @@ export function readApp(directory: string) {
 
   const creations = linesWith(EXPRESS_CALL);
   const entry = creations[0]?.file ?? lines[0]?.file ?? "";
-  const extension = /\.[cm]?[jt]s$/.exec(entry)?.[0] ?? (packages.includes("typescript") ? ".ts" : ".js");
+  const extension =
+    /\.[cm]?[jt]s$/.exec(entry)?.[0] ?? (packages.includes("typescript") ? ".ts" : ".js");
   const isTypeScript = extension.endsWith("ts");
-  // If `package.json` has no `type`, Node 22 runs a JavaScript file that has imports as an ES module.
+  // If `package.json` has no `type`, Node 22 runs a JavaScript file that has imports as an ES
+  // module.
   const hasImports = !isTypeScript && type === undefined && linesWith(/^import\s[^(]/).length > 0;
-  const isEsm = extension.startsWith(".m") || (!extension.startsWith(".c") && (type === "module" || hasImports));
+  const isEsm =
+    extension.startsWith(".m") ||
+    (!extension.startsWith(".c") && (type === "module" || hasImports));
   const named = [scripts?.["test"], ...packages].join(" ");
   const testRunner = /(?<![\w-])(vitest|jest|mocha)(?![\w-])/.exec(named)?.[1] ?? "node";
   // Jest cannot load ES modules in this app, and signalbox is one.
-  const isLazy = testRunner === "jest" && !(isEsm && JSON.stringify(scripts).includes("--experimental-vm-modules"));
+  const isLazy =
+    testRunner === "jest" &&
+    !(isEsm && JSON.stringify(scripts).includes("--experimental-vm-modules"));
   // There `import()` needs an extension, also in a CommonJS file.
   const resolvesAsNode = /"module"\s*:\s*"node/i.test(textOf(directory, "tsconfig.json"));
   const hasLock = (file: string): boolean => existsSync(join(directory, file));
-  const packageManager = PACKAGE_MANAGERS.find((name) => HABITS[name].lockFiles.some(hasLock)) ?? "npm";
+  const packageManager =
+    PACKAGE_MANAGERS.find((name) => HABITS[name].lockFiles.some(hasLock)) ?? "npm";
   const ports = new Set(linesWith(PORT).map(({ text }) => PORT.exec(text)?.[1]));
   return {
     extension,
     isTypeScript,
     isRequiring: !isTypeScript && !isEsm,
     /** With which the app imports its own files; empty for none. */
-    importExtension: extension === ".ts" && !isEsm && !(isLazy && resolvesAsNode) ? "" : extension.replace("ts", "js"),
+    importExtension:
+      extension === ".ts" && !isEsm && !(isLazy && resolvesAsNode)
+        ? ""
+        : extension.replace("ts", "js"),
     testRunner,
     isLazy,
     usesNodeTest: isLazy || testRunner === "node",
@@ -69,7 +82,9 @@ export function readApp(directory: string) {
 }
 
 function readManifest(directory: string) {
-  type Groups = Partial<Record<"scripts" | "dependencies" | "devDependencies", Record<string, string>>>;
+  type Groups = Partial<
+    Record<"scripts" | "dependencies" | "devDependencies", Record<string, string>>
+  >;
   try {
     return JSON.parse(textOf(directory, "package.json")) as Groups & { type?: string };
   } catch {

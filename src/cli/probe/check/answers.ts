@@ -4,7 +4,10 @@ import type { Exchange } from "../../deliveries/send-cases.js";
 import type { CheckContext, Observation, Probe } from "./check-context.js";
 import { probeOf } from "./describe-delivery.js";
 
-/** A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer that its rule applies to. */
+/**
+ * A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer
+ * that its rule applies to.
+ */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
 type AnsweredExchange = Exchange & { answer: Answered };
@@ -34,7 +37,8 @@ export function checkContentType(context: CheckContext): Promise<Observation> {
 }
 
 async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observation> {
-  const applyToAll = (): Probe[] => context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
+  const applyToAll = (): Probe[] =>
+    context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
   if (context.exchanges.length < SAMPLE.length || applyToAll().length === 0) {
     for (const name of SAMPLE) await context.send(context.build(name), 0);
   }
@@ -51,9 +55,14 @@ function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
 
 const LEAST_SAMPLES = 20;
 
-/** How long the acknowledgements took, without held requests, whose delay is intended; `null` if nothing was acknowledged. */
+/**
+ * How long the acknowledgements took, without held requests, whose delay is intended; `null` if
+ * nothing was acknowledged.
+ */
 export function acknowledgementTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
-  return answerTimes(exchanges.flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms])));
+  return answerTimes(
+    exchanges.flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms])),
+  );
 }
 
 export async function checkAnswerTimes(context: CheckContext): Promise<Observation> {

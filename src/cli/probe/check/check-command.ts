@@ -1,5 +1,10 @@
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../../console/define-command.js";
 import { CliError, EXIT, type ExitCode } from "../../console/exit.js";
 import { selectByName } from "../../console/match-name.js";
 import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../console/parse-option.js";
@@ -21,23 +26,55 @@ export function addCheckCommand(program: Command, context: CommandContext) {
     .argument("<url>", "the address of the receiver", httpUrl)
     .addOption(SECRET)
     .addOption(SECRET_FILE)
-    .option("--only <pattern>", "only checks whose id contains this, or matches it with a * (repeatable)", collect)
+    .option(
+      "--only <pattern>",
+      "only checks whose id contains this, or matches it with a * (repeatable)",
+      collect,
+    )
     .option("--skip <pattern>", "leave out such checks (repeatable)", collect)
     .option("--strict", "exit 1 also if an advised check failed or a required one was skipped")
-    .option("--restart-command <shell>", "a command that restarts the receiver, for dedupe.restart", notEmpty)
-    .option("--restart-timeout <seconds>", "how long the restart may take", wholeNumber(1, 3600), 60)
-    .option("--ack-limit <seconds>", "the longest acknowledgement that answers.time allows", numberOf(0), 3)
-    .option("--concurrency <n>", "how many cases of a check to send at a time", wholeNumber(1, 256), 1)
+    .option(
+      "--restart-command <shell>",
+      "a command that restarts the receiver, for dedupe.restart",
+      notEmpty,
+    )
+    .option(
+      "--restart-timeout <seconds>",
+      "how long the restart may take",
+      wholeNumber(1, 3600),
+      60,
+    )
+    .option(
+      "--ack-limit <seconds>",
+      "the longest acknowledgement that answers.time allows",
+      numberOf(0),
+      3,
+    )
+    .option(
+      "--concurrency <n>",
+      "how many cases of a check to send at a time",
+      wholeNumber(1, 256),
+      1,
+    )
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   const url = "http://localhost:3000/webhooks/signals";
   withExamples(command, [
     [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
-    [`signalbox check ${url} --only signature. --only age.`, "Run only the checks of signatures and ages"],
-    [`signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`, "Also see whether ids survive a restart"],
+    [
+      `signalbox check ${url} --only signature. --only age.`,
+      "Run only the checks of signatures and ages",
+    ],
+    [
+      `signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`,
+      "Also see whether ids survive a restart",
+    ],
     [`signalbox check ${url} --strict --json`, "Run all checks on a build server"],
   ]);
-  command.addHelpText("after", `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`);
+  command.addHelpText(
+    "after",
+    `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`,
+  );
   runs(command, context, check);
   return command;
 }
@@ -67,7 +104,9 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
     signal: cli.signal,
   });
   const results: CheckResult[] = [];
-  const report = json ? reportAsJson(cli.terminal, strict) : reportAsText(cli.terminal, checks.length);
+  const report = json
+    ? reportAsJson(cli.terminal, strict)
+    : reportAsText(cli.terminal, checks.length);
   let stoppedBy: string | null = null;
   try {
     const reason = await reasonNotToCheck(context);
@@ -84,7 +123,13 @@ async function check(url: URL, options: CheckOptions, { cli }: CommandContext): 
       const summary = summarise(results);
       const ok = stoppedBy === null && isGood(summary, strict);
       const times = acknowledgementTimes(context.exchanges);
-      report.finish({ summary, ok, times, clockOffsetMs: receiverClockOffset(context.exchanges), stoppedBy });
+      report.finish({
+        summary,
+        ok,
+        times,
+        clockOffsetMs: receiverClockOffset(context.exchanges),
+        stoppedBy,
+      });
     }
   }
   return isGood(summarise(results), strict) ? EXIT.ok : EXIT.failed;

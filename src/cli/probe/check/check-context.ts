@@ -1,9 +1,17 @@
 import { isSuccess, propertyIn, type Answer } from "../../deliveries/answer.js";
 import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
 import type { Delivery, FixtureFolder } from "../../deliveries/fixture-folder.js";
-import { createCaseSender, type CaseSender, type Exchange, type Target } from "../../deliveries/send-cases.js";
+import {
+  createCaseSender,
+  type CaseSender,
+  type Exchange,
+  type Target,
+} from "../../deliveries/send-cases.js";
 
-/** `required`: the service's document requires it. `advised`: signalbox advises it, and the document does not define it. */
+/**
+ * `required`: the service's document requires it. `advised`: signalbox advises it, and the document
+ * does not define it.
+ */
 export type CheckKind = "required" | "advised";
 
 export interface Check {
@@ -12,15 +20,24 @@ export interface Check {
   kind: CheckKind;
   title: string;
   hint: string;
-  /** Ids of checks. When one of them failed, this check is skipped, because it would fail for the same reason. */
+  /**
+   * Ids of checks. When one of them failed, this check is skipped, because it would fail for the
+   * same reason.
+   */
   dependsOn?: readonly string[];
-  /** Events of the fixtures that it sends, in addition to the cases of `deliveries.json` that name this check. */
+  /**
+   * Events of the fixtures that it sends, in addition to the cases of `deliveries.json` that name
+   * this check.
+   */
   events?: readonly string[];
   /** For what cannot be judged by one answer. */
   run?: (context: CheckContext) => Promise<Observation>;
 }
 
-/** A delivery or a group of deliveries, and how it was answered. The texts hold no secret and no signature. */
+/**
+ * A delivery or a group of deliveries, and how it was answered. The texts hold no secret and no
+ * signature.
+ */
 export interface Probe {
   name: string;
   sent: string;
@@ -33,7 +50,10 @@ export interface Observation {
   probes: readonly Probe[];
   /** A remark on a check that passed: a measured time, or what was not checked. */
   note?: string;
-  /** Why the check proves nothing. It is reported as skipped with this reason, but as failed if one of its probes failed. */
+  /**
+   * Why the check proves nothing. It is reported as skipped with this reason, but as failed if one
+   * of its probes failed.
+   */
   inconclusive?: string;
 }
 
@@ -60,7 +80,10 @@ export interface CheckContext extends CheckSettings {
   build(name: string): BuiltDelivery;
   send: CaseSender["send"];
   exchanges: readonly Exchange[];
-  /** Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends an event twice to find out. */
+  /**
+   * Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends
+   * an event twice to find out.
+   */
   marksDuplicates(): Promise<boolean>;
 }
 
@@ -73,7 +96,12 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 
   async function sendTwice(): Promise<boolean> {
     const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
-    return isSuccess(first) && isSuccess(second) && !isMarkedDuplicate(first) && isMarkedDuplicate(second);
+    return (
+      isSuccess(first) &&
+      isSuccess(second) &&
+      !isMarkedDuplicate(first) &&
+      isMarkedDuplicate(second)
+    );
   }
 
   const context: CheckContext = {
@@ -91,8 +119,9 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
 }
 
 /**
- * Returns the delivery with another signal type, one that the receiver accepted, if the receiver refused the delivery's own type.
- * A refused type fails the check `events.signals`, but must not also fail the checks of ages, repeats and sizes.
+ * Returns the delivery with another signal type, one that the receiver accepted, if the receiver
+ * refused the delivery's own type. A refused type fails the check `events.signals`, but must not
+ * also fail the checks of ages, repeats and sizes.
  */
 function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): Delivery {
   const { event } = delivery;
@@ -101,7 +130,10 @@ function withAcceptedType(delivery: Delivery, exchanges: readonly Exchange[]): D
   return accepted === undefined ? delivery : { ...delivery, event: accepted.delivery.name };
 }
 
-/** The delivery is a signal of the fixtures without any change, so its answer shows whether the receiver accepts its type. */
+/**
+ * The delivery is a signal of the fixtures without any change, so its answer shows whether the
+ * receiver accepts its type.
+ */
 function isPlain({ name, event }: Delivery): boolean {
   return name === event && event.startsWith("signals/");
 }
@@ -115,7 +147,11 @@ export function isMarkedDuplicate(answer: Answer): boolean {
   return propertyIn(answer, "duplicate") === true;
 }
 
-export async function sendTimes(times: number, name: string, { build, send }: CheckContext): Promise<Answer[]> {
+export async function sendTimes(
+  times: number,
+  name: string,
+  { build, send }: CheckContext,
+): Promise<Answer[]> {
   const built = build(name);
   const answers: Answer[] = [];
   for (let index = 0; index < times; index++) answers.push((await send(built, index)).answer);

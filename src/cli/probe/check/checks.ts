@@ -2,12 +2,20 @@ import { LIMITS } from "../../../service/contract/limits.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
 import type { Check } from "./check-context.js";
-import { checkAcceptedOnce, checkDuplicatesMarked, checkRestart, checkSimultaneous } from "./duplicates.js";
+import {
+  checkAcceptedOnce,
+  checkDuplicatesMarked,
+  checkRestart,
+  checkSimultaneous,
+} from "./duplicates.js";
 
 /** The document's tolerance, which every check of the age is about. */
 const AGE = LIMITS.signatureAgeSeconds;
 
-/** The rules that the service's document requires: "Signature and receiving rules", and the handshake. */
+/**
+ * The rules that the service's document requires: "Signature and receiving rules", and the
+ * handshake.
+ */
 const REQUIRED: readonly Omit<Check, "kind">[] = [
   {
     id: "events.signals",
@@ -55,7 +63,8 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
   },
   {
     id: "signature.raw-bytes",
-    title: "The signature is verified over the raw bytes, not over JSON that was parsed and written again.",
+    title:
+      "The signature is verified over the raw bytes, not over JSON that was parsed and written again.",
     dependsOn: ["signature.forged"],
     hint: "Read the raw body before any parser (express.raw, request.get_data(), the stream itself), and verify that.",
   },
@@ -115,12 +124,14 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
 const ADVISED: readonly Omit<Check, "kind">[] = [
   {
     id: "events.json-forms",
-    title: "A byte order mark in front of the JSON, and an escape of an unpaired surrogate, are acknowledged.",
+    title:
+      "A byte order mark in front of the JSON, and an escape of an unpaired surrogate, are acknowledged.",
     hint: "Skip a byte order mark when you parse, and store the bytes: some databases cannot store such text.",
   },
   {
     id: "signature.form",
-    title: "A header that does not have the documented form is refused, even if its digest is correct.",
+    title:
+      "A header that does not have the documented form is refused, even if its digest is correct.",
     hint: "Match the header as a whole, and refuse two headers: with a lenient parser the check can be bypassed.",
   },
   {

@@ -17,8 +17,17 @@ export function probeOf(exchange: Exchange, wanted: Wanted): Probe {
 }
 
 function describeDelivery(delivery: Delivery, sending: number): string {
-  const { event, body, bodyBase64, method = "POST", repeat = 1, afterSigning, padToBytes } = delivery;
-  const content = event ?? (bodyBase64 === undefined ? describeText(body ?? "") : "bytes that are not UTF-8");
+  const {
+    event,
+    body,
+    bodyBase64,
+    method = "POST",
+    repeat = 1,
+    afterSigning,
+    padToBytes,
+  } = delivery;
+  const content =
+    event ?? (bodyBase64 === undefined ? describeText(body ?? "") : "bytes that are not UTF-8");
   return [
     `${method} ${content}`,
     ...(padToBytes === undefined ? [] : [`padded to ${padToBytes} bytes`]),
@@ -39,7 +48,10 @@ function describeSignature({ header, headerTwice, secret, skewSeconds = 0 }: Del
   if (header === null) return "no signature";
   // Shown with its placeholders: `{t}` is the timestamp, `{v1}` is the correct digest.
   if (header !== undefined) return `the header ${shortened(header, 50)}`;
-  const age = skewSeconds === 0 ? "" : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "in the future"}`;
+  const age =
+    skewSeconds === 0
+      ? ""
+      : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "in the future"}`;
   const signed = `signed ${secret === "other" ? "with another secret" : "correctly"}${age}`;
   return headerTwice === true ? `${signed}, the header twice` : signed;
 }

@@ -1,12 +1,16 @@
 import type { Exchange } from "../../deliveries/send-cases.js";
 
-/** A `Date` header has whole seconds, so a smaller clock difference cannot be measured and counts as none. */
+/**
+ * A `Date` header has whole seconds, so a smaller clock difference cannot be measured and counts as
+ * none.
+ */
 const NOTICEABLE_MS = 500;
 
 /**
- * The least possible difference between the receiver's clock and this machine's clock, in milliseconds; negative if the
- * receiver's clock is behind. Each `Date` header has the receiver's time at a moment between the sending of a delivery and its
- * answer. The result is 0 when the clocks may agree according to these headers, and when no answer has one.
+ * The least possible difference between the receiver's clock and this machine's clock, in
+ * milliseconds; negative if the receiver's clock is behind. Each `Date` header has the receiver's
+ * time at a moment between the sending of a delivery and its answer. The result is 0 when the
+ * clocks may agree according to these headers, and when no answer has one.
  */
 export function receiverClockOffset(exchanges: readonly Exchange[]): number {
   let least = -Infinity;
@@ -17,7 +21,8 @@ export function receiverClockOffset(exchanges: readonly Exchange[]): number {
     least = Math.max(least, date - answeredAt);
     most = Math.min(most, date + 1000 - sentAt);
   }
-  // The headers contradict each other, so they show nothing: several machines answer, or a clock was changed during the run.
+  // The headers contradict each other, so they show nothing: several machines answer, or a clock
+  // was changed during the run.
   if (least > most || !Number.isFinite(least)) return 0;
   if (least > NOTICEABLE_MS) return least;
   return most < -NOTICEABLE_MS ? most : 0;

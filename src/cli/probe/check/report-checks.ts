@@ -33,11 +33,20 @@ export function summarise(results: readonly CheckResult[]) {
     for (const result of results) if (result.kind === kind) counts[result.outcome] += 1;
     return counts;
   };
-  const skipped = results.filter(({ kind, outcome }) => kind === "required" && outcome === "skipped");
-  return { required: countKind("required"), advised: countKind("advised"), skipped: skipped.map(({ id }) => id) };
+  const skipped = results.filter(
+    ({ kind, outcome }) => kind === "required" && outcome === "skipped",
+  );
+  return {
+    required: countKind("required"),
+    advised: countKind("advised"),
+    skipped: skipped.map(({ id }) => id),
+  };
 }
 
-/** Whether no required check failed and, with `strict`, no advised check failed and no required check was skipped. */
+/**
+ * Whether no required check failed and, with `strict`, no advised check failed and no required
+ * check was skipped.
+ */
 export function isGood({ required, advised, skipped }: Summary, strict: boolean): boolean {
   return required.failed === 0 && (!strict || (advised.failed === 0 && skipped.length === 0));
 }
@@ -50,7 +59,8 @@ export function reportAsText(terminal: Terminal, planned: number) {
   return {
     add(result: CheckResult): void {
       done += 1;
-      if (result.kind !== kind) terminal.print(`${kind === undefined ? "" : "\n"}${paint.bold(HEADINGS[result.kind])}`);
+      if (result.kind !== kind)
+        terminal.print(`${kind === undefined ? "" : "\n"}${paint.bold(HEADINGS[result.kind])}`);
       kind = result.kind;
       for (const line of linesOf(result, terminal)) terminal.print(line);
       terminal.progress(`${done} of ${planned} checks`);
@@ -69,7 +79,10 @@ export function reportAsText(terminal: Terminal, planned: number) {
   };
 }
 
-function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: CheckResult, { paint }: Terminal): string[] {
+function linesOf(
+  { id, kind, title, outcome, probes, note, reason, hint }: CheckResult,
+  { paint }: Terminal,
+): string[] {
   const verdict = {
     passed: paint.green("  ok"),
     failed: kind === "advised" ? paint.yellow("  advice") : paint.red("  FAILED"),
@@ -89,7 +102,10 @@ function linesOf({ id, kind, title, outcome, probes, note, reason, hint }: Check
     ...(others.length === 0 ? [] : [["and", `${others.length} more: ${someNames(others)}`]]),
     ...(outcome === "failed" ? [["fix", hint]] : []),
   ];
-  const rows = details.map(([name = "", text = ""]) => [paint.dim(`      ${name}`), printable(text)]);
+  const rows = details.map(([name = "", text = ""]) => [
+    paint.dim(`      ${name}`),
+    printable(text),
+  ]);
   const head = [[verdict, id, title]];
   return [...formatTable(head, [WIDTH_OF_VERDICT, WIDTH_OF_ID]), ...formatTable(rows)];
 }
@@ -102,7 +118,9 @@ export function reportAsJson(terminal: Terminal, strict: boolean): ReturnType<ty
     },
     finish({ summary, ok, times: acknowledgements, clockOffsetMs, stoppedBy }) {
       const state = stoppedBy === null ? { complete: true } : { complete: false, stoppedBy };
-      terminal.printJson({ summary: { ok, ...state, strict, ...summary, acknowledgements, clockOffsetMs } });
+      terminal.printJson({
+        summary: { ok, ...state, strict, ...summary, acknowledgements, clockOffsetMs },
+      });
     },
   };
 }

@@ -11,7 +11,10 @@ import type { CheckContext } from "./check-context.js";
 
 const TRY_MS = 2000;
 const POLL_MS = 100;
-/** Answers of a proxy whose receiver is down, and of a receiver that has not started yet: the restart is not complete. */
+/**
+ * Answers of a proxy whose receiver is down, and of a receiver that has not started yet: the
+ * restart is not complete.
+ */
 const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** @throws CliError when the command fails, or the receiver does not answer in time */
@@ -25,15 +28,17 @@ export async function restartReceiver(command: string, context: CheckContext): P
     const answer = await sendDelivery(url, unsigned, { timeoutMs: TRY_MS, signal, secrets: [] });
     if (answer.kind === "answer" && !NOT_READY.has(answer.status)) return;
     if (performance.now() > deadline) {
-      throw environmentError(`the receiver did not answer within ${restartTimeoutMs / 1000} s of --restart-command`);
+      throw environmentError(
+        `the receiver did not answer within ${restartTimeoutMs / 1000} s of --restart-command`,
+      );
     }
     await sleep(POLL_MS);
   }
 }
 
 /**
- * The errors go into a file. A receiver that the command starts keeps its output open, so with a pipe this process would wait
- * until that receiver ends.
+ * The errors go into a file. A receiver that the command starts keeps its output open, so with a
+ * pipe this process would wait until that receiver ends.
  *
  * @throws CliError when the command fails, or does not end in time
  */
@@ -61,14 +66,18 @@ async function runShellCommand(command: string, context: CheckContext): Promise<
 }
 
 /** @returns why the command failed; null if it succeeded */
-async function failureOf(child: ChildProcess, { restartTimeoutMs, signal }: CheckContext): Promise<string | null> {
+async function failureOf(
+  child: ChildProcess,
+  { restartTimeoutMs, signal }: CheckContext,
+): Promise<string | null> {
   const late = AbortSignal.timeout(restartTimeoutMs);
   try {
     const ending = once(child, "exit", { signal: AbortSignal.any([signal, late]) });
     const [code, killedBy] = (await ending) as [number | null, string | null];
     return code === 0 ? null : `ended with ${code ?? killedBy ?? "an error"}`;
   } catch (error) {
-    if (!signal.aborted && !late.aborted) return `could not be started (${(error as Error).message})`;
+    if (!signal.aborted && !late.aborted)
+      return `could not be started (${(error as Error).message})`;
     endGroup(child);
     return `did not end within ${restartTimeoutMs / 1000} s: it must leave the receiver running and end`;
   } finally {

@@ -6,7 +6,10 @@ import { sendDelivery } from "../../deliveries/send-delivery.js";
 import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check-context.js";
 import { probeOf } from "./describe-delivery.js";
 
-/** One after the other. @throws CliError when the receiver cannot be reached, or a command that the user gave fails */
+/**
+ * One after the other. @throws CliError when the receiver cannot be reached, or a command that the
+ * user gave fails
+ */
 export async function runChecks(
   checks: readonly Check[],
   context: CheckContext,
@@ -40,16 +43,24 @@ function judge(
 function runCases({ id, events = [] }: Check) {
   return async (context: CheckContext): Promise<Observation> => {
     const probes: Probe[] = [];
-    const cases = context.fixtures.deliveries.filter(({ name, check }) => check === id || events.includes(name));
-    const all = cases.map(({ name, expect }) => ({ built: context.build(name), wanted: wantedOf(expect) }));
-    await sendCases(all, context.concurrency, context.send, (result) => probes.push(probeOf(result, result.wanted)));
+    const cases = context.fixtures.deliveries.filter(
+      ({ name, check }) => check === id || events.includes(name),
+    );
+    const all = cases.map(({ name, expect }) => ({
+      built: context.build(name),
+      wanted: wantedOf(expect),
+    }));
+    await sendCases(all, context.concurrency, context.send, (result) =>
+      probes.push(probeOf(result, result.wanted)),
+    );
     return { probes };
   };
 }
 
 /**
- * What any receiver must answer to a case. The error code and the body in a case are those of signalbox's own receiver, so they are
- * not compared. The service's document requires only a 2xx, a refusal or the challenge.
+ * What any receiver must answer to a case. The error code and the body in a case are those of
+ * signalbox's own receiver, so they are not compared. The service's document requires only a 2xx, a
+ * refusal or the challenge.
  */
 function wantedOf({ status, body }: Expectation): Wanted {
   if (status === 401) return "refused";
@@ -57,13 +68,17 @@ function wantedOf({ status, body }: Expectation): Wanted {
   return isJsonObject(body) && "challenge" in body ? "challenge" : "accepted";
 }
 
-/** Authentic deliveries of different types. A receiver does not store the first. If it accepts that one, the others are not sent. */
+/**
+ * Authentic deliveries of different types. A receiver does not store the first. If it accepts that
+ * one, the others are not sent.
+ */
 const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
 
 /**
- * Why this receiver is not checked: it answers every authentic delivery with a status other than 2xx. Usually the receiver has
- * another secret, or a parser reads the body first. Such a receiver would pass each check that expects a refusal, and the hints
- * of all other checks would mislead. `null` for any other receiver.
+ * Why this receiver is not checked: it answers every authentic delivery with a status other than
+ * 2xx. Usually the receiver has another secret, or a parser reads the body first. Such a receiver
+ * would pass each check that expects a refusal, and the hints of all other checks would mislead.
+ * `null` for any other receiver.
  */
 export async function reasonNotToCheck({
   url,
@@ -74,7 +89,11 @@ export async function reasonNotToCheck({
 }: CheckContext): Promise<string | null> {
   let last = "";
   for (const name of AUTHENTIC) {
-    const answer = await sendDelivery(url, build(name).build(0), { timeoutMs, signal, secrets: [secret] });
+    const answer = await sendDelivery(url, build(name).build(0), {
+      timeoutMs,
+      signal,
+      secrets: [secret],
+    });
     if (answer.kind !== "answer" || isSuccess(answer)) return null;
     last = describeAnswer(answer, false);
   }

@@ -31,7 +31,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     .addOption(SCHEMA)
     .addOption(ENDPOINT)
     .addOption(JUDGED_SINCE)
-    .option("--test-event", "also send a webhook.test event, which is stored; with --sender its sample")
+    .option(
+      "--test-event",
+      "also send a webhook.test event, which is stored; with --sender its sample",
+    )
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
   withExamples(command, [
@@ -42,7 +45,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       "signalbox doctor --sender stripe --url http://localhost:3000/webhooks/stripe",
       "Examine a receiver of another sender",
     ],
-    ["signalbox doctor --url https://example.com/webhooks/signals", "Examine the proxies in front of a receiver too"],
+    [
+      "signalbox doctor --url https://example.com/webhooks/signals",
+      "Examine the proxies in front of a receiver too",
+    ],
   ]);
   runs(command, context, async (options, { cli }) => {
     const { url, db, schema, endpoint, since, timeout, testEvent = false, json = false } = options;
@@ -51,7 +57,8 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     }
     if (url === undefined && testEvent) throw usageError("--test-event needs --url");
     if (db !== undefined) assertPlace({ db, schema });
-    else if (endpoint !== undefined || since !== undefined) throw usageError("--endpoint and --since need --db");
+    else if (endpoint !== undefined || since !== undefined)
+      throw usageError("--endpoint and --since need --db");
     const report = reportOutcomes(cli.terminal, json);
     const secrets = url === undefined ? [] : readSecrets(options, cli);
     const input = {
@@ -80,8 +87,10 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 /** The exit code is 3 if the only problem is that the receiver cannot be reached. */
 function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const areUnreachable = outcomes.flatMap((outcome) => {
-    const found = "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
-    const reaches = outcome.examination.name === "host" || outcome.examination.name === "connection";
+    const found =
+      "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
+    const reaches =
+      outcome.examination.name === "host" || outcome.examination.name === "connection";
     return found.map(({ blocks = false }) => blocks && reaches);
   });
   if (areUnreachable.length === 0) return EXIT.ok;

@@ -45,7 +45,10 @@ export interface Facts {
 export interface Examination {
   name: string;
   group: string;
-  /** Names of examinations. If one of them was skipped or found a blocker, this examination is skipped. */
+  /**
+   * Names of examinations. If one of them was skipped or found a blocker, this examination is
+   * skipped.
+   */
   needs: readonly string[];
   /** @returns why this examination is skipped; null to run it */
   unless?: (subject: Subject) => string | null;
@@ -54,15 +57,18 @@ export interface Examination {
 
 export interface Probe {
   body: Buffer;
-  /** The signing key: text or, to try a decoded secret, bytes. @default the key that was found, or the first secret */
+  /**
+   * The signing key: text or, to try a decoded secret, bytes. @default the key that was found, or
+   * the first secret
+   */
   key?: string | Buffer;
   /** The bytes to sign. @default the body */
   signed?: Buffer;
   /** The difference between the signature's timestamp and now; negative for the past. @default 0 */
   skewSeconds?: number;
   /**
-   * Whether the receiver is allowed to store the probe. If this is not set, a probe that the receiver could store is signed with
-   * a very old timestamp, so that the receiver must refuse it.
+   * Whether the receiver is allowed to store the probe. If this is not set, a probe that the
+   * receiver could store is signed with a very old timestamp, so that the receiver must refuse it.
    */
   mayBeStored?: true;
 }

@@ -29,9 +29,27 @@ const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
 
 export const EXAMINATIONS: readonly Examination[] = [
   { name: "inbox-file", group: INBOX, needs: [], unless: noFile, run: examineInboxFile },
-  { name: "inbox-owner", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxOwner },
-  { name: "inbox-content", group: INBOX, needs: ["inbox-file"], unless: noFile, run: examineInboxContent },
-  { name: "inbox-state", group: INBOX, needs: ["inbox-content"], unless: noFile, run: examineInboxState },
+  {
+    name: "inbox-owner",
+    group: INBOX,
+    needs: ["inbox-file"],
+    unless: noFile,
+    run: examineInboxOwner,
+  },
+  {
+    name: "inbox-content",
+    group: INBOX,
+    needs: ["inbox-file"],
+    unless: noFile,
+    run: examineInboxContent,
+  },
+  {
+    name: "inbox-state",
+    group: INBOX,
+    needs: ["inbox-content"],
+    unless: noFile,
+    run: examineInboxState,
+  },
   { name: "inbox-database", group: DATABASE, needs: [], run: examineDatabase },
   { name: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },
   { name: "url", group: ADDRESS, needs: [], run: examineUrl },
@@ -44,21 +62,38 @@ export const EXAMINATIONS: readonly Examination[] = [
   { name: "staleness", group: SIGNATURE, needs: ["clock", "secret"], run: examineStaleness },
   { name: "body", group: BODY, needs: ["secret"], run: examineBody },
   { name: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
-  { name: "test-event", group: BODY, needs: ["clock", "body"], unless: noTestEvent, run: examineTestEvent },
+  {
+    name: "test-event",
+    group: BODY,
+    needs: ["clock", "body"],
+    unless: noTestEvent,
+    run: examineTestEvent,
+  },
 ];
 
 /** For the receiver of another sender. Its clock is compared by the answer's Date header alone. */
 const SENDER_EXAMINATIONS: readonly Examination[] = [
-  ...EXAMINATIONS.filter(({ group, name }) => group === INBOX || group === DATABASE || name === "host"),
+  ...EXAMINATIONS.filter(
+    ({ group, name }) => group === INBOX || group === DATABASE || name === "host",
+  ),
   { name: "connection", group: CONNECTION, needs: ["host"], run: examineSenderConnection },
   { name: "answer", group: CONNECTION, needs: ["connection"], run: examineSenderAnswer },
   { name: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
   { name: "secret", group: SIGNATURE, needs: ["answer"], run: examineSenderSecret },
-  { name: "test-event", group: BODY, needs: ["secret"], unless: noTestEvent, run: examineSenderEvent },
+  {
+    name: "test-event",
+    group: BODY,
+    needs: ["secret"],
+    unless: noTestEvent,
+    run: examineSenderEvent,
+  },
 ];
 
 const LOCAL_GROUPS: ReadonlySet<string> = new Set([INBOX, DATABASE]);
-/** Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local groups are examined. */
+/**
+ * Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local
+ * groups are examined.
+ */
 const NO_URL = new URL("http://localhost");
 
 export type Outcome =
@@ -73,8 +108,16 @@ export async function runExaminations(
 ): Promise<Outcome[]> {
   const facts: Facts = {};
   const target = { ...input, url: input.url ?? NO_URL };
-  const subject = { ...target, surroundings, send: createProbes(target, surroundings, facts), facts };
-  /** Examinations that others must not build on, and why: the id of a blocker, or the name of an examination that was not run. */
+  const subject = {
+    ...target,
+    surroundings,
+    send: createProbes(target, surroundings, facts),
+    facts,
+  };
+  /**
+   * Examinations that others must not build on, and why: the id of a blocker, or the name of an
+   * examination that was not run.
+   */
   const blocked = new Map<string, string>();
   const outcomes: Outcome[] = [];
   const otherInbox = isDatabase(input.db ?? "") ? INBOX : DATABASE;

@@ -1,5 +1,9 @@
 import { LONGEST_ENDPOINT_URL } from "../../../service/contract/webhook-registration.js";
-import { addressKind, isLoopbackHost, type AddressKind } from "../../../base/addresses/address-kind.js";
+import {
+  addressKind,
+  isLoopbackHost,
+  type AddressKind,
+} from "../../../base/addresses/address-kind.js";
 import { errorCode } from "../../console/exit.js";
 import { blocker, ok, problem, warning, type Finding, type Subject } from "./examination.js";
 
@@ -10,7 +14,8 @@ export function examineUrl({ url }: Subject): Finding[] {
 
 function* urlFaults(url: URL): Generator<Finding> {
   if (url.protocol !== "https:") {
-    const fix = "Register an https address: put a proxy with a certificate in front of the receiver.";
+    const fix =
+      "Register an https address: put a proxy with a certificate in front of the receiver.";
     const found = "the URL is http, and the service registers only https";
     yield (isLoopbackHost(url.hostname) ? warning : problem)("url_not_https", found, fix);
   }
@@ -20,10 +25,18 @@ function* urlFaults(url: URL): Generator<Finding> {
   }
   if (url.username !== "" || url.password !== "") {
     const fix = "Leave them out: deliveries are signed and need no password.";
-    yield warning("url_has_credentials", "the URL has a user name or a password, which the sender might not send", fix);
+    yield warning(
+      "url_has_credentials",
+      "the URL has a user name or a password, which the sender might not send",
+      fix,
+    );
   }
   if (url.hash !== "") {
-    yield warning("url_has_fragment", "the part of the URL after # is never sent", "Leave that part out.");
+    yield warning(
+      "url_has_fragment",
+      "the part of the URL after # is never sent",
+      "Leave that part out.",
+    );
   }
 }
 
@@ -40,11 +53,19 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
       "Check the spelling of the name, and its A and AAAA records (`dig`). A new record becomes visible only after some time.";
     return [blocker("name_not_found", `${host} has no address (${errorCode(error)})`, fix)];
   }
-  const kinds = new Map<AddressKind, string>(addresses.map((address) => [addressKind(address), address]));
+  const kinds = new Map<AddressKind, string>(
+    addresses.map((address) => [addressKind(address), address]),
+  );
   const internal = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
   if (internal.length > 0) {
     const list = internal.map(([kind, address]) => `${address} (${kind})`).join(", ");
-    return [problem("address_private", `${host} has an address that the sender cannot reach: ${list}`, FIX_PRIVATE)];
+    return [
+      problem(
+        "address_private",
+        `${host} has an address that the sender cannot reach: ${list}`,
+        FIX_PRIVATE,
+      ),
+    ];
   }
   if (kinds.has("loopback")) {
     const found = `${host} is this machine: enough for a trial, but the sender cannot reach this machine`;

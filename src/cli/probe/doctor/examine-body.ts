@@ -1,7 +1,15 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
 import { bodyVariants } from "../../deliveries/body-variants.js";
 import { explainCode } from "../../deliveries/explain-answer.js";
-import { blocker, ok, problem, warning, type Finding, type Reply, type Subject } from "./examination.js";
+import {
+  blocker,
+  ok,
+  problem,
+  warning,
+  type Finding,
+  type Reply,
+  type Subject,
+} from "./examination.js";
 import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
 export async function examineBody(subject: Subject): Promise<Finding[]> {
@@ -22,11 +30,15 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
     changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
   }
   if (changes.size > 0) {
-    const each = [...changes].map(([arrival, names]) => `these bodies arrive ${arrival}: ${names.join(", ")}`);
+    const each = [...changes].map(
+      ([arrival, names]) => `these bodies arrive ${arrival}: ${names.join(", ")}`,
+    );
     const fix =
       "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it. " +
       "The receiver needs the bytes as they were sent.";
-    others.unshift(blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix));
+    others.unshift(
+      blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix),
+    );
   }
   return others.length > 0
     ? others
@@ -34,10 +46,11 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
 }
 
 /**
- * Verification events, which no receiver stores, in many spellings of JSON. The spellings that are changed in transit show which
- * kind of program changes bodies.
+ * Verification events, which no receiver stores, in many spellings of JSON. The spellings that are
+ * changed in transit show which kind of program changes bodies.
  *
- * @param isSignalbox adds a body with a byte order mark. It is not strict JSON, so other receivers are allowed to refuse it.
+ * @param isSignalbox adds a body with a byte order mark. It is not strict JSON, so other receivers
+ * are allowed to refuse it.
  */
 function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: string])[] {
   const plain = JSON.stringify(verificationEvent());
@@ -45,7 +58,10 @@ function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: str
   const indented = JSON.stringify(verificationEvent(), null, 2);
   return [
     ["plain JSON", plain],
-    ["JSON with keys in the service's order", JSON.stringify({ id, version, type, created_at, data })],
+    [
+      "JSON with keys in the service's order",
+      JSON.stringify({ id, version, type, created_at, data }),
+    ],
     ["indented JSON", indented],
     ["JSON with escaped text", withLiteral(String.raw`"\u00e9\u0041\/"`)],
     ["non-ASCII text", withLiteral('"é 测试 🚂"')],
@@ -59,10 +75,16 @@ function bodySpellings(isSignalbox: boolean): (readonly [name: string, text: str
 }
 
 function withLiteral(literal: string): string {
-  return JSON.stringify(verificationEvent({ probe: 0 })).replace('"probe":0', () => `"probe":${literal}`);
+  return JSON.stringify(verificationEvent({ probe: 0 })).replace(
+    '"probe":0',
+    () => `"probe":${literal}`,
+  );
 }
 
-/** How a changed body arrived. It is sent with a signature of each variant; the accepted one is of the bytes that arrived. */
+/**
+ * How a changed body arrived. It is sent with a signature of each variant; the accepted one is of
+ * the bytes that arrived.
+ */
 async function arrivalOf({ send }: Subject, body: Buffer): Promise<string> {
   for (const { body: signed, name } of bodyVariants(body)) {
     const reply = await send({ body, signed });
@@ -75,19 +97,31 @@ const LARGE_KIB = 200;
 
 export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
-  if (verdictOf(reply) === "matched") return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
+  if (verdictOf(reply) === "matched")
+    return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
   const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
   // The examination `body` has shown that small bodies arrive unchanged, so the size is the cause.
   if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
     const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
-    return [problem("body_cut", `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`, fix)];
+    return [
+      problem(
+        "body_cut",
+        `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`,
+        fix,
+      ),
+    ];
   }
   const fix =
     'Raise the limit of the parser or proxy that refuses the body (express.json({ limit: "256kb" }), client_max_body_size).';
-  return [warning("large_body_refused", `a body of ${LARGE_KIB} KiB is not accepted: ${answered}`, fix)];
+  return [
+    warning("large_body_refused", `a body of ${LARGE_KIB} KiB is not accepted: ${answered}`, fix),
+  ];
 }
 
-/** Sends the only probe that a receiver stores. The answer shows whether the store can write an event. */
+/**
+ * Sends the only probe that a receiver stores. The answer shows whether the store can write an
+ * event.
+ */
 export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
   const data = { message: "A test event of signalbox doctor." };
   const event = { ...verificationEvent(), type: "webhook.test", data };

@@ -24,7 +24,10 @@ interface Owners {
   hasDeadLeases: boolean;
 }
 
-/** The look for leases is ordered, so that PostgreSQL begins at `low_seq` in an index and does not read the whole table. */
+/**
+ * The look for leases is ordered, so that PostgreSQL begins at `low_seq` in an index and does not
+ * read the whole table.
+ */
 const OWNERS = (name: string): string => `
   SELECT endpoint, count(*) FILTER (WHERE NOT is_dead)::int AS alive,
     bool_or(is_dead AND (
@@ -64,10 +67,19 @@ function* checkServer(facts: DatabaseFacts, schema: string): Iterable<Finding> {
   }
   if (facts.fsync === "off") {
     const fix = "Set fsync = on. Then stop the receivers, and restart PostgreSQL.";
-    yield problem("database_not_durable", "fsync is off: a crash of the machine loses acknowledged events", fix);
+    yield problem(
+      "database_not_durable",
+      "fsync is off: a crash of the machine loses acknowledged events",
+      fix,
+    );
   } else if (facts.full_page_writes === "off") {
-    const fix = "Set full_page_writes = on, unless the file system writes whole pages, as ZFS does.";
-    yield warning("database_not_durable", "full_page_writes is off: a crash of the machine can damage the inbox", fix);
+    const fix =
+      "Set full_page_writes = on, unless the file system writes whole pages, as ZFS does.";
+    yield warning(
+      "database_not_durable",
+      "full_page_writes is off: a crash of the machine can damage the inbox",
+      fix,
+    );
   }
 }
 
@@ -83,7 +95,11 @@ function* checkOwners(owners: readonly Owners[]): Iterable<Finding> {
     if (alive > 0) yield ok("inbox_owner", `${alive} open with the endpoint ${endpoint}`);
     else {
       const fix = `Start a receiver with this endpoint. It takes over the events after ${DEAD_AFTER_MS / 1000} seconds.`;
-      yield warning("owner_dead", `a receiver of endpoint ${endpoint} died, and none runs: its events wait`, fix);
+      yield warning(
+        "owner_dead",
+        `a receiver of endpoint ${endpoint} died, and none runs: its events wait`,
+        fix,
+      );
     }
   }
 }

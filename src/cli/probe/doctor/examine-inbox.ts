@@ -8,7 +8,15 @@ import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
 import { isBusy } from "../../../kit/stores/sqlite/store-error.js";
 import { errorCode } from "../../console/exit.js";
 import { shellQuote } from "../../console/shell-quote.js";
-import { blocker, ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
+import {
+  blocker,
+  ok,
+  problem,
+  refusedWith,
+  warning,
+  type Finding,
+  type Subject,
+} from "./examination.js";
 
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
   try {
@@ -22,7 +30,8 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
     if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
     if (!beginsAsSqlite(db)) return [notOurs(`${db} is not an SQLite file`)];
   } catch (error) {
-    const fix = "Run this command as the receiver's user. If you did, give that user the right to read the file.";
+    const fix =
+      "Run this command as the receiver's user. If you did, give that user the right to read the file.";
     return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
   }
   const path = realpathSync(db);
@@ -31,7 +40,9 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
     const fix =
       "Run this command as the receiver's user. If you did, give that user the right to write to the file and its folder, where " +
       "SQLite creates -wal, -shm and -owner, and mount the disk read-write.";
-    return [blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix)];
+    return [
+      blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix),
+    ];
   }
   return [driverFault(surroundings) ?? ok("inbox_file", path)];
 }
@@ -52,7 +63,9 @@ function notOurs(found: string): Finding {
   return blocker("inbox_not_ours", found, "Pass the path that the receiver uses.");
 }
 
-/** The driver of SQLite is optional, so a receiver that uses PostgreSQL may be installed without it. */
+/**
+ * The driver of SQLite is optional, so a receiver that uses PostgreSQL may be installed without it.
+ */
 function driverFault({ tryDriver }: Subject["surroundings"]): Finding | null {
   try {
     tryDriver();
@@ -64,25 +77,36 @@ function driverFault({ tryDriver }: Subject["surroundings"]): Finding | null {
   }
 }
 
-/** Finds out whether a process has the inbox open. Such a process holds a lock on the file `<inbox>-owner`. */
+/**
+ * Finds out whether a process has the inbox open. Such a process holds a lock on the file
+ * `<inbox>-owner`.
+ */
 export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   const path = realpathSync(db);
   try {
     if (isOwned(path)) return [ok("inbox_owner", "a process has the inbox open")];
   } catch (error) {
     const fix = "Run this command as the receiver's user, and find out what that file is.";
-    return [warning("inbox_not_checked", `${path}-owner could not be opened (${errorCode(error)})`, fix)];
+    return [
+      warning("inbox_not_checked", `${path}-owner could not be opened (${errorCode(error)})`, fix),
+    ];
   }
   const fix =
     "Start the receiver. If it runs, it uses another file: compare --db with the path in its sqliteStore(…), which is relative to its working folder.";
   return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
-/** A larger file is not checked: the check reads about 150 MB per second, and the write-ahead log grows until it ends. */
+/**
+ * A larger file is not checked: the check reads about 150 MB per second, and the write-ahead log
+ * grows until it ends.
+ */
 const MOST_CHECKED_BYTES = 256 * 1024 * 1024;
 const BUSY_MS = 2000;
 
-/** Opens the file read-only, because only the receiver should recover the write-ahead log after a crash. */
+/**
+ * Opens the file read-only, because only the receiver should recover the write-ahead log after a
+ * crash.
+ */
 export function examineInboxContent({ db: givenPath = "", facts }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
@@ -95,7 +119,8 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
       facts.isInboxBusy = true;
-      const fix = "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
+      const fix =
+        "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
       return [warning("inbox_not_checked", `${path} is busy`, fix)];
     }
     const code = errorCode(error);
@@ -119,7 +144,9 @@ function soundnessOf(db: Database.Database, path: string): Finding {
     );
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;
-  return found === "ok" ? ok("inbox_sound", "SQLite's quick_check finds no damage") : damaged(path, found);
+  return found === "ok"
+    ? ok("inbox_sound", "SQLite's quick_check finds no damage")
+    : damaged(path, found);
 }
 
 function damaged(path: string, found: string): Finding {

@@ -29,7 +29,8 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
       else addText(outcome);
     },
     summarise(): void {
-      if (asJson) return terminal.printJson({ summary: { ok: problems.length === 0, problems, warnings } });
+      if (asJson)
+        return terminal.printJson({ summary: { ok: problems.length === 0, problems, warnings } });
       const { green, red, yellow } = terminal.paint;
       const colour = problems.length > 0 ? red : warnings.length > 0 ? yellow : green;
       const counts = [
@@ -43,7 +44,9 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
 
 function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
   if ("skipped" in outcome) {
-    return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.name}: ${outcome.skipped}`)];
+    return [
+      paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.name}: ${outcome.skipped}`),
+    ];
   }
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
   return outcome.findings.flatMap(({ level, id, found, fix, commands = [] }) => {

@@ -41,13 +41,18 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     }
     const ok = failed.length === 0;
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-    if (json) terminal.printJson({ summary: { ok, failed, seconds, ...(keep && { path: receiver.path }) } });
+    if (json)
+      terminal.printJson({
+        summary: { ok, failed, seconds, ...(keep && { path: receiver.path }) },
+      });
     else {
       if (keep) terminal.print(`\nThe inbox is ${receiver.path}`);
       terminal.print(
         `\n${ok ? green(`The demo passed in ${seconds} s.`) : red(`The demo FAILED: ${someNames(failed)}`)}`,
       );
-      terminal.note("Next:\n  $ npx signalbox init ../my-receiver\n  $ cd ../my-receiver\n  $ npm run dev");
+      terminal.note(
+        "Next:\n  $ npx signalbox init ../my-receiver\n  $ cd ../my-receiver\n  $ npm run dev",
+      );
     }
     return ok ? EXIT.ok : EXIT.failed;
   });

@@ -16,7 +16,9 @@ const PATH = "/webhooks/signals";
 
 export type DemoReceiver = Awaited<ReturnType<typeof startDemoReceiver>>;
 
-/** Starts a receiver in an Express app. It has no secret until one is written to its secret file. */
+/**
+ * Starts a receiver in an Express app. It has no secret until one is written to its secret file.
+ */
 export async function startDemoReceiver() {
   const { default: express } = await import("express").catch(() => {
     throw environmentError("the demo needs Express: run `npm install express`");
@@ -59,8 +61,12 @@ export async function startDemoReceiver() {
     secrets,
     keys: keys as readonly string[],
     signals: signals as readonly Signal[],
-    /** Waits until this number of events was handed off and all are settled. After 10 s it resolves nevertheless. */
-    settle: (handedOff: number, signal: AbortSignal) => whenSettled(receiver, () => keys.length >= handedOff, signal),
+    /**
+     * Waits until this number of events was handed off and all are settled. After 10 s it resolves
+     * nevertheless.
+     */
+    settle: (handedOff: number, signal: AbortSignal) =>
+      whenSettled(receiver, () => keys.length >= handedOff, signal),
     async close(): Promise<void> {
       server.closeAllConnections();
       if (server.listening) await new Promise((resolve) => server.close(resolve));
@@ -69,7 +75,11 @@ export async function startDemoReceiver() {
   };
 }
 
-async function whenSettled(receiver: Receiver, isComplete: () => boolean, signal: AbortSignal): Promise<void> {
+async function whenSettled(
+  receiver: Receiver,
+  isComplete: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const deadline = performance.now() + SETTLE_MS;
   while (performance.now() < deadline && !signal.aborted) {
     if (isComplete()) {

@@ -3,7 +3,11 @@ import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import type { Cli } from "../../console/cli.js";
 import { describeWanted } from "../../deliveries/answer.js";
 import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
-import { failedNames, replayDeliveries, type ReplayOptions } from "../../deliveries/replay-deliveries.js";
+import {
+  failedNames,
+  replayDeliveries,
+  type ReplayOptions,
+} from "../../deliveries/replay-deliveries.js";
 import type { CaseResult } from "../../deliveries/send-cases.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 import { reportHandOffs, type Report } from "./report-steps.js";
@@ -44,9 +48,16 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** @param kept how many events were added to the quarantine */
-function reportKind([step, wanted, what]: Kind, results: readonly CaseResult[], kept: number, report: Report): void {
+function reportKind(
+  [step, wanted, what]: Kind,
+  results: readonly CaseResult[],
+  kept: number,
+  report: Report,
+): void {
   const ofKind = results.filter((result) => wanted.test(wantedOf(result)));
-  const statuses = new Set(ofKind.map(({ answer }) => (answer.kind === "answer" ? answer.status : "no answer")));
+  const statuses = new Set(
+    ofKind.map(({ answer }) => (answer.kind === "answer" ? answer.status : "no answer")),
+  );
   const isKept = step !== "unusable" || kept === ofKind.length;
   const isOk = ofKind.length > 0 && ofKind.every(({ ok }) => ok) && isKept;
   report(step, isOk, `${ofKind.length} ${what}: ${[...statuses].join(", ")}`);
@@ -55,5 +66,7 @@ function reportKind([step, wanted, what]: Kind, results: readonly CaseResult[], 
 /** An event of an unknown type is answered like a known one, but it is quarantined. */
 function wantedOf({ expected, sent }: CaseResult): string {
   const wanted = describeWanted("exact", expected);
-  return wanted === "200 received" && parseEvent(sent).kind === "unknown" ? "200 quarantined" : wanted;
+  return wanted === "200 received" && parseEvent(sent).kind === "unknown"
+    ? "200 quarantined"
+    : wanted;
 }

@@ -3,7 +3,11 @@ import type { Terminal } from "../../console/terminal.js";
 
 export type Report = (step: string, ok: boolean, text: string) => void;
 
-export function reportSteps({ paint, print, printJson }: Terminal, json: boolean, failed: string[]): Report {
+export function reportSteps(
+  { paint, print, printJson }: Terminal,
+  json: boolean,
+  failed: string[],
+): Report {
   return (step, ok, text) => {
     if (!ok) failed.push(step);
     if (json) return printJson({ step, text, ok });
@@ -15,5 +19,9 @@ export function reportSteps({ paint, print, printJson }: Terminal, json: boolean
 /** @param keys the delivery key of each hand-off */
 export function reportHandOffs(keys: readonly string[], events: number, report: Report): void {
   const isOnce = keys.length === events && new Set(keys).size === events;
-  report("callback", isOnce, `${keys.length} hand-offs of ${events} events${isOnce ? ", each once" : ""}`);
+  report(
+    "callback",
+    isOnce,
+    `${keys.length} hand-offs of ${events} events${isOnce ? ", each once" : ""}`,
+  );
 }

@@ -10,13 +10,17 @@ import { reportHandOffs, type Report } from "./report-steps.js";
 const FOLLOWED = 25;
 
 /** Registers and verifies the receiver, and lets a month pass. @returns a secret of the receiver */
-export async function runScenario(receiver: DemoReceiver, report: Report, signal: AbortSignal): Promise<string> {
+export async function runScenario(
+  receiver: DemoReceiver,
+  report: Report,
+  signal: AbortSignal,
+): Promise<string> {
   const key = "sbk_the_key_of_this_demo";
   const emulator = createEmulator({
     port: 0,
     accounts: [{ name: "Demo", tier: "pro", key }],
-    // The service's clock advances by a month within seconds, but the receiver uses this machine's clock and would refuse
-    // signatures with timestamps of the service's clock.
+    // The service's clock advances by a month within seconds, but the receiver uses this machine's
+    // clock and would refuse signatures with timestamps of the service's clock.
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine" },
   });
   try {
@@ -26,12 +30,29 @@ export async function runScenario(receiver: DemoReceiver, report: Report, signal
 
     const client = createClient({ baseUrl: emulator.baseUrl, apiKey: key });
     const [account] = (await control.listAccounts()).items;
-    const { items, eligible_population: eligible } = await client.rankings({ sort: "traffic", limit: FOLLOWED });
-    await control.follow({ account_id: account?.account_id ?? 0, slugs: items.map(({ slug }) => slug) });
-    report("follow", items.length === FOLLOWED, `the ${items.length} largest of ${eligible} products`);
+    const { items, eligible_population: eligible } = await client.rankings({
+      sort: "traffic",
+      limit: FOLLOWED,
+    });
+    await control.follow({
+      account_id: account?.account_id ?? 0,
+      slugs: items.map(({ slug }) => slug),
+    });
+    report(
+      "follow",
+      items.length === FOLLOWED,
+      `the ${items.length} largest of ${eligible} products`,
+    );
 
-    const made = await registerAllTypes(client, { url: receiver.url.href, secretFile: receiver.secrets });
-    report("register", true, `${SIGNAL_TYPES.length} signal types, in ${made.length} registrations`);
+    const made = await registerAllTypes(client, {
+      url: receiver.url.href,
+      secretFile: receiver.secrets,
+    });
+    report(
+      "register",
+      true,
+      `${SIGNAL_TYPES.length} signal types, in ${made.length} registrations`,
+    );
 
     await control.settle();
     const { items: registrations } = await control.listRegistrations();

@@ -15,7 +15,8 @@ const TIMEOUT_MS = 3000;
 const FIX_PAUSE_MS = 3000;
 
 /**
- * Waits for the receiver, registers it for all signal types, waits until it is verified, and publishes a first signal.
+ * Waits for the receiver, registers it for all signal types, waits until it is verified, and
+ * publishes a first signal.
  *
  * @throws CliError when the secret file cannot be written
  */
@@ -23,7 +24,10 @@ export async function connectReceiver(session: Session, env: NodeJS.ProcessEnv):
   await waitForReceiver(session);
   const { options, emulator, apiKey, secrets } = session;
   const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
-  const registrations = await registerAllTypes(client, { url: options.url.href, secretFile: options.secretFile });
+  const registrations = await registerAllTypes(client, {
+    url: options.url.href,
+    secretFile: options.secretFile,
+  });
   secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
   // The verifications of the service come first, so that the receiver need not answer further ones.
   await emulator.control.settle();
@@ -32,7 +36,11 @@ export async function connectReceiver(session: Session, env: NodeJS.ProcessEnv):
   await emulator.control.publishSignal({ signal_type: "price_increased", slug });
 }
 
-async function waitForReceiver({ options: { url, command }, screen, stop }: Session): Promise<void> {
+async function waitForReceiver({
+  options: { url, command },
+  screen,
+  stop,
+}: Session): Promise<void> {
   for (let tries = 0; !(await isListening(url)); tries++) {
     const advice = command.length === 0 ? ": start your receiver, for example npm start" : "";
     if (tries === 0) screen.say(`waiting for ${url.href}${advice}`);
@@ -49,7 +57,11 @@ async function waitForReceiver({ options: { url, command }, screen, stop }: Sess
 export async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
   const usualPort = protocol === "https:" ? 443 : 80;
   const host = hostname.replaceAll(/[[\]]/g, "");
-  const socket = connect({ host, port: port === "" ? usualPort : Number(port), timeout: TIMEOUT_MS });
+  const socket = connect({
+    host,
+    port: port === "" ? usualPort : Number(port),
+    timeout: TIMEOUT_MS,
+  });
   socket.once("timeout", () => socket.destroy(new Error("timeout")));
   const isOpen = await once(socket, "connect").then(
     () => true,
@@ -59,7 +71,10 @@ export async function isListening({ hostname, port, protocol }: URL): Promise<bo
   return isOpen;
 }
 
-/** Repeats the verification until it succeeds. Prints the obstacle, but only when it is another one than before. */
+/**
+ * Repeats the verification until it succeeds. Prints the obstacle, but only when it is another one
+ * than before.
+ */
 async function waitUntilVerified(
   registrations: readonly NewRegistration[],
   { emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,
@@ -69,7 +84,11 @@ async function waitUntilVerified(
   const quiet = { env, signal: stop.signal, note: () => undefined };
   let told: string | null = null;
   for (;;) {
-    const outcome = await waitUntilActive(registrations, { url: url.href, baseUrl, secretFile, timeout: 5 }, quiet);
+    const outcome = await waitUntilActive(
+      registrations,
+      { url: url.href, baseUrl, secretFile, timeout: 5 },
+      quiet,
+    );
     if (typeof outcome === "string") return;
     if (outcome.found !== told) screen.say(`not verified: ${outcome.found}. ${outcome.fix}`);
     told = outcome.found;

@@ -20,16 +20,40 @@ export function addDevCommand(program: Command, context: CommandContext): void {
       "the receiver's address (default: http://localhost:3000/webhooks/signals, or with the PORT that is set or in .env)",
       httpUrl,
     )
-    .option("--secret-file <file>", "the file that the receiver reads its secrets from", notEmpty, "signals.secret")
-    .option("--db <inbox>", "the receiver's inbox, a file or postgres://…, for the dashboard", notEmpty, DEFAULT_INBOX)
+    .option(
+      "--secret-file <file>",
+      "the file that the receiver reads its secrets from",
+      notEmpty,
+      "signals.secret",
+    )
+    .option(
+      "--db <inbox>",
+      "the receiver's inbox, a file or postgres://…, for the dashboard",
+      notEmpty,
+      DEFAULT_INBOX,
+    )
     .addOption(SCHEMA)
-    .option("--port <n>", `the port of the service (default: ${DEFAULT_PORT}, or a free one)`, wholeNumber(0, 65_535))
-    .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
+    .option(
+      "--port <n>",
+      `the port of the service (default: ${DEFAULT_PORT}, or a free one)`,
+      wholeNumber(0, 65_535),
+    )
+    .option(
+      "--seed <n>",
+      "generate different data; the same number gives the same data",
+      wholeNumber(0),
+    )
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox dev", "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals"],
+    [
+      "signalbox dev",
+      "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals",
+    ],
     ["signalbox dev -- node app.mjs", "Start the receiver too"],
-    ["signalbox dev --url http://localhost:8080/hooks --secret-file app.secret", "Use another address and file"],
+    [
+      "signalbox dev --url http://localhost:8080/hooks --secret-file app.secret",
+      "Use another address and file",
+    ],
   ]);
   runs(command, context, async (words, options) => {
     const { runDev } = await import("./run-dev.js");

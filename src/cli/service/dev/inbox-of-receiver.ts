@@ -19,8 +19,14 @@ interface Opened {
   close(): Promise<void>;
 }
 
-/** A page of the receiver's inbox. It is opened at the first request, because the receiver may make it later. */
-export function createInboxOfReceiver(place: InboxPlace, note: (line: string) => void): InboxOfReceiver {
+/**
+ * A page of the receiver's inbox. It is opened at the first request, because the receiver may make
+ * it later.
+ */
+export function createInboxOfReceiver(
+  place: InboxPlace,
+  note: (line: string) => void,
+): InboxOfReceiver {
   let opened: Opened | null = null;
   /** One after the other, so that the inbox is opened once. */
   let changing: Promise<unknown> = Promise.resolve();
@@ -41,7 +47,10 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
         const isExpected = error instanceof CliError || isSignalboxError(error);
         if (!isExpected) note(`the inbox could not be opened: ${String(error)}`);
         const message = isExpected ? error.message : "It could not be opened.";
-        response.writeHead(503, { "Content-Type": "application/json", "Cache-Control": "no-store" });
+        response.writeHead(503, {
+          "Content-Type": "application/json",
+          "Cache-Control": "no-store",
+        });
         response.end(JSON.stringify({ error: { code: "inbox_unavailable", message } }));
       });
     },
@@ -59,12 +68,18 @@ function fileAt({ db }: InboxPlace): string {
 }
 
 /** @throws CliError, SignalboxError when there is no inbox that can be used */
-async function open(place: InboxPlace, note: (line: string) => void): Promise<Omit<Opened, "file">> {
+async function open(
+  place: InboxPlace,
+  note: (line: string) => void,
+): Promise<Omit<Opened, "file">> {
   const store = await storeOf(place);
   const endpoint = "default";
   await store.open({ endpoint, clock: systemClock });
   const closing = new AbortController();
-  const handler = await pageOfInbox({ store, endpoints: [endpoint] }, { closing: closing.signal, note });
+  const handler = await pageOfInbox(
+    { store, endpoints: [endpoint] },
+    { closing: closing.signal, note },
+  );
   return {
     handler,
     async close() {

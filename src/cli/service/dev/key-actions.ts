@@ -32,12 +32,24 @@ const ACTIONS: readonly KeyAction[] = [
     key: "m",
     word: "month",
     about: "advance it until the next month's signals are published",
-    act: ({ emulator, screen, stop }) => screen.asOneAdvance(() => advanceToNextSignals(emulator.control, stop.signal)),
+    act: ({ emulator, screen, stop }) =>
+      screen.asOneAdvance(() => advanceToNextSignals(emulator.control, stop.signal)),
   },
   { key: "r", word: "redeliver", about: "send the last signal again", act: redeliverLast },
-  { key: "o", word: "open", about: "open the dashboard at the timeline of the last signal", act: openLast },
+  {
+    key: "o",
+    word: "open",
+    about: "open the dashboard at the timeline of the last signal",
+    act: openLast,
+  },
   { key: "i", word: "inbox", about: "open the receiver's inbox", act: openInbox },
-  { key: " ", name: "space", word: "pause", about: "pause the registrations, or resume them", act: pauseOrResume },
+  {
+    key: " ",
+    name: "space",
+    word: "pause",
+    about: "pause the registrations, or resume them",
+    act: pauseOrResume,
+  },
   {
     key: "?",
     word: "help",
@@ -54,22 +66,33 @@ export const ALL_KEYS: readonly Omit<KeyAction, "act">[] = [
   { key: "q", word: "quit", about: "stop the service" },
 ];
 
-/** All keys in one line. The spaces in it that do not end a pair are protected, so that no line ends there. */
-export const KEY_LINE = ALL_KEYS.map(({ key, name = key, word }) => `${name}\u00a0${word}`).join(", ");
+/**
+ * All keys in one line. The spaces in it that do not end a pair are protected, so that no line ends
+ * there.
+ */
+export const KEY_LINE = ALL_KEYS.map(({ key, name = key, word }) => `${name}\u00a0${word}`).join(
+  ", ",
+);
 
 /** Runs the action of each key, one after the other: a key that is pressed meanwhile is ignored. */
-export function listenToKeys(session: Session, cli: ConsoleParts, end: (exitCode: ExitCode) => void): Keys {
+export function listenToKeys(
+  session: Session,
+  cli: ConsoleParts,
+  end: (exitCode: ExitCode) => void,
+): Keys {
   const { screen, secrets, stop } = session;
   let isBusy = false;
 
   async function press(key: string): Promise<void> {
     if (key === "q") return end(EXIT.ok);
-    // As the signal of a terminal does: the first Ctrl-C ends `dev`, and a second one does not wait until the command has ended.
+    // As the signal of a terminal does: the first Ctrl-C ends `dev`, and a second one does not wait
+    // until the command has ended.
     if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
     const action = ACTIONS.find((each) => each.key === key);
     if (action === undefined || isBusy) return;
     // The signals of the days that pass now would be lost.
-    if (secrets.length === 0 && "dm".includes(key)) return screen.say("the receiver is not registered yet");
+    if (secrets.length === 0 && "dm".includes(key))
+      return screen.say("the receiver is not registered yet");
     isBusy = true;
     try {
       await action.act(session, keys, cli);
@@ -95,7 +118,11 @@ async function publishChosen(session: Session, keys: Keys, cli: ConsoleParts): P
  *
  * @returns null when the user presses Escape or Ctrl-C, or Enter where nothing matches
  */
-async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsoleParts, signal: AbortSignal) {
+async function pickSignal(
+  slugs: readonly string[],
+  { stdin, stderr }: ConsoleParts,
+  signal: AbortSignal,
+) {
   const { autocomplete } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
@@ -107,7 +134,10 @@ async function pickSignal(slugs: readonly string[], { stdin, stderr }: ConsolePa
   const slug = await autocomplete<string>({
     ...common,
     message: "About which product? Enter takes any.",
-    options: [{ value: "", label: "any of them" }, ...slugs.map((value) => ({ value, label: value }))],
+    options: [
+      { value: "", label: "any of them" },
+      ...slugs.map((value) => ({ value, label: value })),
+    ],
   });
   if (typeof slug !== "string") return null;
   const any = slugs[Math.floor(Math.random() * slugs.length)] ?? "";
@@ -127,14 +157,25 @@ async function openLast(session: Session, _keys: Keys, { env }: ConsoleParts): P
   openBrowser(url, env);
 }
 
-async function openInbox({ emulator, screen }: Session, _keys: Keys, { env }: ConsoleParts): Promise<void> {
+async function openInbox(
+  { emulator, screen }: Session,
+  _keys: Keys,
+  { env }: ConsoleParts,
+): Promise<void> {
   const url = inboxUrl(emulator.url);
   screen.say(`inbox: ${url}`);
   openBrowser(url, env);
 }
 
-/** Opens the address in the user's browser if there is one. Nothing tells whether it worked, so the caller prints the address too. */
-function openBrowser(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): void {
+/**
+ * Opens the address in the user's browser if there is one. Nothing tells whether it worked, so the
+ * caller prints the address too.
+ */
+function openBrowser(
+  url: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform,
+): void {
   const command = commandOf(url, env, platform);
   if (command === null) return;
   const [file, ...args] = command;
@@ -144,11 +185,17 @@ function openBrowser(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platf
   child.unref();
 }
 
-function commandOf(url: string, env: NodeJS.ProcessEnv, platform: NodeJS.Platform): [string, ...string[]] | null {
+function commandOf(
+  url: string,
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+): [string, ...string[]] | null {
   if (platform === "darwin") return ["open", url];
   // The first argument in quotes is the title of a window.
   if (platform === "win32") return ["cmd", "/c", "start", '""', url];
-  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some((name) => (env[name] ?? "") !== "");
+  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some(
+    (name) => (env[name] ?? "") !== "",
+  );
   return hasDisplay ? ["xdg-open", url] : null;
 }
 
@@ -175,5 +222,7 @@ async function pauseOrResume({ emulator: { control }, screen }: Session): Promis
   for (const { id } of active) await control.pauseRegistration({ registration_id: id });
   if (active.length > 0) return screen.say("paused: nothing is sent until you press space again");
   for (const { id } of paused) await control.resumeRegistration({ registration_id: id });
-  screen.say(paused.length > 0 ? "resumed: signals are sent again" : "no registration is active yet");
+  screen.say(
+    paused.length > 0 ? "resumed: signals are sent again" : "no registration is active yet",
+  );
 }

@@ -28,7 +28,10 @@ const LEFT_OUT = new Set([
 const USUAL_TYPE = "signal.published";
 const LONGEST_VALUE = 80;
 
-/** A line of pino as one short line: level, message, fields, and the first line of an error. Another line stays as it is. */
+/**
+ * A line of pino as one short line: level, message, fields, and the first line of an error. Another
+ * line stays as it is.
+ */
 export function shortLogLine(line: string): string {
   const entry = line.startsWith("{") ? parsed(line) : null;
   const level = LEVELS.get(entry?.["level"] as number);
@@ -36,7 +39,10 @@ export function shortLogLine(line: string): string {
   const { msg = "", err } = entry;
   const fields = Object.entries(entry)
     .filter(([name, value]) => !LEFT_OUT.has(name) && value !== null && value !== USUAL_TYPE)
-    .map(([name, value]) => `${name}=${typeof value === "string" ? shortTime(value) : JSON.stringify(value)}`);
+    .map(
+      ([name, value]) =>
+        `${name}=${typeof value === "string" ? shortTime(value) : JSON.stringify(value)}`,
+    );
   const { type = "", message = "" } = (err ?? {}) as { type?: string; message?: string };
   const error = err === undefined ? [] : [`${type}: ${message.split("\n", 1)[0] ?? ""}`];
   const words = [...error, ...fields].map((word) => shortened(word, LONGEST_VALUE));

@@ -2,7 +2,10 @@ export const CTRL_C = "\u0003";
 
 /** Reads single keys from a terminal. */
 export interface Keys {
-  /** Gives the terminal to `ask`, which reads whole lines or asks questions, and continues afterwards. */
+  /**
+   * Gives the terminal to `ask`, which reads whole lines or asks questions, and continues
+   * afterwards.
+   */
   lend<Result>(ask: () => Promise<Result>): Promise<Result>;
   /** Restores the terminal. Idempotent. */
   close(): void;

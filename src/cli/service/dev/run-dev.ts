@@ -43,7 +43,10 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
     isJson,
     resumeHelp(id) {
       if (hasKeys) return ["Start the receiver, then press space"];
-      return ["Start the receiver, then type:", resumeCommand(emulator.url, id, controlToken !== undefined)];
+      return [
+        "Start the receiver, then type:",
+        resumeCommand(emulator.url, id, controlToken !== undefined),
+      ];
     },
   });
   const accounts = demoAccounts();
@@ -56,7 +59,16 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
     const { account_id: account = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
     const access = { account, count: FOLLOWED, baseUrl: emulator.baseUrl, apiKey };
     const slugs = await followMostVisited(emulator.control, access);
-    const session = { options, emulator, apiKey, slugs, secrets, screen, hasKeys, stop: new AbortController() };
+    const session = {
+      options,
+      emulator,
+      apiKey,
+      slugs,
+      secrets,
+      screen,
+      hasKeys,
+      stop: new AbortController(),
+    };
     if (isJson) terminal.printJson(facts);
     else printStart(session, terminal);
     return await runSession(session, context);
@@ -76,7 +88,10 @@ function assertAddress(url: URL): void {
   }
 }
 
-/** Another program at the receiver's address would get the deliveries, and the command could not listen there. */
+/**
+ * Another program at the receiver's address would get the deliveries, and the command could not
+ * listen there.
+ */
 async function assertFree({ url, command }: DevOptions): Promise<void> {
   if (command.length === 0 || !isLoopbackHost(url.hostname) || !(await isListening(url))) return;
   throw environmentError(
@@ -93,7 +108,8 @@ async function startOnSomePort(
     allowLoopbackHttp: true,
     signatureClock: "machine",
     retrySeconds: RETRY_SECONDS,
-    // Other ids in each run: a receiver that keeps its inbox would take the same ids for duplicates.
+    // Other ids in each run: a receiver that keeps its inbox would take the same ids for
+    // duplicates.
     firstSignalId: (systemClock.now() % 1_000_000_000) + 1,
   } as const;
   try {
@@ -123,7 +139,10 @@ function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: T
   print("");
 }
 
-/** Connects the receiver and reads keys, until a key, a signal or the end of the user's command ends it. */
+/**
+ * Connects the receiver and reads keys, until a key, a signal or the end of the user's command ends
+ * it.
+ */
 async function runSession(session: Session, { cli, outcome }: CommandContext): Promise<ExitCode> {
   const { emulator, apiKey, screen, options, hasKeys, stop } = session;
   let end!: (exitCode: ExitCode) => void;
@@ -131,7 +150,8 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     end = resolve;
   });
   void untilStopped(cli, outcome).then(() => end(EXIT.ok));
-  // The terminal was closed. The command has its own process group, so it would not end with this process.
+  // The terminal was closed. The command has its own process group, so it would not end with this
+  // process.
   const hangUp = (): void => end(EXIT.ok);
   process.once("SIGHUP", hangUp);
 
@@ -142,12 +162,20 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     options.command.length === 0
       ? null
       : startCommand(options.command, {
-          // In a terminal its log lines are shown short. Its stdout is then none, so it is told that colours are welcome.
+          // In a terminal its log lines are shown short. Its stdout is then none, so it is told
+          // that colours are welcome.
           env: { ...(isTerminal && { FORCE_COLOR: "1" }), ...cli.env, ...service },
-          stdout: options.json ? "stderr" : isTerminal ? (line) => screen.pass(shortLogLine(line)) : "stdout",
+          stdout: options.json
+            ? "stderr"
+            : isTerminal
+              ? (line) => screen.pass(shortLogLine(line))
+              : "stdout",
         });
   if (command !== null) {
-    cli.setUnfinished({ atMostMs: STOP_MS, ifInterrupted: "the command that dev started may still run" });
+    cli.setUnfinished({
+      atMostMs: STOP_MS,
+      ifInterrupted: "the command that dev started may still run",
+    });
     void command.ended.then((how) => {
       if (!stop.signal.aborted) screen.say(`${printable(options.command.join(" "))} ended: ${how}`);
       end(EXIT.failed);

@@ -32,7 +32,9 @@ export function createScreen(terminal: Terminal, options: ReporterOptions): Scre
       if (event.event !== "clock_moved" || !isMuted) whenFree(() => print(event));
     },
     say(line) {
-      whenFree(() => (options.isJson ? terminal.note(line) : terminal.print(timed(line, terminal))));
+      whenFree(() =>
+        options.isJson ? terminal.note(line) : terminal.print(timed(line, terminal)),
+      );
     },
     pass: (line) => whenFree(() => terminal.print(line)),
     async during(ask) {

@@ -2,7 +2,12 @@ import { Option, type Command, type OptionValues } from "#commander";
 import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
 import { withoutSignature } from "../../../kit/inbox/exported-event.js";
 import type { SignalEvent } from "../../../kit/senders/signals/envelope.js";
-import { runs, withExamples, type CommandContext, type Example } from "../../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type Example,
+} from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
 import { echoed, printable } from "../../console/printable.js";
@@ -23,25 +28,38 @@ interface Answer {
   body?: string | undefined;
 }
 
-function listed<Value extends object>(values: readonly Value[], rowOf: (value: Value) => string[]): Answer {
+function listed<Value extends object>(
+  values: readonly Value[],
+  rowOf: (value: Value) => string[],
+): Answer {
   return { values, rows: values.map(rowOf) };
 }
 
 const LISTED_DELIVERIES = 20;
 
-const ACCOUNT = new Option("--account <account>", "the account's name or id (default: the first one)").argParser(
-  notEmpty,
-);
-const BASE_URL = new Option("--base-url <url>", "the emulator's address; or set SIGNALS_BASE_URL").argParser(httpUrl);
+const ACCOUNT = new Option(
+  "--account <account>",
+  "the account's name or id (default: the first one)",
+).argParser(notEmpty);
+const BASE_URL = new Option(
+  "--base-url <url>",
+  "the emulator's address; or set SIGNALS_BASE_URL",
+).argParser(httpUrl);
 
 /** Adds the commands that speak to an emulator that runs. */
-export function addControlCommands(emulator: Command<[], { json?: true }>, context: CommandContext): void {
+export function addControlCommands(
+  emulator: Command<[], { json?: true }>,
+  context: CommandContext,
+): void {
   const { terminal, env, signal } = context.cli;
 
   function asks<Args extends unknown[], Options extends OptionValues>(
     command: Command<Args, Options>,
     example: Example,
-    ask: (emulator: { control: EmulatorControl; origin: string }, ...given: [...Args, Options]) => Promise<Answer>,
+    ask: (
+      emulator: { control: EmulatorControl; origin: string },
+      ...given: [...Args, Options]
+    ) => Promise<Answer>,
   ): void {
     command.addOption(BASE_URL).option("--json", "print NDJSON").allowExcessArguments(false);
     withExamples(command, [example]);
@@ -49,8 +67,15 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       const options = command.opts();
       const { baseUrl, json = emulator.opts().json } = options as { baseUrl?: URL; json?: true };
       const { origin } = baseUrl ?? (await serviceUrl(env));
-      const control = await connectControl(origin, { token: env["SIGNALS_CONTROL_TOKEN"] || undefined, signal });
-      const { values, rows, body } = await ask({ control, origin }, ...command.processedArgs, options);
+      const control = await connectControl(origin, {
+        token: env["SIGNALS_CONTROL_TOKEN"] || undefined,
+        signal,
+      });
+      const { values, rows, body } = await ask(
+        { control, origin },
+        ...command.processedArgs,
+        options,
+      );
       if (json) for (const value of values) terminal.printJson(value);
       else {
         for (const line of formatTable(rows.map((row) => row.map(printable)))) terminal.print(line);
@@ -64,8 +89,15 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       .command("publish <types...>")
       .description("Publish a signal of each type, to the accounts that follow the product.")
       .addOption(ACCOUNT)
-      .option("--product <slug>", "the product; if not given, one that the account follows", notEmpty),
-    ["signalbox emulator publish price_increased", "Publish a signal about a product that the first account follows"],
+      .option(
+        "--product <slug>",
+        "the product; if not given, one that the account follows",
+        notEmpty,
+      ),
+    [
+      "signalbox emulator publish price_increased",
+      "Publish a signal about a product that the first account follows",
+    ],
     async ({ control }, words, { account, product }) => {
       const types = readSignalTypes({ types: words }).flat();
       const slug = product ?? (await anyFollowed(control, await accountOf(control, account)));
@@ -82,7 +114,9 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
   asks(
     emulator
       .command("follow [slugs...]")
-      .description("Make an account follow products, and list them all. It gets signals only about these.")
+      .description(
+        "Make an account follow products, and list them all. It gets signals only about these.",
+      )
       .addOption(ACCOUNT)
       .option("--top <n>", "follow the products with the most traffic", wholeNumber(1, 50)),
     ["signalbox emulator follow --top 25", "Follow the 25 products with the most traffic"],
@@ -91,7 +125,12 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       if (slugs.length > 0) await control.follow({ account_id, slugs });
       if (top !== undefined) {
         const { token } = await control.createSession({ account_id, lifetime_seconds: 60 });
-        await followMostVisited(control, { account: account_id, count: top, baseUrl: `${origin}/v1`, apiKey: token });
+        await followMostVisited(control, {
+          account: account_id,
+          count: top,
+          baseUrl: `${origin}/v1`,
+          apiKey: token,
+        });
       }
       const { items } = await control.listFollows({ account_id });
       return listed(items, ({ slug }) => [slug]);
@@ -109,7 +148,9 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
     async ({ control }, { months, days, hours, minutes }) => {
       if ((months ?? days ?? hours ?? minutes) === undefined)
         throw usageError("how far? Give --months 1, --days 1, --hours 1 or --minutes 1");
-      return listed([await control.advance({ months, days, hours, minutes })], (move) => [textOfMove(move)]);
+      return listed([await control.advance({ months, days, hours, minutes })], (move) => [
+        textOfMove(move),
+      ]);
     },
   );
   asks(
@@ -123,7 +164,11 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
       if (id !== undefined) {
         if (!/^[1-9]\d*$/.test(id)) throw usageError("the id of a delivery is a number");
         const delivery = unsigned(await control.readDelivery({ delivery_id: Number(id) }));
-        return { values: [delivery], rows: fieldsOf(delivery), body: delivery.attempts.at(-1)?.request.body };
+        return {
+          values: [delivery],
+          rows: fieldsOf(delivery),
+          body: delivery.attempts.at(-1)?.request.body,
+        };
       }
       const { items } = await control.listDeliveries({ limit: LISTED_DELIVERIES });
       return listed(items.map(unsigned), (delivery) => {
@@ -137,10 +182,14 @@ export function addControlCommands(emulator: Command<[], { json?: true }>, conte
 /** @param typed the account's name or id; the first account if it is not given */
 async function accountOf(control: EmulatorControl, typed: string | undefined): Promise<number> {
   const { items } = await control.listAccounts();
-  const found = items.find(({ account_id, name }) => [undefined, name, String(account_id)].includes(typed));
+  const found = items.find(({ account_id, name }) =>
+    [undefined, name, String(account_id)].includes(typed),
+  );
   if (found !== undefined) return found.account_id;
   const names = items.map(({ account_id, name }) => `${name} (${account_id})`);
-  throw usageError(`--account ${echoed(typed ?? "")}: there is no such account; there are ${names.join(", ")}`);
+  throw usageError(
+    `--account ${echoed(typed ?? "")}: there is no such account; there are ${names.join(", ")}`,
+  );
 }
 
 async function anyFollowed(control: EmulatorControl, account: number): Promise<string> {
@@ -165,7 +214,9 @@ function subjectOf({ event_type, event_id, attempts }: Delivery): string {
 function answerOf(attempt: Delivery["attempts"][number] | undefined): string {
   if (attempt === undefined) return "not sent yet";
   const { answer, failure, duration_ms } = attempt;
-  return answer === null ? (failure ?? "").replaceAll("_", " ") : `${answer.status} in ${Math.round(duration_ms)} ms`;
+  return answer === null
+    ? (failure ?? "").replaceAll("_", " ")
+    : `${answer.status} in ${Math.round(duration_ms)} ms`;
 }
 
 /** The delivery without its signatures, which no command tells. */

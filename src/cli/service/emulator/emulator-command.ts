@@ -1,7 +1,12 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
 import { untilStopped } from "../../console/until-stopped.js";
 import { collect, notEmpty, wholeNumber } from "../../console/parse-option.js";
@@ -17,7 +22,12 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
     .description(
       "Run the service on this machine: its REST API, its remote MCP, its signals, and a control API that advances its clock.",
     )
-    .option("--port <n>", "the port to listen on; 0 chooses a free port", wholeNumber(0, 65_535), 4010)
+    .option(
+      "--port <n>",
+      "the port to listen on; 0 chooses a free port",
+      wholeNumber(0, 65_535),
+      4010,
+    )
     .option("--host <address>", "the address to listen on", notEmpty, "127.0.0.1")
     .option(
       "--control-token <token>",
@@ -26,11 +36,30 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
         "SIGNALS_CONTROL_TOKEN",
       notEmpty,
     )
-    .option("--db <file>", "keep the state in this file; the next start continues from it", notEmpty)
-    .option("--seed <n>", "generate different data; the same number gives the same data", wholeNumber(0))
-    .option("--now <time>", "where the service's clock starts: 2026-11-01, or 2026-11-01T09:00:00Z", notEmpty)
-    .option("--assume <name=value>", "set a behaviour that the document does not define (repeatable)", collect)
-    .option("--allow-loopback-http", "allow http:// webhooks to this machine; signatures then use its clock")
+    .option(
+      "--db <file>",
+      "keep the state in this file; the next start continues from it",
+      notEmpty,
+    )
+    .option(
+      "--seed <n>",
+      "generate different data; the same number gives the same data",
+      wholeNumber(0),
+    )
+    .option(
+      "--now <time>",
+      "where the service's clock starts: 2026-11-01, or 2026-11-01T09:00:00Z",
+      notEmpty,
+    )
+    .option(
+      "--assume <name=value>",
+      "set a behaviour that the document does not define (repeatable)",
+      collect,
+    )
+    .option(
+      "--allow-loopback-http",
+      "allow http:// webhooks to this machine; signatures then use its clock",
+    )
     .option("--openapi", "print the OpenAPI document of the REST API and exit")
     .option("--json", "print NDJSON")
     .enablePositionalOptions()
@@ -38,11 +67,23 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
     .allowExcessArguments();
   addControlCommands(command, context);
   withExamples(command, [
-    ["signalbox emulator", "Run the service in memory, with a Pro account and a Developer Access account"],
-    ["signalbox emulator --db emulator.db --allow-loopback-http", "Keep the state, and send to this machine"],
-    ["signalbox emulator --port 0 --json > emulator.ndjson &", "In a script: line 1 has addresses, keys, process id"],
+    [
+      "signalbox emulator",
+      "Run the service in memory, with a Pro account and a Developer Access account",
+    ],
+    [
+      "signalbox emulator --db emulator.db --allow-loopback-http",
+      "Keep the state, and send to this machine",
+    ],
+    [
+      "signalbox emulator --port 0 --json > emulator.ndjson &",
+      "In a script: line 1 has addresses, keys, process id",
+    ],
     ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
-    ["signalbox emulator advance --months 1", "Let a month pass in the service that runs, from another terminal"],
+    [
+      "signalbox emulator advance --months 1",
+      "Let a month pass in the service that runs, from another terminal",
+    ],
   ]);
   runs(command, context, (options) => {
     const [word] = command.args;
@@ -57,19 +98,27 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
 
 type EmulatorCommandOptions = OptionsOf<typeof addEmulatorCommand>;
 
-async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: CommandContext): Promise<void> {
+async function runEmulator(
+  options: EmulatorCommandOptions,
+  { cli, outcome }: CommandContext,
+): Promise<void> {
   const { terminal } = cli;
   if (options.openapi) {
-    const { openApiDocument } = await import("../../../service/contract/openapi/openapi-document.js");
+    const { openApiDocument } =
+      await import("../../../service/contract/openapi/openapi-document.js");
     terminal.print(JSON.stringify(openApiDocument(), null, 2));
     return;
   }
-  const assumptions = await readAssumptions(options.assume ?? [], options.allowLoopbackHttp ?? false);
+  const assumptions = await readAssumptions(
+    options.assume ?? [],
+    options.allowLoopbackHttp ?? false,
+  );
   const { port, host, db, seed } = options;
   const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
   const { demoAccounts, reportStart } = await import("./report-start.js");
-  // An existing file already has accounts, so none are added. Their keys were shown when the file was created.
+  // An existing file already has accounts, so none are added. Their keys were shown when the file
+  // was created.
   const accounts = isNew ? demoAccounts() : [];
   const isJson = options.json ?? false;
   const controlToken = options.controlToken ?? (cli.env["SIGNALS_CONTROL_TOKEN"] || undefined);
@@ -77,13 +126,25 @@ async function runEmulator(options: EmulatorCommandOptions, { cli, outcome }: Co
   const onEvent = createEventReporter(terminal, {
     isJson,
     resumeHelp(id) {
-      // An emulator with an existing file may send deliveries, and report their failures, before it listens.
-      if (url === null) return [`Fix the receiver, then call POST ${resumePath(id)} of the control API`];
+      // An emulator with an existing file may send deliveries, and report their failures, before it
+      // listens.
+      if (url === null)
+        return [`Fix the receiver, then call POST ${resumePath(id)} of the control API`];
       return ["Fix the receiver, then type:", resumeCommand(url, id, controlToken !== undefined)];
     },
   });
   let url: string | null = null;
-  const emulator = await startEmulator({ port, host, db, seed, startAt, accounts, assumptions, controlToken, onEvent });
+  const emulator = await startEmulator({
+    port,
+    host,
+    db,
+    seed,
+    startAt,
+    accounts,
+    assumptions,
+    controlToken,
+    onEvent,
+  });
   try {
     ({ url } = emulator);
     await reportStart(emulator, start, terminal);
@@ -98,17 +159,20 @@ export async function readAssumptions(
   assigned: readonly string[],
   allowLoopbackHttp: boolean,
 ): Promise<AssumptionOptions> {
-  const { parseAssumption } = await import("../../../service/emulator/instance/assumption-options.js");
+  const { parseAssumption } =
+    await import("../../../service/emulator/instance/assumption-options.js");
   const chosen = assigned.map((text) => {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usageError("--assume needs name=value, such as --assume pauseAfterFailures=3");
+    if (equals === -1)
+      throw usageError("--assume needs name=value, such as --assume pauseAfterFailures=3");
     const name = text.slice(0, equals);
     return [name, parseAssumption(name, text.slice(equals + 1))] as const;
   });
   // The cast is safe, because parseAssumption has checked each value.
   const assumptions = Object.fromEntries(chosen) as AssumptionOptions;
-  // Loopback addresses mean that receivers run on this machine and use its clock. They would refuse signatures with other
-  // timestamps, so signatures use this machine's clock too, unless --assume says otherwise.
+  // Loopback addresses mean that receivers run on this machine and use its clock. They would refuse
+  // signatures with other timestamps, so signatures use this machine's clock too, unless --assume
+  // says otherwise.
   if (!allowLoopbackHttp && assumptions.allowLoopbackHttp !== true) return assumptions;
   return { signatureClock: "machine", ...assumptions, allowLoopbackHttp: true };
 }

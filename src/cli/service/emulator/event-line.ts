@@ -2,10 +2,16 @@ import type { EmulatorEvent } from "../../../service/emulator/instance/events.js
 import { formatCount, formatMoment } from "../../../base/text/format.js";
 import type { Paint } from "../../console/terminal.js";
 
-export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
+export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<
+  EmulatorEvent,
+  { event: Name }
+>;
 type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
 
-/** While the clock is advanced, only this many attempts are shown. A month of 25 products has about 20, of all products hundreds. */
+/**
+ * While the clock is advanced, only this many attempts are shown. A month of 25 products has about
+ * 20, of all products hundreds.
+ */
 const SHOWN_IN_AN_ADVANCE = 40;
 
 /** Returns the line for an event, without the time of day; null for an event that is not shown. */
@@ -15,7 +21,10 @@ export function createEventLine(paint: Paint): EventLine {
   const names = new Map<string, string>();
   let inAdvance = 0;
 
-  /** A registration's short name: `wh_1` for the first one. When a name is used for the first time, the id is behind it. */
+  /**
+   * A registration's short name: `wh_1` for the first one. When a name is used for the first time,
+   * the id is behind it.
+   */
   function nameOf(id: string): string {
     const known = names.get(id);
     if (known !== undefined) return known;
@@ -39,7 +48,10 @@ export function createEventLine(paint: Paint): EventLine {
         return `${paint.green(verbOf(event))} ${subjectOf(event)} → ${nameOf(event.registration_id)} ${answerOf(event)}`;
       case "refused": {
         const { next_attempt_at: next, at } = event;
-        const then = next === null ? "not sent again" : `again ${formatMoment(Date.parse(next), Date.parse(at))}`;
+        const then =
+          next === null
+            ? "not sent again"
+            : `again ${formatMoment(Date.parse(next), Date.parse(at))}`;
         return `${paint.red("refused")} ${subjectOf(event)} → ${nameOf(event.registration_id)} ${answerOf(event)}, ${then}`;
       }
       case "registration_paused":
@@ -57,7 +69,8 @@ export function createEventLine(paint: Paint): EventLine {
       inAdvance = 0;
       return textOfMove(event) + (hidden > 0 ? ` (${hidden} more lines are not shown)` : "");
     }
-    if (event.during_advance && "attempt" in event && ++inAdvance > SHOWN_IN_AN_ADVANCE) return null;
+    if (event.during_advance && "attempt" in event && ++inAdvance > SHOWN_IN_AN_ADVANCE)
+      return null;
     return textOf(event);
   };
 }
@@ -71,13 +84,28 @@ function verbOf({ event, event_type, redelivery_of }: EventNamed<"sent" | "retri
 const subjectOf = ({ signal_type, slug, event_type }: Attempt): string =>
   signal_type === undefined ? event_type : `${signal_type} ${slug}`;
 
-/** What the receiver answered: `200 in 3 ms`, `401 signature_mismatch in 2 ms`, `connection refused`. */
-function answerOf({ event, event_type, result, answer_code, duplicate, duration_ms }: Attempt): string {
+/**
+ * What the receiver answered: `200 in 3 ms`, `401 signature_mismatch in 2 ms`, `connection
+ * refused`.
+ */
+function answerOf({
+  event,
+  event_type,
+  result,
+  answer_code,
+  duplicate,
+  duration_ms,
+}: Attempt): string {
   if (typeof result === "string") return result.replaceAll("_", " ");
   const words = [String(result)];
   if (answer_code !== undefined) words.push(answer_code);
   if (duplicate) words.push("duplicate");
-  if (event === "refused" && event_type === "webhook.verification" && result >= 200 && result <= 299) {
+  if (
+    event === "refused" &&
+    event_type === "webhook.verification" &&
+    result >= 200 &&
+    result <= 299
+  ) {
     words.push("without the challenge");
   }
   return `${words.join(" ")} in ${duration_ms} ms`;
@@ -94,6 +122,7 @@ export function textOfMove({ now, ...sums }: Omit<EventNamed<"clock_moved">, "ev
     `${waiting} waiting`,
   ];
   if (expired > 0) numbers.push(`${expired} expired`);
-  if (sums.registrations_paused.length > 0) numbers.push(`paused ${sums.registrations_paused.join(" ")}`);
+  if (sums.registrations_paused.length > 0)
+    numbers.push(`paused ${sums.registrations_paused.join(" ")}`);
   return `advanced to ${now.slice(0, 16).replace("T", " ")} UTC: ${numbers.join(", ")}`;
 }

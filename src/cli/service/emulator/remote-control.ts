@@ -5,7 +5,10 @@ import { httpUrl } from "../../console/parse-option.js";
 /** Where an emulator listens, and where these commands look for one. */
 export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
 
-/** @throws CliError for another machine: it may be the real service, which must not get the control token */
+/**
+ * @throws CliError for another machine: it may be the real service, which must not get the control
+ * token
+ */
 export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
@@ -26,10 +29,17 @@ interface Described {
   path: string;
 }
 
-/** @throws CliError when no emulator answers at `origin`; each operation throws one when it is refused */
+/**
+ * @throws CliError when no emulator answers at `origin`; each operation throws one when it is
+ * refused
+ */
 export async function connectControl(
   origin: string,
-  { token, signal, timeoutMs }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },
+  {
+    token,
+    signal,
+    timeoutMs,
+  }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },
 ): Promise<EmulatorControl> {
   async function call(method: string, path: string, body?: object): Promise<unknown> {
     const headers = {
@@ -38,12 +48,22 @@ export async function connectControl(
     };
     let response: Response;
     try {
-      const until = timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const init = { method, headers, signal: until, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const until =
+        timeoutMs === undefined
+          ? signal
+          : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const init = {
+        method,
+        headers,
+        signal: until,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      };
       response = await fetch(`${origin}${path}`, { ...init, redirect: "error" });
     } catch {
       signal.throwIfAborted();
-      throw environmentError(`nothing answers at ${origin}: start the service with \`npx signalbox emulator\``);
+      throw environmentError(
+        `nothing answers at ${origin}: start the service with \`npx signalbox emulator\``,
+      );
     }
     const answer: unknown = await response.json().catch(() => null);
     if (response.ok && answer !== null) return answer;
@@ -64,7 +84,9 @@ export async function connectControl(
         return encodeURIComponent(value);
       });
       if (method !== "GET") return call(method, filled, Object.fromEntries(rest));
-      const query = new URLSearchParams([...rest].map(([key, value]): [string, string] => [key, String(value)]));
+      const query = new URLSearchParams(
+        [...rest].map(([key, value]): [string, string] => [key, String(value)]),
+      );
       return call(method, rest.size === 0 ? filled : `${filled}?${query.toString()}`);
     };
     return [name, run];
@@ -77,8 +99,11 @@ const notAnEmulator = (origin: string): CliError =>
   environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
 
 function explain({ code, message }: { code: string; message: string }): string {
-  if (code === "API_KEY_MISSING") return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
-  if (code === "API_KEY_INVALID") return "SIGNALS_CONTROL_TOKEN is not the control token of this emulator";
-  if (code === "API_KEY_NOT_ALLOWED") return "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN";
+  if (code === "API_KEY_MISSING")
+    return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
+  if (code === "API_KEY_INVALID")
+    return "SIGNALS_CONTROL_TOKEN is not the control token of this emulator";
+  if (code === "API_KEY_NOT_ALLOWED")
+    return "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN";
   return message.replace(/\.$/, "");
 }

@@ -12,7 +12,10 @@ export interface ReporterOptions {
   resumeHelp: (registrationId: string) => readonly [advice: string, command?: string];
 }
 
-/** Prints each event as a line with the time of day, or as NDJSON. Problems that the user has to solve go to stderr in words. */
+/**
+ * Prints each event as a line with the time of day, or as NDJSON. Problems that the user has to
+ * solve go to stderr in words.
+ */
 export function createEventReporter(
   terminal: Terminal,
   { isJson, resumeHelp }: ReporterOptions,
@@ -24,12 +27,19 @@ export function createEventReporter(
     if (event.event === "failed") {
       const reason = event.error instanceof Error ? event.error.message : String(event.error);
       terminal.note(`${notePaint.red("error")}: ${printable(`${event.about}: ${reason}`)}`);
-    } else if (event.event === "registration_paused" || event.event === "registration_time_refused") {
+    } else if (
+      event.event === "registration_paused" ||
+      event.event === "registration_time_refused"
+    ) {
       const isPaused = event.event === "registration_paused";
-      const help = isPaused ? resumeHelp(event.registration_id) : ([clockHelp(event.ahead_seconds)] as const);
+      const help = isPaused
+        ? resumeHelp(event.registration_id)
+        : ([clockHelp(event.ahead_seconds)] as const);
       if (isJson) return terminal.printJson({ ...event, help: help.join(" ") });
       const [advice, command] = help;
-      terminal.note(`${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${advice}`)}`);
+      terminal.note(
+        `${notePaint.yellow("warning")}: ${printable(`${textOfTrouble(event)}. ${advice}`)}`,
+      );
       if (command !== undefined) terminal.note(`  $ ${command}`);
     } else if (isJson) terminal.printJson(event);
     else {
@@ -50,7 +60,8 @@ function textOfTrouble({ event, registration_id, endpoint, failure_count, last }
     : `${registration} answered ${last} to a signature whose timestamp differs from this machine's clock`;
 }
 
-export const resumePath = (registrationId: string): string => `/_emulator/registrations/${registrationId}/resume`;
+export const resumePath = (registrationId: string): string =>
+  `/_emulator/registrations/${registrationId}/resume`;
 
 export function resumeCommand(url: string, registrationId: string, needsToken: boolean): string {
   const header = needsToken ? '-H "Authorization: Bearer $SIGNALS_CONTROL_TOKEN" ' : "";

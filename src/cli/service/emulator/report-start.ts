@@ -18,7 +18,10 @@ interface DemoAccount {
   key: string;
 }
 
-/** A Pro account without a monthly quota, and an account with the limits of Developer Access. Each call makes new keys. */
+/**
+ * A Pro account without a monthly quota, and an account with the limits of Developer Access. Each
+ * call makes new keys.
+ */
 export function demoAccounts(): DemoAccount[] {
   return [
     { name: "Pro", tier: "pro", key: newKey() },
@@ -32,19 +35,30 @@ interface Start {
   host: string;
   assumptions: AssumptionOptions;
   controlToken: string | undefined;
-  /** The accounts of a new database. Empty if the database existed, because its keys are not known any more. */
+  /**
+   * The accounts of a new database. Empty if the database existed, because its keys are not known
+   * any more.
+   */
   accounts: readonly DemoAccount[];
   db: string | undefined;
   isNew: boolean;
   isJson: boolean;
 }
 
-/** Prints the addresses, the keys, commands to try, and warnings about options that are probably wrong. */
-export async function reportStart(emulator: Emulator, start: Start, terminal: Terminal): Promise<void> {
+/**
+ * Prints the addresses, the keys, commands to try, and warnings about options that are probably
+ * wrong.
+ */
+export async function reportStart(
+  emulator: Emulator,
+  start: Start,
+  terminal: Terminal,
+): Promise<void> {
   const facts = await startFacts(emulator, start.accounts);
   if (start.isJson) terminal.printJson(facts);
   else printStart(emulator, facts, start, terminal);
-  for (const note of [timeNote(facts.now, start), networkNote(start)]) if (note !== null) terminal.note(note);
+  for (const note of [timeNote(facts.now, start), networkNote(start)])
+    if (note !== null) terminal.note(note);
 }
 
 /** The emulator's page. @param url the emulator's address */
@@ -52,19 +66,33 @@ export const dashboardUrl = (url: string): string => `${url}/_emulator/ui/`;
 
 export const inboxUrl = (url: string): string => `${url}/_emulator/inbox/`;
 
-export async function startFacts({ url, baseUrl, mcpUrl, control }: Emulator, demo: readonly DemoAccount[]) {
+export async function startFacts(
+  { url, baseUrl, mcpUrl, control }: Emulator,
+  demo: readonly DemoAccount[],
+) {
   const { now } = await control.now();
   const made = (await control.listAccounts()).items;
-  const accounts = demo.map((account, index) => ({ account_id: made[index]?.account_id, ...account }));
-  // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of npx, which does not
-  // forward SIGTERM.
+  const accounts = demo.map((account, index) => ({
+    account_id: made[index]?.account_id,
+    ...account,
+  }));
+  // The pid is for scripts that stop the emulator. A script that used npx knows only the pid of
+  // npx, which does not forward SIGTERM.
   const pages = { controlUrl: `${url}/_emulator`, uiUrl: dashboardUrl(url) };
   return { url, baseUrl, mcpUrl, ...pages, now, pid: process.pid, accounts };
 }
 
 function printStart(
   emulator: Emulator,
-  { url, baseUrl, mcpUrl, controlUrl, uiUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
+  {
+    url,
+    baseUrl,
+    mcpUrl,
+    controlUrl,
+    uiUrl,
+    now,
+    accounts,
+  }: Awaited<ReturnType<typeof startFacts>>,
   start: Start,
   terminal: Terminal,
 ): void {
@@ -79,7 +107,9 @@ function printStart(
     ["Clock", now],
     ["Data", textOfData(start)],
   ];
-  terminal.print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
+  terminal.print(
+    `${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`,
+  );
   terminal.print("");
   const table = rows.map(([name = "", value = ""]) => [dim(`  ${name}`), value]);
   for (const line of formatTable(table, [WIDTH])) terminal.print(line);
@@ -99,10 +129,15 @@ const WIDTH = 18;
 const OPEN_CONTROL =
   "every user of this machine can call the control API and read all signing secrets; --control-token prevents that";
 
-/** Prints what several clients of the remote MCP take as their configuration. It stays one line, so that it can be copied. */
+/**
+ * Prints what several clients of the remote MCP take as their configuration. It stays one line, so
+ * that it can be copied.
+ */
 function printMcpClient(mcpUrl: string, key: string, { paint, print, printJson }: Terminal): void {
   const files = ".mcp.json (Claude Code), .cursor/mcp.json, .gemini/settings.json";
-  print(`${paint.bold("MCP client")}  ${paint.dim(`${files}; others: docs/mcp.md of the package`)}`);
+  print(
+    `${paint.bold("MCP client")}  ${paint.dim(`${files}; others: docs/mcp.md of the package`)}`,
+  );
   const headers = { Authorization: `Bearer ${key}` };
   printJson({ mcpServers: { "product-intelligence": { type: "http", url: mcpUrl, headers } } });
 }
@@ -114,7 +149,9 @@ function textOfData({ db, isNew }: Start): string {
 
 function keyLines(accounts: readonly DemoAccount[], { paint }: Terminal): string[] {
   if (accounts.length === 0) {
-    return [`${paint.bold("Keys")}  were shown when this file was created. The dashboard makes new ones.`];
+    return [
+      `${paint.bold("Keys")}  were shown when this file was created. The dashboard makes new ones.`,
+    ];
   }
   const rows = accounts.map(({ name, key }) => [paint.dim(`  ${name}`), key]);
   const hint = paint.dim(
@@ -124,7 +161,8 @@ function keyLines(accounts: readonly DemoAccount[], { paint }: Terminal): string
 }
 
 function commands({ url, baseUrl }: Emulator, key: string | undefined): string[] {
-  const authorised = (path: string): string => `curl -H "Authorization: Bearer $KEY" '${baseUrl}${path}'`;
+  const authorised = (path: string): string =>
+    `curl -H "Authorization: Bearer $KEY" '${baseUrl}${path}'`;
   return [
     `KEY=${key ?? "…"}`,
     authorised("/research/rankings?sort=growth&limit=3"),
@@ -140,7 +178,11 @@ function emulatorCommand(url: string, words: string): string {
 
 function timeNote(now: string, { assumptions }: Start): string | null {
   const aheadSeconds = Math.round((Date.parse(now) - systemClock.now()) / 1000);
-  if (assumptions.signatureClock === "machine" || Math.abs(aheadSeconds) <= DEFAULT_TOLERANCE_SECONDS) return null;
+  if (
+    assumptions.signatureClock === "machine" ||
+    Math.abs(aheadSeconds) <= DEFAULT_TOLERANCE_SECONDS
+  )
+    return null;
   return `note: ${clockHelp(aheadSeconds)}`;
 }
 

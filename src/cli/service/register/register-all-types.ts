@@ -3,7 +3,10 @@ import type { Client } from "../../../service/client/client.js";
 import { openSecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "../signal-type-list.js";
 
-/** Does what `signalbox register --all-types` does, at an emulator of this process: its answers cannot be lost. */
+/**
+ * Does what `signalbox register --all-types` does, at an emulator of this process: its answers
+ * cannot be lost.
+ */
 export async function registerAllTypes(
   client: Pick<Client, "registerWebhook">,
   { url, secretFile }: { url: string; secretFile: string },

@@ -6,7 +6,8 @@ import { collect, httpUrl, notEmpty, wholeNumber } from "../../console/parse-opt
 import { DEFAULT_SECRET_FILE } from "../../console/secrets.js";
 import { MOST_SIGNAL_TYPES } from "../signal-type-list.js";
 
-// Not imported from src/api, because that import would load the schemas of all answers and make the start slower.
+// Not imported from src/api, because that import would load the schemas of all answers and make the
+// start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const EXIT_CODES =
   "Exit codes: 0 registered, secrets stored, and the receiver answers verifications; 1 registered, but the receiver does\n" +
@@ -22,28 +23,59 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
         `receiver reads (\`secretFile\`). Then wait until the registration is active. A registration has at most ${MOST_SIGNAL_TYPES} signal types. For more types several ` +
         "registrations are made, each with its own secret.",
     )
-    .requiredOption("--url <url>", "the receiver's public address, which the service calls", address)
+    .requiredOption(
+      "--url <url>",
+      "the receiver's public address, which the service calls",
+      address,
+    )
     .addOption(
       new Option("--types <list>", "signal types, separated by commas (repeatable)")
         .argParser(collect)
         .conflicts("allTypes"),
     )
     .option("--all-types", `all ${SIGNAL_TYPES.length} signal types`)
-    .addOption(new Option("--locale <locale>", "the language of the signals").choices(LOCALES).default("en"))
-    .option("--secret-file <file>", "the file to add the secrets to, one per line", notEmpty, DEFAULT_SECRET_FILE)
-    .option("--base-url <url>", "the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL", notEmpty)
+    .addOption(
+      new Option("--locale <locale>", "the language of the signals").choices(LOCALES).default("en"),
+    )
+    .option(
+      "--secret-file <file>",
+      "the file to add the secrets to, one per line",
+      notEmpty,
+      DEFAULT_SECRET_FILE,
+    )
+    .option(
+      "--base-url <url>",
+      "the service's API, such as https://api.example/v1; or set SIGNALS_BASE_URL",
+      notEmpty,
+    )
     .option("--api-key <key>", "the API key; other users see it in the process list", notEmpty)
     .option("--api-key-file <file>", "a file with the API key; or set SIGNALS_API_KEY", notEmpty)
     .option("--dotenv <file>", "a file with such variables; variables that are set win", notEmpty)
-    .option("--timeout <seconds>", "how long to wait for an answer, then the verification", wholeNumber(1, 50), 30)
+    .option(
+      "--timeout <seconds>",
+      "how long to wait for an answer, then the verification",
+      wholeNumber(1, 50),
+      30,
+    )
     .option("--json", "print NDJSON");
   withExamples(command, [
-    [`signalbox register --url ${URL} --all-types`, "Register for all signal types, which takes two registrations"],
-    [`signalbox register --url ${URL} --types price_increased,price_decreased`, "Register for some signal types"],
-    [`signalbox register --url ${URL} --all-types --secret-file app.secret`, "Store the secrets in another file"],
+    [
+      `signalbox register --url ${URL} --all-types`,
+      "Register for all signal types, which takes two registrations",
+    ],
+    [
+      `signalbox register --url ${URL} --types price_increased,price_decreased`,
+      "Register for some signal types",
+    ],
+    [
+      `signalbox register --url ${URL} --all-types --secret-file app.secret`,
+      "Store the secrets in another file",
+    ],
   ]);
   command.addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n  ${SIGNAL_TYPES.join(", ")}`);
-  runs(command, context, async (...given) => (await import("./register-webhooks.js")).registerWebhooks(...given));
+  runs(command, context, async (...given) =>
+    (await import("./register-webhooks.js")).registerWebhooks(...given),
+  );
 }
 
 /** Refuses a text that is not an address. The service decides which addresses it accepts. */

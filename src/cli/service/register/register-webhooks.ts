@@ -6,7 +6,14 @@ import type { NewRegistration } from "../../../service/contract/webhook-registra
 import type { KnownSignalType } from "../../../kit/senders/signals/signal-types.js";
 import type { Cli } from "../../console/cli.js";
 import { type CommandContext } from "../../console/define-command.js";
-import { CliError, EXIT, environmentError, toUsageError, usageError, type ExitCode } from "../../console/exit.js";
+import {
+  CliError,
+  EXIT,
+  environmentError,
+  toUsageError,
+  usageError,
+  type ExitCode,
+} from "../../console/exit.js";
 import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
 import type { Terminal } from "../../console/terminal.js";
@@ -29,14 +36,18 @@ export interface RegisterOptions {
   json?: true;
 }
 
-export async function registerWebhooks(options: RegisterOptions, context: CommandContext): Promise<ExitCode> {
+export async function registerWebhooks(
+  options: RegisterOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { dotenv } = options;
   const { env } = context.cli;
   const cli = { ...context.cli, env: dotenv === undefined ? env : readDotenv(dotenv, env) };
   const { terminal, signal } = cli;
   const lists = readSignalTypes(options);
   const baseUrl = options.baseUrl ?? cli.env["SIGNALS_BASE_URL"] ?? "";
-  if (baseUrl === "") throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
+  if (baseUrl === "")
+    throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
   const apiKey = readApiKey(options, cli.env);
   // Without retries, because the user sees the error and can repeat the command.
   const retry = { maxAttempts: 1 };
@@ -62,7 +73,9 @@ export async function registerWebhooks(options: RegisterOptions, context: Comman
       if (signal.aborted && explained instanceof CliError) terminal.note(explained.message);
       if (done.length > 0) {
         const others = lists.slice(index).flat().join(",");
-        terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`);
+        terminal.note(
+          `${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`,
+        );
         terminal.note(`the same command with these types alone: --types ${others}`);
       }
       throw explained;
@@ -86,7 +99,15 @@ async function reportStatus(
   if (options.json) {
     const { found = null, fix = null } = failure ?? {};
     const status = failure === null ? outcome : "failed";
-    printJson({ summary: { ok: failure === null, registrations: done.map(({ id }) => id), status, found, fix } });
+    printJson({
+      summary: {
+        ok: failure === null,
+        registrations: done.map(({ id }) => id),
+        status,
+        found,
+        fix,
+      },
+    });
   } else if (failure !== null) {
     const check = ["--url", options.url, "--secret-file", options.secretFile];
     print(`${paint.red("not active")}: ${failure.found}`);
@@ -97,7 +118,11 @@ async function reportStatus(
     print(`  $ npx signalbox doctor ${check.map((word) => shellQuote(printable(word))).join(" ")}`);
   } else if (outcome === "active") {
     print(
-      paint.green(done.length === 1 ? "the registration is active" : `all ${done.length} registrations are active`),
+      paint.green(
+        done.length === 1
+          ? "the registration is active"
+          : `all ${done.length} registrations are active`,
+      ),
     );
   } else {
     print("the receiver answers verifications with this secret");
@@ -107,7 +132,8 @@ async function reportStatus(
 }
 
 function readApiKey({ apiKey, apiKeyFile }: RegisterOptions, env: NodeJS.ProcessEnv): string {
-  if (apiKey !== undefined && apiKeyFile !== undefined) throw usageError("give --api-key or --api-key-file, not both");
+  if (apiKey !== undefined && apiKeyFile !== undefined)
+    throw usageError("give --api-key or --api-key-file, not both");
   if (apiKeyFile === undefined) {
     const given = apiKey ?? (env["SIGNALS_API_KEY"] || undefined);
     if (given !== undefined) return given;
@@ -123,7 +149,9 @@ function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): 
   try {
     return createClient(clientOptions);
   } catch (error) {
-    throw toUsageError(error, { baseUrl: baseUrl === undefined ? "SIGNALS_BASE_URL" : "--base-url" });
+    throw toUsageError(error, {
+      baseUrl: baseUrl === undefined ? "SIGNALS_BASE_URL" : "--base-url",
+    });
   }
 }
 
@@ -132,7 +160,10 @@ function placeOf(done: readonly NewRegistration[]): string {
   return done.length === 1 ? `the secret of ${ids} is` : `the secrets of ${ids} are`;
 }
 
-/** Registers one list, and stores the secret. Ctrl-C does not end the call, because the secret in its answer would be lost. */
+/**
+ * Registers one list, and stores the secret. Ctrl-C does not end the call, because the secret in
+ * its answer would be lost.
+ */
 async function registerOne(
   client: Client,
   types: KnownSignalType[],
@@ -148,7 +179,9 @@ async function registerOne(
     const registration = await client.registerWebhook({ url, locale, signal_types: types });
     keep(writer, registration.signing_secret, registration.id);
     if (writer.takesRights) {
-      terminal.note(`other users of this machine had access to ${printable(secretFile)}: its mode is 0600 now`);
+      terminal.note(
+        `other users of this machine had access to ${printable(secretFile)}: its mode is 0600 now`,
+      );
     }
     return registration;
   } catch (error) {
@@ -172,7 +205,10 @@ function keep(writer: SecretWriter, secret: string, id: string): void {
   }
 }
 
-/** Finds the secret in an answer that the client refused because the answer does not fit the service's document. */
+/**
+ * Finds the secret in an answer that the client refused because the answer does not fit the
+ * service's document.
+ */
 function registeredAnyway(error: unknown): { id: string; secret: string } | null {
   const answer = isClientError(error) ? error.answer : null;
   if (typeof answer !== "object" || answer === null || !("signing_secret" in answer)) return null;
@@ -181,7 +217,11 @@ function registeredAnyway(error: unknown): { id: string; secret: string } | null
   return typeof secret === "string" ? { id, secret } : null;
 }
 
-function report(registration: NewRegistration, { secretFile, json }: RegisterOptions, terminal: Terminal): void {
+function report(
+  registration: NewRegistration,
+  { secretFile, json }: RegisterOptions,
+  terminal: Terminal,
+): void {
   const { signing_secret: _secret, ...shown } = registration;
   if (json === true) return terminal.printJson({ ...shown, secret_file: secretFile });
   const { id, status, signal_types: types } = registration;
@@ -190,12 +230,17 @@ function report(registration: NewRegistration, { secretFile, json }: RegisterOpt
   );
 }
 
-/** Translates errors of the client into errors of the command line. Returns other errors unchanged. */
+/**
+ * Translates errors of the client into errors of the command line. Returns other errors unchanged.
+ */
 function explainFailure(error: unknown): unknown {
   if (!isClientError(error)) return error;
   const { kind, status, message } = error;
   const hint = status === 404 ? "; does --base-url lack its prefix, such as /v1?" : "";
   // If the user can correct the cause on the command line, the exit code is that of wrong usage.
   const isUsage = kind === "invalid_request" || kind === "api_key" || status === 400;
-  return new CliError(isUsage ? EXIT.usage : EXIT.environment, `${message.replace(/\.$/, "")}${hint}`);
+  return new CliError(
+    isUsage ? EXIT.usage : EXIT.environment,
+    `${message.replace(/\.$/, "")}${hint}`,
+  );
 }

@@ -16,37 +16,55 @@ import {
   type Stats,
 } from "node:fs";
 import { resolve } from "node:path";
-import { MAX_SECRET_FILE_BYTES, secretLines, secretLockOf } from "../../../kit/receiver/secret-file.js";
+import {
+  MAX_SECRET_FILE_BYTES,
+  secretLines,
+  secretLockOf,
+} from "../../../kit/receiver/secret-file.js";
 import { syncFolderOf } from "../../../kit/stores/sqlite/wal-sync.js";
 import { CliError, environmentError } from "../../console/exit.js";
 
-/** Adds a secret to a file. While the writer is open, receivers that read the file wait for the new secret. */
+/**
+ * Adds a secret to a file. While the writer is open, receivers that read the file wait for the new
+ * secret.
+ */
 export interface SecretWriter {
-  /** The absolute path of the lock: a file next to the secret file. `add` writes the new content to it and renames it. */
+  /**
+   * The absolute path of the lock: a file next to the secret file. `add` writes the new content to
+   * it and renames it.
+   */
   readonly lock: string;
   /** Whether other users of this machine have access to the file, which `add` then removes. */
   readonly takesRights: boolean;
   /**
-   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others made to the file after the
-   * writer was opened.
+   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others
+   * made to the file after the writer was opened.
    *
-   * @throws CliError when the file could not be written. The file is then unchanged, and the message says where the secret is.
+   * @throws CliError when the file could not be written. The file is then unchanged, and the
+   * message says where the secret is.
    */
   add(secret: string): void;
   /** Other lines stay. @throws Error when the file could not be written; it is then unchanged */
   remove(secrets: readonly string[]): void;
-  /** Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide the error of `add`. */
+  /**
+   * Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide
+   * the error of `add`.
+   */
   close(): void;
 }
 
-/** Written to the lock before the call, so that the secret has disk space even if the disk gets full during the call. */
+/**
+ * Written to the lock before the call, so that the secret has disk space even if the disk gets full
+ * during the call.
+ */
 const ROOM = "\n".repeat(4096);
 
 /**
  * Checks that a secret can be stored, before the service is asked for the secret. Creates the lock,
  * which `add` renames to the secret file, so that readers never see half of the content.
  *
- * @throws CliError when the file cannot be written, is a link, holds data other than secrets, or is locked
+ * @throws CliError when the file cannot be written, is a link, holds data other than secrets, or is
+ * locked
  */
 export function openSecretWriter(path: string): SecretWriter {
   const file = resolve(path);
@@ -55,7 +73,10 @@ export function openSecretWriter(path: string): SecretWriter {
   const descriptor = openLock(lock, path);
   let isOpen = true;
 
-  /** Whether the lock is still the file that this writer created. A user may have deleted or replaced it. */
+  /**
+   * Whether the lock is still the file that this writer created. A user may have deleted or
+   * replaced it.
+   */
   function isOurs(): boolean {
     try {
       return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
@@ -96,11 +117,15 @@ export function openSecretWriter(path: string): SecretWriter {
     try {
       syncFolderOf(file);
     } catch {
-      // An error has no effect: the content is synced, and some file systems cannot sync the rename.
+      // An error has no effect: the content is synced, and some file systems cannot sync the
+      // rename.
     }
   }
 
-  /** Leaves the secret in the lock, or in a new file if a user deleted the lock. The error says where the secret is. */
+  /**
+   * Leaves the secret in the lock, or in a new file if a user deleted the lock. The error says
+   * where the secret is.
+   */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
     const place = isOurs() ? lock : `${lock}.${process.pid}`;
@@ -108,10 +133,14 @@ export function openSecretWriter(path: string): SecretWriter {
       if (place === lock) write(descriptor, `${secret}\n`);
       else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
     } catch {
-      return environmentError(`its secret is lost, because: ${message}. Delete the registration in the dashboard`);
+      return environmentError(
+        `its secret is lost, because: ${message}. Delete the registration in the dashboard`,
+      );
     }
     closeFile();
-    return environmentError(`${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`);
+    return environmentError(
+      `${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`,
+    );
   }
 
   try {
@@ -164,23 +193,29 @@ function openLock(lock: string, path: string): number {
 }
 
 /**
- * The service's document does not define the form of a secret. So any word is accepted, except words that show another kind of
- * file: comments, sections, settings (`KEY=value`), and lists with colons such as `/etc/passwd`.
+ * The service's document does not define the form of a secret. So any word is accepted, except
+ * words that show another kind of file: comments, sections, settings (`KEY=value`), and lists with
+ * colons such as `/etc/passwd`.
  */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
 /**
- * Refuses a link, because another user could point it to a file that only root can write. Refuses a file with other content,
- * because it is not a file for secrets, and may be named by mistake.
+ * Refuses a link, because another user could point it to a file that only root can write. Refuses a
+ * file with other content, because it is not a file for secrets, and may be named by mistake.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
   const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
   if (stat === undefined) return { text: "", stat: null };
-  if (stat.isSymbolicLink()) throw environmentError(`${path} is a link: give the path of its target`);
-  if (!stat.isFile()) throw environmentError(`cannot store secrets in ${path}: it is not a regular file`);
-  if (stat.size > MAX_SECRET_FILE_BYTES) throw environmentError(`${path} is too large for a file of secrets`);
+  if (stat.isSymbolicLink())
+    throw environmentError(`${path} is a link: give the path of its target`);
+  if (!stat.isFile())
+    throw environmentError(`cannot store secrets in ${path}: it is not a regular file`);
+  if (stat.size > MAX_SECRET_FILE_BYTES)
+    throw environmentError(`${path} is too large for a file of secrets`);
   const text = attempt(path, () => readFileSync(file, "utf8"));
-  const wrong = secretLines(text).find((line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line));
+  const wrong = secretLines(text).find(
+    (line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line),
+  );
   if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
   throw environmentError(
@@ -189,9 +224,9 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
 }
 
 /**
- * Gives the lock the owner, group and mode of the file, but without access for other users. The lock is created with the group
- * of the user or of the folder. If that group cannot be changed to the group of the file, and the mode of the file gives access
- * to its group, the file is refused.
+ * Gives the lock the owner, group and mode of the file, but without access for other users. The
+ * lock is created with the group of the user or of the folder. If that group cannot be changed to
+ * the group of the file, and the mode of the file gives access to its group, the file is refused.
  *
  * @returns whether other users had access to the file
  */
@@ -207,7 +242,9 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
     } catch (error) {
       if (self === 0) throw error;
       if ((mode & 0o070) !== 0) {
-        throw environmentError(`${path} belongs to a group that you are not in: run this as a member of that group`);
+        throw environmentError(
+          `${path} belongs to a group that you are not in: run this as a member of that group`,
+        );
       }
     }
   }
@@ -219,8 +256,10 @@ function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(text);
   let written = 0;
-  // In a loop, because the system may write only a part of the bytes without an error, such as on a nearly full disk.
-  while (written < bytes.byteLength) written += writeSync(descriptor, bytes, written, undefined, written);
+  // In a loop, because the system may write only a part of the bytes without an error, such as on a
+  // nearly full disk.
+  while (written < bytes.byteLength)
+    written += writeSync(descriptor, bytes, written, undefined, written);
   ftruncateSync(descriptor, bytes.byteLength);
   fsyncSync(descriptor);
 }

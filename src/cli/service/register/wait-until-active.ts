@@ -27,10 +27,12 @@ export interface Obstacle {
 const PAUSE_MS = 500;
 
 /**
- * Waits until the receiver answers a verification that is signed with each new secret, unless it is active already. The service's document has no operation
- * that reads a registration, so only an emulator on this machine tells the status: there it waits until each is active.
+ * Waits until the receiver answers a verification that is signed with each new secret, unless it is
+ * active already. The service's document has no operation that reads a registration, so only an
+ * emulator on this machine tells the status: there it waits until each is active.
  *
- * @returns `active`; `unknown` if the service does not tell the status; or the obstacle that remains
+ * @returns `active`; `unknown` if the service does not tell the status; or the obstacle that
+ * remains
  * @throws CliError when the command was interrupted
  */
 export async function waitUntilActive(
@@ -45,7 +47,9 @@ export async function waitUntilActive(
   for (const { id, signing_secret: secret } of registrations) {
     // The service itself has verified it.
     if ((await emulator?.isActive(id)) === true) continue;
-    const looks = [() => verifyReceiver(secret, options, { timeoutMs: secondsLeft() * 1000, signal })];
+    const looks = [
+      () => verifyReceiver(secret, options, { timeoutMs: secondsLeft() * 1000, signal }),
+    ];
     if (emulator !== null) looks.push(() => emulator.look(id));
     for (const look of looks) {
       for (let obstacle = await look(); obstacle !== null; obstacle = await look()) {
@@ -67,7 +71,11 @@ async function verifyReceiver(
   const event = verificationEvent();
   const { headers, body } = signedDelivery(event, { secret });
   const delivery = { method: "POST", headers: Object.entries(headers), body, isChunked: false };
-  const answer = await sendDelivery(new URL(url), delivery, { timeoutMs, signal, secrets: [secret] });
+  const answer = await sendDelivery(new URL(url), delivery, {
+    timeoutMs,
+    signal,
+    secrets: [secret],
+  });
   if (isSuccess(answer) && propertyIn(answer, "challenge") === event.data.challenge) return null;
   if (answer.kind === "answer" && isForeignSecret(answer)) {
     return {
@@ -88,7 +96,11 @@ function isForeignSecret(answer: Answered): boolean {
 }
 
 /** The control API of an emulator on this machine; `null` for any other service. */
-async function emulatorAt({ baseUrl, timeout }: WaitOptions, token: string | undefined, signal: AbortSignal) {
+async function emulatorAt(
+  { baseUrl, timeout }: WaitOptions,
+  token: string | undefined,
+  signal: AbortSignal,
+) {
   const { origin, hostname } = new URL(baseUrl);
   if (!isLoopbackHost(hostname)) return null;
   // Another service may leave a call of the control API without an answer.
@@ -97,14 +109,19 @@ async function emulatorAt({ baseUrl, timeout }: WaitOptions, token: string | und
   if (control === undefined) return null;
   const asked = new Set<string>();
   return {
-    isActive: async (id: string) => (await control.readRegistration({ registration_id: id })).status === "active",
-    /** Asks once for another verification, because the emulator's own next attempt may be minutes away. */
+    isActive: async (id: string) =>
+      (await control.readRegistration({ registration_id: id })).status === "active",
+    /**
+     * Asks once for another verification, because the emulator's own next attempt may be minutes
+     * away.
+     */
     async look(id: string): Promise<Obstacle | null> {
       const registration = { registration_id: id };
       const { status } = await control.readRegistration(registration);
       if (status === "active") return null;
       // It is refused if the registration has just become active.
-      if (!asked.has(id)) await control.verifyRegistration(registration).catch(() => signal.throwIfAborted());
+      if (!asked.has(id))
+        await control.verifyRegistration(registration).catch(() => signal.throwIfAborted());
       asked.add(id);
       return {
         found: `the emulator says that ${id} is ${status}`,

@@ -8,7 +8,12 @@ import { findEvent } from "../../inbox/event-ids.js";
 import { DEFAULT_INBOX, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
 import { noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 import { noteRefusals } from "../../inbox/refusal-lines.js";
-import { runs, withExamples, type CommandContext, type OptionsOf } from "../../console/define-command.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type OptionsOf,
+} from "../../console/define-command.js";
 import { CliError, EXIT, usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty } from "../../console/parse-option.js";
 import { traceLines } from "./trace-lines.js";
@@ -23,7 +28,11 @@ export function addTraceCommand(program: Command, context: CommandContext) {
       "Show the timeline of an event: every attempt of the emulator that sent it, and what the receiver's inbox did with it. One of the two is enough.",
     )
     .argument("<id>", "the event's id")
-    .option("--url <url>", "the emulator's address; or set SIGNALS_BASE_URL (default: http://127.0.0.1:4010)", httpUrl)
+    .option(
+      "--url <url>",
+      "the emulator's address; or set SIGNALS_BASE_URL (default: http://127.0.0.1:4010)",
+      httpUrl,
+    )
     .option(
       "--db <inbox>",
       `the inbox: its SQLite file, or the URL of its PostgreSQL database (default: ${DEFAULT_INBOX} if it is here)`,
@@ -33,9 +42,15 @@ export function addTraceCommand(program: Command, context: CommandContext) {
     .addOption(ENDPOINT)
     .option("--json", "print NDJSON");
   withExamples(command, [
-    ["signalbox trace sig_885702_10233", `Show an event of the emulator on this machine and of ${DEFAULT_INBOX}`],
+    [
+      "signalbox trace sig_885702_10233",
+      `Show an event of the emulator on this machine and of ${DEFAULT_INBOX}`,
+    ],
     ["signalbox trace sig_885702_10233 --db postgres://app@db/app", "Use an inbox in PostgreSQL"],
-    ["signalbox trace sig_885702_10233 --url http://127.0.0.1:4020", "Use an emulator at another address"],
+    [
+      "signalbox trace sig_885702_10233 --url http://127.0.0.1:4020",
+      "Use an emulator at another address",
+    ],
   ]);
   runs(command, context, trace);
   return command;
@@ -43,14 +58,20 @@ export function addTraceCommand(program: Command, context: CommandContext) {
 
 type TraceOptions = OptionsOf<typeof addTraceCommand>;
 
-async function trace(id: string, { url, json, ...place }: TraceOptions, { cli }: CommandContext): Promise<void> {
+async function trace(
+  id: string,
+  { url, json, ...place }: TraceOptions,
+  { cli }: CommandContext,
+): Promise<void> {
   const { terminal } = cli;
   const inbox = await readInbox(id, place, cli);
   const sender = await readSender(inbox?.event?.eventId ?? id, url, cli);
-  if (inbox === null && sender === null) throw usageError("there is nowhere to look: give --db, or --url");
+  if (inbox === null && sender === null)
+    throw usageError("there is nowhere to look: give --db, or --url");
   const now = Date.now();
   const { steps, notes } = buildTimeline({ now, sender, inbox });
-  if (steps.length === 0) throw new CliError(EXIT.failed, `no side that was asked knows the event ${echoed(id)}`);
+  if (steps.length === 0)
+    throw new CliError(EXIT.failed, `no side that was asked knows the event ${echoed(id)}`);
   if (json) for (const step of steps) terminal.printJson(step);
   else for (const line of traceLines(steps, now, terminal.paint)) terminal.print(line);
   for (const note of notes) terminal.note(note);
@@ -67,7 +88,9 @@ async function readInbox(
 ): Promise<TimelineSides["inbox"]> {
   if (db === undefined) {
     if (place.schema !== undefined) terminal.note("--schema has no effect without --db");
-    terminal.note(`no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…`);
+    terminal.note(
+      `no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…`,
+    );
     return null;
   }
   return withInbox({ db, ...place }, async (inbox) => {
@@ -100,7 +123,9 @@ async function readSender(
     return { deliveries, serviceNow: Date.parse(now) };
   } catch (error) {
     if (url !== undefined || !(error instanceof CliError)) throw error;
-    terminal.note(`the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`);
+    terminal.note(
+      `the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`,
+    );
     return null;
   }
 }

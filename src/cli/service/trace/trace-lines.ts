@@ -11,24 +11,41 @@ const LONG_ID = /(\bwh_\w{8})[\w-]+/;
 
 /** A line for each step: the time of this machine, the lane, and what happened. */
 export function traceLines(steps: readonly TimelineStep[], now: number, paint: Paint): string[] {
-  const tones = { good: paint.green, bad: paint.red, warn: paint.yellow, busy: paint.bold, idle: paint.dim };
+  const tones = {
+    good: paint.green,
+    bad: paint.red,
+    warn: paint.yellow,
+    busy: paint.bold,
+    idle: paint.dim,
+  };
   const groups = steps.map((step, index) => {
     const { at, lane, tone, text } = step;
     const previous = steps[index - 1];
-    const isNewDelivery = step.delivery !== steps.slice(0, index).findLast((each) => each.lane === lane)?.delivery;
-    const remarks = [dayOf(step, previous), gapOf(step, previous, now)].filter((remark) => remark !== "");
+    const isNewDelivery =
+      step.delivery !== steps.slice(0, index).findLast((each) => each.lane === lane)?.delivery;
+    const remarks = [dayOf(step, previous), gapOf(step, previous, now)].filter(
+      (remark) => remark !== "",
+    );
     const details = detailsOf(step, isNewDelivery).map((detail) => ["", "", paint.dim(detail)]);
     const first = [timeOfDay(at), lane, tones[tone](printable(text))];
     return { remarks, rows: [first, ...details] };
   });
   const lines = formatTable(groups.flatMap(({ rows }) => rows));
   // The remarks are no cells: a long one would move all texts.
-  return groups.flatMap(({ remarks, rows }) => [...remarks.map(paint.dim), ...lines.splice(0, rows.length)]);
+  return groups.flatMap(({ remarks, rows }) => [
+    ...remarks.map(paint.dim),
+    ...lines.splice(0, rows.length),
+  ]);
 }
 
-function detailsOf({ delivery, serviceAt, detail }: TimelineStep, isNewDelivery: boolean): string[] {
+function detailsOf(
+  { delivery, serviceAt, detail }: TimelineStep,
+  isNewDelivery: boolean,
+): string[] {
   return [
-    ...(delivery === undefined || !isNewDelivery ? [] : [printable(delivery).replace(LONG_ID, "$1…")]),
+    ...(delivery === undefined || !isNewDelivery
+      ? []
+      : [printable(delivery).replace(LONG_ID, "$1…")]),
     ...(serviceAt === undefined
       ? []
       : [`service's clock: ${dayOfTime(serviceAt)} ${timeOfDay(serviceAt).slice(0, 8)}`]),

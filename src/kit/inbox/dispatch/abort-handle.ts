@@ -1,7 +1,8 @@
 /**
- * Aborts the callback of one attempt, with a reason whose name is that of Node's own aborts, so that callbacks can check for it. The
- * abort signal is made when the callback first reads it, because most never do.
- * A class, because an object literal with a getter takes several times as long to make.
+ * Aborts the callback of one attempt, with a reason whose name is that of Node's own aborts, so
+ * that callbacks can check for it. The abort signal is made when the callback first reads it,
+ * because most never do. A class, because an object literal with a getter takes several times as
+ * long to make.
  */
 export class AbortHandle {
   #controller: AbortController | null = null;

@@ -5,20 +5,32 @@ import type { ClaimedEvent } from "../batch.js";
 /** An event that this process has leased. */
 export interface LeasedEvent {
   event: ClaimedEvent;
-  /** When the lease was asked for, by `clock.elapsed()`: before it began in the store, so that a lease counted from here is not too long. */
+  /**
+   * When the lease was asked for, by `clock.elapsed()`: before it began in the store, so that a
+   * lease counted from here is not too long.
+   */
   leasedAt: number;
-  /** The event as parsed at its delivery; `undefined` when it was claimed from the store: then `handOff` parses it. */
+  /**
+   * The event as parsed at its delivery; `undefined` when it was claimed from the store: then
+   * `handOff` parses it.
+   */
   parsed: unknown;
 }
 
 export interface AttemptsConfig {
   clock: Clock;
   timeoutMs: number;
-  /** Calls the user's callback. `abort.signal` is aborted at the time-out, and when the grace of a close is over. */
+  /**
+   * Calls the user's callback. `abort.signal` is aborted at the time-out, and when the grace of a
+   * close is over.
+   */
   handOff: (leased: LeasedEvent, attempt: number, abort: Pick<AbortHandle, "signal">) => unknown;
 }
 
-/** How an attempt ended: by its callback, by its time-out, or by `receiver.close` at the end of its `graceMs`. */
+/**
+ * How an attempt ended: by its callback, by its time-out, or by `receiver.close` at the end of its
+ * `graceMs`.
+ */
 export type AttemptEnd =
   | { how: "resolved" }
   | { how: "rejected" | "timed out"; error: unknown }
@@ -38,8 +50,8 @@ interface Attempt {
 }
 
 /**
- * Runs attempts. One that timed out or was aborted has ended, although its callback may go on, also beside the event's next attempt. How
- * that callback ends is ignored.
+ * Runs attempts. One that timed out or was aborted has ended, although its callback may go on, also
+ * beside the event's next attempt. How that callback ends is ignored.
  *
  * @param ended called exactly once for each attempt, perhaps before `run` returns. Must not throw.
  */
@@ -47,7 +59,10 @@ export function createAttempts(
   { clock, timeoutMs, handOff }: AttemptsConfig,
   ended: (event: ClaimedEvent, attempt: number, end: AttemptEnd) => void,
 ) {
-  /** Attempts, not a map by `seq`: after another process has reclaimed an event and released it, it can be leased here again. */
+  /**
+   * Attempts, not a map by `seq`: after another process has reclaimed an event and released it, it
+   * can be leased here again.
+   */
   const running = new Set<Attempt>();
   let endedCount = 0;
   let countedSince = clock.elapsed();
@@ -60,7 +75,8 @@ export function createAttempts(
       abort: new AbortHandle(),
       timeout: null,
     };
-    // Before the callback is called, which can throw at once, or read `handoff.completeSql`, which asks `isRunning`.
+    // Before the callback is called, which can throw at once, or read `handoff.completeSql`, which
+    // asks `isRunning`.
     running.add(attempt);
     attempt.timeout = clock.setTimeout(() => {
       const message = `the callback did not settle within ${timeoutMs} ms`;
@@ -113,7 +129,10 @@ export function createAttempts(
   };
 }
 
-/** For how many milliseconds the event has been due by now; `event.dueForMs` is that at the begin of its lease. */
+/**
+ * For how many milliseconds the event has been due by now; `event.dueForMs` is that at the begin of
+ * its lease.
+ */
 export function dueForMs({ event, leasedAt }: LeasedEvent, clock: Clock): number {
   return event.dueForMs + clock.elapsed() - leasedAt;
 }

@@ -2,25 +2,33 @@ import type { Pause } from "../inbox-facts.js";
 import type { Clock, ClockTimer } from "../../../base/time/clock.js";
 import type { ClaimedEvent } from "../batch.js";
 
-/** The breaker opens when this many events have failed since the last success, each of them once or more. */
+/**
+ * The breaker opens when this many events have failed since the last success, each of them once or
+ * more.
+ */
 export const BREAKER_THRESHOLD = 10;
 const FIRST_PROBE_MS = 1000;
 export const LONGEST_PROBE_MS = 60_000;
 
 /**
- * Stops hand-offs while the user's system is down, so that only the few events that are used as probes lose attempts.
+ * Stops hand-offs while the user's system is down, so that only the few events that are used as
+ * probes lose attempts.
  *
  *     closed ──10 events fail──▶ open ──probe is due──▶ probing
  *        ▲                          ▲                      │
  *        └──────── success ─────────┼──────────────────────┤
  *                                   └── failure (delay ×2) ┘
  *
- * A probe is an ordinary attempt. One event that always fails opens nothing, and is not the probe twice in a row while another is
- * due. A probe that ends with `PermanentFailure` or `RetryLater` shows nothing, and the next one follows.
+ * A probe is an ordinary attempt. One event that always fails opens nothing, and is not the probe
+ * twice in a row while another is due. A probe that ends with `PermanentFailure` or `RetryLater`
+ * shows nothing, and the next one follows.
  */
 export function createBreaker(
   clock: Clock,
-  /** `onOpen` and `onClose` are called once for each change between closed and open; `onProbe` when a probe can run. */
+  /**
+   * `onOpen` and `onClose` are called once for each change between closed and open; `onProbe` when
+   * a probe can run.
+   */
   listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
 ) {
   let state: "closed" | "open" | "probing" = "closed";
@@ -57,7 +65,10 @@ export function createBreaker(
       timer?.cancel();
       probe();
     },
-    /** Not the event of the last probe while another is due, and of the others the one with the fewest attempts. */
+    /**
+     * Not the event of the last probe while another is due, and of the others the one with the
+     * fewest attempts.
+     */
     chooseProbe(events: readonly ClaimedEvent[]): ClaimedEvent | undefined {
       const [first, second] = events.toSorted((a, b) => a.attempts - b.attempts);
       return first?.seq === lastProbe ? (second ?? first) : first;
@@ -86,7 +97,9 @@ export function createBreaker(
         listener.onOpen();
       }
     },
-    /** To be called when no event was due for a probe. The breaker opens again, for the same delay. */
+    /**
+     * To be called when no event was due for a probe. The breaker opens again, for the same delay.
+     */
     probeUnused(): void {
       if (state === "probing") waitForProbe();
     },

@@ -13,7 +13,10 @@ export interface ClaimsConfig {
   /** The `seq` of each event that this process holds. */
   held: () => number[];
   began: () => void;
-  /** @param result null when the claim failed. @param leasedAt when the leases were asked for. @param isEmpty nothing due is left */
+  /**
+   * @param result null when the claim failed. @param leasedAt when the leases were asked for.
+   * @param isEmpty nothing due is left
+   */
   ended: (result: ClaimResult | null, leasedAt: number, isEmpty: boolean) => void;
   /** Called each second, and when an event is known to be due. Causes the next call of `begin`. */
   onPoll: () => void;
@@ -21,14 +24,33 @@ export interface ClaimsConfig {
 
 /** How often the store is asked for events that the command line or another process made ready. */
 const POLL_MS = 1000;
-/** When a claim has waited for this long, due retries come first: new events take no slot until it has begun. */
+/**
+ * When a claim has waited for this long, due retries come first: new events take no slot until it
+ * has begun.
+ */
 const CLAIM_PATIENCE_MS = 100;
 
-/** Asks the store for due events: when some may be due, and once a second. One claim is made at a time. */
-export function createClaims({ clock, batcher, slots, leaseMs, limit, held, began, ended, onPoll }: ClaimsConfig) {
+/**
+ * Asks the store for due events: when some may be due, and once a second. One claim is made at a
+ * time.
+ */
+export function createClaims({
+  clock,
+  batcher,
+  slots,
+  leaseMs,
+  limit,
+  held,
+  began,
+  ended,
+  onPoll,
+}: ClaimsConfig) {
   let isStopped = false;
   let claiming: Promise<void> | null = null;
-  /** Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown that none is. */
+  /**
+   * Since when events may be due in the store, by `clock.elapsed()`; null when a claim has shown
+   * that none is.
+   */
   let dueSince: number | null = null;
   let wakeUp: { at: number; timer: ClockTimer } | null = null;
 
@@ -78,7 +100,8 @@ export function createClaims({ clock, batcher, slots, leaseMs, limit, held, bega
       claiming = claim(count);
     },
     /** True while new events must be born ready. */
-    isOverdue: () => claiming === null && dueSince !== null && clock.elapsed() - dueSince >= CLAIM_PATIENCE_MS,
+    isOverdue: () =>
+      claiming === null && dueSince !== null && clock.elapsed() - dueSince >= CLAIM_PATIENCE_MS,
     /** Ends the polls, and waits for the claim that is under way. */
     async stop(): Promise<void> {
       isStopped = true;

@@ -4,8 +4,8 @@ import type { HandoffObserver } from "./observer.js";
 import type { Judgement, Settle } from "./settlement.js";
 
 /**
- * The error of a callback that read `completeSql` and resolved without completing. Shared and stackless: most are discarded when
- * the transaction turns out to have committed.
+ * The error of a callback that read `completeSql` and resolved without completing. Shared and
+ * stackless: most are discarded when the transaction turns out to have committed.
  */
 export const NOT_COMPLETED = new Error(
   "The callback read handoff.completeSql and resolved, but no transaction has completed the event. " +
@@ -14,8 +14,9 @@ export const NOT_COMPLETED = new Error(
 NOT_COMPLETED.stack = `Error: ${NOT_COMPLETED.message}`;
 
 /**
- * Attempts whose callback has read `completeSql`. A transaction of the callback may have made the event `done`, may still be open, or
- * may have rolled back: only the settlement shows which. So each is settled as a failure, and its result tells the truth.
+ * Attempts whose callback has read `completeSql`. A transaction of the callback may have made the
+ * event `done`, may still be open, or may have rolled back: only the settlement shows which. So
+ * each is settled as a failure, and its result tells the truth.
  *
  * @param concluded the settlement as a failure was applied
  */
@@ -33,11 +34,21 @@ export function createCompletion(
       withSql.add(event);
     },
     hasReadSql: (event: ClaimedEvent): boolean => withSql.has(event),
-    /** @param resolved the callback resolved, so it has failed only if no transaction has completed the event */
-    settle(event: ClaimedEvent, attempt: number, judgement: Judgement, error: unknown, resolved: boolean): void {
+    /**
+     * @param resolved the callback resolved, so it has failed only if no transaction has completed
+     * the event
+     */
+    settle(
+      event: ClaimedEvent,
+      attempt: number,
+      judgement: Judgement,
+      error: unknown,
+      resolved: boolean,
+    ): void {
       const { kind, settlement, deadReason } = judgement;
       settlement.mayBeCompleted = true;
-      // A callback that failed is reported with the first result; one that resolved, only when it is certain that it failed.
+      // A callback that failed is reported with the first result; one that resolved, only when it
+      // is certain that it failed.
       let isReported = false;
       const report = (result: SettleResult | null): void => {
         if (isReported) return;

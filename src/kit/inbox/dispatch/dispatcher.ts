@@ -1,6 +1,12 @@
 import { oncePerMicrotask, oncePerTurn, withDeadline } from "../../../base/time/timers.js";
 import { createAttempts, dueForMs, type AttemptsConfig, type LeasedEvent } from "./attempts.js";
-import type { ClaimedEvent, ClaimResult, CrashedEvent, Settlement, SettleResult } from "../batch.js";
+import type {
+  ClaimedEvent,
+  ClaimResult,
+  CrashedEvent,
+  Settlement,
+  SettleResult,
+} from "../batch.js";
 import type { Batcher } from "../batcher.js";
 import { createBreaker } from "./breaker.js";
 import { createClaims } from "./claims.js";
@@ -15,26 +21,45 @@ export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
   concurrency: number;
   /** Whether other processes hand off the same events, and reclaim leases that have expired. */
   shared: boolean;
-  /** Leases that were asked for before this time, by `clock.elapsed()`, may be lost to another process; `Infinity`: all may be. */
+  /**
+   * Leases that were asked for before this time, by `clock.elapsed()`, may be lost to another
+   * process; `Infinity`: all may be.
+   */
   leasedSince: () => number;
 }
 
 /**
- * Why hand-offs are paused. `not_running`: the receiver has not started, or closes. `callback_failing`: the breaker is not closed, and
- * only a probe may run. `leases_unsure`: the last heartbeats failed, so other processes may have reclaimed our leases.
+ * Why hand-offs are paused. `not_running`: the receiver has not started, or closes.
+ * `callback_failing`: the breaker is not closed, and only a probe may run. `leases_unsure`: the
+ * last heartbeats failed, so other processes may have reclaimed our leases.
  */
 export type PauseReason = "not_running" | "callback_failing" | "leases_unsure";
 
-/** Most events that wait beside those that run; fewer if their bodies are large. A new event among them needs no claim. */
+/**
+ * Most events that wait beside those that run; fewer if their bodies are large. A new event among
+ * them needs no claim.
+ */
 const PREFETCH = 256;
 const CLAIM_LIMIT = 64;
-/** From so many events a probe is chosen: the one with the fewest attempts, so that events which always fail cannot fill all probes. */
+/**
+ * From so many events a probe is chosen: the one with the fewest attempts, so that events which
+ * always fail cannot fill all probes.
+ */
 const PROBE_LIMIT = 16;
-/** When the callbacks of a turn have blocked the event loop for this long, the others start in later turns. */
+/**
+ * When the callbacks of a turn have blocked the event loop for this long, the others start in later
+ * turns.
+ */
 const TURN_MS = 10;
-/** A lease is longer than the callback's timeout by this, because the event waits for its turn and its settlement for a commit. */
+/**
+ * A lease is longer than the callback's timeout by this, because the event waits for its turn and
+ * its settlement for a commit.
+ */
 export const LEASE_MARGIN_MS = 30_000;
-/** A waiting event is released after this time, so that the rest of the margin is left for its settlement. */
+/**
+ * A waiting event is released after this time, so that the rest of the margin is left for its
+ * settlement.
+ */
 const MOST_WAIT_MS = 20_000;
 
 /**
@@ -47,8 +72,9 @@ const MOST_WAIT_MS = 20_000;
  *                                │                        aborted by a close ──▶ ready, possibly repeated
  *                                └─ released ──▶ ready, as if it was never leased
  *
- * An event takes a slot from its lease until a commit has tried its settlement. If a transaction of the callback still has the row,
- * it is then `locked`. Waiting events are released when hand-offs pause, the receiver closes, or too little of their lease is left.
+ * An event takes a slot from its lease until a commit has tried its settlement. If a transaction of
+ * the callback still has the row, it is then `locked`. Waiting events are released when hand-offs
+ * pause, the receiver closes, or too little of their lease is left.
  */
 export function createDispatcher(config: DispatcherConfig) {
   const { batcher, clock, concurrency, shared, observe } = config;
@@ -60,12 +86,18 @@ export function createDispatcher(config: DispatcherConfig) {
   /** When the last scheduled pump began. */
   let pumpBeganAt = -Infinity;
 
-  /** Pumps at the end of the turn, so that the acknowledgements of a batch are sent before its first callback starts. */
+  /**
+   * Pumps at the end of the turn, so that the acknowledgements of a batch are sent before its first
+   * callback starts.
+   */
   const schedulePump = oncePerTurn(() => {
     pumpBeganAt = clock.elapsed();
     pump();
   });
-  /** Pumps in this turn, after a callback has ended. Otherwise no turn would start more than `concurrency` callbacks. */
+  /**
+   * Pumps in this turn, after a callback has ended. Otherwise no turn would start more than
+   * `concurrency` callbacks.
+   */
   const pumpAgain = oncePerMicrotask(pump);
   const breaker = createBreaker(clock, {
     onOpen() {
@@ -125,8 +157,9 @@ export function createDispatcher(config: DispatcherConfig) {
   }
 
   /**
-   * Starts callbacks while fewer than `concurrency` run, then a claim. No other function starts callbacks or claims. While hand-offs
-   * pause, `waiting` is empty or has the probe alone, and `claimLimit` allows no other claim.
+   * Starts callbacks while fewer than `concurrency` run, then a claim. No other function starts
+   * callbacks or claims. While hand-offs pause, `waiting` is empty or has the probe alone, and
+   * `claimLimit` allows no other claim.
    */
   function pump(): void {
     if (mode !== "running") return;
@@ -145,12 +178,15 @@ export function createDispatcher(config: DispatcherConfig) {
   // --- leasing
 
   /**
-   * How many more events can be leased. Of a shared store another process could start a waiting event sooner, so at most as many wait
-   * here as attempts lately ended in a second.
+   * How many more events can be leased. Of a shared store another process could start a waiting
+   * event sooner, so at most as many wait here as attempts lately ended in a second.
    */
   function room(): number {
     const ahead = shared ? Math.min(PREFETCH, attempts.pace()) : PREFETCH;
-    return Math.min(slots.free(), concurrency + ahead - attempts.count() - waiting.length - slots.reserved());
+    return Math.min(
+      slots.free(),
+      concurrency + ahead - attempts.count() - waiting.length - slots.reserved(),
+    );
   }
 
   function claimLimit(): number {
@@ -198,8 +234,9 @@ export function createDispatcher(config: DispatcherConfig) {
   }
 
   /**
-   * Releases waiting events whose lease could expire before their settlement: another process would then hand them off too and count
-   * a crash. Those that another process may have reclaimed are released too: here they would begin without `possiblyRepeated`.
+   * Releases waiting events whose lease could expire before their settlement: another process would
+   * then hand them off too and count a crash. Those that another process may have reclaimed are
+   * released too: here they would begin without `possiblyRepeated`.
    */
   function releaseOld(): void {
     if (!shared) return;
@@ -212,7 +249,11 @@ export function createDispatcher(config: DispatcherConfig) {
   }
 
   /** For an event whose attempt has ended. */
-  function settle(event: ClaimedEvent, settlement: Settlement, onResult: (result: SettleResult | null) => void): void {
+  function settle(
+    event: ClaimedEvent,
+    settlement: Settlement,
+    onResult: (result: SettleResult | null) => void,
+  ): void {
     endLease(event, settlement, (result) => {
       onResult(result);
       if (result === false) observe.leaseLost(event);
@@ -228,7 +269,8 @@ export function createDispatcher(config: DispatcherConfig) {
   ): void {
     let hasSlot = true;
     batcher.settle(settlement, (result) => {
-      // Also after `locked`: a transaction that stays open for long must not stop the hand-off of other events.
+      // Also after `locked`: a transaction that stays open for long must not stop the hand-off of
+      // other events.
       if (hasSlot) {
         hasSlot = false;
         slots.release(event);
@@ -244,13 +286,20 @@ export function createDispatcher(config: DispatcherConfig) {
   }
 
   return {
-    /** Reserves a slot for a new event: `take` fills it, `unreserve` frees it. @returns false if it must be stored as `ready` */
-    reserve: (): boolean => pausedBy() === null && !claims.isOverdue() && room() > 0 && slots.reserve(1),
+    /**
+     * Reserves a slot for a new event: `take` fills it, `unreserve` frees it. @returns false if it
+     * must be stored as `ready`
+     */
+    reserve: (): boolean =>
+      pausedBy() === null && !claims.isOverdue() && room() > 0 && slots.reserve(1),
     unreserve(): void {
       slots.unreserve(1);
       pumpIfNeeded();
     },
-    /** Queues an event that was stored as leased in a reserved slot; releases it while hand-offs pause. */
+    /**
+     * Queues an event that was stored as leased in a reserved slot; releases it while hand-offs
+     * pause.
+     */
     take(leased: LeasedEvent): void {
       slots.unreserve(1);
       slots.hold(leased.event);
@@ -258,7 +307,10 @@ export function createDispatcher(config: DispatcherConfig) {
       waiting.push(leased);
       schedulePump();
     },
-    /** The callback has read `completeSql`: its own transaction may end the lease. @returns false if the attempt has ended */
+    /**
+     * The callback has read `completeSql`: its own transaction may end the lease. @returns false if
+     * the attempt has ended
+     */
     expectCompletion(event: ClaimedEvent): boolean {
       const isRunning = attempts.isRunning(event);
       if (isRunning) outcomes.sqlRead(event);
@@ -282,16 +334,18 @@ export function createDispatcher(config: DispatcherConfig) {
     oldestWaitingAgeMs: () => Math.max(0, ...waiting.map((leased) => dueForMs(leased, clock))),
     drain: drains.drain,
     /**
-     * Stops claiming and releases the waiting events. Waits at most `graceMs` until the running callbacks have ended and their
-     * settlements are committed. Then aborts the others and releases their events, which uses up no attempt. Settlements may still
-     * wait in the batcher, which is closed next.
+     * Stops claiming and releases the waiting events. Waits at most `graceMs` until the running
+     * callbacks have ended and their settlements are committed. Then aborts the others and releases
+     * their events, which uses up no attempt. Settlements may still wait in the batcher, which is
+     * closed next.
      */
     async close(graceMs: number): Promise<void> {
       mode = "closing";
       const claimed = claims.stop();
       releaseWaiting();
       drains.update();
-      if (attempts.count() > 0 && graceMs > 0) await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
+      if (attempts.count() > 0 && graceMs > 0)
+        await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
       attempts.abortAll();
       await claimed;

@@ -14,7 +14,10 @@ export interface DrainsConfig {
 interface Drain {
   /** It waits for a claim that is not one of this many. */
   claimsBefore: number;
-  /** Of the events that were held when such a claim had left none due, those that have not ended; null before. */
+  /**
+   * Of the events that were held when such a claim had left none due, those that have not ended;
+   * null before.
+   */
   left: Set<ClaimedEvent> | null;
   end(isDone: boolean): void;
 }
@@ -31,7 +34,10 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig) {
     nudge();
   }
 
-  /** Ends the drains that have nothing more to wait for. Called when hand-offs pause, and after each claim. */
+  /**
+   * Ends the drains that have nothing more to wait for. Called when hand-offs pause, and after each
+   * claim.
+   */
   function update(): void {
     if (drains.size === 0) return;
     const paused = isPaused();
@@ -41,9 +47,10 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig) {
 
   return {
     /**
-     * True once nothing due at the call is left: a later claim found nothing, and everything leased at that moment has settled. A
-     * retry that is due at once is waited for too.
-     * Resolves with false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a settlement is not written.
+     * True once nothing due at the call is left: a later claim found nothing, and everything leased
+     * at that moment has settled. A retry that is due at once is waited for too. Resolves with
+     * false after `timeoutMs`, when nothing is held while hand-offs are paused, and when a
+     * settlement is not written.
      */
     drain: (timeoutMs: number) =>
       new Promise<boolean>((resolve) => {
@@ -69,7 +76,11 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig) {
       for (const drain of drains) if (claims > drain.claimsBefore) drain.left ??= new Set(held());
     },
     /** @param result null when the settlement was not written */
-    leaseEnded(event: ClaimedEvent, { state, delayMs }: Settlement, result: SettleResult | null): void {
+    leaseEnded(
+      event: ClaimedEvent,
+      { state, delayMs }: Settlement,
+      result: SettleResult | null,
+    ): void {
       if (drains.size === 0) return;
       const isDueAgain = result === false || (result === true && state === "ready" && delayMs <= 0);
       for (const drain of drains) {

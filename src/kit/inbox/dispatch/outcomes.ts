@@ -13,7 +13,9 @@ export interface OutcomesConfig {
   observe: HandoffObserver;
 }
 
-/** What follows from the end of an attempt: its settlement, the report, and what the breaker learns. */
+/**
+ * What follows from the end of an attempt: its settlement, the report, and what the breaker learns.
+ */
 export function createOutcomes(
   { maxAttempts, backoff, observe }: OutcomesConfig,
   breaker: Pick<Breaker, "succeeded" | "failed">,
@@ -29,15 +31,32 @@ export function createOutcomes(
     const resolved = end.how === "resolved";
     if (resolved && !hasReadSql) return succeeded(event, attempt);
     const error = resolved ? NOT_COMPLETED : end.error;
-    const judgement = end.how === "shutdown" ? shutDown(event, end.dueForMs) : judge(event, attempt, error, end.how);
+    const judgement =
+      end.how === "shutdown"
+        ? shutDown(event, end.dueForMs)
+        : judge(event, attempt, error, end.how);
     // A callback that resolved has failed only if its settlement says so.
-    if (!resolved && isCounted(judgement)) breaker.failed(event.seq, judgement.settlement.lastError);
+    if (!resolved && isCounted(judgement))
+      breaker.failed(event.seq, judgement.settlement.lastError);
     if (hasReadSql) completion.settle(event, attempt, judgement, error, resolved);
     else failed(event, attempt, judgement, error);
   }
 
-  function judge(event: ClaimedEvent, attempt: number, error: unknown, how: AttemptEnd["how"]): Judgement {
-    return judgeFailure({ event, attempt, error, timedOut: how === "timed out", maxAttempts, backoff, observe });
+  function judge(
+    event: ClaimedEvent,
+    attempt: number,
+    error: unknown,
+    how: AttemptEnd["how"],
+  ): Judgement {
+    return judgeFailure({
+      event,
+      attempt,
+      error,
+      timedOut: how === "timed out",
+      maxAttempts,
+      backoff,
+      observe,
+    });
   }
 
   function succeeded(event: ClaimedEvent, attempt: number): void {
@@ -47,17 +66,31 @@ export function createOutcomes(
     });
   }
 
-  function failed(event: ClaimedEvent, attempt: number, judgement: Judgement, error: unknown): void {
+  function failed(
+    event: ClaimedEvent,
+    attempt: number,
+    judgement: Judgement,
+    error: unknown,
+  ): void {
     const { kind, settlement, deadReason } = judgement;
     const willRetry = deadReason === null;
-    observe.handoffFailed(event, attempt, { kind, error, willRetry, retryInMs: willRetry ? settlement.delayMs : null });
+    observe.handoffFailed(event, attempt, {
+      kind,
+      error,
+      willRetry,
+      retryInMs: willRetry ? settlement.delayMs : null,
+    });
     settle(event, settlement, (result) => {
       if (result === true) concluded(event, attempt, judgement);
     });
   }
 
   /** The settlement of a failed attempt is durable. */
-  function concluded(event: ClaimedEvent, attempt: number, { settlement, deadReason }: Judgement): void {
+  function concluded(
+    event: ClaimedEvent,
+    attempt: number,
+    { settlement, deadReason }: Judgement,
+  ): void {
     // The delay has begun with the commit.
     if (deadReason === null) retryIn(settlement.delayMs);
     else observe.dead(event, attempt, deadReason);

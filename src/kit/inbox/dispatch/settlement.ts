@@ -4,19 +4,34 @@ import type { RetryLater } from "../failures.js";
 import { DAY_MS } from "../../../base/time/units.js";
 import type { ClaimedEvent, Settlement, SettleResult } from "../batch.js";
 
-/** Writes a settlement. @param ended called with each result, of which those before the last are `locked` */
+/**
+ * Writes a settlement. @param ended called with each result, of which those before the last are
+ * `locked`
+ */
 export type Settle = (
   event: ClaimedEvent,
   settlement: Settlement,
   ended: (result: SettleResult | null) => void,
 ) => void;
 
-// Each settlement names every property in the same order, and none is made by object spread: V8 gives each spread object a
-// separate hidden class, which makes its properties slow to read.
+// Each settlement names every property in the same order, and none is made by object spread: V8
+// gives each spread object a separate hidden class, which makes its properties slow to read.
 
 /** The callback resolved. */
-export function doneAfter({ seq, token, possiblyRepeated }: ClaimedEvent, attempts: number): Settlement {
-  return { seq, token, state: "done", delayMs: 0, attempts, possiblyRepeated, lastError: null, mayBeCompleted: false };
+export function doneAfter(
+  { seq, token, possiblyRepeated }: ClaimedEvent,
+  attempts: number,
+): Settlement {
+  return {
+    seq,
+    token,
+    state: "done",
+    delayMs: 0,
+    attempts,
+    possiblyRepeated,
+    lastError: null,
+    mayBeCompleted: false,
+  };
 }
 
 /**
@@ -29,7 +44,16 @@ export function released(event: ClaimedEvent, mayHaveBegun: boolean, dueForMs: n
   const { seq, token, attempts } = event;
   const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
   const delayMs = -Math.round(dueForMs);
-  return { seq, token, state: "ready", delayMs, attempts, possiblyRepeated, lastError: null, mayBeCompleted: false };
+  return {
+    seq,
+    token,
+    state: "ready",
+    delayMs,
+    attempts,
+    possiblyRepeated,
+    lastError: null,
+    mayBeCompleted: false,
+  };
 }
 
 /** The consequences of an attempt that did not succeed. */
@@ -59,7 +83,8 @@ export function judgeFailure(input: {
   const kind = timedOut ? "timeout" : kindOf(error);
   const isLater = kind === "later";
   const isLast = !isLater && attempt >= maxAttempts;
-  const deadReason = kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
+  const deadReason =
+    kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
   const delayMs = (): number | undefined =>
     isLater
       ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
@@ -93,14 +118,19 @@ function delayBy(backoff: Backoff, attempt: number, onError: (error: unknown) =>
     if (typeof delayMs === "number" && !Number.isNaN(delayMs)) return delayMs;
     // The rejection of an async function would end the process.
     if (delayMs instanceof Promise) delayMs.catch(() => undefined);
-    throw new TypeError(`handoff.backoff returned ${delayMs instanceof Promise ? "a promise" : "no number"}`);
+    throw new TypeError(
+      `handoff.backoff returned ${delayMs instanceof Promise ? "a promise" : "no number"}`,
+    );
   } catch (error) {
     onError(error);
     return FALLBACK_DELAY_MS;
   }
 }
 
-/** Converts a delay from the user's code to whole milliseconds of at most a year, which any store can keep. */
+/**
+ * Converts a delay from the user's code to whole milliseconds of at most a year, which any store
+ * can keep.
+ */
 function wholeDelay(delayMs: number | undefined): number {
   if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
   return Math.round(Math.min(YEAR_MS, Math.max(0, delayMs)));

@@ -8,13 +8,18 @@ const RAW_BODY = Symbol.for("signalbox.rawBody");
  * @example
  * app.use(express.json({ verify: captureRawBody }));
  */
-export function captureRawBody(request: IncomingMessage, _response: ServerResponse, body: Buffer): void {
+export function captureRawBody(
+  request: IncomingMessage,
+  _response: ServerResponse,
+  body: Buffer,
+): void {
   Object.defineProperty(request, RAW_BODY, { value: body, configurable: true });
 }
 
 /**
- * The bytes of a body that something else has read: kept by {@link captureRawBody}, by `express.raw()`, or as `request.rawBody`
- * by the platform (Cloud Functions, NestJS) or the app. A `rawBody` that is a text is not used, because decoding may have changed it.
+ * The bytes of a body that something else has read: kept by {@link captureRawBody}, by
+ * `express.raw()`, or as `request.rawBody` by the platform (Cloud Functions, NestJS) or the app. A
+ * `rawBody` that is a text is not used, because decoding may have changed it.
  */
 export function capturedRawBody(request: IncomingMessage): Uint8Array | undefined {
   const {

@@ -10,9 +10,11 @@ export type ExpressHandler = (
 ) => void;
 
 /**
- * Mounts a receiver in an Express app (4.18 or later, or 5). It answers every request on its mount and never calls `next`.
+ * Mounts a receiver in an Express app (4.18 or later, or 5). It answers every request on its mount
+ * and never calls `next`.
  *
- * Mount it before `express.json()`. If you cannot, let the parser keep the bytes with `captureRawBody` of `signalbox`.
+ * Mount it before `express.json()`. If you cannot, let the parser keep the bytes with
+ * `captureRawBody` of `signalbox`.
  *
  * @throws SignalboxError `option_invalid`
  * @example

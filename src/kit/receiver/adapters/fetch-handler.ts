@@ -2,8 +2,8 @@ import type { Receiver } from "../receiver.js";
 import { assertReceiver } from "./node-handler.js";
 
 /**
- * Makes a function that answers every `Request` with a `Response`: for Hono, Next.js, Bun, Deno and all others that have these
- * two.
+ * Makes a function that answers every `Request` with a `Response`: for Hono, Next.js, Bun, Deno and
+ * all others that have these two.
  *
  * Nothing may read the request's body before it.
  *
@@ -30,7 +30,8 @@ function chunksOf(request: Request): AsyncIterable<Uint8Array> {
       const reader = request.body?.getReader();
       return {
         next: () => reader?.read() ?? Promise.resolve(END),
-        // No `cancel`: on several servers it closes the connection before the answer is sent. The server handles the rest.
+        // No `cancel`: on several servers it closes the connection before the answer is sent. The
+        // server handles the rest.
         return() {
           reader?.releaseLock();
           return Promise.resolve(END);

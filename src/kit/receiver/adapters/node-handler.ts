@@ -12,25 +12,31 @@ import { isClosing, sendResponse } from "./send-response.js";
  * @example
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
-export function nodeHandler(receiver: Receiver): (request: IncomingMessage, response: ServerResponse) => void {
+export function nodeHandler(
+  receiver: Receiver,
+): (request: IncomingMessage, response: ServerResponse) => void {
   assertReceiver(receiver, "nodeHandler");
-  // Express changes the prototypes of request and response, so V8 reads their properties slowly. So few are read here.
+  // Express changes the prototypes of request and response, so V8 reads their properties slowly. So
+  // few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
     const { method = "", headers } = request;
     // Express cuts the mount's path off `url`.
     const url = (request as { originalUrl?: string }).originalUrl ?? request.url;
-    // If the application's hooks on the response throw, no answer can be sent: the connection is closed and the sender retries.
+    // If the application's hooks on the response throw, no answer can be sent: the connection is
+    // closed and the sender retries.
     const giveUp = (): void => void response.destroy();
     const body = capturedRawBody(request) ?? request;
     const remoteAddress = (): string | undefined => addressOf(request);
-    receiver.handle({ method, url, headers: new NodeHeaders(headers), body, remoteAddress }).then((answer) => {
-      try {
-        if (answer !== null) sendResponse(request, response, answer);
-      } catch {
-        giveUp();
-      }
-    }, giveUp);
+    receiver
+      .handle({ method, url, headers: new NodeHeaders(headers), body, remoteAddress })
+      .then((answer) => {
+        try {
+          if (answer !== null) sendResponse(request, response, answer);
+        } catch {
+          giveUp();
+        }
+      }, giveUp);
   };
 }
 
@@ -39,13 +45,23 @@ function addressOf(request: IncomingMessage & { ip?: unknown }): string | undefi
   return typeof request.ip === "string" ? request.ip : request.socket.remoteAddress;
 }
 
-/** Refuses values that are not a receiver: a caller without types may pass undefined, or a promise of a receiver. */
+/**
+ * Refuses values that are not a receiver: a caller without types may pass undefined, or a promise
+ * of a receiver.
+ */
 export function assertReceiver(receiver: Partial<Receiver> | undefined, caller: string): void {
   if (typeof receiver?.handle === "function") return;
-  throw new SignalboxError("option_invalid", `${caller} needs the receiver that createReceiver returns.`, "");
+  throw new SignalboxError(
+    "option_invalid",
+    `${caller} needs the receiver that createReceiver returns.`,
+    "",
+  );
 }
 
-/** Finds a header without a search, because Node has the names in lower case and joins a header that was sent twice. */
+/**
+ * Finds a header without a search, because Node has the names in lower case and joins a header that
+ * was sent twice.
+ */
 class NodeHeaders implements HeadersLike {
   readonly #headers: IncomingHttpHeaders;
 

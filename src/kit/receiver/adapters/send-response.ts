@@ -6,16 +6,22 @@ import { ignore } from "../../../base/time/ignore.js";
 /** How long, and how many bytes, of a refused body are still read before its connection closes. */
 const LINGER_MS = 1000;
 const LINGER_BYTES = 1024 * 1024;
-/** How long the rest of a refused body may take on a connection that stays open. After that the connection is closed. */
+/**
+ * How long the rest of a refused body may take on a connection that stays open. After that the
+ * connection is closed.
+ */
 const DRAIN_MS = 10_000;
 
 const closingSockets = new WeakSet<Socket>();
-/** False in most processes, which never close a connection and so need no look-up in `closingSockets`. */
+/**
+ * False in most processes, which never close a connection and so need no look-up in
+ * `closingSockets`.
+ */
 let hasClosedAny = false;
 
 /**
- * Whether an answer with `Connection: close` was sent on this connection. A later, pipelined request must not be processed
- * (RFC 9112, 9.6): its answer could not be sent.
+ * Whether an answer with `Connection: close` was sent on this connection. A later, pipelined
+ * request must not be processed (RFC 9112, 9.6): its answer could not be sent.
  */
 export function isClosing(request: IncomingMessage): boolean {
   return hasClosedAny && closingSockets.has(request.socket);
@@ -26,14 +32,19 @@ interface Answer extends Omit<DeliveryResponse, "body"> {
 }
 
 /** Answers once. Does nothing when the client has gone or the application has answered already. */
-export function sendResponse(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+export function sendResponse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+): void {
   if (response.headersSent || response.destroyed) return;
   if (answer.headers["Connection"] === "close" && request.httpVersionMajor > 1) {
     // HTTP/2 has no such header: there a refused body ends only its own stream (RFC 9113, 8.2.2).
     const { Connection: _, ...headers } = answer.headers;
     return sendResponse(request, response, { ...answer, headers });
   }
-  // If the application writes to the ended response, Node emits `error`, which without a listener ends the process.
+  // If the application writes to the ended response, Node emits `error`, which without a listener
+  // ends the process.
   response.on("error", ignore);
   response.writeHead(answer.status, answer.headers);
   if (request.complete || request.readableEnded) {
@@ -48,8 +59,8 @@ export function sendResponse(request: IncomingMessage, response: ServerResponse,
 }
 
 /**
- * Sends the whole answer immediately, and closes the connection a little later. Closing it while the client still sends would
- * reset the connection, and the client might not get the answer.
+ * Sends the whole answer immediately, and closes the connection a little later. Closing it while
+ * the client still sends would reset the connection, and the client might not get the answer.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: Answer["body"]): void {
   hasClosedAny = true;
@@ -86,6 +97,7 @@ function destroyUnlessComplete(request: IncomingMessage, delayMs: number): void 
   }, delayMs);
   timer.unref();
   request.once("close", stop);
-  // After the answer, `request` emits nothing when its connection ends. Without this, the timer would keep both in memory.
+  // After the answer, `request` emits nothing when its connection ends. Without this, the timer
+  // would keep both in memory.
   socket.once("close", stop);
 }

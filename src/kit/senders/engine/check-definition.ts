@@ -14,7 +14,9 @@ export const publicUrlOption = z.union(
   "expected the address as the sender has it, such as https://hooks.example/webhooks, or a function that makes it",
 );
 /** The options of a sender that signs neither id nor type. */
-export const repeatedBodyOptions = z.strictObject({ repeatedBody: z.enum(["keep", "drop"]).optional() });
+export const repeatedBodyOptions = z.strictObject({
+  repeatedBody: z.enum(["keep", "drop"]).optional(),
+});
 const hash = z.enum(["sha256", "sha1", "sha512"]);
 const time = z.strictObject({
   list: z.literal(true).optional(),
@@ -26,12 +28,19 @@ const signedSchema = z.strictObject({
   header: headerNames,
   prefix: z.string().optional(),
   list: z
-    .strictObject({ between: text, assign: text.optional(), signature: text.optional(), time: text.optional() })
+    .strictObject({
+      between: text,
+      assign: text.optional(),
+      signature: text.optional(),
+      time: text.optional(),
+    })
     .optional(),
   message: z.union([functionOption(), z.array(z.string())]).optional(),
   id: headerNames.optional(),
   time: time.optional(),
-  digest: z.union([hash, z.enum(["ed25519", "ecdsa", "rsa-sha256"]), z.array(hash).min(1)]).optional(),
+  digest: z
+    .union([hash, z.enum(["ed25519", "ecdsa", "rsa-sha256"]), z.array(hash).min(1)])
+    .optional(),
   encoding: z.enum(["hex", "base64", "base64url"]).optional(),
   key: z.enum(["text", "base64", "hex"]).optional(),
   keyPrefix: z.string().optional(),
@@ -86,7 +95,8 @@ export const ALWAYS_KEPT: readonly string[] = ["content-type", "user-agent"];
 const SECRET_HEADERS = ["authorization", "proxy-authorization", "cookie"];
 
 /**
- * Refuses what could not work, and what would let a forged delivery in: a body, a time or an id that the signature does not cover.
+ * Refuses what could not work, and what would let a forged delivery in: a body, a time or an id
+ * that the signature does not cover.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
@@ -100,7 +110,11 @@ export function checkDefinition(definition: unknown): void {
     const { header: names, id } = checkPart(tokenSchema, signature);
     secretNames.push(...namesOf(names));
     if (secretNames.some((name) => ALWAYS_KEPT.includes(name)))
-      throw new OptionError(FACTORY, "signature.header", "expected a header that is not stored with each event");
+      throw new OptionError(
+        FACTORY,
+        "signature.header",
+        "expected a header that is not stored with each event",
+      );
     checkIdHeader(id, secretNames);
   } else if (signature !== undefined && "basic" in signature) {
     checkIdHeader(checkPart(basicSchema, signature).id, secretNames);
@@ -111,17 +125,30 @@ export function checkDefinition(definition: unknown): void {
   }
   const kept = (checked.headers ?? []).find((name) => secretNames.includes(name.toLowerCase()));
   if (kept !== undefined)
-    throw new OptionError(FACTORY, "headers", `"${kept}" holds a secret, which is not stored with an event`);
+    throw new OptionError(
+      FACTORY,
+      "headers",
+      `"${kept}" holds a secret, which is not stored with an event`,
+    );
 }
 
 function checkIdHeader(id: string | undefined, secretNames: readonly string[]): void {
   if (id !== undefined && secretNames.includes(id.toLowerCase()))
-    throw new OptionError(FACTORY, "signature.id", `"${id}" holds a secret, which is not stored with an event`);
+    throw new OptionError(
+      FACTORY,
+      "signature.id",
+      `"${id}" holds a secret, which is not stored with an event`,
+    );
 }
 
 /** Checks it below its own name, so that an error has the option's whole name. */
-function checkPart<Schema extends z.ZodObject>(schema: Schema, signature: unknown): z.output<Schema> {
-  const checked: unknown = checkOptions(FACTORY, z.strictObject({ signature: schema }), { signature });
+function checkPart<Schema extends z.ZodObject>(
+  schema: Schema,
+  signature: unknown,
+): z.output<Schema> {
+  const checked: unknown = checkOptions(FACTORY, z.strictObject({ signature: schema }), {
+    signature,
+  });
   return (checked as { signature: z.output<Schema> }).signature;
 }
 
@@ -147,21 +174,33 @@ function checkSigned(
       "message",
       'expected the part "time", since the signature has a time: without it, anyone can make an old delivery new',
     ],
-    [!isTimeSent && signed.has("time"), "time", 'expected { header } or { list: true } for the part "time" of message'],
+    [
+      !isTimeSent && signed.has("time"),
+      "time",
+      'expected { header } or { list: true } for the part "time" of message',
+    ],
     [at?.list === true && list?.time === undefined, "list.time", "expected the name of the item"],
     [
       (list?.assign === undefined) !== (list?.signature === undefined),
       "list",
       "expected both of assign and signature, or neither",
     ],
-    [list?.assign === undefined && list?.time !== undefined, "list.assign", "expected the text before the time"],
+    [
+      list?.assign === undefined && list?.time !== undefined,
+      "list.assign",
+      "expected the text before the time",
+    ],
     [id === undefined && signed.has("id"), "id", 'expected a header for the part "id" of message'],
     [
       id !== undefined && !signed.has("id") && !unsignedId,
       "id",
       'expected a header that the part "id" of message signs; otherwise set unsignedId: true',
     ],
-    [publicUrl === undefined && signed.has("url"), "message", 'the part "url" needs the option publicUrl'],
+    [
+      publicUrl === undefined && signed.has("url"),
+      "message",
+      'the part "url" needs the option publicUrl',
+    ],
     [
       parts.some((part, index) => canBeSplitAgain(part, parts[index + 1], signature, publicUrl)),
       "message",
@@ -173,7 +212,10 @@ function checkSigned(
   }
 }
 
-/** Whether the border between two parts is not signed. A time in ISO 8601 shows where it begins and ends; a fixed address does not change. */
+/**
+ * Whether the border between two parts is not signed. A time in ISO 8601 shows where it begins and
+ * ends; a fixed address does not change.
+ */
 function canBeSplitAgain(
   part: string,
   next: string | undefined,
@@ -181,7 +223,9 @@ function canBeSplitAgain(
   publicUrl: unknown,
 ): boolean {
   if (next === undefined) return false;
-  const isFree = (each: string): boolean => each === "id" || (each === "url" && typeof publicUrl === "function");
-  const isSent = (each: string): boolean => isFree(each) || each === "body" || (each === "time" && at?.form !== "iso");
+  const isFree = (each: string): boolean =>
+    each === "id" || (each === "url" && typeof publicUrl === "function");
+  const isSent = (each: string): boolean =>
+    isFree(each) || each === "body" || (each === "time" && at?.form !== "iso");
   return (isFree(part) && isSent(next)) || (isFree(next) && isSent(part));
 }

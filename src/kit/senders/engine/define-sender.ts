@@ -3,7 +3,12 @@ import { parseJson } from "../../../base/text/parse-json.js";
 import { ignore } from "../../../base/time/ignore.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
 import { parametersOf } from "./form.js";
-import { compileScheme, type CompiledScheme, type PublicUrl, type SignatureScheme } from "./scheme.js";
+import {
+  compileScheme,
+  type CompiledScheme,
+  type PublicUrl,
+  type SignatureScheme,
+} from "./scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
 import type {
   HandshakeAnswer,
@@ -22,46 +27,63 @@ import { compileVerify, type VerifyDelivery } from "./verify-function.js";
 export interface SenderDefinition<Event = unknown> extends SenderLimits {
   /** 1 to 50 small letters, digits or hyphens. It is kept with each event. */
   readonly name: string;
-  /** The headers that `read` reads. They are stored with the event, so that it can be read again. @default none */
+  /**
+   * The headers that `read` reads. They are stored with the event, so that it can be read again.
+   * @default none
+   */
   readonly headers?: readonly string[] | undefined;
   /** How it signs; or the header that is the secret itself. Either this or `verify`. */
   readonly signature?: SignatureScheme | TokenScheme | BasicScheme | undefined;
   /**
-   * Verifies a delivery, where no data says how: it is authentic if this returns or resolves to `true`. Otherwise, or when it throws, the
-   * delivery gets 401; when it takes longer than `ackTimeoutMs`, 503.
+   * Verifies a delivery, where no data says how: it is authentic if this returns or resolves to
+   * `true`. Otherwise, or when it throws, the delivery gets 401; when it takes longer than
+   * `ackTimeoutMs`, 503.
    */
   readonly verify?: VerifyDelivery | undefined;
-  /** Where the sender posts to, if it signs that address. Never taken from the request, whose `Host` anyone can write. */
+  /**
+   * Where the sender posts to, if it signs that address. Never taken from the request, whose `Host`
+   * anyone can write.
+   */
   readonly publicUrl?: PublicUrl | undefined;
   /**
-   * Reads an authentic delivery, and a stored one after a restart: so it must be pure. An event with an id or a type that is
-   * no text, and one for which it throws, is stored in quarantine.
+   * Reads an authentic delivery, and a stored one after a restart: so it must be pure. An event
+   * with an id or a type that is no text, and one for which it throws, is stored in quarantine.
    */
   read(delivery: ReadableDelivery): ReadEvent<Event>;
   /**
-   * Id, type, subtype or subject stands in a header that is not signed. Then a delivery is a duplicate only if all of them and the body
-   * are those of the stored event; with others it is stored too, and reported as `conflict`.
+   * Id, type, subtype or subject stands in a header that is not signed. Then a delivery is a
+   * duplicate only if all of them and the body are those of the stored event; with others it is
+   * stored too, and reported as `conflict`.
    *
    * @default false
    */
   readonly unsignedId?: boolean | undefined;
-  /** With `unsignedId`: which of these stand in a header that is not signed. @default all of them */
+  /**
+   * With `unsignedId`: which of these stand in a header that is not signed. @default all of them
+   */
   readonly unsignedFacts?: readonly ("type" | "subtype" | "subject")[] | undefined;
   /**
-   * With `unsignedId`: what becomes of the type and the bytes of a stored event under a new id. `keep`: it is a new event. `drop`: it is a
-   * duplicate, for a sender that never makes two events with the same bytes.
+   * With `unsignedId`: what becomes of the type and the bytes of a stored event under a new id.
+   * `keep`: it is a new event. `drop`: it is a duplicate, for a sender that never makes two events
+   * with the same bytes.
    *
    * @default "keep"
    */
   readonly repeatedBody?: "keep" | "drop" | undefined;
-  /** What a delivery with a signed id that is known and with another body is. It is not stored. @default "duplicate" */
+  /**
+   * What a delivery with a signed id that is known and with another body is. It is not stored.
+   * @default "duplicate"
+   */
   readonly otherBody?: "duplicate" | "conflict" | undefined;
   /** Earlier names of this sender, whose stored events it reads too. @default none */
   readonly alsoReads?: readonly string[] | undefined;
   readonly handshake?: SenderHandshake | undefined;
   /** What the sender wants as an answer. @default `{"received":true}` */
   readonly acknowledgement?: HandshakeAnswer | undefined;
-  /** An event as the sender makes it, for tests and `signalbox send`. @default `{ id, type: "test" }` */
+  /**
+   * An event as the sender makes it, for tests and `signalbox send`. @default `{ id, type: "test"
+   * }`
+   */
   sample?(now: number): SampleDelivery;
 }
 
@@ -74,13 +96,13 @@ const MIB = 1024 * 1024;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
- * const acme = defineSender({
- *   name: "acme",
- *   signature: { header: "x-acme-signature", digest: "sha512", encoding: "base64", time: { header: "x-acme-time" }, message: ["time", ":", "body"] },
- *   read: ({ json }) => ({ id: json.id, type: json.type }),
- * });
+ * const acme = defineSender({ name: "acme", signature: { header: "x-acme-signature", digest:
+ * "sha512", encoding: "base64", time: { header: "x-acme-time" }, message: ["time", ":", "body"] },
+ * read: ({ json }) => ({ id: json.id, type: json.type }), });
  */
-export function defineSender<Event = unknown>(definition: SenderDefinition<Event>): Sender<EventsByType<Event>> {
+export function defineSender<Event = unknown>(
+  definition: SenderDefinition<Event>,
+): Sender<EventsByType<Event>> {
   checkDefinition(definition);
   const { name, handshake, acknowledgement, unsignedId = false } = definition;
   const {
@@ -110,16 +132,23 @@ export function defineSender<Event = unknown>(definition: SenderDefinition<Event
     acknowledgement,
     handshake: handshake && {
       get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),
-      options: handshake.options && ((request) => answerOf(() => handshake.options?.(request)) ?? "refused"),
-      unsigned: handshake.unsigned && ((delivery) => answerOf(() => handshake.unsigned?.(delivery)) ?? null),
-      post: handshake.post && ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
+      options:
+        handshake.options &&
+        ((request) => answerOf(() => handshake.options?.(request)) ?? "refused"),
+      unsigned:
+        handshake.unsigned &&
+        ((delivery) => answerOf(() => handshake.unsigned?.(delivery)) ?? null),
+      post:
+        handshake.post &&
+        ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
     },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
     read: (delivery) => readWith((content) => definition.read(content), delivery),
     sign(body, { secret, now, headers = {} }) {
       const own = lowerCase(headers);
-      // Those of the sample only where none of the sender's is given: they would name another event.
+      // Those of the sample only where none of the sender's is given: they would name another
+      // event.
       const given = readHeaders.some((header) => header in own)
         ? own
         : { ...lowerCase(sample(now).headers ?? {}), ...own };
@@ -141,12 +170,19 @@ function isKeyPair({ signature }: SenderDefinition): boolean {
   return digest === "ed25519" || digest === "ecdsa" || digest === "rsa-sha256";
 }
 
-/** Names in another spelling would be a second header, and the receiver would read the one that was meant to be replaced. */
+/**
+ * Names in another spelling would be a second header, and the receiver would read the one that was
+ * meant to be replaced.
+ */
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
-/** @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses */
+/**
+ * @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses
+ */
 function answerOf<Answer>(answer: () => Answer): Answer | undefined {
   try {
     return settled(answer());
@@ -155,17 +191,23 @@ function answerOf<Answer>(answer: () => Answer): Answer | undefined {
   }
 }
 
-/** The type forbids a promise. The rejection of one must not end the process. @throws for a promise */
+/**
+ * The type forbids a promise. The rejection of one must not end the process. @throws for a promise
+ */
 function settled<Result>(result: Result): Result {
   if (!(result instanceof Promise)) return result;
   result.catch(ignore);
   throw new TypeError("It must not be async.");
 }
 
-function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: ReadableDelivery): Reading {
+function readWith(
+  read: (delivery: ReadableDelivery) => ReadEvent,
+  delivery: ReadableDelivery,
+): Reading {
   try {
     const { id, type, subtype, subject, event } = settled(read(delivery));
-    if (id !== null && !isStorableName(id)) return { kind: "unusable", reason: "event_invalid: id" };
+    if (id !== null && !isStorableName(id))
+      return { kind: "unusable", reason: "event_invalid: id" };
     if (!isStorableName(type)) return { kind: "unusable", reason: "event_invalid: type" };
     return {
       kind: "event",
@@ -178,11 +220,17 @@ function readWith(read: (delivery: ReadableDelivery) => ReadEvent, delivery: Rea
     };
   } catch (error) {
     // The message of the error may quote the body.
-    return { kind: "unusable", reason: error instanceof Unreadable ? error.reason : "event_invalid" };
+    return {
+      kind: "unusable",
+      reason: error instanceof Unreadable ? error.reason : "event_invalid",
+    };
   }
 }
 
-/** A text that has its sender's grammar; undefined for any other, so that the delivery is quarantined. */
+/**
+ * A text that has its sender's grammar; undefined for any other, so that the delivery is
+ * quarantined.
+ */
 export function matching(grammar: RegExp, text: string | undefined): string | undefined {
   return text !== undefined && grammar.test(text) ? text : undefined;
 }
@@ -198,7 +246,10 @@ class Unreadable extends Error {
 }
 
 /** A delivery whose body is parsed when it is first asked for. */
-export function readable(body: Uint8Array, headers: Readonly<Record<string, string | undefined>>): ReadableDelivery {
+export function readable(
+  body: Uint8Array,
+  headers: Readonly<Record<string, string | undefined>>,
+): ReadableDelivery {
   let json: ReturnType<typeof parseJson> | null = null;
   return {
     body,
@@ -208,12 +259,18 @@ export function readable(body: Uint8Array, headers: Readonly<Record<string, stri
       if (form !== NO_FORM && form["payload"] === undefined) return form;
       json ??= parseJson(form["payload"] === undefined ? body : Buffer.from(form["payload"]));
       if (!json.ok) throw new Unreadable(json.reason);
-      // A bare word is no event of any sender, but can be the token of a handshake, whose answer may be its digest.
-      if (typeof json.value !== "object" || json.value === null) throw new Unreadable("not_an_object");
+      // A bare word is no event of any sender, but can be the token of a handshake, whose answer
+      // may be its digest.
+      if (typeof json.value !== "object" || json.value === null)
+        throw new Unreadable("not_an_object");
       return json.value;
     },
     get form(): Readonly<Record<string, string | undefined>> {
-      const start = Buffer.from(body.buffer, body.byteOffset, Math.min(body.byteLength, LONGEST_FIELD));
+      const start = Buffer.from(
+        body.buffer,
+        body.byteOffset,
+        Math.min(body.byteLength, LONGEST_FIELD),
+      );
       if (!FORM.test(start.toString("latin1"))) return NO_FORM;
       const parameters = parametersOf(body);
       if (parameters === null) throw new Unreadable("too_many_parameters");
@@ -222,8 +279,8 @@ export function readable(body: Uint8Array, headers: Readonly<Record<string, stri
   };
 }
 
-// The bytes alone tell a form from JSON. The header Content-Type is not signed: with another one, a captured text with `&payload=` in it
-// would become an event.
+// The bytes alone tell a form from JSON. The header Content-Type is not signed: with another one, a
+// captured text with `&payload=` in it would become an event.
 const FORM = /^[\w.%+[\]-]+=/;
 const LONGEST_FIELD = 200;
 const NO_FORM: Readonly<Record<string, string | undefined>> = {};

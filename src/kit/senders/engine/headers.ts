@@ -4,11 +4,16 @@ export interface HeadersLike {
   get(name: string): string | null;
 }
 
-/** Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent twice can be an array. */
-export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
+/**
+ * Fetch's `Headers`, or an object. Names can be in any case. The value of a header that was sent
+ * twice can be an array.
+ */
+export type RequestHeaders =
+  Readonly<Record<string, string | readonly string[] | undefined>> | HeadersLike;
 
 /**
- * Finds a header whose name is in any case. If it was sent twice, its values are joined, so that neither is used alone.
+ * Finds a header whose name is in any case. If it was sent twice, its values are joined, so that
+ * neither is used alone.
  *
  * @param name in lower case
  */
@@ -27,7 +32,10 @@ export function headerValue(headers: RequestHeaders, name: string): string | und
 }
 
 /** The same for a header of several names. @returns null if they were sent with different values */
-export function headerValueOf(headers: RequestHeaders, names: readonly string[]): string | undefined | null {
+export function headerValueOf(
+  headers: RequestHeaders,
+  names: readonly string[],
+): string | undefined | null {
   let found: string | undefined;
   for (const name of names) {
     const value = headerValue(headers, name);

@@ -31,7 +31,12 @@ const publicKeys = new Map<string, KeyObject | null>();
 const MOST_KEYS = 64;
 
 /** @returns null for a text that is no public key of this kind */
-export function publicKey(secret: string, digest: KeyPairDigest, form: KeyForm, prefix: string): KeyObject | null {
+export function publicKey(
+  secret: string,
+  digest: KeyPairDigest,
+  form: KeyForm,
+  prefix: string,
+): KeyObject | null {
   const text = withoutPrefix(secret, prefix);
   const name = `${digest} ${form} ${text}`;
   let key = publicKeys.get(name);

@@ -4,38 +4,52 @@ import { parseJson } from "../../../base/text/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
 import { assertSecret, OTHER_HELP } from "../signature/secret.js";
 import { headerValueOf, type RequestHeaders } from "./headers.js";
-import { hmacKey, LEAST_KEY_BYTES, privateKey, publicKey, type KeyForm, type KeyPairDigest } from "./keys.js";
+import {
+  hmacKey,
+  LEAST_KEY_BYTES,
+  privateKey,
+  publicKey,
+  type KeyForm,
+  type KeyPairDigest,
+} from "./keys.js";
 
 /**
  * How a sender signs, as data. What does not fit takes a function in place of data.
  *
  * @example
- * // Stripe
- * { header: "stripe-signature", list: { between: ",", assign: "=", signature: "v1", time: "t" }, message: ["time", ".", "body"] }
- * // GitHub
- * { header: "x-hub-signature-256", prefix: "sha256=" }
+ * // Stripe { header: "stripe-signature", list: { between: ",", assign: "=", signature: "v1", time:
+ * "t" }, message: ["time", ".", "body"] } // GitHub { header: "x-hub-signature-256", prefix:
+ * "sha256=" }
  */
 export interface SignatureScheme {
-  /** The header with the signature, or its names. Several that are sent with different values are refused. */
+  /**
+   * The header with the signature, or its names. Several that are sent with different values are
+   * refused.
+   */
   readonly header: string | readonly string[];
   /** What stands before the signature in its header. */
   readonly prefix?: string | undefined;
-  /** For a header that is a list, such as `t=1,v1=ab,v1=cd`. Each item with the name of the signature is a candidate. */
+  /**
+   * For a header that is a list, such as `t=1,v1=ab,v1=cd`. Each item with the name of the
+   * signature is a candidate.
+   */
   readonly list?: SignatureList | undefined;
   /**
-   * What is signed, part after part. A function returns these parts, or several such lists if the sender can have signed any of them, or
-   * null if it has signed none.
+   * What is signed, part after part. A function returns these parts, or several such lists if the
+   * sender can have signed any of them, or null if it has signed none.
    *
    * @default `["body"]`
    */
-  readonly message?: readonly MessagePart[] | ((delivery: SignedRequest) => SignedTexts | null) | undefined;
+  readonly message?:
+    readonly MessagePart[] | ((delivery: SignedRequest) => SignedTexts | null) | undefined;
   /** The header with the event's id, or its names, for the part `"id"`. */
   readonly id?: string | readonly string[] | undefined;
   /** When it was signed; used for the age alone. @default nothing: the sender signs no time */
   readonly time?: SignatureTime | undefined;
   /**
-   * HMAC with a hash, or a signature with a key pair: `ed25519`, `ecdsa` (P-256 with SHA-256, in DER), or `rsa-sha256` (PKCS #1 v1.5). Of
-   * several hashes the length of the signature tells which it is.
+   * HMAC with a hash, or a signature with a key pair: `ed25519`, `ecdsa` (P-256 with SHA-256, in
+   * DER), or `rsa-sha256` (PKCS #1 v1.5). Of several hashes the length of the signature tells which
+   * it is.
    *
    * @default "sha256"
    */
@@ -43,13 +57,17 @@ export interface SignatureScheme {
   /** How the signature is written. @default "hex" */
   readonly encoding?: SignatureEncoding | undefined;
   /**
-   * How the secret is written. `text`: its UTF-8 is the key. `base64` and `hex`: of the key's bytes, at least 16. A public key can also be
-   * PEM, or be without its DER header if it is one of Ed25519.
+   * How the secret is written. `text`: its UTF-8 is the key. `base64` and `hex`: of the key's
+   * bytes, at least 16. A public key can also be PEM, or be without its DER header if it is one of
+   * Ed25519.
    *
    * @default "text"
    */
   readonly key?: KeyForm | undefined;
-  /** What stands before a secret in `base64` or `hex`, such as `whsec_`. A secret without it is taken too. */
+  /**
+   * What stands before a secret in `base64` or `hex`, such as `whsec_`. A secret without it is
+   * taken too.
+   */
   readonly keyPrefix?: string | undefined;
 }
 
@@ -74,8 +92,13 @@ export type MessagePart = "id" | "time" | "body" | "url" | (string & {});
 type SignedText = readonly (string | Uint8Array)[];
 type SignedTexts = SignedText | readonly SignedText[];
 
-/** Where the time of a signature stands: in the list, in a header, or in a property of the JSON body. */
-export type SignatureTime = ({ readonly list: true } | { readonly header: string } | { readonly property: string }) & {
+/**
+ * Where the time of a signature stands: in the list, in a header, or in a property of the JSON
+ * body.
+ */
+export type SignatureTime = (
+  { readonly list: true } | { readonly header: string } | { readonly property: string }
+) & {
   /** @default "seconds" */
   readonly form?: "seconds" | "milliseconds" | "iso" | undefined;
 };
@@ -85,13 +108,17 @@ export interface SignedRequest {
   readonly body: Uint8Array;
   /** The `publicUrl` of the sender; empty without it. */
   readonly url: string;
-  /** The path and query of the request, as anyone can write them; undefined for a delivery that is being signed. */
+  /**
+   * The path and query of the request, as anyone can write them; undefined for a delivery that is
+   * being signed.
+   */
   readonly requestUrl?: string | undefined;
 }
 
 /**
- * Where a sender posts to, for one that signs that address: byte for byte as it has it, with its query. Or a function that makes the address
- * from the path and query of the request, by a grammar of your own; null for a request that the sender cannot have made.
+ * Where a sender posts to, for one that signs that address: byte for byte as it has it, with its
+ * query. Or a function that makes the address from the path and query of the request, by a grammar
+ * of your own; null for a request that the sender cannot have made.
  */
 export type PublicUrl = string | ((request: { url: string }) => string | null);
 
@@ -108,19 +135,33 @@ export interface CompiledScheme {
   ): Record<string, string>;
 }
 
-/** More candidates than any sender makes, since each is compared. With a key pair each takes a verification. */
+/**
+ * More candidates than any sender makes, since each is compared. With a key pair each takes a
+ * verification.
+ */
 const MOST_CANDIDATES = 16;
 const MOST_VERIFICATIONS = 4;
 
-/** A time in the body can be old, since the sender sends the same bytes again. In the future it is only what clocks differ by. */
+/**
+ * A time in the body can be old, since the sender sends the same bytes again. In the future it is
+ * only what clocks differ by.
+ */
 const MOST_SECONDS_AHEAD = 300;
 
 const MISSING: HeaderProblem = { ok: false, reason: "signature_missing" };
 const MALFORMED: HeaderProblem = { ok: false, reason: "signature_malformed" };
 
 const TIME_FORMS = {
-  seconds: { text: /^[0-9]{1,12}$/, seconds: Number, write: (ms: number) => String(Math.floor(ms / 1000)) },
-  milliseconds: { text: /^[0-9]{1,15}$/, seconds: (text: string) => Math.floor(Number(text) / 1000), write: String },
+  seconds: {
+    text: /^[0-9]{1,12}$/,
+    seconds: Number,
+    write: (ms: number) => String(Math.floor(ms / 1000)),
+  },
+  milliseconds: {
+    text: /^[0-9]{1,15}$/,
+    seconds: (text: string) => Math.floor(Number(text) / 1000),
+    write: String,
+  },
   iso: {
     text: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,12})?(Z|[+-]\d\d:\d\d)$/,
     seconds: (text: string) => Math.floor(Date.parse(text) / 1000),
@@ -138,7 +179,14 @@ export const namesOf = (header: string | readonly string[] | undefined): string[
   [header ?? []].flat().map((name) => name.toLowerCase());
 
 export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""): CompiledScheme {
-  const { prefix = "", list, message = ["body"], time, digest = "sha256", encoding = "hex" } = scheme;
+  const {
+    prefix = "",
+    list,
+    message = ["body"],
+    time,
+    digest = "sha256",
+    encoding = "hex",
+  } = scheme;
   const { key: keyForm = "text", keyPrefix = "" } = scheme;
   const headers = namesOf(scheme.header);
   const idHeaders = namesOf(scheme.id);
@@ -148,16 +196,27 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
   const isKeyPair = kinds.some((kind) => !isHash(kind.digest));
   const needsId = typeof message !== "function" && message.includes("id");
   const separators =
-    typeof message === "function" ? [] : message.filter((part) => part !== "" && !NAMED_PARTS.has(part));
+    typeof message === "function"
+      ? []
+      : message.filter((part) => part !== "" && !NAMED_PARTS.has(part));
   /** Whether it stands outside the body. */
   const isTimeSent = time !== undefined && !("property" in time);
 
-  function textsOf(body: Uint8Array, named: Record<string, string>, requestUrl?: string): readonly SignedText[] {
+  function textsOf(
+    body: Uint8Array,
+    named: Record<string, string>,
+    requestUrl?: string,
+  ): readonly SignedText[] {
     if (typeof message === "function") {
-      const texts = safely(() => message({ body, url: named["url"] ?? "", requestUrl }), null) ?? [];
+      const texts =
+        safely(() => message({ body, url: named["url"] ?? "", requestUrl }), null) ?? [];
       return isOneText(texts) ? [texts] : texts;
     }
-    return [message.map((part) => (part === "body" ? body : NAMED_PARTS.has(part) ? (named[part] ?? "") : part))];
+    return [
+      message.map((part) =>
+        part === "body" ? body : NAMED_PARTS.has(part) ? (named[part] ?? "") : part,
+      ),
+    ];
   }
 
   const isCandidate = (text: string): boolean => kinds.some((kind) => kind.form.test(text));
@@ -167,8 +226,8 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     if (!value.startsWith(prefix)) return null;
     const rest = value.slice(prefix.length);
     if (list === undefined) return isCandidate(rest) ? { candidates: [rest] } : null;
-    // A header that was sent twice is joined by ", ": a proxy and this receiver could disagree about which value counts. But Supabase joins the
-    // signatures of two secrets so, which differ.
+    // A header that was sent twice is joined by ", ": a proxy and this receiver could disagree
+    // about which value counts. But Supabase joins the signatures of two secrets so, which differ.
     const isJoined = list.between !== ", " && rest.includes(", ");
     if (isJoined && list.between !== " ") return null;
     const found: { candidates: string[]; time?: string } = { candidates: [] };
@@ -188,9 +247,14 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     return found.candidates.length === 0 || found.candidates.length > most ? null : found;
   }
 
-  function isSignedBy(secret: string, texts: readonly SignedText[], candidates: readonly string[]): boolean {
+  function isSignedBy(
+    secret: string,
+    texts: readonly SignedText[],
+    candidates: readonly string[],
+  ): boolean {
     let matched = false;
-    // Every candidate is compared, even after a match: the time taken must not reveal which one matched.
+    // Every candidate is compared, even after a match: the time taken must not reveal which one
+    // matched.
     for (const kind of kinds) {
       const fitting = candidates.filter((candidate) => kind.form.test(candidate));
       if (fitting.length === 0) continue;
@@ -199,11 +263,18 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
         : publicKey(secret, kind.digest, keyForm, keyPrefix);
       if (key === null) continue;
       for (const text of texts) {
-        const expected = isHash(kind.digest) ? Buffer.from(hmac(kind.digest, key, text, encoding)) : null;
+        const expected = isHash(kind.digest)
+          ? Buffer.from(hmac(kind.digest, key, text, encoding))
+          : null;
         for (const candidate of fitting) {
           const isRight =
             expected === null
-              ? isSigned(kind.digest as KeyPairDigest, key as KeyObject, text, Buffer.from(candidate, encoding))
+              ? isSigned(
+                  kind.digest as KeyPairDigest,
+                  key as KeyObject,
+                  text,
+                  Buffer.from(candidate, encoding),
+                )
               : timingSafeEqual(expected, Buffer.from(unpadded(candidate, encoding)));
           if (isRight) matched = true;
         }
@@ -233,7 +304,8 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
       secondsAhead: isTimeSent ? undefined : MOST_SECONDS_AHEAD,
       matches(body, secret) {
         // Once for all secrets.
-        if (texts?.of !== body) texts = { of: body, are: url === null ? [] : textsOf(body, named, requestUrl) };
+        if (texts?.of !== body)
+          texts = { of: body, are: url === null ? [] : textsOf(body, named, requestUrl) };
         return isSignedBy(secret, texts.are, parsed.candidates);
       },
       signedAt(body) {
@@ -245,7 +317,11 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
 
   function signWith(
     body: Uint8Array,
-    { secret, now, given }: { secret: string; now: number; given: Readonly<Record<string, string>> },
+    {
+      secret,
+      now,
+      given,
+    }: { secret: string; now: number; given: Readonly<Record<string, string>> },
   ) {
     assertSecret(secret, OTHER_HELP);
     const timeText = form.write(now);
@@ -266,7 +342,11 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
       const help = isHash(first)
         ? OTHER_HELP
         : "Pass the private key as PEM; the receiver has the public key of the same pair.";
-      throw new SignalboxError("secret_invalid", "The sender's signature cannot be made with this secret.", help);
+      throw new SignalboxError(
+        "secret_invalid",
+        "The sender's signature cannot be made with this secret.",
+        help,
+      );
     }
     const made = isHash(first)
       ? hmac(first, key, text, encoding)
@@ -280,7 +360,11 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
 
   return {
     headers: [...headers, ...idHeaders, ...timeHeaders],
-    signedHeaders: [headers[0] as string, ...(needsId ? idHeaders.slice(0, 1) : []), ...timeHeaders],
+    signedHeaders: [
+      headers[0] as string,
+      ...(needsId ? idHeaders.slice(0, 1) : []),
+      ...timeHeaders,
+    ],
     signatureHeaders: headers,
     secretProblem(secret: string): string | null {
       const { digest: first } = kinds[0] as (typeof kinds)[0];
@@ -315,7 +399,11 @@ function isOneText(texts: SignedTexts): texts is SignedText {
   return texts.length > 0 && !Array.isArray(texts[0]);
 }
 
-function listWith({ between, assign, signature, time }: SignatureList, text: string, timeText: string): string {
+function listWith(
+  { between, assign, signature, time }: SignatureList,
+  text: string,
+  timeText: string,
+): string {
   const items = time === undefined ? [] : [`${time}${assign}${timeText}`];
   return [...items, assign === undefined ? text : `${signature}${assign}${text}`].join(between);
 }
@@ -334,9 +422,13 @@ function hashOf(digest: KeyPairDigest): string | null {
 /** The least and the most bytes of a signature. */
 const SIGNATURE_BYTES = { ed25519: [64, 64], ecdsa: [8, 72], "rsa-sha256": [128, 1024] } as const;
 
-/** What a signature looks like: of the right length, in lower case, and of base64 only one spelling. */
+/**
+ * What a signature looks like: of the right length, in lower case, and of base64 only one spelling.
+ */
 function formOf(digest: Digest, encoding: SignatureEncoding): RegExp {
-  const [least, most] = isHash(digest) ? [HASH_BYTES[digest], HASH_BYTES[digest]] : SIGNATURE_BYTES[digest];
+  const [least, most] = isHash(digest)
+    ? [HASH_BYTES[digest], HASH_BYTES[digest]]
+    : SIGNATURE_BYTES[digest];
   if (encoding === "hex") return new RegExp(`^(?:[0-9a-f]{2}){${least},${most}}$`);
   const [fewest, longest] = [Math.ceil((least * 4) / 3), Math.ceil((most * 4) / 3)];
   if (encoding === "base64url") return new RegExp(`^[A-Za-z0-9_-]{${fewest},${longest}}={0,2}$`);
@@ -349,13 +441,23 @@ function unpadded(candidate: string, encoding: SignatureEncoding): string {
   return encoding === "base64url" ? candidate.replace(/=+$/, "") : candidate;
 }
 
-function hmac(hash: Hash, key: string | Buffer | KeyObject, text: SignedText, encoding: SignatureEncoding): string {
+function hmac(
+  hash: Hash,
+  key: string | Buffer | KeyObject,
+  text: SignedText,
+  encoding: SignatureEncoding,
+): string {
   const made = createHmac(hash, key);
   for (const part of text) made.update(part);
   return made.digest(encoding);
 }
 
-function isSigned(digest: KeyPairDigest, key: KeyObject, text: SignedText, signed: Buffer): boolean {
+function isSigned(
+  digest: KeyPairDigest,
+  key: KeyObject,
+  text: SignedText,
+  signed: Buffer,
+): boolean {
   try {
     return verify(hashOf(digest), joined(text), key, signed);
   } catch {
@@ -370,7 +472,9 @@ function joined(text: SignedText): Buffer {
 /** @returns NaN's text for a body that has no such property, so that it is of no age */
 function textAt(body: Uint8Array, property: string, form: RegExp): string {
   const json = parseJson(body);
-  const value: unknown = json.ok ? (json.value as Record<string, unknown> | null)?.[property] : undefined;
+  const value: unknown = json.ok
+    ? (json.value as Record<string, unknown> | null)?.[property]
+    : undefined;
   const text = typeof value === "number" ? String(value) : value;
   return typeof text === "string" && form.test(text) ? text : "NaN";
 }

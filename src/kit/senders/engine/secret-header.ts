@@ -4,8 +4,9 @@ import { headerValueOf } from "./headers.js";
 import { namesOf, type CompiledScheme } from "./scheme.js";
 
 /**
- * A sender that sends the secret itself in a header. That proves who sent a delivery, and not what: whoever reads one, such as a proxy or a
- * log, can send others. The header is not stored, handed on or shown.
+ * A sender that sends the secret itself in a header. That proves who sent a delivery, and not what:
+ * whoever reads one, such as a proxy or a log, can send others. The header is not stored, handed on
+ * or shown.
  */
 export interface TokenScheme {
   /** The header with the secret, or its names. */
@@ -26,13 +27,23 @@ export interface BasicScheme {
 
 export function compileToken(scheme: TokenScheme): CompiledScheme {
   const { prefix = "" } = scheme;
-  return compileSecretHeader(namesOf(scheme.header), namesOf(scheme.id), prefix, (secret) => prefix + secret);
+  return compileSecretHeader(
+    namesOf(scheme.header),
+    namesOf(scheme.id),
+    prefix,
+    (secret) => prefix + secret,
+  );
 }
 
 export function compileBasic(scheme: BasicScheme): CompiledScheme {
-  const compiled = compileSecretHeader(["authorization"], namesOf(scheme.id), "Basic ", (secret) => {
-    return `Basic ${Buffer.from(secret).toString("base64")}`;
-  });
+  const compiled = compileSecretHeader(
+    ["authorization"],
+    namesOf(scheme.id),
+    "Basic ",
+    (secret) => {
+      return `Basic ${Buffer.from(secret).toString("base64")}`;
+    },
+  );
   return { ...compiled, secretProblem: passwordProblem };
 }
 
@@ -59,7 +70,8 @@ function compileSecretHeader(
       const digest = digestOf(value.slice(prefix.length));
       return {
         ok: true,
-        matches: (_body, secret) => timingSafeEqual(digestOf(expected(secret).slice(prefix.length)), digest),
+        matches: (_body, secret) =>
+          timingSafeEqual(digestOf(expected(secret).slice(prefix.length)), digest),
         signedAt: () => null,
       };
     },

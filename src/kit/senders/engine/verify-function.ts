@@ -18,7 +18,10 @@ export interface VerifiedRequest {
 export type VerifyDelivery = (request: VerifiedRequest) => boolean | Promise<boolean>;
 
 /** A sender whose deliveries a function verifies. For tests it signs nothing: give the headers. */
-export function compileVerify(verify: VerifyDelivery, publicUrl: PublicUrl | undefined): CompiledScheme {
+export function compileVerify(
+  verify: VerifyDelivery,
+  publicUrl: PublicUrl | undefined,
+): CompiledScheme {
   return {
     headers: [],
     signedHeaders: [],
@@ -33,7 +36,8 @@ export function compileVerify(verify: VerifyDelivery, publicUrl: PublicUrl | und
         signedAt: () => null,
         async verify(body, secret, now) {
           try {
-            const answer: unknown = url === null ? false : await verify({ headers, body, url, secret, now });
+            const answer: unknown =
+              url === null ? false : await verify({ headers, body, url, secret, now });
             return answer === true;
           } catch {
             return false;

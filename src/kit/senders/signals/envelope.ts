@@ -1,17 +1,23 @@
 import type { SignalType } from "./signal-types.js";
 
-// Type aliases, not interfaces: TypeScript lets only aliases be used as `Record<string, unknown>`, which code needs to read a
-// property that is not listed here.
+// Type aliases, not interfaces: TypeScript lets only aliases be used as `Record<string, unknown>`,
+// which code needs to read a property that is not listed here.
 
 /**
- * The properties of every event (service document, Events). Other properties that the service sends are kept, but they are not
- * in the types, so that a misspelt property does not compile.
+ * The properties of every event (service document, Events). Other properties that the service sends
+ * are kept, but they are not in the types, so that a misspelt property does not compile.
  */
 export type EventEnvelope<Type extends string, Data> = {
-  /** Unique for each event, and the same in every delivery of it. For signals `sig_<signal_id>_<product_id>`. */
+  /**
+   * Unique for each event, and the same in every delivery of it. For signals
+   * `sig_<signal_id>_<product_id>`.
+   */
   id: string;
   version: "1";
-  /** TypeScript narrows the event by this property: `signal.published`, `webhook.test`, `webhook.verification`. */
+  /**
+   * TypeScript narrows the event by this property: `signal.published`, `webhook.test`,
+   * `webhook.verification`.
+   */
   type: Type;
   /** ISO 8601 date-time. */
   created_at: string;

@@ -24,15 +24,19 @@ export type ParsedEvent =
       path?: string;
     };
 
-/** Longest event id and type, in UTF-16 units, because stores index them. Those of the service have fewer than 40 units. */
+/**
+ * Longest event id and type, in UTF-16 units, because stores index them. Those of the service have
+ * fewer than 40 units.
+ */
 export const MAX_NAME_LENGTH = 255;
 
-// The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept. Formats are not checked, so
-// that a signal with a date in a new notation is still handed off.
+// The schemas only check. The parsed JSON itself is handed off, so that extra properties are kept.
+// Formats are not checked, so that a signal with a date in a new notation is still handed off.
 
 /**
- * A text that every store keeps unchanged. A lone surrogate has no UTF-8, so two different ids could become one key, and one
- * event would be lost. Some databases and terminals cut a text at a control character.
+ * A text that every store keeps unchanged. A lone surrogate has no UTF-8, so two different ids
+ * could become one key, and one event would be lost. Some databases and terminals cut a text at a
+ * control character.
  */
 export function isStorableName(text: unknown): text is string {
   if (typeof text !== "string" || text === "" || text.length > MAX_NAME_LENGTH) return false;
@@ -56,7 +60,12 @@ export const signalDataSchema = z.object({
   product: z.object({ id: z.number(), slug: z.string() }),
   title: z.string(),
   summary: z.string(),
-  change: z.object({ direction: z.string(), magnitude: z.number(), before: measure, after: measure }),
+  change: z.object({
+    direction: z.string(),
+    magnitude: z.number(),
+    before: measure,
+    after: measure,
+  }),
   observed_at: z.string(),
   period: z.object({ start: z.string(), end: z.string() }),
   published_at: z.string(),
@@ -72,14 +81,15 @@ const DATA_SCHEMAS = new Map<string, z.ZodType>([
 ]);
 
 /**
- * Parses the bytes of a delivery whose signature was verified (service document, Events). Never throws.
+ * Parses the bytes of a delivery whose signature was verified (service document, Events). Never
+ * throws.
  *
  * - `known`: a valid event of one of the three types. Extra properties are kept.
  * - `unknown`: a valid envelope of another type, which a receiver stores and acknowledges.
  * - `unusable`: not JSON, or not valid for its type.
  *
- * A leading BOM is ignored. For duplicate keys the last value is used. `__proto__` keys are dropped. Integers above 2^53 lose
- * digits, as in `JSON.parse`.
+ * A leading BOM is ignored. For duplicate keys the last value is used. `__proto__` keys are
+ * dropped. Integers above 2^53 lose digits, as in `JSON.parse`.
  *
  * @example
  * const parsed = parseEvent(body);
@@ -96,7 +106,11 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   const envelope = envelopeSchema.safeParse(value);
   if (!envelope.success) {
     const path = firstPath(envelope.error);
-    return { kind: "unusable", reason: path === "version" ? "version_unsupported" : "envelope_invalid", path };
+    return {
+      kind: "unusable",
+      reason: path === "version" ? "version_unsupported" : "envelope_invalid",
+      path,
+    };
   }
   const event = value as UnknownEvent;
   const dataSchema = DATA_SCHEMAS.get(event.type);
@@ -111,7 +125,8 @@ export function parseEvent(body: Uint8Array): ParsedEvent {
   return { kind: "known", event: value as KnownEvent };
 }
 
-// A path contains only names that the schemas list, because the schemas report nothing about extra properties.
+// A path contains only names that the schemas list, because the schemas report nothing about extra
+// properties.
 function firstPath(error: z.ZodError): string {
   return error.issues[0]?.path.join(".") ?? "";
 }

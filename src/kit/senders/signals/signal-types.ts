@@ -46,7 +46,10 @@ export type KnownSignalType = (typeof SIGNAL_TYPES)[number];
 /** A signal type: the known types by name, and any type that the service adds later. */
 export type SignalType = KnownSignalType | (string & {});
 
-/** True for the types that this version of signalbox knows. Signals of unknown types are handed off too. */
+/**
+ * True for the types that this version of signalbox knows. Signals of unknown types are handed off
+ * too.
+ */
 export function isKnownSignalType(type: unknown): type is KnownSignalType {
   return (SIGNAL_TYPES as readonly unknown[]).includes(type);
 }

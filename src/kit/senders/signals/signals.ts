@@ -12,8 +12,8 @@ const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 const FACT = /^[\w.-]{1,200}$/;
 
 /**
- * The service whose signals signalbox receives by default (service document, Events). It is written without the engine of `scheme.ts`, whose
- * closures would cost each delivery time.
+ * The service whose signals signalbox receives by default (service document, Events). It is written
+ * without the engine of `scheme.ts`, whose closures would cost each delivery time.
  */
 export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestEvent }> = {
   name: "signals",
@@ -27,7 +27,8 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
   repeatedBody: "keep",
   otherBody: "conflict",
   reads: ["signals"],
-  secretProblem: (secret) => (isUsableSecret(secret) ? null : "expected the text that the service showed"),
+  secretProblem: (secret) =>
+    isUsableSecret(secret) ? null : "expected the text that the service showed",
   signature: (headers) => parseSignatureHeader(headerValue(headers, SIGNATURE)),
   read({ body }) {
     const parsed = parseEvent(body);
@@ -40,7 +41,8 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
       return { kind: "challenge", id, type, answer: { challenge: data.challenge } };
     }
     const { event } = parsed;
-    // An event of an unknown type stays stored until a user replays it with a version of signalbox that knows its type.
+    // An event of an unknown type stays stored until a user replays it with a version of signalbox
+    // that knows its type.
     const quarantine = parsed.kind === "unknown" ? "unknown_type" : null;
     const { subtype, subject } = factsOf(event);
     return { kind: "event", id: event.id, type: event.type, subtype, subject, event, quarantine };
@@ -62,5 +64,8 @@ export const signals: Sender<{ "signal.published": Signal; "webhook.test": TestE
 function factsOf(event: KnownEvent | UnknownEvent): Pick<EventFacts, "subtype" | "subject"> {
   if (event.type !== "signal.published") return { subtype: null, subject: null };
   const { signal_type: subtype, product } = (event as Signal).data;
-  return { subtype: FACT.test(subtype) ? subtype : null, subject: FACT.test(product.slug) ? product.slug : null };
+  return {
+    subtype: FACT.test(subtype) ? subtype : null,
+    subject: FACT.test(product.slug) ? product.slug : null,
+  };
 }

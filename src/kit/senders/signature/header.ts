@@ -9,11 +9,17 @@ export interface Signature {
   readonly ok: true;
   /** Whether this secret signed these bytes, in constant time. Never throws. */
   matches(body: Uint8Array, secret: string): boolean;
-  /** When it was signed, in Unix seconds; null for a sender that signs no time. Called only for a body that matches. */
+  /**
+   * When it was signed, in Unix seconds; null for a sender that signs no time. Called only for a
+   * body that matches.
+   */
   signedAt(body: Uint8Array): number | null;
   /** By how many seconds the time may be in the future at most. @default the tolerance */
   readonly secondsAhead?: number | undefined;
-  /** In place of `matches`, for a sender with a function of its own. Never rejects. @param now in milliseconds since 1970 */
+  /**
+   * In place of `matches`, for a sender with a function of its own. Never rejects. @param now in
+   * milliseconds since 1970
+   */
   verify?(body: Uint8Array, secret: string, now: number): Promise<boolean>;
 }
 
@@ -23,8 +29,8 @@ export interface HeaderProblem {
   readonly reason: "signature_missing" | "signature_malformed";
 }
 
-// A header that was sent twice is joined by ", " and does not match: a proxy and this receiver could disagree about which
-// value counts.
+// A header that was sent twice is joined by ", " and does not match: a proxy and this receiver
+// could disagree about which value counts.
 const FORM = /^t=([0-9]{1,12}),v1=([0-9a-f]{64})$/;
 
 /** Never throws, whatever the value is. */
@@ -50,7 +56,8 @@ export class ParsedSignature implements Signature {
   }
 
   matches(body: Uint8Array, secret: string): boolean {
-    // Through hex, because a digest as bytes is allocated in native memory, which took 1 to 2 % of the deliveries.
+    // Through hex, because a digest as bytes is allocated in native memory, which took 1 to 2 % of
+    // the deliveries.
     const expected = Buffer.from(signatureDigest(secret, this.timestampText, body), "hex");
     return timingSafeEqual(expected, Buffer.from(this.digestHex, "hex"));
   }

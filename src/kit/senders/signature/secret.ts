@@ -8,7 +8,12 @@ export function isUsableSecret(secret: unknown): secret is string {
 /** @throws SignalboxError `secret_invalid`, without the secret in its message */
 export function assertSecret(secret: unknown, help = HELP): asserts secret is string {
   if (isUsableSecret(secret)) return;
-  const found = typeof secret === "string" ? (secret === "" ? "an empty string" : "only white space") : typeof secret;
+  const found =
+    typeof secret === "string"
+      ? secret === ""
+        ? "an empty string"
+        : "only white space"
+      : typeof secret;
   throw new SignalboxError(
     "secret_invalid",
     `A signing secret must be a string with content; this one is ${found}.`,
@@ -16,7 +21,9 @@ export function assertSecret(secret: unknown, help = HELP): asserts secret is st
   );
 }
 
-const HELP = "Pass the secret that the service showed when the webhook was registered (is SIGNALS_SECRET set?).";
+const HELP =
+  "Pass the secret that the service showed when the webhook was registered (is SIGNALS_SECRET set?).";
 
 /** The same for another sender. */
-export const OTHER_HELP = "Pass the secret as the sender shows it (is its environment variable set?).";
+export const OTHER_HELP =
+  "Pass the secret as the sender shows it (is its environment variable set?).";

@@ -16,7 +16,8 @@ export interface SignBodyInput {
  * Makes the value of the `X-Service-Signature` header for these bytes: `t=<unix seconds>,v1=<hex>`
  * (service document, Events, rules 1 and 2).
  *
- * @throws SignalboxError `secret_invalid`, `timestamp_invalid`, `option_invalid` for a body that is neither text nor bytes
+ * @throws SignalboxError `secret_invalid`, `timestamp_invalid`, `option_invalid` for a body that is
+ * neither text nor bytes
  * @example
  * const header = signBody({ body: '{"id":"evt_1"}', secret: "whsec_test" });
  */

@@ -22,7 +22,9 @@ export interface VerifySignatureInput {
   header: string | undefined;
   /** The bytes as received: not decoded, not parsed, not inflated. */
   body: Uint8Array;
-  /** One of these secrets must have signed the delivery. A secret of only white space never matches. */
+  /**
+   * One of these secrets must have signed the delivery. A secret of only white space never matches.
+   */
   secrets: readonly string[];
   /** How far t may be in the past or in the future, in seconds, inclusive. @default 300 */
   toleranceSeconds?: number;
@@ -36,11 +38,12 @@ export const DEFAULT_TOLERANCE_SECONDS = 300;
 const LONGEST_BODY = 2 ** 31 - 1;
 
 /**
- * Checks a delivery's signature (service document, Events, rules 1 to 3). It never throws: a refusal is a value with its
- * reason.
+ * Checks a delivery's signature (service document, Events, rules 1 to 3). It never throws: a
+ * refusal is a value with its reason.
  *
- * The digest is checked before the age. So `timestamp_out_of_tolerance` means that the delivery was signed with one of the
- * secrets: either a clock is wrong, or an old delivery was captured and sent again.
+ * The digest is checked before the age. So `timestamp_out_of_tolerance` means that the delivery was
+ * signed with one of the secrets: either a clock is wrong, or an old delivery was captured and sent
+ * again.
  *
  * @example
  * const verification = verifySignature({ header, body, secrets: [secret] });
@@ -52,14 +55,25 @@ export function verifySignature(input: VerifySignatureInput): Verification {
   return parsed.ok ? (verifyParsedSignature(parsed, input) as Verification) : parsed;
 }
 
-/** What {@link verifyParsedSignature} finds. `timestamp` is null for a sender that signs no time. */
+/**
+ * What {@link verifyParsedSignature} finds. `timestamp` is null for a sender that signs no time.
+ */
 export type SecretMatch =
-  { ok: true; timestamp: number | null; secretIndex: number } | { ok: false; reason: SignatureProblem };
+  | { ok: true; timestamp: number | null; secretIndex: number }
+  | { ok: false; reason: SignatureProblem };
 
 /** The same for a header that was parsed before, of whichever sender. */
-export function verifyParsedSignature(signature: Signature, input: Omit<VerifySignatureInput, "header">): SecretMatch {
-  // A caller without types may pass a parsed body, or one secret as a text, whose letters would be tried as secrets.
-  if (!ArrayBuffer.isView(input.body) || input.body.byteLength > LONGEST_BODY || !Array.isArray(input.secrets)) {
+export function verifyParsedSignature(
+  signature: Signature,
+  input: Omit<VerifySignatureInput, "header">,
+): SecretMatch {
+  // A caller without types may pass a parsed body, or one secret as a text, whose letters would be
+  // tried as secrets.
+  if (
+    !ArrayBuffer.isView(input.body) ||
+    input.body.byteLength > LONGEST_BODY ||
+    !Array.isArray(input.secrets)
+  ) {
     return { ok: false, reason: "signature_mismatch" };
   }
 
@@ -75,8 +89,10 @@ export function verifyParsedSignature(signature: Signature, input: Omit<VerifySi
   if (timestamp === null) return { ok: true, timestamp, secretIndex };
   const now = input.now ?? Date.now();
   const toleranceSeconds = input.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS;
-  const secondsAhead = toleranceSeconds === Infinity ? Infinity : (signature.secondsAhead ?? Infinity);
-  // Arithmetic with a BigInt or a symbol would throw. The comparison is false for NaN from a broken clock.
+  const secondsAhead =
+    toleranceSeconds === Infinity ? Infinity : (signature.secondsAhead ?? Infinity);
+  // Arithmetic with a BigInt or a symbol would throw. The comparison is false for NaN from a broken
+  // clock.
   const isFresh =
     typeof now === "number" &&
     typeof toleranceSeconds === "number" &&

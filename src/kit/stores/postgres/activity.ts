@@ -8,7 +8,8 @@ import type { Run } from "./connection.js";
 const ADD_AFTER_MS = 1000;
 const LAST_TIMEOUT_MS = 2000;
 
-// A lost sum is no harm, so it needs no sync. The minutes are in one order for all processes, which would deadlock otherwise.
+// A lost sum is no harm, so it needs no sync. The minutes are in one order for all processes, which
+// would deadlock otherwise.
 export const ACTIVITY_FUNCTION = `
   CREATE OR REPLACE FUNCTION add_activity(p_endpoint text, p_sums json) RETURNS void
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
@@ -26,8 +27,9 @@ export const ACTIVITY_FUNCTION = `
 `;
 
 /**
- * Counts what the commits of this process did, and adds the sums to the database about once a second. A row that each commit
- * updated would be locked by it, and while a long transaction keeps dead rows, each commit would have to pass all of them.
+ * Counts what the commits of this process did, and adds the sums to the database about once a
+ * second. A row that each commit updated would be locked by it, and while a long transaction keeps
+ * dead rows, each commit would have to pass all of them.
  *
  * @param name the schema, quoted
  */

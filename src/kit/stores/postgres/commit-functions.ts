@@ -11,17 +11,20 @@ export const OWNER_GONE = "SBX01";
 const HANDOFF_LOST = "SBX02";
 
 /**
- * A plan that was made while a table was small must also be good when it is large. So whole-table plans are not considered.
- * `jit = off`, because the cost that is added to a refused plan would make PostgreSQL compile the query.
+ * A plan that was made while a table was small must also be good when it is large. So whole-table
+ * plans are not considered. `jit = off`, because the cost that is added to a refused plan would
+ * make PostgreSQL compile the query.
  */
-export const BY_INDEX = "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off";
+export const BY_INDEX =
+  "SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off";
 /** Each commit has a shared lock of this class on its owner. */
 export const LOCK_CLASS = "'inbox'::regclass::oid::bigint::bit(32)::int";
 export const IN_SCHEMA = `${BY_INDEX} SET search_path FROM CURRENT`;
 
 /**
- * An acknowledgement stands for a commit that is on the disk, and on the synchronous standby, whatever the role has set. Only a
- * warning says that someone cancelled the wait for the standby; see `SYNC_CANCELLED`.
+ * An acknowledgement stands for a commit that is on the disk, and on the synchronous standby,
+ * whatever the role has set. Only a warning says that someone cancelled the wait for the standby;
+ * see `SYNC_CANCELLED`.
  */
 export const SYNC = `
     IF current_setting('synchronous_commit') IN ('off', 'local') THEN
@@ -32,7 +35,8 @@ export const SYNC = `
     END IF;
 `;
 
-// The caller has locked the events. Each event is there once. `p_errors` NULL: these steps have none.
+// The caller has locked the events. Each event is there once. `p_errors` NULL: these steps have
+// none.
 const ADD_STEPS = `
   CREATE OR REPLACE FUNCTION add_steps(p_at bigint, p_kind text, p_seqs bigint[], p_attempts int[], p_errors text[]) RETURNS void
   LANGUAGE plpgsql ${BY_INDEX} AS $$
@@ -45,10 +49,12 @@ const ADD_STEPS = `
   END $$;
 `;
 
-// A settlement that was applied before, under a token that is still the event's last, counts as applied (G5).
+// A settlement that was applied before, under a token that is still the event's last, counts as
+// applied (G5).
 //
-// A transaction of a callback, which has called `complete`, holds the row until it ends. No commit may wait for that, so the
-// rows of `p_completing` are locked first, or skipped. The others are not: that would write WAL for each event.
+// A transaction of a callback, which has called `complete`, holds the row until it ends. No commit
+// may wait for that, so the rows of `p_completing` are locked first, or skipped. The others are
+// not: that would write WAL for each event.
 const SETTLE = `
   CREATE OR REPLACE FUNCTION settle(
     p_now bigint, p_seqs bigint[], p_tokens int[], p_states text[], p_delays bigint[], p_attempts int[],
@@ -109,8 +115,8 @@ const SETTLE = `
   END $$;
 `;
 
-// With `completeSql`, in a transaction of the application. With the rights of the schema's owner, so that the application's role
-// needs none for the tables: it can only complete what is leased.
+// With `completeSql`, in a transaction of the application. With the rights of the schema's owner,
+// so that the application's role needs none for the tables: it can only complete what is leased.
 const COMPLETE = `
   CREATE OR REPLACE FUNCTION complete(p_seq bigint, p_token int) RETURNS boolean -- true
   LANGUAGE plpgsql SECURITY DEFINER ${IN_SCHEMA} AS $$
@@ -126,13 +132,15 @@ const COMPLETE = `
   END $$;
 `;
 
-// A duplicate whose original is held by a transaction of a callback would wait at ON CONFLICT until that transaction ends. So
-// known ids are not inserted. A scalar query is made for each id by the key, whatever PostgreSQL knows of the table; as NOT EXISTS
-// it read the whole index of a new table for each commit.
+// A duplicate whose original is held by a transaction of a callback would wait at ON CONFLICT until
+// that transaction ends. So known ids are not inserted. A scalar query is made for each id by the
+// key, whatever PostgreSQL knows of the table; as NOT EXISTS it read the whole index of a new table
+// for each commit.
 //
 // The ids are sorted. Two processes that insert the same ids in opposite orders would deadlock: 33
-// times in 100 rounds, against none in 300 when they are sorted. No order is right for two keys: the same ids, at once and with other
-// bodies, deadlocked 175 times in 60 rounds. So commits with content keys wait for each other; those without, as the service's, do not.
+// times in 100 rounds, against none in 300 when they are sorted. No order is right for two keys:
+// the same ids, at once and with other bodies, deadlocked 175 times in 60 rounds. So commits with
+// content keys wait for each other; those without, as the service's, do not.
 const ACCEPT = `
   CREATE OR REPLACE FUNCTION accept(
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
@@ -206,9 +214,11 @@ const ACCEPT = `
   END $$;
 `;
 
-// The whole commit is one statement for the client, so that no transaction stays open if the client is cut off.
+// The whole commit is one statement for the client, so that no transaction stays open if the client
+// is cut off.
 //
-// The owner's row is written last: a commit that holds its lock then waits for nothing more, so it cannot deadlock.
+// The owner's row is written last: a commit that holds its lock then waits for nothing more, so it
+// cannot deadlock.
 const COMMIT = `
   CREATE OR REPLACE FUNCTION commit_batch(
     p_endpoint text, p_owner int, p_token int,

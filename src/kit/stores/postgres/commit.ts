@@ -20,7 +20,10 @@ import { MINUTE_MS } from "../../../base/time/units.js";
 interface Summary {
   /** By the database's clock. */
   now: number;
-  /** `before`: applied by an earlier commit, or done by a transaction of the callback. null: all settlements were applied now. */
+  /**
+   * `before`: applied by an earlier commit, or done by a transaction of the callback. null: all
+   * settlements were applied now.
+   */
   applied: (SettleResult | "before")[] | null;
   seqs: number[] | null;
   /** null: all events are new. */
@@ -29,21 +32,34 @@ interface Summary {
   nextDueInMs: number | null;
 }
 
-type ClaimedRow = Omit<ClaimedEvent, "received"> & { summary: null; receivedAt: number; received: string | null };
+type ClaimedRow = Omit<ClaimedEvent, "received"> & {
+  summary: null;
+  receivedAt: number;
+  received: string | null;
+};
 
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 30 }, (_, index) => `$${index + 1}`).join(", ");
+export const COMMIT_PARAMETERS = Array.from({ length: 30 }, (_, index) => `$${index + 1}`).join(
+  ", ",
+);
 
-/** Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number. */
+/**
+ * Of an event's first lease. Each claim adds up to 1,001, and the column holds twice this number.
+ */
 const MOST_TOKEN = 2 ** 30;
 
-/** Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its rows to the result. */
+/**
+ * Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its
+ * rows to the result.
+ */
 export function prepareCommit({ settlements, accepts, claim }: Batch) {
   // In one order for all processes, because each row is locked until the end of its transaction.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
-  const accepted = order(accepts, (a, b) => (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0));
+  const accepted = order(accepts, (a, b) =>
+    a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : 0,
+  );
   const ends = settled.map((index) => settlements[index] as Batch["settlements"][number]);
   const events = accepted.map((index) => accepts[index] as NewEvent);
   if (events.some(({ eventId }) => storable(eventId) === null)) {
@@ -86,18 +102,28 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     unlessNull(events.map(({ possiblyRepeated }) => possiblyRepeated || null)),
   ];
 
-  function readRows([first, ...claimed]: readonly CommitRow[]): { result: BatchResult; counts: Activity } {
+  function readRows([first, ...claimed]: readonly CommitRow[]): {
+    result: BatchResult;
+    counts: Activity;
+  } {
     const summary = first?.summary as Summary;
     const result: BatchResult = { settlements: [], accepts: [], claim: null };
     // For the minute of the commit by the database's clock.
-    const counts = { at: summary.now - (summary.now % MINUTE_MS), accepted: 0, handedOff: 0, failed: 0 };
+    const counts = {
+      at: summary.now - (summary.now % MINUTE_MS),
+      accepted: 0,
+      handedOff: 0,
+      failed: 0,
+    };
     for (const [at, index] of settled.entries()) {
       const applied = summary.applied?.[at] ?? true;
       result.settlements[index] = applied === "before" ? true : applied;
       const { state, lastError, mayBeCompleted } = ends[at] as Settlement;
-      // A completed event counts with its settlement: its transaction must not hold a row that others write.
+      // A completed event counts with its settlement: its transaction must not hold a row that
+      // others write.
       const isCompleted =
-        applied === "completed" || (applied === "before" && state === "done" && mayBeCompleted === true);
+        applied === "completed" ||
+        (applied === "before" && state === "done" && mayBeCompleted === true);
       if (isCompleted || (applied === true && state === "done")) counts.handedOff += 1;
       if (applied === true && lastError !== null) counts.failed += 1;
     }
@@ -109,7 +135,11 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     }
     if (claim !== null) {
       const { dead, nextDueInMs } = summary;
-      result.claim = { events: (claimed as ClaimedRow[]).map(claimedEvent), dead: dead ?? [], nextDueInMs };
+      result.claim = {
+        events: (claimed as ClaimedRow[]).map(claimedEvent),
+        dead: dead ?? [],
+        nextDueInMs,
+      };
     }
     return { result, counts };
   }
@@ -128,18 +158,25 @@ function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => numb
 }
 
 /**
- * @returns null, which equals nothing, for a text that no event can have: PostgreSQL refuses NUL, and pg would send U+FFFD for half
- *   of a surrogate pair
+ * @returns null, which equals nothing, for a text that no event can have: PostgreSQL refuses NUL,
+ * and pg would send U+FFFD for half of a surrogate pair
  */
 export function storable(text: string): string | null {
   return text.isWellFormed() && !text.includes("\0") ? text : null;
 }
 
-function claimedEvent({ summary: _summary, receivedAt, received, ...event }: ClaimedRow): ClaimedEvent {
+function claimedEvent({
+  summary: _summary,
+  receivedAt,
+  received,
+  ...event
+}: ClaimedRow): ClaimedEvent {
   return { ...event, received: parseReceived(received, receivedAt) };
 }
 
-/** @param firstOf the event of this batch that became the row of this `seq`; several can have one id */
+/**
+ * @param firstOf the event of this batch that became the row of this `seq`; several can have one id
+ */
 function acceptResult(
   { seqs, fates }: Summary,
   event: NewEvent,
@@ -160,7 +197,14 @@ function acceptResult(
     const isBackfilled = words.includes("backfilled");
     const otherThan = key === "same" ? null : key === "content" ? "content" : "id";
     const differing = isBackfilled ? [] : (words as Fact[]);
-    return { status: "duplicate", seq, sameBody: key !== "other", otherThan, isBackfilled, differing };
+    return {
+      status: "duplicate",
+      seq,
+      sameBody: key !== "other",
+      otherThan,
+      isBackfilled,
+      differing,
+    };
   }
   return {
     status: "duplicate",

@@ -16,7 +16,10 @@ export interface PgClient {
   removeListener(event: "error" | "notice", listener: (error: Error) => void): unknown;
 }
 
-/** The part of a `pg` pool that the store uses: `new pg.Pool()`, or another pool with the same methods. */
+/**
+ * The part of a `pg` pool that the store uses: `new pg.Pool()`, or another pool with the same
+ * methods.
+ */
 export interface PgPool {
   /** Takes a client, or waits for one. */
   connect(): Promise<PgClient>;
@@ -47,7 +50,10 @@ export interface PgQuery {
   };
 }
 
-/** The converters of the application's `pg` can be changed by the application, so the store uses its own. */
+/**
+ * The converters of the application's `pg` can be changed by the application, so the store uses its
+ * own.
+ */
 const CONVERTERS: Readonly<Record<number, (text: string) => unknown>> = {
   16: (text) => text === "t", // boolean
   17: (text) => Buffer.from(text.slice(2), "hex"), // bytea
@@ -60,8 +66,9 @@ const types = { getTypeParser: (oid: number) => CONVERTERS[oid] ?? String };
 /** A connection can be cut so that nothing says it: then only this ends the wait. */
 const TIMEOUT_MS = 10_000;
 /**
- * The place in PostgreSQL of the warning that someone cancelled the commit's wait for a synchronous standby, which may not have
- * it. Its SQLSTATE is that of most warnings, such as those of a server that must be vacuumed soon.
+ * The place in PostgreSQL of the warning that someone cancelled the commit's wait for a synchronous
+ * standby, which may not have it. Its SQLSTATE is that of most warnings, such as those of a server
+ * that must be vacuumed soon.
  */
 const SYNC_CANCELLED = "SyncRepWaitForLSN";
 /** How often a transaction is tried again that PostgreSQL ended because of other transactions. */
@@ -69,15 +76,17 @@ const MOST_RETRIES = 5;
 const RETRYABLE = /^40(001|P01)$/;
 
 /**
- * Without a listener, the error of a lost connection would end the process, even of an idle one. A server that ends can say so together with the
- * end of the handshake, before the one who waits for the client has it.
+ * Without a listener, the error of a lost connection would end the process, even of an idle one. A
+ * server that ends can say so together with the end of the handshake, before the one who waits for
+ * the client has it.
  */
 export function ignoreErrorsOf(client: PgClient): void {
   client.on("error", ignore);
 }
 
 /**
- * `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and no compiler needs it.
+ * `pg` is loaded only here, because it is optional. The name is a variable, so that no bundler and
+ * no compiler needs it.
  *
  * @param max the most connections
  */
@@ -88,8 +97,11 @@ export async function makePool(connectionString: string, max = 2): Promise<PgPoo
     (loaded: unknown) => loaded as Pg,
     (error: unknown) => {
       const help = "Run: npm install pg";
-      const message = codeOf(error) === "ERR_MODULE_NOT_FOUND" ? "is not installed" : "cannot be loaded";
-      throw new SignalboxError("store_unsupported", `The package pg ${message}.`, help, { cause: error });
+      const message =
+        codeOf(error) === "ERR_MODULE_NOT_FOUND" ? "is not installed" : "cannot be loaded";
+      throw new SignalboxError("store_unsupported", `The package pg ${message}.`, help, {
+        cause: error,
+      });
     },
   );
   return new pg.Pool({
@@ -103,8 +115,8 @@ export async function makePool(connectionString: string, max = 2): Promise<PgPoo
 }
 
 /**
- * @param keeps whether it keeps a client until `release`, so that other users of the pool cannot keep its statements waiting. After
- *   an error or a time-out the next statement takes another one
+ * @param keeps whether it keeps a client until `release`, so that other users of the pool cannot
+ * keep its statements waiting. After an error or a time-out the next statement takes another one
  */
 export function createRun(pool: PgPool, keeps = false) {
   let kept: PgClient | null = null;
@@ -125,7 +137,8 @@ export function createRun(pool: PgPool, keeps = false) {
       if (warning !== undefined) throw warning;
       return result.rows;
     } catch (error) {
-      // After an error of the server the connection is as good as before. Any other error leaves it in an unknown state.
+      // After an error of the server the connection is as good as before. Any other error leaves it
+      // in an unknown state.
       if (!isServerError(error)) broken = error as Error;
       throw error;
     } finally {
@@ -184,8 +197,9 @@ function timedOut(message: string): Error {
 }
 
 /**
- * Whether the server refused a statement and continues: an error of PostgreSQL, without those classes that can end the connection.
- * Its `severity` would tell, but it is in the server's language.
+ * Whether the server refused a statement and continues: an error of PostgreSQL, without those
+ * classes that can end the connection. Its `severity` would tell, but it is in the server's
+ * language.
  */
 function isServerError(error: unknown): boolean {
   const { code, severity } = error as { code?: unknown; severity?: unknown };

@@ -54,7 +54,10 @@ export function createFailures(run: Run, name: string) {
       );
     },
     reports: (endpoint: string) =>
-      run<StoredReport>(`SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`, [endpoint]),
+      run<StoredReport>(
+        `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
+        [endpoint],
+      ),
   };
 }
 

@@ -1,15 +1,16 @@
 import { ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
 import { IN_SCHEMA, SYNC } from "./commit-functions.js";
 
-// A leased event may be held for long by a transaction of a callback (see SETTLE), so only events in these states are locked.
+// A leased event may be held for long by a transaction of a callback (see SETTLE), so only events
+// in these states are locked.
 const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
       WHERE endpoint = e.endpoint AND event_id = e.id AND state IN (${states}) FOR UPDATE;
       IF NOT FOUND THEN
         v_outcome := CASE WHEN EXISTS (SELECT FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id)
           THEN 'wrong_state' ELSE 'not_found' END;`;
 
-// The process has read the bodies before, in another transaction, so each row is checked again here. What it read is NULL for an
-// event whose body cannot be used.
+// The process has read the bodies before, in another transaction, so each row is checked again
+// here. What it read is NULL for an event whose body cannot be used.
 const REPLAY = `
   CREATE OR REPLACE FUNCTION replay(
     p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_subtypes text[], p_subjects text[],
@@ -103,8 +104,9 @@ const DISCARD = `
   END $$;
 `;
 
-// No index finds old events, as it would have to change with each settlement. So prune walks through the table in the order of
-// seq. `next_seq`: where the walk continues; NULL when it is at its end.
+// No index finds old events, as it would have to change with each settlement. So prune walks
+// through the table in the order of seq. `next_seq`: where the walk continues; NULL when it is at
+// its end.
 const PRUNE = `
   CREATE OR REPLACE FUNCTION prune(
     p_endpoint text, p_from bigint, p_walk bigint, p_payload_age bigint, p_key_age bigint, p_limit int,

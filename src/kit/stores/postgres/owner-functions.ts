@@ -6,7 +6,8 @@ export const DEAD_AFTER_MS = 5000;
 /** Most rows that one step reads. */
 export const MOST_SWEPT = 100_000;
 
-// The events that are leased to an owner: claimed ones by their index, the others by a walk from the owner's low_seq.
+// The events that are leased to an owner: claimed ones by their index, the others by a walk from
+// the owner's low_seq.
 const LEASED_TO = `
   CREATE OR REPLACE FUNCTION leased_to(p_owner int, p_low_seq bigint, p_below bigint) RETURNS SETOF bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
@@ -54,11 +55,12 @@ const FREE_CRASHED = `
   END $$;
 `;
 
-// A process can be dead while PostgreSQL still executes its last commit, which may lease events. Each commit holds a shared
-// advisory lock on its owner, so the owner is removed only when none runs; a later one finds that its owner is gone.
+// A process can be dead while PostgreSQL still executes its last commit, which may lease events.
+// Each commit holds a shared advisory lock on its owner, so the owner is removed only when none
+// runs; a later one finds that its owner is gone.
 //
-// After an outage of the database, or when its clock was set, all owners look dead. So an owner judges others only after it has
-// had a regular heartbeat for as long as a dead owner has had none.
+// After an outage of the database, or when its clock was set, all owners look dead. So an owner
+// judges others only after it has had a regular heartbeat for as long as a dead owner has had none.
 const SWEEP = `
   CREATE OR REPLACE FUNCTION sweep(p_endpoint text, p_owner int, p_held bigint[]) RETURNS json
   LANGUAGE plpgsql ${BY_INDEX} AS $$
@@ -106,8 +108,9 @@ const SWEEP = `
   END $$;
 `;
 
-// A heartbeat and a commit of the same owner wait for each other's lock on the row. PostgreSQL computes these values again after
-// the wait, so the time is that of the moment at which the row is read.
+// A heartbeat and a commit of the same owner wait for each other's lock on the row. PostgreSQL
+// computes these values again after the wait, so the time is that of the moment at which the row is
+// read.
 const ALIVE_NOW = `
   alive_since = CASE WHEN beat_at BETWEEN now_ms() - ${DEAD_AFTER_MS} AND now_ms() THEN alive_since ELSE now_ms() END,
   beat_at = now_ms()`;
@@ -122,8 +125,8 @@ const SHOW_ALIVE = `
   END $$;
 `;
 
-// A commit that is not finished may have taken a seq below those that can be seen here, so the mark is only moved while no
-// other commit of this owner runs. Each row is read about once.
+// A commit that is not finished may have taken a seq below those that can be seen here, so the mark
+// is only moved while no other commit of this owner runs. Each row is read about once.
 const RAISE_LOW_SEQ = `
   CREATE OR REPLACE FUNCTION raise_low_seq(p_class int, p_owner int) RETURNS void
   LANGUAGE plpgsql ${BY_INDEX} AS $$
@@ -156,7 +159,8 @@ const OLDEST_READY_AGE = `
   $$;
 `;
 
-// For how long the oldest ready event has been stored: it is the one that has been due for longest, or has failed and was pushed back.
+// For how long the oldest ready event has been stored: it is the one that has been due for longest,
+// or has failed and was pushed back.
 const OLDEST_RECEIVED_AGE = `
   CREATE OR REPLACE FUNCTION oldest_received_age(p_endpoint text) RETURNS bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
@@ -169,8 +173,9 @@ const OLDEST_RECEIVED_AGE = `
   $$;
 `;
 
-// The heartbeat of an idle process, and what health() says. It needs no sync: a lost heartbeat is soon followed by another. A
-// role without pg_read_all_stats does not see which standbys are synchronous.
+// The heartbeat of an idle process, and what health() says. It needs no sync: a lost heartbeat is
+// soon followed by another. A role without pg_read_all_stats does not see which standbys are
+// synchronous.
 const BEAT = `
   CREATE OR REPLACE FUNCTION beat(p_endpoint text, p_owner int) RETURNS json
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
@@ -203,7 +208,8 @@ const REGISTER = `
   $$;
 `;
 
-// An owner that leaves events leased, or a commit that may lease some, stays without a heartbeat until it is taken for dead.
+// An owner that leaves events leased, or a commit that may lease some, stays without a heartbeat
+// until it is taken for dead.
 const UNREGISTER = `
   CREATE OR REPLACE FUNCTION unregister_owner(p_owner int) RETURNS void LANGUAGE sql ${IN_SCHEMA} AS $$
     DELETE FROM inbox_owner WHERE id = p_owner AND pg_try_advisory_xact_lock(${LOCK_CLASS}, p_owner)

@@ -9,7 +9,10 @@ import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
 
 /** How often an idle process shows that it is alive; much shorter than `DEAD_AFTER_MS`. */
 const BEAT_EVERY_MS = 1000;
-/** So one heartbeat without an answer, as of a connection that is half open, does not end the leases: the next one is in time. */
+/**
+ * So one heartbeat without an answer, as of a connection that is half open, does not end the
+ * leases: the next one is in time.
+ */
 const BEAT_TIMEOUT_MS = DEAD_AFTER_MS / 2;
 /** If the database does not answer, others count the owner as dead after a while. */
 const UNREGISTER_TIMEOUT_MS = 2000;
@@ -18,14 +21,17 @@ const ORPHANS_EVERY_MS = 5 * MINUTE_MS;
 /** What `health().medium` is with `postgresStore`, as of the last heartbeat. */
 export type PostgresDiagnostics = {
   /**
-   * What an acknowledgement stands for. `standby`: a synchronous standby has the event too, so a failover to it loses nothing (with
-   * `remote_write` only if its machine does not crash too).
+   * What an acknowledgement stands for. `standby`: a synchronous standby has the event too, so a
+   * failover to it loses nothing (with `remote_write` only if its machine does not crash too).
    * `primary`: only this server has it, so a failover may lose it.
    */
   durability: "primary" | "standby";
   /** The `synchronous_commit` of the inbox's transactions. */
   synchronousCommit: string;
-  /** How many standbys are synchronous now; null if the role may not see it. With `standby`, commits wait while it is 0. */
+  /**
+   * How many standbys are synchronous now; null if the role may not see it. With `standby`, commits
+   * wait while it is 0.
+   */
   synchronousStandbys: number | null;
   /** Whether the server is a standby, which accepts nothing. */
   inRecovery: boolean;
@@ -43,11 +49,22 @@ interface Beat extends OldestReady {
  * @param slowRun runs what may take long
  * @param name the schema, quoted
  */
-export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, endpoint: string, clock: Clock) {
+export async function registerOwner(
+  kept: KeptRun,
+  slowRun: Run,
+  name: string,
+  endpoint: string,
+  clock: Clock,
+) {
   const { run } = kept;
-  /** When this owner was last new, or unsure whether it was alive. Leases since then are not lost. */
+  /**
+   * When this owner was last new, or unsure whether it was alive. Leases since then are not lost.
+   */
   let aliveSince = -Infinity;
-  /** Until this time the heartbeats so far keep the leases. By both clocks: `elapsed` may stand still while a machine sleeps. */
+  /**
+   * Until this time the heartbeats so far keep the leases. By both clocks: `elapsed` may stand
+   * still while a machine sleeps.
+   */
   let aliveUntil = { elapsed: -Infinity, now: -Infinity };
   let id = await register();
   let registering: Promise<void> | null = null;
@@ -96,7 +113,10 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
     if (lastBeat?.isKnown === false && !isClosed) await registerAgain(beatenId);
   }
 
-  /** There should be none. If rows of owners are deleted by hand, their events would stay leased for good. */
+  /**
+   * There should be none. If rows of owners are deleted by hand, their events would stay leased for
+   * good.
+   */
   async function freeOrphans(): Promise<void> {
     const [row] = await slowRun<{ first: number; last: number }>(
       `SELECT coalesce(min(seq), 0) AS first, coalesce(max(seq), -1) AS last FROM ${name}.inbox`,
@@ -122,8 +142,9 @@ export async function registerOwner(kept: KeptRun, slowRun: Run, name: string, e
 
   return {
     /**
-     * Calls back with the owner's id. If another process counted this one as dead, for example because its machine slept, the
-     * owner is gone with its leases: then it is registered again under a new id.
+     * Calls back with the owner's id. If another process counted this one as dead, for example
+     * because its machine slept, the owner is gone with its leases: then it is registered again
+     * under a new id.
      */
     async with<Result>(work: (id: number) => Promise<Result>): Promise<Result> {
       const usedId = id;

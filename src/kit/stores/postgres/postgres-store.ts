@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { SignalboxError } from "../../../base/errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
-import { assertOneArgument, checkOptions, OptionError } from "../../../base/options/option-error.js";
+import {
+  assertOneArgument,
+  checkOptions,
+  OptionError,
+} from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
 import { ignore } from "../../../base/time/ignore.js";
 import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
@@ -24,14 +28,21 @@ export interface PostgresStore extends InboxStore {
   diagnostics(endpoint: string): PostgresDiagnostics | null;
 }
 
-/** The options of `postgresStore`: a pool or a connection string. A value of `undefined` means absent. */
+/**
+ * The options of `postgresStore`: a pool or a connection string. A value of `undefined` means
+ * absent.
+ */
 export interface PostgresStoreOptions {
   /**
-   * A pool of the package `pg`. It stays open when the receiver closes. The store keeps 1 of its connections for each endpoint,
-   * and needs another for each and 1 more: at least 3. End it after the receiver has closed.
+   * A pool of the package `pg`. It stays open when the receiver closes. The store keeps 1 of its
+   * connections for each endpoint, and needs another for each and 1 more: at least 3. End it after
+   * the receiver has closed.
    */
   pool?: PgPool | undefined;
-  /** Such as `postgres://user:password@host/database`. The store then makes its connections with the package `pg`. */
+  /**
+   * Such as `postgres://user:password@host/database`. The store then makes its connections with the
+   * package `pg`.
+   */
   connectionString?: string | undefined;
   /**
    * The schema with the inbox's tables. It is created if it is missing.
@@ -39,18 +50,21 @@ export interface PostgresStoreOptions {
    */
   schema?: string | undefined;
   /**
-   * For a tool: opens an existing inbox, which receivers may use, and never hands off. A role that may only read can list and
-   * export it, also on a standby.
+   * For a tool: opens an existing inbox, which receivers may use, and never hands off. A role that
+   * may only read can list and export it, also on a standby.
    * @default false
    */
   operator?: boolean | undefined;
 }
 
 /**
- * An inbox in a PostgreSQL database, version 14 or later, which any number of receivers on any number of machines can share.
+ * An inbox in a PostgreSQL database, version 14 or later, which any number of receivers on any
+ * number of machines can share.
  *
- * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` connects and makes the tables
- * @param options a connection string, such as `postgres://user:password@host/database`, or the options
+ * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` connects and makes
+ * the tables
+ * @param options a connection string, such as `postgres://user:password@host/database`, or the
+ * options
  * @example
  * postgresStore(process.env.DATABASE_URL);
  * postgresStore({ pool, schema: "webhooks" });
@@ -58,7 +72,12 @@ export interface PostgresStoreOptions {
 export function postgresStore(options: PostgresStoreOptions | string | undefined): PostgresStore {
   assertOneArgument(FACTORY, arguments.length, "{ connectionString, schema }");
   const given = typeof options === "object" ? options : { connectionString: options };
-  const { pool: givenPool, connectionString = "", schema, operator } = checkOptions(FACTORY, optionsSchema, given);
+  const {
+    pool: givenPool,
+    connectionString = "",
+    schema,
+    operator,
+  } = checkOptions(FACTORY, optionsSchema, given);
   assertSchemaName(schema);
   const name = quoted(schema);
   const commitQuery = `SELECT * FROM ${name}.commit_batch(${COMMIT_PARAMETERS})`;
@@ -118,7 +137,9 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
   }
 
   /** Runs a query, or the queries of an operation, and converts their errors. */
-  async function call<Result>(operation: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async function call<Result>(
+    operation: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
     if (connection === null) throw closedStoreError();
     const called = operation(connection);
     inFlight.add(called);
@@ -131,12 +152,19 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     }
   }
 
-  /** For each endpoint one connection for heartbeats and one for commits, and one for the operations of people. */
+  /**
+   * For each endpoint one connection for heartbeats and one for commits, and one for the operations
+   * of people.
+   */
   function connectionsNeeded(): number {
     return 2 * owners.size + 1;
   }
 
-  async function openOwner({ pools: [fast], slowRun }: Connection, endpoint: string, clock: Clock): Promise<Owner> {
+  async function openOwner(
+    { pools: [fast], slowRun }: Connection,
+    endpoint: string,
+    clock: Clock,
+  ): Promise<Owner> {
     const kept = createRun(fast, true);
     return registerOwner(kept, slowRun, name, endpoint, clock).catch((error: unknown) => {
       kept.release();
@@ -155,7 +183,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     durable: true,
     shared: true,
     async open({ endpoint, clock }) {
-      if (owners.has(endpoint)) throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
+      if (owners.has(endpoint))
+        throw endpointInUseError(endpoint, `the inbox in the schema ${schema}`);
       owners.set(endpoint, null);
       try {
         const needed = connectionsNeeded();
@@ -167,7 +196,8 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
         await closing;
         connection = await (opening ??= connect());
         owners.set(endpoint, operator ? NO_OWNER : await openOwner(connection, endpoint, clock));
-        if (!operator) counters.set(endpoint, createActivityCounter(connection.slowRun, name, endpoint));
+        if (!operator)
+          counters.set(endpoint, createActivityCounter(connection.slowRun, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
         await disconnectIfUnused();
@@ -199,7 +229,9 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       const { values, readRows } = prepareCommit(batch);
       return call(({ run }) =>
         owner.with(async (id) => {
-          const { result, counts } = readRows(await run<CommitRow>(commitQuery, [endpoint, id, ...values]));
+          const { result, counts } = readRows(
+            await run<CommitRow>(commitQuery, [endpoint, id, ...values]),
+          );
           counters.get(endpoint)?.count(counts);
           return result;
         }),
@@ -207,11 +239,15 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     },
     async reclaim({ endpoint, held, crashed }) {
       const owner = ownerOf(endpoint);
-      // A claim takes over the leases of dead owners: this process has not lived long enough yet to know which are dead.
+      // A claim takes over the leases of dead owners: this process has not lived long enough yet to
+      // know which are dead.
       if (crashed) return owner.with(async () => ({ freed: 0, dead: [] }));
       const freed = await call(({ run }) =>
         owner.with(async (id) => {
-          const [row] = await run<{ freed: number }>(`SELECT ${name}.free_own($1, $2) AS freed`, [id, held]);
+          const [row] = await run<{ freed: number }>(`SELECT ${name}.free_own($1, $2) AS freed`, [
+            id,
+            held,
+          ]);
           return row?.freed ?? 0;
         }),
       );
@@ -230,10 +266,13 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
     stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
-    failing: (endpoint, state, beforeSeq) => call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
-    bodyHashes: (endpoint, beforeSeq, limit) => call(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
+    failing: (endpoint, state, beforeSeq) =>
+      call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    bodyHashes: (endpoint, beforeSeq, limit) =>
+      call(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
     hasReceiver: (endpoint) => call(({ failures }) => failures.hasReceiver(endpoint)),
-    saveReport: (endpoint, reporter, report) => call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
+    saveReport: (endpoint, reporter, report) =>
+      call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
     reports: (endpoint) => call(({ failures }) => failures.reports(endpoint)),
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
     replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
@@ -246,7 +285,10 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
 
 const FACTORY = "postgresStore";
 
-/** Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never used up. */
+/**
+ * Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never
+ * used up.
+ */
 const FAST_POOL_SIZE = 100;
 
 // Of a text that is no address, pg would take a part for the name of a host.
@@ -255,7 +297,10 @@ const optionsSchema = z
     pool: z.custom<PgPool>(isPool, "expected a Pool of the package pg").optional(),
     connectionString: z
       .string()
-      .regex(/^(postgres(ql)?:\/\/|socket:|\/)/i, "expected postgres://… (is the environment variable set?)")
+      .regex(
+        /^(postgres(ql)?:\/\/|socket:|\/)/i,
+        "expected postgres://… (is the environment variable set?)",
+      )
       .regex(
         /^(?!\w+:\/\/([^/?#]*@)?[^@/?#]*,[^@/?#]*([/?#]|$))/,
         "expected one host, since pg takes no list of hosts: name the primary, or a proxy or address that follows it",
@@ -273,11 +318,17 @@ function isPool(pool: unknown): boolean {
   const methods = pool as Record<string, unknown> | null;
   // A Client has these methods too, and would throw when it connects.
   const isClient = methods?.["connectionParameters"] !== undefined;
-  return !isClient && ["connect", "on", "removeListener"].every((method) => typeof methods?.[method] === "function");
+  return (
+    !isClient &&
+    ["connect", "on", "removeListener"].every((method) => typeof methods?.[method] === "function")
+  );
 }
 
 interface Connection {
-  /** The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool of the user's is both. */
+  /**
+   * The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool
+   * of the user's is both.
+   */
   pools: readonly [PgPool, PgPool];
   run: Run;
   slowRun: Run;

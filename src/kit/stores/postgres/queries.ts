@@ -1,4 +1,11 @@
-import type { BodyHashes, EventKey, MoveOutcome, PruneRequest, ReadAgain, ReplayOutcome } from "../../inbox/store.js";
+import type {
+  BodyHashes,
+  EventKey,
+  MoveOutcome,
+  PruneRequest,
+  ReadAgain,
+  ReplayOutcome,
+} from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
   REPORT_KEPT_MS,
@@ -36,7 +43,8 @@ const IN_STATE = {
  * The operations on an inbox that are not on the path of a delivery.
  *
  * @param name the schema, quoted
- * @param operator for a tool, which has time: its `prune` ends with nothing only at the end of the table
+ * @param operator for a tool, which has time: its `prune` ends with nothing only at the end of the
+ * table
  */
 export function createQueries(run: Run, name: string, operator: boolean) {
   /** Where the walk of `prune` continues, for each endpoint. */
@@ -48,7 +56,11 @@ export function createQueries(run: Run, name: string, operator: boolean) {
     const [plan] = await run<Explained>(`EXPLAIN (FORMAT JSON) SELECT ${inState}`, [endpoint]);
     const estimated = plan?.["QUERY PLAN"][0].Plan["Plan Rows"] ?? 0;
     if (estimated > MOST_COUNTED) return estimated;
-    const [row] = await run<{ n: number }>(`SELECT count(*) AS n ${inState}`, [endpoint], LONG_TIMEOUT_MS);
+    const [row] = await run<{ n: number }>(
+      `SELECT count(*) AS n ${inState}`,
+      [endpoint],
+      LONG_TIMEOUT_MS,
+    );
     return row?.n ?? 0;
   }
 
@@ -80,7 +92,10 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         `SELECT seq, CASE WHEN endpoint = $1 THEN body_hash END AS hash FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
         [endpoint, beforeSeq, limit],
       );
-      return { hashes: rows.flatMap(({ hash }) => hash ?? []), nextBeforeSeq: rows[limit - 1]?.seq ?? null };
+      return {
+        hashes: rows.flatMap(({ hash }) => hash ?? []),
+        nextBeforeSeq: rows[limit - 1]?.seq ?? null,
+      };
     },
     async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
       type Row = InboxEntry & {
@@ -161,17 +176,17 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       return (row as { outcomes: ReplayOutcome[] }).outcomes;
     },
     async retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]> {
-      const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.retry_now($1, $2)) AS outcomes`, [
-        events.map(({ endpoint }) => endpoint),
-        events.map(({ eventId }) => storable(eventId)),
-      ]);
+      const [row] = await run<{ outcomes: MoveOutcome[] }>(
+        `SELECT to_json(${name}.retry_now($1, $2)) AS outcomes`,
+        [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
+      );
       return (row as { outcomes: MoveOutcome[] }).outcomes;
     },
     async discard(events: readonly EventKey[]): Promise<MoveOutcome[]> {
-      const [row] = await run<{ outcomes: MoveOutcome[] }>(`SELECT to_json(${name}.discard($1, $2)) AS outcomes`, [
-        events.map(({ endpoint }) => endpoint),
-        events.map(({ eventId }) => storable(eventId)),
-      ]);
+      const [row] = await run<{ outcomes: MoveOutcome[] }>(
+        `SELECT to_json(${name}.discard($1, $2)) AS outcomes`,
+        [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
+      );
       return (row as { outcomes: MoveOutcome[] }).outcomes;
     },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }: PruneRequest) {

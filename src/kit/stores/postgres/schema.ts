@@ -10,7 +10,8 @@ import { SEARCH_FUNCTION } from "./search.js";
 import { MIGRATIONS } from "./tables.js";
 
 /** Installed after the last migration, in its transaction. */
-export const FUNCTIONS = OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS + SEARCH_FUNCTION + ACTIVITY_FUNCTION;
+export const FUNCTIONS =
+  OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS + SEARCH_FUNCTION + ACTIVITY_FUNCTION;
 
 const OLDEST_SERVER = 140_000;
 
@@ -18,7 +19,14 @@ const OLDEST_SERVER = 140_000;
 const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 
 /** What each version must have; a part of it may have been lost with a backup, or by hand. */
-const TABLE_NAMES = ["inbox", "inbox_body", "inbox_history", "inbox_minute", "inbox_owner", "inbox_report"];
+const TABLE_NAMES = [
+  "inbox",
+  "inbox_body",
+  "inbox_history",
+  "inbox_minute",
+  "inbox_owner",
+  "inbox_report",
+];
 
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
@@ -26,8 +34,8 @@ export function quoted(name: string): string {
 
 /** @throws SignalboxError `option_invalid` */
 export function assertSchemaName(name: string): void {
-  // PostgreSQL cuts longer names, in a search path $user stands for another schema, and pg would send U+FFFD for half of a
-  // surrogate pair.
+  // PostgreSQL cuts longer names, in a search path $user stands for another schema, and pg would
+  // send U+FFFD for half of a surrogate pair.
   const isName = /^(?!pg_|(\$user|information_schema)$)[^\0]+$/i.test(name) && name.isWellFormed();
   if (isName && Buffer.byteLength(name) <= 63) return;
   const problem =
@@ -61,7 +69,8 @@ export async function prepareSchema(run: Run, schema: string, canMake: boolean):
   }
   if (isolation !== "read committed") {
     const message = `Transactions of this role are "${isolation}" by default, but the inbox needs "read committed".`;
-    const help = "Set default_transaction_isolation for the role, or in the connection string's options.";
+    const help =
+      "Set default_transaction_isolation for the role, or in the connection string's options.";
     throw unsupported(message, help);
   }
   if (encoding !== "UTF8") {
@@ -71,7 +80,8 @@ export async function prepareSchema(run: Run, schema: string, canMake: boolean):
   // A current schema is only read, so that a role without the right to make tables can use it.
   const version = await versionOf(run, schema, found);
   if (version < MIGRATIONS.length && !canMake) throw notMade(schema, version);
-  const { tables } = version < MIGRATIONS.length ? await migrate(run, schema, found, version) : found;
+  const { tables } =
+    version < MIGRATIONS.length ? await migrate(run, schema, found, version) : found;
   const missing = TABLE_NAMES.filter((table) => !tables.includes(table));
   if (missing.length > 0) throw damagedSchema(schema, `missing: ${missing.join(", ")}`);
 }
@@ -100,7 +110,9 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
     const message = `The schema ${schema} has tables with the names of an inbox, but no version of signalbox made them.`;
     throw unsupported(message, help);
   }
-  const [row] = await run<{ version: number }>(`SELECT version FROM ${quoted(schema)}.inbox_schema`);
+  const [row] = await run<{ version: number }>(
+    `SELECT version FROM ${quoted(schema)}.inbox_schema`,
+  );
   if (row === undefined) throw damagedSchema(schema, "inbox_schema has no row");
   if (row.version > MIGRATIONS.length) {
     throw new SignalboxError(
@@ -114,7 +126,8 @@ async function versionOf(run: Run, schema: string, { tables }: Found): Promise<n
 
 function notMade(schema: string, version: number): SignalboxError {
   if (version === 0) {
-    const help = "Pass the database and schema of the receiver, which makes its inbox when it starts.";
+    const help =
+      "Pass the database and schema of the receiver, which makes its inbox when it starts.";
     return unsupported(`There is no inbox in the schema ${schema} of this database.`, help);
   }
   const help = "Start a receiver once with this version of signalbox, which migrates it.";
@@ -122,8 +135,13 @@ function notMade(schema: string, version: number): SignalboxError {
 }
 
 function damagedSchema(schema: string, found: string): SignalboxError {
-  const help = "Restore the schema from a backup; or move its tables to another schema, and start with an empty inbox.";
-  return new SignalboxError("store_corrupt", `The inbox in the schema ${schema} is damaged (${found}).`, help);
+  const help =
+    "Restore the schema from a backup; or move its tables to another schema, and start with an empty inbox.";
+  return new SignalboxError(
+    "store_corrupt",
+    `The inbox in the schema ${schema} is damaged (${found}).`,
+    help,
+  );
 }
 
 /**
@@ -131,7 +149,12 @@ function damagedSchema(schema: string, found: string): SignalboxError {
  *
  * @returns what is there now
  */
-async function migrate(run: Run, schema: string, { exists }: Found, version: number): Promise<Found> {
+async function migrate(
+  run: Run,
+  schema: string,
+  { exists }: Found,
+  version: number,
+): Promise<Found> {
   const name = quoted(schema);
   const lockKey = createHash("sha256").update(`signalbox ${schema}`).digest().readBigInt64BE();
   const sql = [
@@ -146,7 +169,9 @@ async function migrate(run: Run, schema: string, { exists }: Found, version: num
     FUNCTIONS,
     `UPDATE inbox_schema SET version = ${MIGRATIONS.length};`,
   ];
-  const failure = await run(sql.join("\n"), [], MIGRATION_TIMEOUT_MS).catch((error: unknown) => error);
+  const failure = await run(sql.join("\n"), [], MIGRATION_TIMEOUT_MS).catch(
+    (error: unknown) => error,
+  );
   const found = await look(run, schema);
   // If another process has migrated meanwhile, the first statements have failed.
   if ((await versionOf(run, schema, found)) < MIGRATIONS.length) throw failure;

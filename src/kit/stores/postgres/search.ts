@@ -6,10 +6,14 @@ import { ENTRY } from "./queries.js";
 
 /** Most events that one call looks at, which stand side by side. */
 const MOST_LOOKED_AT = 10_000;
-/** Most events that one call finds by an index, each of which may stand on another page. If there are more, many of the newest match. */
+/**
+ * Most events that one call finds by an index, each of which may stand on another page. If there
+ * are more, many of the newest match.
+ */
 const MOST_BY_INDEX = 2000;
 
-// The newest events that match, and the last that was looked at. Only an index that has the events in this order is considered.
+// The newest events that match, and the last that was looked at. Only an index that has the events
+// in this order is considered.
 const newest = (which: string, most: number): string => `
       RETURN QUERY
         SELECT coalesce(looked.matches, false), looked.n = ${most}, (SELECT e FROM inbox e WHERE e.seq = looked.seq) FROM (
@@ -64,7 +68,12 @@ export const SEARCH_FUNCTION = `
 `;
 
 /** @param name the schema, quoted */
-export async function search(run: Run, name: string, endpoint: string, query: SearchQuery): Promise<SearchPage> {
+export async function search(
+  run: Run,
+  name: string,
+  endpoint: string,
+  query: SearchQuery,
+): Promise<SearchPage> {
   const { state, type, subtype, typeOrSubtype, subject, receivedBefore, receivedAfter } = query;
   const { beforeSeq = Number.MAX_SAFE_INTEGER, limit = 50 } = query;
   const id = query.eventId === "" ? null : query.eventId;
@@ -76,7 +85,9 @@ export async function search(run: Run, name: string, endpoint: string, query: Se
     [endpoint, state, type, subtype, typeOrSubtype, subject, id, error, ...times, limit + 1],
   );
   const found = rows.filter(({ matches }) => matches);
-  const entries = found.slice(0, limit).map(({ matches: _matches, is_last: _isLast, ...entry }) => entry);
+  const entries = found
+    .slice(0, limit)
+    .map(({ matches: _matches, is_last: _isLast, ...entry }) => entry);
   const last = rows.length > limit ? entries.at(-1) : rows.findLast((row) => row.is_last);
   return { entries, nextBeforeSeq: last?.seq ?? null };
 }

@@ -25,7 +25,12 @@ export function prepareActivity(db: Database) {
     },
     find(endpoint: string, { minutes, spans }: ActivityQuery, now: number): Activity[] {
       const last = Math.floor(now / MINUTE_MS);
-      return find.all({ endpoint, minutes, first: last - (last % minutes) - (spans - 1) * minutes, last });
+      return find.all({
+        endpoint,
+        minutes,
+        first: last - (last % minutes) - (spans - 1) * minutes,
+        last,
+      });
     },
     /** Deletes at most `limit` minutes that are too old. */
     prune: (endpoint: string, limit: number, now: number) =>

@@ -19,15 +19,17 @@ export function createBackgroundTasks(db: Database) {
     /** Copies the WAL's pages into the file while commits continue. `restartWal` syncs them. */
     checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
     /**
-     * Copies the remaining pages, syncs the file, and restarts the WAL: the next frames overwrite it from its beginning. Writes
-     * and syncs the WAL's header too, so that no commit has to. Commits of other processes wait in the meantime.
+     * Copies the remaining pages, syncs the file, and restarts the WAL: the next frames overwrite
+     * it from its beginning. Writes and syncs the WAL's header too, so that no commit has to.
+     * Commits of other processes wait in the meantime.
      *
      * @returns false if a reader needs the WAL, which then continues to grow
      */
     restartWal: () => restart("RESTART"),
     /**
-     * To be called when a sync of the WAL may have failed. Writes the WAL's bytes again and syncs them, does the same as `restartWal`,
-     * and empties the WAL's file. @returns false if a reader needs the WAL
+     * To be called when a sync of the WAL may have failed. Writes the WAL's bytes again and syncs
+     * them, does the same as `restartWal`, and empties the WAL's file. @returns false if a reader
+     * needs the WAL
      */
     rewrite() {
       // The transaction keeps other processes from writing to the WAL meanwhile.
@@ -41,8 +43,9 @@ export function createBackgroundTasks(db: Database) {
 export type BackgroundTasks = ReturnType<typeof createBackgroundTasks>;
 
 /**
- * After a failed sync, pages of the WAL are in memory but not on the disk, and no later sync writes them. If the power failed
- * while such pages are copied into the file, the file would have a part of them, and the WAL on the disk could not complete it.
+ * After a failed sync, pages of the WAL are in memory but not on the disk, and no later sync writes
+ * them. If the power failed while such pages are copied into the file, the file would have a part
+ * of them, and the WAL on the disk could not complete it.
  */
 function writeAgain(path: string): void {
   const descriptor = openSync(path, "r+");

@@ -1,4 +1,5 @@
-// The script of the thread that background.ts starts. It has a separate connection and runs one task after another.
+// The script of the thread that background.ts starts. It has a separate connection and runs one
+// task after another.
 import { parentPort, workerData } from "node:worker_threads";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
@@ -11,17 +12,26 @@ export interface BackgroundRequest {
 }
 
 export type BackgroundAnswer =
-  { id: number; ok: true; result: unknown } | { id: number; ok: false; message: string; code: unknown };
+  | { id: number; ok: true; result: unknown }
+  | { id: number; ok: false; message: string; code: unknown };
 
-/** How long a task waits for a lock or a reader. It is short, because commits may wait for the task. */
+/**
+ * How long a task waits for a lock or a reader. It is short, because commits may wait for the task.
+ */
 const BUSY_TIMEOUT_MS = 100;
 
-const db = new (loadDriver())(workerData as string, { timeout: BUSY_TIMEOUT_MS, fileMustExist: true });
+const db = new (loadDriver())(workerData as string, {
+  timeout: BUSY_TIMEOUT_MS,
+  fileMustExist: true,
+});
 db.pragma("synchronous = FULL");
 db.pragma("checkpoint_fullfsync = ON");
 db.pragma("wal_autocheckpoint = 0");
 db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
-const tasks = createBackgroundTasks(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
+const tasks = createBackgroundTasks(db) as unknown as Record<
+  string,
+  (...args: unknown[]) => unknown
+>;
 
 function answer({ id, name, args }: BackgroundRequest): BackgroundAnswer {
   try {

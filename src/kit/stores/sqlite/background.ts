@@ -19,9 +19,9 @@ interface Thread {
 }
 
 /**
- * Runs tasks in a thread with a separate connection. The first task starts the thread. If the thread dies or cannot start (a
- * bundler left out its script), the tasks run on the main thread for a while: that blocks the event loop, but without
- * checkpoints the WAL would grow without end.
+ * Runs tasks in a thread with a separate connection. The first task starts the thread. If the
+ * thread dies or cannot start (a bundler left out its script), the tasks run on the main thread for
+ * a while: that blocks the event loop, but without checkpoints the WAL would grow without end.
  */
 export function createBackground(db: Database, path: string) {
   let here: BackgroundTasks | null = null;
@@ -33,7 +33,10 @@ export function createBackground(db: Database, path: string) {
 
   function start(): Thread {
     // `execArgv: []`: the application's `--import` scripts and loaders must not run in this thread.
-    const worker = new Worker(new URL("./background-thread.js", import.meta.url), { workerData: path, execArgv: [] });
+    const worker = new Worker(new URL("./background-thread.js", import.meta.url), {
+      workerData: path,
+      execArgv: [],
+    });
     const pending = new Map<number, Pending>();
     // An idle thread must not keep the process alive; `run` calls ref() while there are tasks.
     worker.unref();
@@ -66,26 +69,35 @@ export function createBackground(db: Database, path: string) {
     deaths += 1;
     diedAt = performance.now();
     const reason = cause instanceof Error ? ` (${cause.message})` : "";
-    process.emitWarning(`The background thread of the inbox ${path} died${reason}. The main thread does its work.`, {
-      code: "SIGNALBOX_THREAD_DIED",
-      type: "SignalboxWarning",
-    });
+    process.emitWarning(
+      `The background thread of the inbox ${path} died${reason}. The main thread does its work.`,
+      {
+        code: "SIGNALBOX_THREAD_DIED",
+        type: "SignalboxWarning",
+      },
+    );
   }
 
-  function runHere<Name extends keyof BackgroundTasks>(name: Name, args: unknown[]): Promise<never> {
+  function runHere<Name extends keyof BackgroundTasks>(
+    name: Name,
+    args: unknown[],
+  ): Promise<never> {
     here ??= createBackgroundTasks(db);
     const task = here[name] as (...args: unknown[]) => never;
     return new Promise((resolve) => resolve(task(...args)));
   }
 
   return {
-    /** Rejects with SQLite's error. If the thread dies, the main thread runs its unfinished tasks. */
+    /**
+     * Rejects with SQLite's error. If the thread dies, the main thread runs its unfinished tasks.
+     */
     run<Name extends keyof BackgroundTasks>(
       name: Name,
       ...args: Parameters<BackgroundTasks[Name]>
     ): Promise<ReturnType<BackgroundTasks[Name]>> {
       if (closed) return Promise.reject(closedStoreError());
-      if (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS) return runHere(name, args);
+      if (thread === null && performance.now() - diedAt < RESPAWN_AFTER_MS)
+        return runHere(name, args);
       try {
         thread ??= start();
       } catch (error) {

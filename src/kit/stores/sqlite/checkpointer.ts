@@ -6,14 +6,18 @@ export type Checkpointer = ReturnType<typeof createCheckpointer>;
 
 /** Frames after which a checkpoint begins: 16 MiB at SQLite's page size. */
 const CHECKPOINT_FRAMES = 4000;
-/** Above this, events arrive faster than the disk writes them, and commits wait for the running checkpoint. */
+/**
+ * Above this, events arrive faster than the disk writes them, and commits wait for the running
+ * checkpoint.
+ */
 const MOST_FRAMES = 4 * CHECKPOINT_FRAMES;
 
 /**
  * Keeps the WAL short without making the event loop wait.
  *
- * A thread copies the WAL's pages into the file while commits continue, which takes most of the time. SQLite restarts the WAL
- * only when all pages are copied. So after this copy commits wait, as promises, until the thread has copied the newer pages.
+ * A thread copies the WAL's pages into the file while commits continue, which takes most of the
+ * time. SQLite restarts the WAL only when all pages are copied. So after this copy commits wait, as
+ * promises, until the thread has copied the newer pages.
  */
 export function createCheckpointer(background: Background) {
   const counts = { done: 0, blocked: 0, failed: 0 };
@@ -21,7 +25,10 @@ export function createCheckpointer(background: Background) {
   let frames = 0;
   let running: Promise<void> | null = null;
   let mustCommitsWait = false;
-  /** Pages were copied but not synced yet: if a sync fails now, only the WAL has them. SQLite syncs the file once, after the last page. */
+  /**
+   * Pages were copied but not synced yet: if a sync fails now, only the WAL has them. SQLite syncs
+   * the file once, after the last page.
+   */
   let isPartial = false;
   let isStopped = false;
 
@@ -43,13 +50,15 @@ export function createCheckpointer(background: Background) {
 
   /** To be called with the error of every task that syncs the file. */
   function failed(error: unknown): void {
-    // The kernel drops pages that it could not write, and SQLite does not copy a page twice. So only the WAL has them.
+    // The kernel drops pages that it could not write, and SQLite does not copy a page twice. So
+    // only the WAL has them.
     if (isPartial && codeOf(error) === "SQLITE_IOERR_FSYNC") isStopped = true;
   }
 
   return {
     /** Resolves when a commit can begin; null when it can begin immediately. */
-    waitForCheckpoint: () => (mustCommitsWait || (running !== null && frames > MOST_FRAMES) ? running : null),
+    waitForCheckpoint: () =>
+      mustCommitsWait || (running !== null && frames > MOST_FRAMES) ? running : null,
     /** To be called after each commit. @param length of the WAL, in frames */
     committed(length: number): void {
       frames = length;
@@ -61,8 +70,8 @@ export function createCheckpointer(background: Background) {
     },
     failed,
     /**
-     * True when this process must not restart the WAL, because it has the only copy of pages that the disk may have lost. The
-     * next start copies the whole WAL into the file again.
+     * True when this process must not restart the WAL, because it has the only copy of pages that
+     * the disk may have lost. The next start copies the whole WAL into the file again.
      */
     isStopped: () => isStopped,
     counts: (): CheckpointCounts => ({ ...counts, stopped: isStopped }),

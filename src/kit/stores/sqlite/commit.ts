@@ -17,7 +17,10 @@ import { prepareActivity, type Counts } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
 import { writeNothing } from "./schema.js";
 
-interface LeasedRow extends Omit<ClaimedEvent, "possiblyRepeated" | "replayed" | "dueForMs" | "received" | "body"> {
+interface LeasedRow extends Omit<
+  ClaimedEvent,
+  "possiblyRepeated" | "replayed" | "dueForMs" | "received" | "body"
+> {
   possiblyRepeated: number;
   replayed: number;
   receivedAt: number;
@@ -25,10 +28,16 @@ interface LeasedRow extends Omit<ClaimedEvent, "possiblyRepeated" | "replayed" |
 
 const NOTHING: Counts = { accepted: 0, handedOff: 0, failed: 0 };
 
-/** When the clock was set back, each claim corrects at most this many events, so that a backlog does not block the event loop. */
+/**
+ * When the clock was set back, each claim corrects at most this many events, so that a backlog does
+ * not block the event loop.
+ */
 const MOVED_AT_ONCE = 500;
 
-/** Whether `other` writes the same values as `first`, into the row whose `seq` is larger by `distance`. */
+/**
+ * Whether `other` writes the same values as `first`, into the row whose `seq` is larger by
+ * `distance`.
+ */
 function isAlike(first: Settlement, other: Settlement | undefined, distance: number): boolean {
   return (
     other !== undefined &&
@@ -42,7 +51,10 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
   );
 }
 
-/** The writes of a receiver, each in one transaction. `now` is the present by the clock of its endpoint. */
+/**
+ * The writes of a receiver, each in one transaction. `now` is the present by the clock of its
+ * endpoint.
+ */
 export function createCommitter(db: Database, shared: boolean) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
@@ -53,9 +65,12 @@ export function createCommitter(db: Database, shared: boolean) {
   /** What the running commit has counted. */
   const counts: Counts = { ...NOTHING };
   type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
-  const original = "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
+  const original =
+    "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
   const findKey = db.prepare<[string, string], OriginalRow>(`${original} AND event_id = ?`);
-  const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(`${original} AND content_key = ?`);
+  const findContent = db.prepare<[string, Uint8Array | null], OriginalRow>(
+    `${original} AND content_key = ?`,
+  );
   const markRepeated = db.prepare<[number]>("UPDATE inbox SET possibly_repeated = 1 WHERE seq = ?");
   const settleSql = `
     UPDATE inbox SET state = ?, due_at = ?, ready_since = ?, attempts = ?, possibly_repeated = ?,
@@ -110,7 +125,16 @@ export function createCommitter(db: Database, shared: boolean) {
     const readySince = state === "ready" ? now : 0;
     const times = [now + (leaseMs ?? 0), readySince, token, received.at];
     const facts = [event.subtype, event.subject, event.sender, event.contentKey];
-    const inserted = insert.run(endpoint, eventId, type, state, ...times, bodyHash, reason, ...facts);
+    const inserted = insert.run(
+      endpoint,
+      eventId,
+      type,
+      state,
+      ...times,
+      bodyHash,
+      reason,
+      ...facts,
+    );
     if (inserted.changes === 0) return duplicateOf(event, endpoint);
     const seq = Number(inserted.lastInsertRowid);
     if (event.possiblyRepeated) markRepeated.run(seq);
@@ -133,7 +157,10 @@ export function createCommitter(db: Database, shared: boolean) {
     };
   }
 
-  /** Under load most settlements write the same values to consecutive events. One statement writes all of them. */
+  /**
+   * Under load most settlements write the same values to consecutive events. One statement writes
+   * all of them.
+   */
   function settle(settlements: readonly Settlement[], now: number): boolean[] {
     const applied: boolean[] = [];
     while (applied.length < settlements.length) {
@@ -142,14 +169,18 @@ export function createCommitter(db: Database, shared: boolean) {
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
       const areAllApplied = settleAlike(first, length, now) === length;
       for (let seq = first.seq; seq < first.seq + length; seq += 1) {
-        // No event is leased under this token now. If it is still the token of the event, a settlement has ended that lease.
+        // No event is leased under this token now. If it is still the token of the event, a
+        // settlement has ended that lease.
         applied.push(areAllApplied || findToken.get(seq) === first.token);
       }
     }
     return applied;
   }
 
-  /** @returns how many of `length` events from `seq` on were leased under the token, and are settled now */
+  /**
+   * @returns how many of `length` events from `seq` on were leased under the token, and are settled
+   * now
+   */
   function settleAlike(first: Settlement, length: number, now: number): number {
     const { seq, token, state, delayMs, attempts, lastError } = first;
     const readySince = state === "ready" ? now : 0;
@@ -157,7 +188,8 @@ export function createCommitter(db: Database, shared: boolean) {
     const last = seq + length - 1;
     const values = [state, now + delayMs, readySince, attempts, flag, lastError, seq, last, token];
     const failed = lastError === null ? [] : settleFailed.all(...values);
-    for (const each of failed) payloads.addStep(each, { at: now, kind: "failed", attempts, error: lastError });
+    for (const each of failed)
+      payloads.addStep(each, { at: now, kind: "failed", attempts, error: lastError });
     const settled = lastError === null ? settleRange.run(...values).changes : failed.length;
     counts.failed += failed.length;
     if (state === "done") counts.handedOff += settled;
@@ -168,7 +200,9 @@ export function createCommitter(db: Database, shared: boolean) {
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const dead: CrashedEvent[] = [];
     for (const seq of seqs) {
-      const { crashes: before, ...event } = findCrashed.get(seq) as CrashedEvent & { crashes: number };
+      const { crashes: before, ...event } = findCrashed.get(seq) as CrashedEvent & {
+        crashes: number;
+      };
       const crashes = before + 1;
       const state = crashes >= MAX_CRASHES ? "dead" : "ready";
       freeCrashed.run({ seq, state, crashes, dueAt: now + crashDelayMs(crashes), now });
@@ -218,20 +252,25 @@ export function createCommitter(db: Database, shared: boolean) {
     return result;
   }).immediate;
 
-  const reclaim = db.transaction(({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult => {
-    const mine = new Set(held);
-    // Leases in a shared file may belong to a living process, so they end only when they expire.
-    const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
-    if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-    for (const seq of orphans) free.run(now, now, seq);
-    // After a failure, this write shows whether the disk works, even if no lease was freed.
-    writeNothing(db);
-    return { freed: orphans.length, dead: [] };
-  }).immediate;
+  const reclaim = db.transaction(
+    ({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult => {
+      const mine = new Set(held);
+      // Leases in a shared file may belong to a living process, so they end only when they expire.
+      const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
+      if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
+      for (const seq of orphans) free.run(now, now, seq);
+      // After a failure, this write shows whether the disk works, even if no lease was freed.
+      writeNothing(db);
+      return { freed: orphans.length, dead: [] };
+    },
+  ).immediate;
 
   return {
     commit,
-    /** @returns the empty result of a claim, without a transaction; null when one is needed, as an event may be due */
+    /**
+     * @returns the empty result of a claim, without a transaction; null when one is needed, as an
+     * event may be due
+     */
     claimNothing(request: ClaimRequest, endpoint: string, now: number): ClaimResult | null {
       const isDue =
         findDue.get(endpoint, now, 1) !== undefined ||

@@ -11,7 +11,10 @@ export type SqliteDiagnostics = {
   /** Durations of the syncs of the write-ahead log. */
   sync: DurationStats;
   checkpoints: CheckpointCounts;
-  /** How often the checkpoint thread died. Until it runs again, the main thread makes the checkpoints. */
+  /**
+   * How often the checkpoint thread died. Until it runs again, the main thread makes the
+   * checkpoints.
+   */
   threadDeaths: number;
 };
 
@@ -23,6 +26,9 @@ export interface CheckpointCounts {
   blocked: number;
   /** Copies that failed. They are tried again after some more commits. */
   failed: number;
-  /** True when the disk has failed: the log grows until the next start copies all of it into the file. */
+  /**
+   * True when the disk has failed: the log grows until the next start copies all of it into the
+   * file.
+   */
   stopped: boolean;
 }

@@ -8,7 +8,9 @@ import {
   type StoredReport,
 } from "../../inbox/stored-events.js";
 
-/** What people ask when something is wrong: which events fail, and what receivers say of themselves. */
+/**
+ * What people ask when something is wrong: which events fail, and what receivers say of themselves.
+ */
 export function prepareFailures(db: Database) {
   const failing = (which: string) =>
     db.prepare<[string, number], FailedEvent>(`
@@ -35,10 +37,12 @@ export function prepareFailures(db: Database) {
   return {
     failing: (endpoint: string, state: FailedEvent["state"], beforeSeq: number): FailedEvent[] =>
       byState[state].all(endpoint, beforeSeq),
-    saveReport: db.transaction((endpoint: string, reporter: string, report: string, now: number) => {
-      save.run(endpoint, reporter, now, report);
-      forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
-    }).immediate,
+    saveReport: db.transaction(
+      (endpoint: string, reporter: string, report: string, now: number) => {
+        save.run(endpoint, reporter, now, report);
+        forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
+      },
+    ).immediate,
     reports: (endpoint: string): StoredReport[] => reports.all(endpoint),
   };
 }

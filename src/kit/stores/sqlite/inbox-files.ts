@@ -8,8 +8,9 @@ import type { WalSync } from "./wal-sync.js";
 const SUFFIXES = ["", "-wal", "-shm", "-owner"];
 
 /**
- * SQLite finds WAL and lock by the path of the file. If two processes open a file by different paths, each has a separate WAL
- * and lock, and they overwrite each other's pages: a test lost 300 of 600 acknowledged events. So a file must have one name.
+ * SQLite finds WAL and lock by the path of the file. If two processes open a file by different
+ * paths, each has a separate WAL and lock, and they overwrite each other's pages: a test lost 300
+ * of 600 acknowledged events. So a file must have one name.
  *
  * @param path without symbolic links
  * @param mounts the text of `/proc/self/mountinfo`; null on systems without it
@@ -23,7 +24,8 @@ export function refuseUnguardedFiles(
     const name = path + suffix;
     const stats = lstatOf(name);
     if (isMountPoint(name, stats, mounts)) {
-      const help = "Mount its folder instead, so that all processes use the same -wal, -shm and -owner files.";
+      const help =
+        "Mount its folder instead, so that all processes use the same -wal, -shm and -owner files.";
       throw new SignalboxError("store_unsupported", `${name} is mounted as a single file.`, help);
     }
     if (stats?.isSymbolicLink() === true) {
@@ -31,15 +33,20 @@ export function refuseUnguardedFiles(
       throw new SignalboxError("store_unsupported", `${name} is a symbolic link.`, help);
     }
     if (stats?.isFile() === true && stats.nlink > 1) {
-      const help = "Delete its other names (find -samefile lists them), or copy the file and use the copy.";
-      throw new SignalboxError("store_unsupported", `${name} has ${stats.nlink} names (hard links).`, help);
+      const help =
+        "Delete its other names (find -samefile lists them), or copy the file and use the copy.";
+      throw new SignalboxError(
+        "store_unsupported",
+        `${name} has ${stats.nlink} names (hard links).`,
+        help,
+      );
     }
   }
 }
 
 /**
- * Refuses files that this process cannot write: SQLite would open them read-only, fail at the first write, and leave a -shm
- * with the same rights.
+ * Refuses files that this process cannot write: SQLite would open them read-only, fail at the first
+ * write, and leave a -shm with the same rights.
  *
  * @throws SignalboxError `store_failed`
  */
@@ -55,9 +62,12 @@ export function assertWritable(path: string, isOperator: boolean): void {
       if (code === "ENOENT") continue;
       if (code !== "EACCES") throw error;
       // Only -shm can be deleted without a loss: SQLite makes it again from the -wal.
-      const orDelete = suffix === "-shm" ? ", or delete it while no process has the inbox open" : "";
+      const orDelete =
+        suffix === "-shm" ? ", or delete it while no process has the inbox open" : "";
       const help = `Give this user the right to write it${orDelete}.`;
-      throw new SignalboxError("store_failed", `${name} cannot be written (${code}).`, help, { cause: error });
+      throw new SignalboxError("store_failed", `${name} cannot be written (${code}).`, help, {
+        cause: error,
+      });
     }
   }
 }
@@ -68,18 +78,20 @@ const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * Detects that open files were deleted, replaced, linked or truncated. Writes and syncs still succeed then, but the next start
- * does not find their data.
+ * Detects that open files were deleted, replaced, linked or truncated. Writes and syncs still
+ * succeed then, but the next start does not find their data.
  */
 export function watchFiles(db: Database, path: string, wal: WalSync) {
   const walName = `${path}-wal`;
   // An inbox has no -owner file before its first receiver, so a file can be missing.
-  const watched = SUFFIXES.map((suffix) => ({ name: path + suffix, before: lstatOf(path + suffix) })).filter(
-    ({ before }) => before !== undefined,
-  );
+  const watched = SUFFIXES.map((suffix) => ({
+    name: path + suffix,
+    before: lstatOf(path + suffix),
+  })).filter(({ before }) => before !== undefined);
   const pageBytes = db.pragma("page_size", { simple: true }) as number;
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  // NOOP only returns the length of the WAL. SQLite reads it from -shm, so it is correct even when the WAL was truncated.
+  // NOOP only returns the length of the WAL. SQLite reads it from -shm, so it is correct even when
+  // the WAL was truncated.
   const readEnd = db.prepare<[], { log: number }>("PRAGMA wal_checkpoint(NOOP)");
   let fileBytes = lstatOf(path)?.size ?? 0;
   let wasCut = false;
@@ -89,12 +101,18 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
   const isShort = (stats: Stats | undefined, end: number): boolean =>
     end > 0 && (stats?.size ?? 0) < WAL_HEADER_BYTES + end * frameBytes;
 
-  /** True when the WAL or the file has lost committed data. Then the WAL must not be copied into the file. */
+  /**
+   * True when the WAL or the file has lost committed data. Then the WAL must not be copied into the
+   * file.
+   */
   function isWalCut(): boolean {
     return (wasCut ||= isShort(lstatOf(walName), endOfWal()));
   }
 
-  /** Whether the file has lost pages. A file that another program vacuumed is shorter too, but has all its pages. */
+  /**
+   * Whether the file has lost pages. A file that another program vacuumed is shorter too, but has
+   * all its pages.
+   */
   function isFileCut(bytes: number): boolean {
     const hasShrunk = bytes < fileBytes;
     fileBytes = bytes;
@@ -120,14 +138,16 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
      * To be called before a transaction. Takes 7 µs.
      *
      * @returns the length of the WAL in frames, for `assertWritten`
-     * @throws SignalboxError `store_failed` while the files are not the same as when they were opened
+     * @throws SignalboxError `store_failed` while the files are not the same as when they were
+     * opened
      */
     assertUnchanged(): number {
       if (wasCut) throw cutError();
       const end = endOfWal();
       for (const { name, before } of watched) {
         const now = sameFile(name, before);
-        if (now.nlink > 1) throw changed(`${name} got a second name (a hard link) while the inbox was open.`);
+        if (now.nlink > 1)
+          throw changed(`${name} got a second name (a hard link) while the inbox was open.`);
         if (name === path && isFileCut(now.size)) {
           wasCut = wasFileCut = true;
           throw cutError();
@@ -138,8 +158,8 @@ export function watchFiles(db: Database, path: string, wal: WalSync) {
       return end;
     },
     /**
-     * To be called before a transaction is acknowledged, after its sync. If the WAL was deleted, moved or truncated in the meantime,
-     * the next start does not find the transaction's frames.
+     * To be called before a transaction is acknowledged, after its sync. If the WAL was deleted,
+     * moved or truncated in the meantime, the next start does not find the transaction's frames.
      *
      * @param end the result of `assertUnchanged`
      * @throws SignalboxError `store_failed`
@@ -174,10 +194,13 @@ function lstatOf(name: string): Stats | undefined {
 }
 
 function isMountPoint(name: string, stats: Stats | undefined, mounts: string | null): boolean {
-  // Devices are compared only on systems without a list of mounts, because layers of a container's file system can have
-  // different devices.
+  // Devices are compared only on systems without a list of mounts, because layers of a container's
+  // file system can have different devices.
   if (mounts === null) return stats !== undefined && stats.dev !== lstatOf(dirname(name))?.dev;
   // The fifth field is the mount point, in which a space is written as \040.
-  const escaped = name.replaceAll(/[ \t\n\\]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`);
+  const escaped = name.replaceAll(
+    /[ \t\n\\]/g,
+    (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`,
+  );
   return mounts.split("\n").some((line) => line.split(" ", 5)[4] === escaped);
 }

@@ -28,7 +28,10 @@ export interface OpenDatabase {
 /** How long to wait while another process migrates or recovers the file. */
 const OPEN_TIMEOUT_MS = 5000;
 
-/** @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`, `store_failed` */
+/**
+ * @throws SignalboxError `store_in_use`, `store_unsupported`, `store_newer`, `store_corrupt`,
+ * `store_failed`
+ */
 export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase {
   const driver = loadDriver();
   let release: (() => void) | undefined;
@@ -54,7 +57,10 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // SQLite would read the missing part of a page as zeros.
-    if (wasClosedCleanly && sizeOf(path) % (db.pragma("page_size", { simple: true }) as number) !== 0) {
+    if (
+      wasClosedCleanly &&
+      sizeOf(path) % (db.pragma("page_size", { simple: true }) as number) !== 0
+    ) {
       throw damagedError(path, "a part of its last page is missing");
     }
     const canMake = role !== "operator";
@@ -66,8 +72,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     // On macOS, checkpoints sync to the medium itself; elsewhere this has no effect.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);
-    // From here on wal-sync.ts syncs the commits. NORMAL still syncs before and after checkpoints; otherwise a power cut
-    // could damage the file.
+    // From here on wal-sync.ts syncs the commits. NORMAL still syncs before and after checkpoints;
+    // otherwise a power cut could damage the file.
     db.pragma("synchronous = NORMAL");
     // A wait inside SQLite would block the event loop, so the store waits with timers instead.
     db.pragma(`busy_timeout = ${role === "operator" ? OPEN_TIMEOUT_MS : 0}`);
@@ -95,9 +101,9 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
 }
 
 /**
- * Closes a damaged file without changing it. Usually the last connection that closes copies the WAL into the file and deletes
- * it, and then the next start would treat the file as closed cleanly. So a read-only connection, which writes nothing,
- * closes last.
+ * Closes a damaged file without changing it. Usually the last connection that closes copies the WAL
+ * into the file and deletes it, and then the next start would treat the file as closed cleanly. So
+ * a read-only connection, which writes nothing, closes last.
  */
 function closeUntouched(driver: typeof Database, db: Database.Database, path: string): void {
   let reader: Database.Database | undefined;
@@ -129,22 +135,29 @@ function withoutLinks(path: string): string {
 }
 
 /**
- * Checked before the lock, which would leave an -owner file beside a file that is not ours. SQLite reads the file, and never a
- * descriptor of our own: if this process has the file open already, closing that descriptor would drop SQLite's locks on it.
+ * Checked before the lock, which would leave an -owner file beside a file that is not ours. SQLite
+ * reads the file, and never a descriptor of our own: if this process has the file open already,
+ * closing that descriptor would drop SQLite's locks on it.
  */
 function assertSqliteFile(db: Database.Database, path: string): void {
   try {
     db.pragma("schema_version");
   } catch (error) {
     if (codeOf(error) !== "SQLITE_NOTADB") throw error;
-    const help = "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
-    throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help, { cause: error });
+    const help =
+      "Check the path. If it is right, the file is damaged: move it away and restore a backup.";
+    throw new SignalboxError("store_corrupt", `${path} is not an SQLite file.`, help, {
+      cause: error,
+    });
   }
 }
 
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 
-/** Several processes may make a file at the same time. For this pragma SQLite does not wait for a lock, so it is retried. */
+/**
+ * Several processes may make a file at the same time. For this pragma SQLite does not wait for a
+ * lock, so it is retried.
+ */
 function switchToWal(db: Database.Database): void {
   const startedAt = performance.now();
   for (;;) {

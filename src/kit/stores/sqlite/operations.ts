@@ -44,30 +44,43 @@ export function createOperations(
         const nothing =
           claim === null
             ? null
-            : read(({ committer }, nowAt) => committer.claimNothing(claim, endpoint, nowAt(endpoint)));
-        if (claim === null || nothing !== null) return { settlements: [], accepts: [], claim: nothing };
+            : read(({ committer }, nowAt) =>
+                committer.claimNothing(claim, endpoint, nowAt(endpoint)),
+              );
+        if (claim === null || nothing !== null)
+          return { settlements: [], accepts: [], claim: nothing };
       }
-      // A batch of only duplicates is written too, because another process may not have synced the originals yet.
+      // A batch of only duplicates is written too, because another process may not have synced the
+      // originals yet.
       return write(({ committer }, nowAt) => committer.commit(batch, nowAt(endpoint)));
     },
-    reclaim: (request) => write(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
+    reclaim: (request) =>
+      write(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
     list: async (query) => read(({ queries }) => queries.list(query)),
     endpoints: async () => read(({ queries }) => queries.endpoints()),
     get: async (endpoint, eventId) => read(({ queries }) => queries.get(endpoint, eventId)),
-    search: (endpoint, query) => search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
+    search: (endpoint, query) =>
+      search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
     activity: async (endpoint, query) =>
       read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt(endpoint))),
-    oldestReady: (endpoint) => read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt(endpoint))),
-    failing: async (endpoint, state, beforeSeq) => read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    oldestReady: (endpoint) =>
+      read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt(endpoint))),
+    failing: async (endpoint, state, beforeSeq) =>
+      read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
     bodyHashes: async (endpoint, beforeSeq, limit) =>
       read(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
     saveReport: (endpoint, reporter, report) =>
-      write(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt(endpoint))),
+      write(({ failures }, nowAt) =>
+        failures.saveReport(endpoint, reporter, report, nowAt(endpoint)),
+      ),
     reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
     retryNow: (events) => write(({ queries }, nowAt) => queries.retryNow(events, nowAt)),
-    replay: (events, readAgain) => write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
+    replay: (events, readAgain) =>
+      write(({ queries }, nowAt) => queries.replay(events, nowAt, readAgain)),
     discard: (events) => write(({ queries }, nowAt) => queries.discard(events, nowAt)),
-    restore: (endpoint, events) => write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),
-    prune: (request) => write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
+    restore: (endpoint, events) =>
+      write(({ db }, nowAt) => createRestore(db)(endpoint, events, nowAt(endpoint))),
+    prune: (request) =>
+      write(({ queries }, nowAt) => queries.prune(request, nowAt(request.endpoint))),
   } satisfies Partial<InboxStore>;
 }

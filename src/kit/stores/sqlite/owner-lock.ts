@@ -13,8 +13,9 @@ const lockedHere = new Set<string>();
 /**
  * Locks the inbox for handing off: by one process alone, or by several that are all `shared`.
  *
- * Node has no flock, so this is SQLite's lock on a separate file; tools can still open the inbox. The kernel releases the lock
- * when the process ends for any reason. A pid file would be left behind.
+ * Node has no flock, so this is SQLite's lock on a separate file; tools can still open the inbox.
+ * The kernel releases the lock when the process ends for any reason. A pid file would be left
+ * behind.
  *
  * @returns a function that releases the lock
  * @throws SignalboxError `store_in_use`
@@ -22,7 +23,8 @@ const lockedHere = new Set<string>();
 export function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
   const lock = new driver(`${inboxPath}-owner`, { timeout: PROBE_MS });
   try {
-    // Nothing is written to the lock file, and with this mode a killed process leaves no journal behind.
+    // Nothing is written to the lock file, and with this mode a killed process leaves no journal
+    // behind.
     lock.pragma("journal_mode = MEMORY");
     if (shared) {
       lock.exec("BEGIN");
@@ -42,7 +44,10 @@ export function lockOwner(driver: typeof Database, inboxPath: string, shared: bo
   };
 }
 
-/** @throws SignalboxError `store_in_use` when this process has the inbox open to hand off, before its file is opened again */
+/**
+ * @throws SignalboxError `store_in_use` when this process has the inbox open to hand off, before
+ * its file is opened again
+ */
 export function refuseOwnedHere(inboxPath: string): void {
   if (lockedHere.has(inboxPath)) throw inUseError(inboxPath);
 }
@@ -70,7 +75,8 @@ export function isOwned(inboxPath: string): boolean {
   const driver = loadDriver();
   const lock = new driver(lockFile, { timeout: 0 });
   try {
-    // Processes that share the inbox hold a shared lock. An attempt to get another shared lock would not detect them.
+    // Processes that share the inbox hold a shared lock. An attempt to get another shared lock
+    // would not detect them.
     lock.exec("BEGIN EXCLUSIVE");
     return false;
   } catch (error) {

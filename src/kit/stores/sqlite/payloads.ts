@@ -1,17 +1,26 @@
 import type { Database } from "better-sqlite3";
-import { MOST_PAST_STEPS, type PastStep, type ReceivedDelivery } from "../../inbox/stored-events.js";
+import {
+  MOST_PAST_STEPS,
+  type PastStep,
+  type ReceivedDelivery,
+} from "../../inbox/stored-events.js";
 import { parseReceived } from "../parse-received.js";
 
 /**
- * What is deleted with the payload of an event: its body, its headers, and its past steps (G13 of the port). They have tables of
- * their own, so that a change of the event's state does not rewrite them. A delivery that succeeds writes no step.
+ * What is deleted with the payload of an event: its body, its headers, and its past steps (G13 of
+ * the port). They have tables of their own, so that a change of the event's state does not rewrite
+ * them. A delivery that succeeds writes no step.
  */
 export function preparePayloads(db: Database) {
   const insert = db.prepare<[number, string, Uint8Array]>(
     "INSERT INTO inbox_body (seq, received, body) VALUES (?, ?, ?)",
   );
-  const findBody = db.prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?").pluck();
-  const findReceived = db.prepare<[number], string>("SELECT received FROM inbox_body WHERE seq = ?").pluck();
+  const findBody = db
+    .prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?")
+    .pluck();
+  const findReceived = db
+    .prepare<[number], string>("SELECT received FROM inbox_body WHERE seq = ?")
+    .pluck();
   const dropBody = db.prepare<[number]>("DELETE FROM inbox_body WHERE seq = ?");
   const insertStep = db.prepare(`
     INSERT INTO inbox_history (seq, step, at, kind, attempts, error)
@@ -27,7 +36,8 @@ export function preparePayloads(db: Database) {
     insert: (seq: number, received: ReceivedDelivery, body: Uint8Array) =>
       void insert.run(seq, JSON.stringify(received), body),
     findBody: (seq: number): Uint8Array | undefined => findBody.get(seq),
-    findReceived: (seq: number, receivedAt: number) => parseReceived(findReceived.get(seq), receivedAt),
+    findReceived: (seq: number, receivedAt: number) =>
+      parseReceived(findReceived.get(seq), receivedAt),
     addStep(seq: number, step: PastStep): void {
       insertStep.run({ ...step, seq });
       dropOldest.run({ seq });

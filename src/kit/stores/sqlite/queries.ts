@@ -45,7 +45,10 @@ interface WholeRow extends EntryRow {
   bodyHash: Buffer;
 }
 
-/** The operations on an inbox that are not on the path of a delivery. Each is synchronous and one transaction. */
+/**
+ * The operations on an inbox that are not on the path of a delivery. Each is synchronous and one
+ * transaction.
+ */
 export function createQueries(db: Database) {
   const findOne = db.prepare<[string, string], WholeRow>(
     `SELECT ${ENTRY}, has_payload AS hasPayload, body_hash AS bodyHash FROM inbox WHERE endpoint = ? AND event_id = ?`,
@@ -54,7 +57,8 @@ export function createQueries(db: Database) {
   const activity = prepareActivity(db);
   /** The prepared statements of `list`, by their SQL. */
   const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
-  // Each count reads only a partial index, because the table has much wider rows and takes longer to read.
+  // Each count reads only a partial index, because the table has much wider rows and takes longer
+  // to read.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
     SELECT
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
@@ -63,15 +67,21 @@ export function createQueries(db: Database) {
         + (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 0) AS done,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'dead') AS dead,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'quarantined') AS quarantined`);
-  // The oldest event that waits is the one that has been due for longest, or has failed and was pushed back.
-  const newestHashes = db.prepare<[number, number], { seq: number; endpoint: string; bodyHash: Buffer }>(
+  // The oldest event that waits is the one that has been due for longest, or has failed and was
+  // pushed back.
+  const newestHashes = db.prepare<
+    [number, number],
+    { seq: number; endpoint: string; bodyHash: Buffer }
+  >(
     "SELECT seq, endpoint, body_hash AS bodyHash FROM inbox WHERE seq < ? ORDER BY seq DESC LIMIT ?",
   );
   const oldestReady = db.prepare<{ endpoint: string }, { dueAt: number; receivedAt: number }>(`
     SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
       WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
     FROM inbox WHERE endpoint = @endpoint AND state = 'ready'`);
-  const toNow = db.prepare<[number, number, number]>("UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?");
+  const toNow = db.prepare<[number, number, number]>(
+    "UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?",
+  );
   // Each step finds the next endpoint in the index, so the events are not read.
   const endpoints = db
     .prepare<[], string>(
@@ -93,8 +103,8 @@ export function createQueries(db: Database) {
   const findOldPayloads = db
     .prepare<[string, number, number], number>(`SELECT seq ${old} AND has_payload = 1 LIMIT ?`)
     .pluck();
-  // The row with the largest `seq` is kept. Otherwise SQLite would use that number again, and a reader that pages by
-  // `afterSeq` would skip the new event.
+  // The row with the largest `seq` is kept. Otherwise SQLite would use that number again, and a
+  // reader that pages by `afterSeq` would skip the new event.
   const findOldKeys = db
     .prepare<[string, number, number], number>(
       `SELECT seq ${old} AND has_payload = 0 AND seq < (SELECT max(seq) FROM inbox) LIMIT ?`,
@@ -102,22 +112,31 @@ export function createQueries(db: Database) {
     .pluck();
 
   function oldestReadyOf(endpoint: string, now: number): OldestReady {
-    const { dueAt, receivedAt } = oldestReady.get({ endpoint }) as { dueAt: number | null; receivedAt: number };
+    const { dueAt, receivedAt } = oldestReady.get({ endpoint }) as {
+      dueAt: number | null;
+      receivedAt: number;
+    };
     if (dueAt === null) return { oldestReadyAgeMs: null, oldestReceivedAgeMs: null };
-    return { oldestReadyAgeMs: Math.max(0, now - dueAt), oldestReceivedAgeMs: Math.max(0, now - receivedAt) };
+    return {
+      oldestReadyAgeMs: Math.max(0, now - dueAt),
+      oldestReceivedAgeMs: Math.max(0, now - receivedAt),
+    };
   }
 
   function list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): InboxEntry[] {
     const wanted = ["seq > @afterSeq"];
     if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
     if (type !== undefined) wanted.push("type = @type");
-    // With an index on the endpoint, SQLite would read and sort all events of the endpoint for one page.
+    // With an index on the endpoint, SQLite would read and sort all events of the endpoint for one
+    // page.
     let from = "inbox NOT INDEXED";
     if (state !== undefined) {
-      // A partial index is used only if the SQL contains the state, so the state is checked before it is inserted.
+      // A partial index is used only if the SQL contains the state, so the state is checked before
+      // it is inserted.
       if (!EVENT_STATES.includes(state)) return [];
       wanted.push(`state = '${state}'`);
-      // Nearly all events are done, so for these the table itself is read, which is in the order of `seq`.
+      // Nearly all events are done, so for these the table itself is read, which is in the order of
+      // `seq`.
       if (state !== "done") from = `inbox INDEXED BY inbox_${state}`;
     }
     const sql = `SELECT ${ENTRY} FROM ${from} WHERE ${wanted.join(" AND ")} ORDER BY seq LIMIT @limit`;
@@ -131,7 +150,11 @@ export function createQueries(db: Database) {
     return { sender, received: payloads.findReceived(seq, receivedAt), body };
   }
 
-  function replayOne({ endpoint, eventId }: EventKey, now: number, readAgain: ReadAgain): ReplayOutcome {
+  function replayOne(
+    { endpoint, eventId }: EventKey,
+    now: number,
+    readAgain: ReadAgain,
+  ): ReplayOutcome {
     const row = findOne.get(endpoint, eventId);
     if (row === undefined) return "not_found";
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
@@ -141,7 +164,8 @@ export function createQueries(db: Database) {
     if (read === null) return "still_unusable";
     const { type, subtype, subject, ownId } = read;
     const sameId = findOne.get(endpoint, read.eventId) ?? row;
-    const isOther = ownId !== undefined && !isSameEvent(sameId, { ...read, bodyHash: row.bodyHash });
+    const isOther =
+      ownId !== undefined && !isSameEvent(sameId, { ...read, bodyHash: row.bodyHash });
     const realId = sameId.seq !== row.seq && isOther ? ownId : read.eventId;
     if (realId !== eventId && findOne.get(endpoint, realId) !== undefined) {
       toDone.run(now, row.seq);
@@ -212,7 +236,9 @@ export function createQueries(db: Database) {
     },
     bodyHashes(endpoint: string, beforeSeq: number, limit: number): BodyHashes {
       const rows = newestHashes.all(beforeSeq, limit);
-      const hashes = rows.filter((row) => row.endpoint === endpoint).map(({ bodyHash }) => bodyHash);
+      const hashes = rows
+        .filter((row) => row.endpoint === endpoint)
+        .map(({ bodyHash }) => bodyHash);
       return { hashes, nextBeforeSeq: rows[limit - 1]?.seq ?? null };
     },
     oldestReady: oldestReadyOf,

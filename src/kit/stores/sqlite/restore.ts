@@ -12,15 +12,37 @@ export function createRestore(db: Database) {
   const payloads = preparePayloads(db);
 
   function add(endpoint: string, event: StoredEvent, now: number): boolean {
-    const { eventId, type, attempts, crashes, replayed, receivedAt, received, bodyHash, rawBody, lastError } = event;
+    const {
+      eventId,
+      type,
+      attempts,
+      crashes,
+      replayed,
+      receivedAt,
+      received,
+      bodyHash,
+      rawBody,
+      lastError,
+    } = event;
     const wasLeased = event.state === "leased";
     const state = wasLeased ? "ready" : event.state;
     const dueAt = wasLeased ? now : event.dueAt;
     const flags = [wasLeased || event.possiblyRepeated, replayed, rawBody !== null].map(Number);
     const since = state === "ready" ? now : 0;
     const key = [endpoint, eventId, type, state, dueAt, since, attempts, crashes];
-    const facts = [event.subtype, event.subject, event.sender === DEFAULT_SENDER ? null : event.sender];
-    const { changes, lastInsertRowid } = insert.run(...key, ...flags, receivedAt, bodyHash, lastError, ...facts);
+    const facts = [
+      event.subtype,
+      event.subject,
+      event.sender === DEFAULT_SENDER ? null : event.sender,
+    ];
+    const { changes, lastInsertRowid } = insert.run(
+      ...key,
+      ...flags,
+      receivedAt,
+      bodyHash,
+      lastError,
+      ...facts,
+    );
     if (changes === 0) return false;
     const seq = Number(lastInsertRowid);
     if (rawBody === null) return true;

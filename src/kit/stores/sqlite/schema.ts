@@ -1,8 +1,9 @@
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../../base/errors.js";
 
-// With two tables a change of state does not rewrite the payload. Each state has a partial index with the rows of its
-// query. WITHOUT ROWID is not used, because it writes three times the bytes for each event.
+// With two tables a change of state does not rewrite the payload. Each state has a partial index
+// with the rows of its query. WITHOUT ROWID is not used, because it writes three times the bytes
+// for each event.
 const INBOX = `
   CREATE TABLE inbox (
     seq               INTEGER PRIMARY KEY,
@@ -38,15 +39,17 @@ const INBOX = `
   ) STRICT;
 `;
 
-// If `ready_since` is in the future, the clock was set back after the row became ready, and a claim corrects the row.
+// If `ready_since` is in the future, the clock was set back after the row became ready, and a claim
+// corrects the row.
 const READY_SINCE = `
   ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
 `;
 
-// The column `headers` becomes `received`, which holds a time too. Old rows are not converted, since that would double the
-// file; payloads.ts reads both forms. Dead and quarantined events are listed by `seq`, which SQLite appends to the columns
-// of each index, so their indexes no longer contain `due_at`.
+// The column `headers` becomes `received`, which holds a time too. Old rows are not converted,
+// since that would double the file; payloads.ts reads both forms. Dead and quarantined events are
+// listed by `seq`, which SQLite appends to the columns of each index, so their indexes no longer
+// contain `due_at`.
 const LISTED_BY_SEQ = `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
@@ -63,8 +66,9 @@ const SUSPECTS = `
   CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
 `;
 
-// What people look for: facts of an event, its earlier steps, and counts over time. No index, because it would write a page for each
-// event; search.ts reads the table. Old events have no facts.
+// What people look for: facts of an event, its earlier steps, and counts over time. No index,
+// because it would write a page for each event; search.ts reads the table. Old events have no
+// facts.
 const READING = `
   ALTER TABLE inbox ADD COLUMN signal_type TEXT;
   ALTER TABLE inbox ADD COLUMN product TEXT;
@@ -94,8 +98,8 @@ const NO_SUSPECTS = `
   DROP INDEX inbox_suspect;
 `;
 
-// Any sender's events. The content key has a partial index, so that an event without one writes no index page for it. `sender` NULL:
-// the default one.
+// Any sender's events. The content key has a partial index, so that an event without one writes no
+// index page for it. `sender` NULL: the default one.
 const SENDERS = `
   ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
   ALTER TABLE inbox RENAME COLUMN product TO subject;
@@ -104,8 +108,8 @@ const SENDERS = `
   CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
 `;
 
-// Events that failed and wait for another attempt, in the order of `seq`, so that an event that succeeds writes nothing to it. And what
-// receivers say of themselves.
+// Events that failed and wait for another attempt, in the order of `seq`, so that an event that
+// succeeds writes nothing to it. And what receivers say of themselves.
 const FAILURES = `
   CREATE INDEX inbox_failing ON inbox (endpoint) WHERE state = 'ready' AND last_error IS NOT NULL;
 
@@ -155,7 +159,9 @@ export function assertInbox(db: Database, path: string, canMake: boolean): void 
     db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get() === 0,
   ])();
   if (!isOurs && !(isEmpty && canMake)) {
-    const help = canMake ? "Pass the path of another file." : "Pass the path that the receiver uses.";
+    const help = canMake
+      ? "Pass the path of another file."
+      : "Pass the path that the receiver uses.";
     throw new SignalboxError("store_unsupported", `${path} is not an inbox of signalbox.`, help);
   }
   const version = versionOf(db);
@@ -168,7 +174,11 @@ export function assertInbox(db: Database, path: string, canMake: boolean): void 
   }
   if (version < MIGRATIONS.length && !canMake) {
     const help = "Start its receiver once with this version of signalbox, which migrates the file.";
-    throw new SignalboxError("store_unsupported", `${path} was written by an older signalbox.`, help);
+    throw new SignalboxError(
+      "store_unsupported",
+      `${path} was written by an older signalbox.`,
+      help,
+    );
   }
 }
 

@@ -1,10 +1,16 @@
 import type { Database, Statement } from "better-sqlite3";
 import { likePattern } from "../like-pattern.js";
-import { EVENT_STATES, type InboxEntry, type SearchPage, type SearchQuery } from "../../inbox/stored-events.js";
+import {
+  EVENT_STATES,
+  type InboxEntry,
+  type SearchPage,
+  type SearchQuery,
+} from "../../inbox/stored-events.js";
 import { ENTRY, entryOf, type EntryRow } from "./queries.js";
 
-// A search has no index of its own, because an index would write a page for each event. It reads the table, the newest event first,
-// in slices that are so short that they do not block the event loop, and ends after a while: the caller continues it.
+// A search has no index of its own, because an index would write a page for each event. It reads
+// the table, the newest event first, in slices that are so short that they do not block the event
+// loop, and ends after a while: the caller continues it.
 
 /** One look at the newest events before `beforeSeq`. */
 interface Slice {
@@ -41,7 +47,11 @@ export function prepareSearch(db: Database) {
       .map(({ seq }) => seq);
   }
 
-  function entriesOf(from: string, query: SearchQuery, values: Record<string, unknown>): InboxEntry[] {
+  function entriesOf(
+    from: string,
+    query: SearchQuery,
+    values: Record<string, unknown>,
+  ): InboxEntry[] {
     const sql = `SELECT ${ENTRY} FROM ${from} AND ${conditions(query)} ORDER BY seq DESC LIMIT @limit`;
     return prepared<EntryRow>(sql)
       .all({ ...query, ...values, errorPattern: likePattern(query.error ?? "") })
@@ -49,7 +59,10 @@ export function prepareSearch(db: Database) {
   }
 
   return {
-    /** @returns the events to look at, the newest first, if an index shows that they are few; otherwise null */
+    /**
+     * @returns the events to look at, the newest first, if an index shows that they are few;
+     * otherwise null
+     */
     findFew(
       endpoint: string,
       { state, eventId = "", beforeSeq = Number.MAX_SAFE_INTEGER }: SearchQuery,
@@ -58,17 +71,30 @@ export function prepareSearch(db: Database) {
         eventId !== ""
           ? seqsOf(`inbox_key WHERE endpoint = @endpoint AND ${BEGINS}`, { endpoint, eventId })
           : state === "ready" || state === "leased"
-            ? seqsOf(`inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`, { endpoint })
+            ? seqsOf(`inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`, {
+                endpoint,
+              })
             : null;
       if (found === null || found.length === FEW) return null;
       return found.filter((seq) => seq < beforeSeq).toSorted((a, b) => b - a);
     },
-    lookAtFew(seqs: readonly number[], endpoint: string, query: SearchQuery, limit: number): InboxEntry[] {
+    lookAtFew(
+      seqs: readonly number[],
+      endpoint: string,
+      query: SearchQuery,
+      limit: number,
+    ): InboxEntry[] {
       const from = "inbox NOT INDEXED WHERE seq IN (SELECT value FROM json_each(@seqs))";
       return entriesOf(from, query, { endpoint, seqs: JSON.stringify(seqs), limit });
     },
     /** Looks at `rows` events. */
-    lookBack(endpoint: string, query: SearchQuery, beforeSeq: number, rows: number, limit: number): Slice {
+    lookBack(
+      endpoint: string,
+      query: SearchQuery,
+      beforeSeq: number,
+      rows: number,
+      limit: number,
+    ): Slice {
       const { state } = query;
       // Their indexes are in the order of `seq`.
       const isBySeq = state === "dead" || state === "quarantined";
@@ -94,7 +120,8 @@ export async function search(
   query: SearchQuery,
 ): Promise<SearchPage> {
   const { limit = 50, state } = query;
-  if (state !== undefined && !EVENT_STATES.includes(state)) return { entries: [], nextBeforeSeq: null };
+  if (state !== undefined && !EVENT_STATES.includes(state))
+    return { entries: [], nextBeforeSeq: null };
   const startedAt = performance.now();
   const entries: InboxEntry[] = [];
   await nextTurn();
@@ -131,13 +158,17 @@ export async function search(
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/** A turn of the event loop of its own, so that the slices of many searches do not block it together. */
+/**
+ * A turn of the event loop of its own, so that the slices of many searches do not block it
+ * together.
+ */
 function nextTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => new Promise((resume) => setImmediate(resume)));
   return lastTurn;
 }
 
-// The byte 255 is in no text, and is above all bytes that are. So these are all ids that begin with `@eventId`.
+// The byte 255 is in no text, and is above all bytes that are. So these are all ids that begin with
+// `@eventId`.
 const BEGINS = "event_id >= @eventId AND event_id < @eventId || CAST(x'FF' AS TEXT)";
 
 const CONDITIONS: Partial<Record<keyof SearchQuery, string>> = {
@@ -153,6 +184,8 @@ const CONDITIONS: Partial<Record<keyof SearchQuery, string>> = {
 };
 
 function conditions(query: SearchQuery): string {
-  const names = (Object.keys(CONDITIONS) as (keyof SearchQuery)[]).filter((name) => query[name] !== undefined);
+  const names = (Object.keys(CONDITIONS) as (keyof SearchQuery)[]).filter(
+    (name) => query[name] !== undefined,
+  );
   return ["endpoint = @endpoint", ...names.map((name) => CONDITIONS[name])].join(" AND ");
 }

@@ -2,7 +2,12 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { codeOf, safely, SignalboxError } from "../../../base/errors.js";
-import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import {
+  clockOf,
+  closedStoreError,
+  endpointInUseError,
+  type InboxStore,
+} from "../../inbox/store.js";
 import type { Clock } from "../../../base/time/clock.js";
 import { assertOneArgument, checkOptions } from "../../../base/options/option-error.js";
 import { ignore } from "../../../base/time/ignore.js";
@@ -27,11 +32,15 @@ export interface SqliteStore extends InboxStore {
 
 /** The options of `sqliteStore`. A value of `undefined` means absent. */
 export interface SqliteStoreOptions {
-  /** The inbox's file. A missing folder is created. The files `-wal`, `-shm` and `-owner` are in the same folder. */
+  /**
+   * The inbox's file. A missing folder is created. The files `-wal`, `-shm` and `-owner` are in the
+   * same folder.
+   */
   path: string;
   /**
-   * Allows several processes to open the file; the leases of a dead process are taken over when they expire. Otherwise one
-   * process owns the file, and takes over the leases of a dead process when it starts.
+   * Allows several processes to open the file; the leases of a dead process are taken over when
+   * they expire. Otherwise one process owns the file, and takes over the leases of a dead process
+   * when it starts.
    * @default false
    */
   shared?: boolean | undefined;
@@ -54,7 +63,10 @@ interface Connection extends PreparedInbox {
 const optionsSchema = z.strictObject({
   path: z
     .string()
-    .regex(/^(?!.*(:memory:|\0))[^]*\S/, "expected the path of a file; memoryStore() is an inbox in memory")
+    .regex(
+      /^(?!.*(:memory:|\0))[^]*\S/,
+      "expected the path of a file; memoryStore() is an inbox in memory",
+    )
     .regex(
       /^(?!postgres(ql)?:|file:|https?:)/i,
       "expected the path of a file; postgresStore() takes the address of a database",
@@ -66,7 +78,8 @@ const optionsSchema = z.strictObject({
 /**
  * The default inbox: one SQLite file in WAL mode.
  *
- * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` opens and checks the file
+ * @throws SignalboxError `option_unknown`, `option_invalid`; `receiver.start()` opens and checks
+ * the file
  * @example
  * sqliteStore("signals.db");
  * sqliteStore(new URL("../signals.db", import.meta.url));
@@ -117,18 +130,26 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     }
   }
 
-  async function disconnect({ wal, files, background, checkpointer, release }: Connection): Promise<void> {
+  async function disconnect({
+    wal,
+    files,
+    background,
+    checkpointer,
+    release,
+  }: Connection): Promise<void> {
     await Promise.allSettled(writes);
     let keepWal = true;
     try {
       wal.close();
-      // The disk may have lost pages of the WAL: copied into the file now, a power cut would damage it.
+      // The disk may have lost pages of the WAL: copied into the file now, a power cut would damage
+      // it.
       keepWal = mustRewrite || checkpointer.isStopped() || files.isWalCut();
     } catch (error) {
       throw storeError(error, path);
     } finally {
       await background.close();
-      // Without `keepWal`, the last connection that closes copies the WAL into the file and deletes the WAL.
+      // Without `keepWal`, the last connection that closes copies the WAL into the file and deletes
+      // the WAL.
       release({ keepWal });
     }
   }
@@ -137,8 +158,9 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
   async function recover(background: Background): Promise<void> {
     const found = await background.run("quickCheck");
     if (found !== "ok") throw damagedError(path, found);
-    // A sync may have failed before the crash. The kernel reports that only once: the next sync succeeds, although pages were
-    // not written. So SQLite copies the whole WAL into the file before anything is acknowledged.
+    // A sync may have failed before the crash. The kernel reports that only once: the next sync
+    // succeeds, although pages were not written. So SQLite copies the whole WAL into the file
+    // before anything is acknowledged.
     mustRewrite = !(await background.run("rewrite"));
   }
 
@@ -154,7 +176,10 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     throw new SignalboxError("store_unsupported", `The inbox ${path} was opened for a tool.`, help);
   }
 
-  /** Runs a write and makes it durable. A write that waits ends even if its endpoint is closed meanwhile. */
+  /**
+   * Runs a write and makes it durable. A write that waits ends even if its endpoint is closed
+   * meanwhile.
+   */
   function write<Result>(transaction: Use<Result>): Promise<Result> {
     const written = writeNow(transaction);
     writes.add(written);
@@ -178,7 +203,8 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
       });
       await current.wal.sync().catch(syncFailed);
       current.files.assertWritten(end);
-      // Only after `assertWritten`: if the WAL was truncated, a checkpoint would copy zeros into the file.
+      // Only after `assertWritten`: if the WAL was truncated, a checkpoint would copy zeros into
+      // the file.
       current.checkpointer.committed(end);
       return result;
     } catch (error) {
@@ -207,7 +233,8 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
           "Commits continue when the reader ends.",
         );
       }
-      // Only now can a sync succeed again: before the rewrite it could acknowledge commits that follow lost pages of the WAL.
+      // Only now can a sync succeed again: before the rewrite it could acknowledge commits that
+      // follow lost pages of the WAL.
       await wal.reopen();
       mustRewrite = false;
     } catch (error) {
@@ -263,9 +290,11 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
     },
     async stats(endpoint) {
       const { background } = connected();
-      return background.run("stats", endpoint, clockOf(clocks, endpoint).now()).catch((error: unknown) => {
-        throw storeError(error, path);
-      });
+      return background
+        .run("stats", endpoint, clockOf(clocks, endpoint).now())
+        .catch((error: unknown) => {
+          throw storeError(error, path);
+        });
     },
     diagnostics() {
       if (connection === null) return null;
@@ -286,8 +315,8 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
 const BUSY_LIMIT_MS = 2500;
 
 /**
- * Retries while another process writes. The delays are random and grow, so that two processes do not collide each time. A wait
- * inside SQLite would block the event loop.
+ * Retries while another process writes. The delays are random and grow, so that two processes do
+ * not collide each time. A wait inside SQLite would block the event loop.
  */
 async function whileBusy<Result>(attempt: () => Result): Promise<Result> {
   const startedAt = performance.now();

@@ -16,7 +16,9 @@ export function isFull(error: unknown): boolean {
 export function damagedError(path: string, found: string, cause?: unknown): SignalboxError {
   const help =
     "Move the file away. Then restore a backup, or start with a new file and replay what the service can send again.";
-  return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, { cause });
+  return new SignalboxError("store_corrupt", `The inbox ${path} is damaged (${found}).`, help, {
+    cause,
+  });
 }
 
 /** Converts an error of better-sqlite3 or the file system. */
@@ -36,7 +38,12 @@ export function storeError(error: unknown, path: string): SignalboxError {
     : isFull(error)
       ? "Free disk space. Until then the receiver answers 503; afterwards it continues without a restart."
       : "Check the disk, the folder's permissions, and that the file system is not mounted read-only.";
-  return new SignalboxError("store_failed", `The inbox ${path} failed (${code || "unknown error"}).`, help, {
-    cause: error,
-  });
+  return new SignalboxError(
+    "store_failed",
+    `The inbox ${path} failed (${code || "unknown error"}).`,
+    help,
+    {
+      cause: error,
+    },
+  );
 }

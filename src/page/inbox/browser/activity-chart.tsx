@@ -24,7 +24,13 @@ export function ActivityChart({ version }: { version: number }) {
       <Chart key={range} range={range} version={version} />
       <div class="toolbar">
         {RANGES.map((each) => (
-          <button key={each} type="button" class="small" aria-pressed={each === range} onClick={() => setRange(each)}>
+          <button
+            key={each}
+            type="button"
+            class="small"
+            aria-pressed={each === range}
+            onClick={() => setRange(each)}
+          >
             {each.charAt(0).toUpperCase() + each.slice(1)}
           </button>
         ))}
@@ -72,7 +78,14 @@ function Chart({ range, version }: { range: Range; version: number }) {
               const height = each[of] === 0 ? 0 : Math.max(6, (each[of] / most) * 100);
               const x = (each.at - first) / spanMs + 0.05 + index * 0.3;
               return (
-                <rect key={`${each.at} ${of}`} class={tone} x={x} y={100 - height} width={0.3} height={height}>
+                <rect
+                  key={`${each.at} ${of}`}
+                  class={tone}
+                  x={x}
+                  y={100 - height}
+                  width={0.3}
+                  height={height}
+                >
                   <title>{`${formatTime(each.at)}: ${formatCount(each[of])} ${label}`}</title>
                 </rect>
               );

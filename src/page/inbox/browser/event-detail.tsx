@@ -32,7 +32,9 @@ function whyNoReplay({ state, bytes }: EventAnswer): string | undefined {
 }
 
 function whyNoDiscard({ state }: EventAnswer): string | undefined {
-  return DISCARDABLE.has(state) ? undefined : "Only a dead or a quarantined event can be discarded.";
+  return DISCARDABLE.has(state)
+    ? undefined
+    : "Only a dead or a quarantined event can be discarded.";
 }
 
 export function EventDetail({ eventId, live: { version, overview }, back }: EventDetailProps) {
@@ -46,7 +48,12 @@ export function EventDetail({ eventId, live: { version, overview }, back }: Even
       actions={
         data !== undefined && (
           <>
-            <MoveButton {...move} kind="replay" whyNot={whyNoReplay(data)} isWaiting={data.state === "ready"} />
+            <MoveButton
+              {...move}
+              kind="replay"
+              whyNot={whyNoReplay(data)}
+              isWaiting={data.state === "ready"}
+            />
             <MoveButton {...move} kind="discard" whyNot={whyNoDiscard(data)} />
           </>
         )
@@ -57,7 +64,9 @@ export function EventDetail({ eventId, live: { version, overview }, back }: Even
       {problem instanceof RequestProblem && problem.status === 404 && overview !== undefined && (
         <RefusedPanel refusals={overview.refusals} eventId={eventId} />
       )}
-      {overview !== undefined && data !== undefined && data.state === "ready" && <SituationLine overview={overview} />}
+      {overview !== undefined && data !== undefined && data.state === "ready" && (
+        <SituationLine overview={overview} />
+      )}
       {data === undefined && problem === undefined && <p class="muted">Loading…</p>}
       {data !== undefined && <Detail event={data} />}
     </View>
@@ -102,8 +111,20 @@ const linkTo = (term: string, value: string | null) =>
   value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{visible(value)}</a>;
 
 function EventFacts({ event }: { event: EventAnswer }) {
-  const { type, subtype, subject, sender, state, dueAt, receivedAt, signedAt, attempts, crashes, bytes, bodyHash } =
-    event;
+  const {
+    type,
+    subtype,
+    subject,
+    sender,
+    state,
+    dueAt,
+    receivedAt,
+    signedAt,
+    attempts,
+    crashes,
+    bytes,
+    bodyHash,
+  } = event;
   const isDefault = sender === DEFAULT_SENDER;
   const due = { ready: "due", leased: "lease ends" }[state as string] ?? `${state} since`;
   return (
@@ -114,7 +135,9 @@ function EventFacts({ event }: { event: EventAnswer }) {
           [isDefault ? "signal type" : "subtype", linkTo("subtype", subtype)],
           [isDefault ? "product" : "subject", linkTo("subject", subject)],
           ...(isDefault ? [] : [["sender", visible(sender)] as const]),
-          ...(signedAt === null ? [] : [["signed", <Moment key="signed" at={signedAt} full />] as const]),
+          ...(signedAt === null
+            ? []
+            : [["signed", <Moment key="signed" at={signedAt} full />] as const]),
           ["received", <Moment key="received" at={receivedAt} full />],
           [due, <Moment key="due" at={dueAt} full />],
           ["attempts", formatCount(attempts)],
@@ -147,11 +170,17 @@ function Payload({ event: { eventId, payload, isCut, hex, bytes } }: { event: Ev
           </a>
         </p>
       )}
-      {bytes === null && <p class="muted">It is deleted, by a discard or because the event was done long ago.</p>}
+      {bytes === null && (
+        <p class="muted">It is deleted, by a discard or because the event was done long ago.</p>
+      )}
       {bytes !== null && payload === null && <p class="muted">It is not text in UTF-8.</p>}
       {isCut && <p class="muted">It is too large to be shown whole. Download it.</p>}
       {payload !== null && (
-        <CodeBlock text={payload} label={isCut ? "The beginning, as text" : "As text, JSON indented"} wrap />
+        <CodeBlock
+          text={payload}
+          label={isCut ? "The beginning, as text" : "As text, JSON indented"}
+          wrap
+        />
       )}
       {hex !== null && (
         <details open={payload === null}>
@@ -178,6 +207,9 @@ function Headers({ event }: { event: EventAnswer }) {
 function hexLines(hex: string): string {
   const lines = hex.match(/.{1,32}/g) ?? [];
   return lines
-    .map((line, index) => `${(index * 16).toString(16).padStart(4, "0")}  ${(line.match(/../g) ?? []).join(" ")}`)
+    .map(
+      (line, index) =>
+        `${(index * 16).toString(16).padStart(4, "0")}  ${(line.match(/../g) ?? []).join(" ")}`,
+    )
     .join("\n");
 }

@@ -50,11 +50,14 @@ const MOST_LIVE_REQUESTS = 3;
 export function EventList({ search, before, live: { overview, version }, open }: EventListProps) {
   const [slowAt, setSlowAt] = useState<number>();
   const selection = useSelection(search);
-  const { data, problem, isLoading, reload } = useData(`${search}\n${before}\n${slowAt ?? version}`, async (signal) => {
-    const found = await findEvents({ search, before, titles: "yes" }, PAGE, signal);
-    setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
-    return found;
-  });
+  const { data, problem, isLoading, reload } = useData(
+    `${search}\n${before}\n${slowAt ?? version}`,
+    async (signal) => {
+      const found = await findEvents({ search, before, titles: "yes" }, PAGE, signal);
+      setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
+      return found;
+    },
+  );
   const isRefused = problem instanceof RequestProblem && problem.status === 400;
   // After a failed search the events of the search before it must not be selected.
   const events = problem === undefined ? (data?.events ?? []) : [];
@@ -80,7 +83,10 @@ export function EventList({ search, before, live: { overview, version }, open }:
       {isEmptyInbox && <FirstEvent />}
       {overview !== undefined && search === "" && (
         <div class="folds">
-          <FailuresPanel failures={overview.failures} hasManyEndpoints={overview.endpoints.length > 1} />
+          <FailuresPanel
+            failures={overview.failures}
+            hasManyEndpoints={overview.endpoints.length > 1}
+          />
           <RefusedPanel refusals={overview.refusals} />
         </div>
       )}
@@ -94,7 +100,13 @@ export function EventList({ search, before, live: { overview, version }, open }:
         <Problem of={isRefused ? undefined : problem} onRetry={reload} />
         {events.length > 0 && (
           <>
-            <SelectionBar selection={selection} shownIds={shownIds} keyOf={keyOf} search={search} onMoved={reload}>
+            <SelectionBar
+              selection={selection}
+              shownIds={shownIds}
+              keyOf={keyOf}
+              search={search}
+              onMoved={reload}
+            >
               <Facets search={search} events={events} overview={overview} />
             </SelectionBar>
             <EventTable
@@ -119,7 +131,8 @@ export function EventList({ search, before, live: { overview, version }, open }:
           <div class="toolbar">
             <p class="muted grows" role="status">
               {data === undefined ? "Loading…" : `${formatCount(events.length, "event")} shown`}
-              {slowAt !== undefined && " when the search ended. It takes long, so it does not follow the inbox."}
+              {slowAt !== undefined &&
+                " when the search ended. It takes long, so it does not follow the inbox."}
             </p>
             {before !== undefined && (
               <a class="button" href={href([], { q: search })}>
@@ -144,7 +157,12 @@ function useSelection(search: string) {
   const clear = (): void => setIds(new Set());
   useEffect(clear, [search]);
   const select = (eventIds: readonly string[], isSelected: boolean): void =>
-    setIds((old) => new Set(isSelected ? [...old, ...eventIds] : [...old].filter((id) => !eventIds.includes(id))));
+    setIds(
+      (old) =>
+        new Set(
+          isSelected ? [...old, ...eventIds] : [...old].filter((id) => !eventIds.includes(id)),
+        ),
+    );
   return { ids, select, clear };
 }
 
@@ -179,9 +197,13 @@ function SelectionBar(bar: SelectionBarProps) {
           type="checkbox"
           checked={areAllShown}
           indeterminate={!areAllShown && shownIds.some((id) => ids.has(id))}
-          onChange={({ currentTarget }) => (currentTarget.checked ? select(shownIds, true) : clear())}
+          onChange={({ currentTarget }) =>
+            currentTarget.checked ? select(shownIds, true) : clear()
+          }
         />
-        <span aria-live="polite">{ids.size === 0 ? "Select all shown" : `${formatCount(ids.size)} selected`}</span>
+        <span aria-live="polite">
+          {ids.size === 0 ? "Select all shown" : `${formatCount(ids.size)} selected`}
+        </span>
       </label>
       {(["replay", "discard"] as const).map((kind) => (
         <MoveButton

@@ -42,7 +42,9 @@ export function nextStep(event: EventAnswer, now: number): string {
 }
 
 /** What the event is, in the words of its sender. */
-export function headlineOf(event: Pick<InboxEntry, "type" | "subtype" | "subject" | "sender" | "lastError">): {
+export function headlineOf(
+  event: Pick<InboxEntry, "type" | "subtype" | "subject" | "sender" | "lastError">,
+): {
   text: string;
   about: string;
 } {

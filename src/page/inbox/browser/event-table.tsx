@@ -24,7 +24,10 @@ interface EventTableProps {
 function remarkOn(event: ListedEvent, hasMany: boolean): string {
   const { lastError, sender, endpoint, attempts, type } = event;
   // Why an event is not usable is its headline.
-  const error = lastError === null || lastError === NO_HANDLER || type === "" ? "" : visible(firstLine(lastError));
+  const error =
+    lastError === null || lastError === NO_HANDLER || type === ""
+      ? ""
+      : visible(firstLine(lastError));
   return [
     hasMany ? visible(endpoint) : "",
     sender === DEFAULT_SENDER ? "" : visible(sender),
@@ -44,7 +47,10 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
   /** With the shift key, all between this row and the last one that was chosen. */
   function select(event: ListedEvent, isSelected: boolean, isRange: boolean): void {
     const index = events.indexOf(event);
-    const [from, to] = [index, isRange ? lastIndex.current : index].sort((a, b) => a - b) as [number, number];
+    const [from, to] = [index, isRange ? lastIndex.current : index].sort((a, b) => a - b) as [
+      number,
+      number,
+    ];
     lastIndex.current = index;
     onSelect(events.slice(from, to + 1).map(keyOf), isSelected);
   }
@@ -62,12 +68,18 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
         />
       ),
     },
-    { label: "State", cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>, leads: true },
+    {
+      label: "State",
+      cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>,
+      leads: true,
+    },
     {
       label: "Event",
       cell: (event) => {
         const { text, about } = headlineOf(event);
-        const [first, ...others] = [visible(event.title ?? ""), text, about].filter((part) => part !== "");
+        const [first, ...others] = [visible(event.title ?? ""), text, about].filter(
+          (part) => part !== "",
+        );
         return (
           <span title={[first, ...others].join(" · ")}>
             <strong>{first}</strong>
@@ -118,8 +130,11 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
 function useRowKeys(table: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof Element && event.target.matches("input:not([type=checkbox]), dialog *");
-      if (!"jkx".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+      const isTyping =
+        event.target instanceof Element &&
+        event.target.matches("input:not([type=checkbox]), dialog *");
+      if (!"jkx".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping)
+        return;
       const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
       const row = document.activeElement?.closest("tr");
       const index = links.findIndex((link) => link.closest("tr") === row);

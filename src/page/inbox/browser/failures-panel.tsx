@@ -21,7 +21,9 @@ const MOST_MOVED = 1000;
 /** The errors of the events that fail now, with what to do about each. */
 export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps) {
   if (failures.length === 0) return null;
-  const first = failures.slice(0, SHOWN).map(({ count, error }) => `${formatCount(count)} × ${visible(error)}`);
+  const first = failures
+    .slice(0, SHOWN)
+    .map(({ count, error }) => `${formatCount(count)} × ${visible(error)}`);
   return (
     <details class="panel folded">
       <summary>
@@ -30,7 +32,10 @@ export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps
       <ul class="rows" aria-label="Failures">
         {failures.map((failure) => (
           <li key={`${failure.endpoint} ${failure.error}`}>
-            <FailureLine failure={failure} endpoint={hasManyEndpoints ? failure.endpoint : undefined} />
+            <FailureLine
+              failure={failure}
+              endpoint={hasManyEndpoints ? failure.endpoint : undefined}
+            />
           </li>
         ))}
       </ul>
@@ -41,13 +46,21 @@ export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps
 function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: string | undefined }) {
   const { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount } = failure;
   const search = searchOf(error, endpoint);
-  const states = [waiting > 0 ? `${formatCount(waiting)} waiting` : "", dead > 0 ? `${formatCount(dead)} dead` : ""];
+  const states = [
+    waiting > 0 ? `${formatCount(waiting)} waiting` : "",
+    dead > 0 ? `${formatCount(dead)} dead` : "",
+  ];
   const others = subjectCount - subjects.length;
-  const about = [...subjects.map(visible), ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
+  const about = [
+    ...subjects.map(visible),
+    ...(others > 0 ? [`${formatCount(others)} more`] : []),
+  ].join(", ");
 
   async function handOff(): Promise<Said> {
     const found = await Promise.all(
-      ["ready", "dead"].map((state) => findEvents({ search: `state:${state} ${search}` }, MOST_MOVED)),
+      ["ready", "dead"].map((state) =>
+        findEvents({ search: `state:${state} ${search}` }, MOST_MOVED),
+      ),
     );
     const events = found.flatMap((each) => each.events).slice(0, MOST_MOVED);
     if (events.length === 0) return "None of them fails any more.";
@@ -65,8 +78,8 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
       <div class="toolbar">
         <span class="muted grows">
           {endpoint !== undefined && `${visible(endpoint)}; `}
-          {states.filter((state) => state !== "").join(", ")}; first failed <Moment at={firstSeen} />, last{" "}
-          <Moment at={lastSeen} />
+          {states.filter((state) => state !== "").join(", ")}; first failed{" "}
+          <Moment at={firstSeen} />, last <Moment at={lastSeen} />
           {about !== "" && `; ${about}`}
         </span>
         <a class="button" href={href([], { q: search })}>

@@ -12,7 +12,10 @@ export interface Found {
 const MOST_IN_A_REQUEST = 200;
 const MOST_REQUESTS = 25;
 
-/** Searches until there are enough events, or no more, or it has taken long: one request looks at a bounded number of events. */
+/**
+ * Searches until there are enough events, or no more, or it has taken long: one request looks at a
+ * bounded number of events.
+ */
 export async function findEvents(
   { search, before, titles }: { search: string; before?: number | undefined; titles?: "yes" },
   limit: number,
@@ -22,7 +25,10 @@ export async function findEvents(
   do {
     const most = Math.min(limit - found.events.length, MOST_IN_A_REQUEST);
     const query = { q: search, before: found.next ?? undefined, limit: most, titles };
-    const { events, nextBeforeSeq } = await request<EventsAnswer>("GET", "api/events", { query, signal });
+    const { events, nextBeforeSeq } = await request<EventsAnswer>("GET", "api/events", {
+      query,
+      signal,
+    });
     found.events.push(...events);
     found.next = nextBeforeSeq;
     found.requests += 1;

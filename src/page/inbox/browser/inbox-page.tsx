@@ -23,7 +23,9 @@ export function InboxPage() {
 
   return (
     <PageFrame
-      brand={endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${visible(endpoint)}`}
+      brand={
+        endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${visible(endpoint)}`
+      }
       alert={live.overview?.counts.dead ?? 0}
       now={live.now}
       aside={
@@ -39,14 +41,20 @@ export function InboxPage() {
     >
       {wasListShown && <EventList search={search} before={before} live={live} open={eventId} />}
       {eventId !== undefined && (
-        <EventDetail key={eventId} eventId={eventId} live={live} back={href([], { q: search, before })} />
+        <EventDetail
+          key={eventId}
+          eventId={eventId}
+          live={live}
+          back={href([], { q: search, before })}
+        />
       )}
     </PageFrame>
   );
 }
 
 /**
- * The list stays behind an event, so that its selection, its scroll and its focus are there on the way back.
+ * The list stays behind an event, so that its selection, its scroll and its focus are there on the
+ * way back.
  *
  * @returns whether there is a list: an event that is opened first has none behind it
  */
@@ -58,7 +66,8 @@ function useListBehind(isBehind: boolean): boolean {
   useLayoutEffect(() => {
     // The list appears later than the browser expects.
     history.scrollRestoration = "manual";
-    // The view changes after this event. Then the browser has lost both, because the list is hidden.
+    // The view changes after this event. Then the browser has lost both, because the list is
+    // hidden.
     const keep = (): void => {
       if (!wasBehind.current) left.current = { scroll: scrollY, focused: document.activeElement };
     };
@@ -72,7 +81,8 @@ function useListBehind(isBehind: boolean): boolean {
     // Beside the event the list scrolls by itself.
     document.querySelector(".behind")?.scrollTo(0, left.current.scroll);
     const { focused } = left.current;
-    if (!isBehind && focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
+    if (!isBehind && focused instanceof HTMLElement && focused.isConnected)
+      focused.focus({ preventScroll: true });
   }, [isBehind]);
   return wasShown || !isBehind;
 }

@@ -39,7 +39,13 @@ interface MoveButtonProps {
 }
 
 /** Asks, then moves the events, and says what became of them. */
-export function MoveButton({ kind, eventIds, whyNot, isWaiting = false, onMoved }: MoveButtonProps) {
+export function MoveButton({
+  kind,
+  eventIds,
+  whyNot,
+  isWaiting = false,
+  onMoved,
+}: MoveButtonProps) {
   const { action, text } = isWaiting ? HAND_OFF_NOW : TEXTS[kind];
 
   async function move(): Promise<Said> {
@@ -60,21 +66,33 @@ export function MoveButton({ kind, eventIds, whyNot, isWaiting = false, onMoved 
   );
 }
 
-async function post(kind: Kind | "retry", eventIds: readonly string[]): Promise<MoveAnswer["outcomes"]> {
+async function post(
+  kind: Kind | "retry",
+  eventIds: readonly string[],
+): Promise<MoveAnswer["outcomes"]> {
   return (await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } })).outcomes;
 }
 
-/** Moves the events. To replay one that waits is to hand it off now. @returns what became of them */
+/**
+ * Moves the events. To replay one that waits is to hand it off now. @returns what became of them
+ */
 export async function moveEvents(kind: Kind, eventIds: readonly string[]): Promise<Said> {
   const outcomes = await post(kind, eventIds);
-  const waiting = kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
+  const waiting =
+    kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
   const retried = waiting.length === 0 ? [] : await post("retry", waiting);
-  const all = outcomes.map((outcome) => (outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome));
-  return { text: summary(kind, all), tone: all.every((outcome) => outcome === "moved") ? "good" : "warn" };
+  const all = outcomes.map((outcome) =>
+    outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome,
+  );
+  return {
+    text: summary(kind, all),
+    tone: all.every((outcome) => outcome === "moved") ? "good" : "warn",
+  };
 }
 
 function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {
-  const count = (wanted: ReplayOutcome): number => outcomes.filter((outcome) => outcome === wanted).length;
+  const count = (wanted: ReplayOutcome): number =>
+    outcomes.filter((outcome) => outcome === wanted).length;
   const reasons: [number, string][] = [
     [count("wrong_state"), TEXTS[kind].wrongState],
     [count("payload_gone"), "payload deleted"],
@@ -82,7 +100,9 @@ function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {
     [count("duplicate"), "same as another stored event"],
     [count("not_found"), "no longer stored"],
   ];
-  const others = reasons.filter(([number]) => number > 0).map(([number, reason]) => `${formatCount(number)} ${reason}`);
+  const others = reasons
+    .filter(([number]) => number > 0)
+    .map(([number, reason]) => `${formatCount(number)} ${reason}`);
   const moved = `${formatCount(count("moved"), "event")} ${TEXTS[kind].moved}.`;
   return others.length === 0 ? moved : `${moved} Not moved: ${others.join(", ")}.`;
 }

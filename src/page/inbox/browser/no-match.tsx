@@ -5,7 +5,10 @@ import { typeOf } from "./facets.js";
 import { findEvents } from "./find-events.js";
 import { withTerm, wordsOf } from "./search-terms.js";
 
-/** Of the newest events that match the rest of the search, so many are looked at for values that were meant. */
+/**
+ * Of the newest events that match the rest of the search, so many are looked at for values that
+ * were meant.
+ */
 const LOOKED_AT = 200;
 const MOST_SHOWN = 5;
 /** A word of its own, or what is looked for by `type:`, `subject:` or `product:`. */
@@ -24,7 +27,11 @@ export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean 
   for (const event of data) {
     const values = [["type", typeOf(event)] as const, ["subject", event.subject ?? ""] as const];
     for (const [term, value] of values)
-      if (value.toLowerCase().includes(text) && value.toLowerCase() !== text && !value.includes('"'))
+      if (
+        value.toLowerCase().includes(text) &&
+        value.toLowerCase() !== text &&
+        !value.includes('"')
+      )
         meant.set(`${term}:${value}`, withTerm(others, term, value));
   }
   return (

@@ -12,11 +12,16 @@ interface RefusedPanelProps {
 /** The deliveries that were refused in the last 24 hours. Nothing in them is proved. */
 export function RefusedPanel({ refusals: { byCode, examples }, eventId }: RefusedPanelProps) {
   if (byCode.length === 0) {
-    return eventId === undefined ? null : <p class="muted">No delivery was refused in the last 24 hours.</p>;
+    return eventId === undefined ? null : (
+      <p class="muted">No delivery was refused in the last 24 hours.</p>
+    );
   }
-  const own = eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
+  const own =
+    eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
   const shown = own.length > 0 ? own : examples;
-  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${visible(code)}`).join(", ");
+  const counts = byCode
+    .map(({ code, count }) => `${formatCount(count)} ${visible(code)}`)
+    .join(", ");
   return (
     <details class="panel folded" open={eventId !== undefined}>
       <summary>
@@ -38,8 +43,8 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
         ))}
       </ul>
       <p class="muted">
-        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what is wrong with a
-        receiver.
+        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what
+        is wrong with a receiver.
       </p>
     </details>
   );

@@ -20,7 +20,13 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof Element && event.target.matches("input, dialog *");
-      if ((event.key !== "/" && event.key !== "?") || event.ctrlKey || event.metaKey || event.altKey || isTyping)
+      if (
+        (event.key !== "/" && event.key !== "?") ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        isTyping
+      )
         return;
       // It is hidden behind an event.
       if (input.current?.offsetParent === null) return;
@@ -61,10 +67,11 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
           <details ref={help}>
             <summary class="hint">Help</summary>
             <p class="hint" id="search-hint">
-              The beginning of an id, or <code>state:</code> <code>type:</code> <code>product:acme</code>{" "}
-              <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code> <code>endpoint:</code>
-              , all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous
-              event, <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
+              The beginning of an id, or <code>state:</code> <code>type:</code>{" "}
+              <code>product:acme</code> <code>error:"timed out"</code> <code>after:2h</code>{" "}
+              <code>before:2026-11-01</code> <code>endpoint:</code>, all of which must match. Keys:{" "}
+              <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous event,{" "}
+              <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
             </p>
           </details>
         </div>

@@ -16,5 +16,8 @@ export function termIn(search: string, term: Term): string {
 /** The search with this term, or without it when the value is empty. */
 export function withTerm(search: string, term: Term, value: string): string {
   const others = wordsOf(search).filter((word) => !isOf(term, word));
-  return [...others, ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`])].join(" ");
+  return [
+    ...others,
+    ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`]),
+  ].join(" ");
 }

@@ -49,7 +49,10 @@ export function useLiveInbox(): Live {
 }
 
 /** @returns a function that ends it */
-function followOverview(show: (overview: Overview) => void, setConnected: (isConnected: boolean) => void): () => void {
+function followOverview(
+  show: (overview: Overview) => void,
+  setConnected: (isConnected: boolean) => void,
+): () => void {
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let wasLive = false;
@@ -70,7 +73,8 @@ function followOverview(show: (overview: Overview) => void, setConnected: (isCon
     });
     source.addEventListener("error", () => {
       close();
-      // The server ends each stream after some minutes, which is no loss. The browser itself does not try again after a refusal.
+      // The server ends each stream after some minutes, which is no loss. The browser itself does
+      // not try again after a refusal.
       if (!wasLive) setConnected(false);
       retry = setTimeout(open, wasLive ? AGAIN_AT_ONCE_MS : AGAIN_LATER_MS);
       wasLive = false;

@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { startInvestigationBodySchema, type InvestigationTask } from "../../contract/investigation.js";
+import {
+  startInvestigationBodySchema,
+  type InvestigationTask,
+} from "../../contract/investigation.js";
 import type { ServiceLocale } from "../../contract/locale.js";
 import type { PlatformAbortSignal } from "../platform.js";
 import type { CallOperation } from "../transport/call-operation.js";
@@ -12,8 +15,9 @@ export interface StartInvestigationInput {
   /** The report's language. @default the service's: "en" */
   locale?: ServiceLocale | undefined;
   /**
-   * A UUID. Calls with the same key, product and language return the same task. If a restart of your process must not start a
-   * task twice, store the key before the call. @default a new key for each call, the same in all of its attempts
+   * A UUID. Calls with the same key, product and language return the same task. If a restart of
+   * your process must not start a task twice, store the key before the call. @default a new key for
+   * each call, the same in all of its attempts
    */
   idempotencyKey?: string | undefined;
   /** You agree that the investigation uses the account's research allowance. */

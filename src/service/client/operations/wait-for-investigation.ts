@@ -9,19 +9,28 @@ import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-in
 
 /** The options of `waitForInvestigation`. */
 export interface WaitForInvestigationOptions {
-  /** Ends the wait immediately. The call then rejects with the signal's reason. The investigation continues. */
+  /**
+   * Ends the wait immediately. The call then rejects with the signal's reason. The investigation
+   * continues.
+   */
   signal?: PlatformAbortSignal | undefined;
   /**
-   * Called immediately with the last answer that this client got, such as that of `startInvestigation`, and with the answer of
-   * each poll. If it throws, the wait rejects with that error.
+   * Called immediately with the last answer that this client got, such as that of
+   * `startInvestigation`, and with the answer of each poll. If it throws, the wait rejects with
+   * that error.
    */
   onProgress?: ((task: InvestigationTask) => void | Promise<void>) | undefined;
-  /** The longest wait, in milliseconds. After it the call rejects with a `ClientError` of kind `timeout`. @default no limit */
+  /**
+   * The longest wait, in milliseconds. After it the call rejects with a `ClientError` of kind
+   * `timeout`. @default no limit
+   */
   timeoutMs?: number | undefined;
 }
 
 /** An investigation that does not change any more. */
-export type FinishedInvestigation = InvestigationTask & { status: "succeeded" | "failed" | "cancelled" };
+export type FinishedInvestigation = InvestigationTask & {
+  status: "succeeded" | "failed" | "cancelled";
+};
 
 /** The last answer about a task. */
 export interface KnownTask {
@@ -33,7 +42,11 @@ export interface KnownTask {
 /** Sends one read, without retries. */
 export type ReadOnce = (taskId: string, signal: PlatformAbortSignal) => Promise<InvestigationTask>;
 
-const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = ["signal", "onProgress", "timeoutMs"];
+const OPTIONS: readonly (keyof WaitForInvestigationOptions)[] = [
+  "signal",
+  "onProgress",
+  "timeoutMs",
+];
 
 /** With an interval of 0 the client would poll without a pause, so the default is used. */
 function intervalOf({ poll_after_seconds: seconds }: InvestigationTask): number {
@@ -41,8 +54,9 @@ function intervalOf({ poll_after_seconds: seconds }: InvestigationTask): number 
 }
 
 /**
- * Polls the task until it is finished, each time after the interval that the last answer asks for. A failed poll is not retried
- * immediately: the next poll is the retry. Rejects after `maxAttempts` retryable failures in a row.
+ * Polls the task until it is finished, each time after the interval that the last answer asks for.
+ * A failed poll is not retried immediately: the next poll is the retry. Rejects after `maxAttempts`
+ * retryable failures in a row.
  */
 export async function waitForInvestigation(
   { clock, retry }: Pick<ClientConfig, "clock" | "retry">,
@@ -51,10 +65,18 @@ export async function waitForInvestigation(
   taskId: string,
   options: WaitForInvestigationOptions,
 ): Promise<FinishedInvestigation> {
-  const { signal: givenSignal, onProgress, timeoutMs } = checkCallOptions("readInvestigation", options, OPTIONS);
+  const {
+    signal: givenSignal,
+    onProgress,
+    timeoutMs,
+  } = checkCallOptions("readInvestigation", options, OPTIONS);
   checkPathParameter("readInvestigation", "task_id", taskId);
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= LONGEST_DELAY_MS)) {
-    throw invalidRequest("readInvestigation", `"timeoutMs" must be from 1 to ${LONGEST_DELAY_MS}.`, "");
+    throw invalidRequest(
+      "readInvestigation",
+      `"timeoutMs" must be from 1 to ${LONGEST_DELAY_MS}.`,
+      "",
+    );
   }
   let last = known?.task;
   let intervalMs = last === undefined ? LIMITS.pollAfterSeconds * 1000 : intervalOf(last);
@@ -64,7 +86,8 @@ export async function waitForInvestigation(
     timeoutMs === undefined
       ? null
       : clock.setTimeout(() => controller.abort(timeUp(timeoutMs, last?.status)), timeoutMs);
-  const report = (task: InvestigationTask) => raceAbort(Promise.resolve(onProgress?.(task)), signal);
+  const report = (task: InvestigationTask) =>
+    raceAbort(Promise.resolve(onProgress?.(task)), signal);
   try {
     signal.throwIfAborted();
     if (last !== undefined) await report(last);
@@ -92,12 +115,15 @@ export async function waitForInvestigation(
 }
 
 function timeUp(timeoutMs: number, status = "not read yet"): ClientError {
-  return new ClientError(`The investigation was not finished after ${timeoutMs} ms: it is ${status}.`, {
-    kind: "timeout",
-    operation: "readInvestigation",
-    help: "The investigation continues, so you can wait for it again.",
-    retryable: true,
-  });
+  return new ClientError(
+    `The investigation was not finished after ${timeoutMs} ms: it is ${status}.`,
+    {
+      kind: "timeout",
+      operation: "readInvestigation",
+      help: "The investigation continues, so you can wait for it again.",
+      retryable: true,
+    },
+  );
 }
 
 export function isFinished(task: InvestigationTask): task is FinishedInvestigation {

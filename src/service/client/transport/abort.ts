@@ -11,8 +11,9 @@ export interface AbortScope {
 }
 
 /**
- * All calls that share a signal share one listener on it, because Node warns of more than ten. `AbortSignal.any` is not used:
- * in Node 20 each of its results takes memory as long as the caller's signal exists.
+ * All calls that share a signal share one listener on it, because Node warns of more than ten.
+ * `AbortSignal.any` is not used: in Node 20 each of its results takes memory as long as the
+ * caller's signal exists.
  */
 export function openAbortScope(given: PlatformAbortSignal | undefined): AbortScope {
   const controller = new AbortController();
@@ -28,8 +29,14 @@ export function openAbortScope(given: PlatformAbortSignal | undefined): AbortSco
   return { ...scope, close: () => followers.delete(controller) };
 }
 
-/** Settles like `work`. Rejects with the signal's reason as soon as the signal is aborted, even if `work` still runs. */
-export function raceAbort<Result>(work: Promise<Result>, signal: PlatformAbortSignal): Promise<Result> {
+/**
+ * Settles like `work`. Rejects with the signal's reason as soon as the signal is aborted, even if
+ * `work` still runs.
+ */
+export function raceAbort<Result>(
+  work: Promise<Result>,
+  signal: PlatformAbortSignal,
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener("abort", onAbort);
@@ -39,10 +46,14 @@ export function raceAbort<Result>(work: Promise<Result>, signal: PlatformAbortSi
 }
 
 /**
- * Resolves when the clock's elapsed time has reached `at`. A timer may fire early, so the time is checked after it. Rejects with
- * the signal's reason as soon as the signal is aborted.
+ * Resolves when the clock's elapsed time has reached `at`. A timer may fire early, so the time is
+ * checked after it. Rejects with the signal's reason as soon as the signal is aborted.
  */
-export async function pauseUntil(clock: Clock, at: number, signal: PlatformAbortSignal): Promise<void> {
+export async function pauseUntil(
+  clock: Clock,
+  at: number,
+  signal: PlatformAbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
   for (let restMs = at - clock.elapsed(); restMs > 0; restMs = at - clock.elapsed()) {
     let timer: { cancel(): void } | undefined;

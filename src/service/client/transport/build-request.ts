@@ -23,9 +23,15 @@ export interface PlainRequest {
   body: string | null;
 }
 
-export function buildRequest(call: OperationCall, baseUrl: string, userAgent: string | null): PlainRequest {
+export function buildRequest(
+  call: OperationCall,
+  baseUrl: string,
+  userAgent: string | null,
+): PlainRequest {
   const { method, path }: Operation = OPERATIONS[call.operation];
-  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(call.path?.[name] ?? ""));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(call.path?.[name] ?? ""),
+  );
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(call.query ?? {})) query.append(name, String(value));
   const headers: Record<string, string> = { Accept: "application/json" };

@@ -40,8 +40,9 @@ export function lostCall(
 }
 
 /**
- * Whether a call can be sent again when it is unknown whether the service executed it. Reads can be sent again,
- * and so can startInvestigation, because of its idempotency key. A repeated registration would be a second one, and the secret of the first would be lost.
+ * Whether a call can be sent again when it is unknown whether the service executed it. Reads can be
+ * sent again, and so can startInvestigation, because of its idempotency key. A repeated
+ * registration would be a second one, and the secret of the first would be lost.
  */
 export function isRepeatable(operation: OperationName): boolean {
   return OPERATIONS[operation].method === "GET" || operation === "startInvestigation";
@@ -56,12 +57,16 @@ const NOT_REACHED: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether it is certain that the call did not reach the service. For a retry of startInvestigation it is not certain, because
- * an earlier attempt may have reached the service. registerWebhook is not
- * retried after such an attempt, so for it this is certain.
+ * Whether it is certain that the call did not reach the service. For a retry of startInvestigation
+ * it is not certain, because an earlier attempt may have reached the service. registerWebhook is
+ * not retried after such an attempt, so for it this is certain.
  */
-export function neverArrived({ call, attempt }: Attempt, cause: (Error & { code?: string }) | undefined): boolean {
-  // The fetch standard forbids some ports. The error for such a port has no code, only this message.
+export function neverArrived(
+  { call, attempt }: Attempt,
+  cause: (Error & { code?: string }) | undefined,
+): boolean {
+  // The fetch standard forbids some ports. The error for such a port has no code, only this
+  // message.
   const isNotSent = NOT_REACHED.has(cause?.code) || cause?.message === "bad port";
   return isNotSent && (attempt === 1 || call.operation !== "startInvestigation");
 }

@@ -25,8 +25,8 @@ export interface AnswerBodySource {
 }
 
 /**
- * Reads the decompressed bytes of an answer. Returns null and stops reading when there are more bytes than the limit, because a
- * small compressed body can hold gigabytes.
+ * Reads the decompressed bytes of an answer. Returns null and stops reading when there are more
+ * bytes than the limit, because a small compressed body can hold gigabytes.
  */
 export async function readAnswerBody(
   response: AnswerBodySource,

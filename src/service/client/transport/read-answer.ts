@@ -13,7 +13,12 @@ export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: C
  * @param key the API key, which must not be in an error
  * @param nowMs the time of the client's clock: milliseconds since 1970
  */
-export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): AttemptResult {
+export function readAnswer(
+  of: Attempt,
+  answer: RawAnswer,
+  key: string | null,
+  nowMs: number,
+): AttemptResult {
   const { status, headers, body } = answer;
   // In a browser, a redirect that was not followed has the status 0.
   if (status === 0 || (status >= 300 && status <= 399)) {
@@ -22,7 +27,8 @@ export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, n
     const problem = `was redirected${status === 0 ? "" : ` (${status})`}`;
     return { ok: false, error: failedCall(of, problem, { kind: "redirect", status, help }) };
   }
-  if (status < 200 || status > 299) return { ok: false, error: readRefusal(of, answer, key, nowMs) };
+  if (status < 200 || status > 299)
+    return { ok: false, error: readRefusal(of, answer, key, nowMs) };
 
   const invalid = (problem: string, help: string, value?: unknown): AttemptResult => ({
     ok: false,
@@ -47,7 +53,11 @@ export function readAnswer(of: Attempt, answer: RawAnswer, key: string | null, n
   const [issue] = parsed.error.issues;
   const path = issue?.path.join(".") ?? "";
   const part = path === "" ? "a body" : `a body whose "${path}"`;
-  return invalid(`${part} is not as documented: ${issue?.message ?? "it is not an object"}`, "", json.value);
+  return invalid(
+    `${part} is not as documented: ${issue?.message ?? "it is not an object"}`,
+    "",
+    json.value,
+  );
 }
 
 /** Describes a body by its type and size, because its text may hold secrets. */

@@ -15,14 +15,24 @@ import { readHttpDate, readRetryAfter } from "./read-retry-after.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 
-/** The codes of a refusal because the account has too many investigations or registrations. A short wait does not help. */
+/**
+ * The codes of a refusal because the account has too many investigations or registrations. A short
+ * wait does not help.
+ */
 const COUNT_EXCEEDED: ReadonlySet<string | undefined> = new Set<ServiceErrorCode>([
   "ACTIVE_INVESTIGATIONS_EXCEEDED",
   "REGISTRATIONS_EXCEEDED",
 ]);
 
-/** Makes the error of an answer that is neither a success nor a redirect (service document, Errors). */
-export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, nowMs: number): ClientError {
+/**
+ * Makes the error of an answer that is neither a success nor a redirect (service document, Errors).
+ */
+export function readRefusal(
+  of: Attempt,
+  answer: RawAnswer,
+  key: string | null,
+  nowMs: number,
+): ClientError {
   const { status, headers } = answer;
   const envelope = readEnvelope(answer.body, key);
   const code = envelope?.error.code;
@@ -33,7 +43,8 @@ export function readRefusal(of: Attempt, answer: RawAnswer, key: string | null, 
     envelope === null
       ? `was answered ${status}, without the service's own error${request}`
       : `was refused: ${status} ${quoted(envelope.error.code, 100)}, ${quoted(envelope.error.message).replace(/\.$/, "")}${request}`;
-  // Times in the answer are by the service's clock, so waits are computed from its `Date` header, not from this clock.
+  // Times in the answer are by the service's clock, so waits are computed from its `Date` header,
+  // not from this clock.
   const sentMs = readHttpDate(headers.get("date") ?? "") ?? nowMs;
   const askedMs = readRetryAfter(headers.get("retry-after"), sentMs) ?? undefined;
   const reason = reasonOf(of.call.operation, { status, code, quota, askedMs, sentMs });
@@ -63,8 +74,12 @@ interface Refusal {
 type Reason = Pick<ClientErrorFields, "kind" | "retryable" | "retryAfterMs" | "resetAt" | "help">;
 
 /** Decides the kind of a refusal, and whether another attempt can succeed. */
-function reasonOf(operation: OperationName, { status, code, quota, askedMs, sentMs }: Refusal): Reason {
-  // The code decides, not the quota headers: the refusal of a free read for its rate has these headers too.
+function reasonOf(
+  operation: OperationName,
+  { status, code, quota, askedMs, sentMs }: Refusal,
+): Reason {
+  // The code decides, not the quota headers: the refusal of a free read for its rate has these
+  // headers too.
   if (status === 429 && code === QUOTA_EXHAUSTED) {
     const resetAt = quota?.resetAt ?? undefined;
     if (resetAt === undefined) {
@@ -82,12 +97,19 @@ function reasonOf(operation: OperationName, { status, code, quota, askedMs, sent
     return { kind: "limit", retryable: askedMs !== undefined, retryAfterMs: askedMs, help };
   }
   // The service checks the rate before it executes a call, so every operation can be sent again.
-  if (status === 429) return { kind: "rate", retryable: true, retryAfterMs: askedMs, help: "Send fewer requests." };
+  if (status === 429)
+    return { kind: "rate", retryable: true, retryAfterMs: askedMs, help: "Send fewer requests." };
   if (status >= 500) {
-    // The service sends its own 503 (with a code) before it executes a call. After a gateway's 503 the call may be executed.
+    // The service sends its own 503 (with a code) before it executes a call. After a gateway's 503
+    // the call may be executed.
     const isRefusal = status === 503 && code !== undefined;
     const help = isRefusal ? "Try again later." : helpWhenUnknown(operation);
-    return { kind: "unavailable", retryable: isRefusal || isRepeatable(operation), retryAfterMs: askedMs, help };
+    return {
+      kind: "unavailable",
+      retryable: isRefusal || isRepeatable(operation),
+      retryAfterMs: askedMs,
+      help,
+    };
   }
   return { kind: "http", retryable: false, help: helpFor(operation, status) };
 }
@@ -98,7 +120,9 @@ function helpFor(operation: OperationName, status: number): string {
     case 401:
       return "Check the API key: it is missing, wrong or revoked.";
     case 403:
-      return scope === null ? "" : `The key needs the scope ${scope}, and its account must have access.`;
+      return scope === null
+        ? ""
+        : `The key needs the scope ${scope}, and its account must have access.`;
     case 409:
       return "Use a new idempotency key for another product or language.";
     default:
@@ -108,11 +132,13 @@ function helpFor(operation: OperationName, status: number): string {
 
 function readEnvelope(body: Uint8Array | null, key: string | null): ErrorEnvelope | null {
   if (body === null) return null;
-  // Decoded and encoded again: this replaces invalid bytes in a message, so that the error code can be read.
+  // Decoded and encoded again: this replaces invalid bytes in a message, so that the error code can
+  // be read.
   const json = parseJson(new TextEncoder().encode(new TextDecoder().decode(body)));
   if (!json.ok) return null;
   try {
-    // The key is removed from the parsed value, because JSON text may contain it with escapes, such as `\/` for a slash.
+    // The key is removed from the parsed value, because JSON text may contain it with escapes, such
+    // as `\/` for a slash.
     const parsed = errorEnvelopeSchema.safeParse(cleaned(json.value, key));
     return parsed.success ? parsed.data : null;
   } catch {
@@ -126,10 +152,15 @@ function cleaned(value: unknown, key: string | null): unknown {
   if (typeof value === "string") return clean(value);
   if (Array.isArray(value)) return value.map((item) => cleaned(item, key));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [clean(name), cleaned(member, key)]),
+  );
 }
 
-/** Reads the quota from the headers. If a gateway removed them, reads it from the details, which have fewer fields. */
+/**
+ * Reads the quota from the headers. If a gateway removed them, reads it from the details, which
+ * have fewer fields.
+ */
 function quotaOf({ headers }: RawAnswer, envelope: ErrorEnvelope | null): Quota | null {
   const quota = readQuota(headers);
   const details = quotaDetailsSchema.safeParse(envelope?.error.details);

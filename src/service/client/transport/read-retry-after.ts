@@ -1,6 +1,6 @@
 /**
- * Reads a `Retry-After` header, which holds seconds or an HTTP date. Returns the wait in milliseconds: 0 for a date in the past,
- * null when the header is missing or invalid.
+ * Reads a `Retry-After` header, which holds seconds or an HTTP date. Returns the wait in
+ * milliseconds: 0 for a date in the past, null when the header is missing or invalid.
  *
  * @param sentMs when the answer was sent, by the sender's clock: milliseconds since 1970
  */

@@ -60,14 +60,23 @@ export async function sendAttempt(
   } catch (error) {
     if (of.call.signal?.aborted === true) throw of.call.signal.reason;
     if (error instanceof ClientError) return { ok: false, error };
-    if (!state.isSent) return { ok: false, error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`) };
+    if (!state.isSent)
+      return {
+        ok: false,
+        error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`),
+      };
     // If the body of a refusal was lost, its status is enough. A success needs its body.
     if (state.answer === null || state.answer.status < 400) {
       if (error === timeUp) {
-        return { ok: false, error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`) };
+        return {
+          ok: false,
+          error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`),
+        };
       }
       const cause = plainCause(error, (text) => withoutKey(text, state.key));
-      const problem = neverArrived(of, cause) ? "did not reach the service" : "got no complete answer";
+      const problem = neverArrived(of, cause)
+        ? "did not reach the service"
+        : "got no complete answer";
       return { ok: false, error: lostCall(of, "network", `${problem}: ${cause.message}`, cause) };
     }
     answer = state.answer;
@@ -95,17 +104,30 @@ async function readKey(config: ClientConfig, { call }: Attempt): Promise<string 
   return key as string;
 }
 
-function notSent({ call: { operation } }: Pick<Attempt, "call">, problem: string, help = ""): ClientError {
-  return new ClientError(`${operation} was not sent: ${problem}.`, { kind: "api_key", operation, help });
+function notSent(
+  { call: { operation } }: Pick<Attempt, "call">,
+  problem: string,
+  help = "",
+): ClientError {
+  return new ClientError(`${operation} was not sent: ${problem}.`, {
+    kind: "api_key",
+    operation,
+    help,
+  });
 }
 
 /**
- * Copies the error that `fetch` threw, without the API key: a custom `fetch` may put the request's headers into its error. The
- * innermost cause is the most specific; Node's fetch itself says only "fetch failed".
+ * Copies the error that `fetch` threw, without the API key: a custom `fetch` may put the request's
+ * headers into its error. The innermost cause is the most specific; Node's fetch itself says only
+ * "fetch failed".
  */
 function plainCause(error: unknown, clean: (text: string) => string): Error & { code?: string } {
   let innermost: unknown = error;
-  for (let depth = 0; depth < 8 && innermost instanceof Error && innermost.cause instanceof Error; depth++) {
+  for (
+    let depth = 0;
+    depth < 8 && innermost instanceof Error && innermost.cause instanceof Error;
+    depth++
+  ) {
     innermost = innermost.cause;
   }
   if (!(innermost instanceof Error)) return new Error("the thrown value is not an Error");

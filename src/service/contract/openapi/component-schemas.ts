@@ -60,8 +60,14 @@ export function componentOf(schema: z.ZodType): { $ref: string } {
 export function componentSchemas(): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(COMPONENTS)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { ...JSON_SCHEMA_OPTIONS, uri: (id) => `#/components/schemas/${id}` });
+  const { schemas } = z.toJSONSchema(registry, {
+    ...JSON_SCHEMA_OPTIONS,
+    uri: (id) => `#/components/schemas/${id}`,
+  });
   return Object.fromEntries(
-    Object.entries(schemas).map(([title, { $schema: _draft, $id: _id, ...schema }]) => [title, { title, ...schema }]),
+    Object.entries(schemas).map(([title, { $schema: _draft, $id: _id, ...schema }]) => [
+      title,
+      { title, ...schema },
+    ]),
   );
 }

@@ -15,8 +15,16 @@ function quotaHeader(description: string, schema: JsonObject, example: unknown):
 
 /** The headers that show the month's quota (service document, Errors), as components. */
 export const QUOTA_HEADERS = {
-  "X-Quota-Limit": quotaHeader("The number of counted calls in a month.", { type: "integer" }, LIMIT),
-  "X-Quota-Remaining": quotaHeader("The number of counted calls that are left in this month.", { type: "integer" }, 0),
+  "X-Quota-Limit": quotaHeader(
+    "The number of counted calls in a month.",
+    { type: "integer" },
+    LIMIT,
+  ),
+  "X-Quota-Remaining": quotaHeader(
+    "The number of counted calls that are left in this month.",
+    { type: "integer" },
+    0,
+  ),
   "X-Quota-Policy": quotaHeader(
     "`<limit>;month`.",
     { type: "string", pattern: String.raw`^\d+;month$` },
@@ -51,11 +59,13 @@ const RESPONSES: Readonly<Record<number, readonly [name: string, description: st
 /** Refers to the response of an error status. */
 export function errorResponseRef(status: number): { $ref: string } {
   const response = RESPONSES[status];
-  if (response === undefined) throw new TypeError(`The error status ${status} has no response in RESPONSES.`);
+  if (response === undefined)
+    throw new TypeError(`The error status ${status} has no response in RESPONSES.`);
   return { $ref: `#/components/responses/${response[0]}` };
 }
 
-// The example of a 429. Other errors have no example, because the service's document names only this error code.
+// The example of a 429. Other errors have no example, because the service's document names only
+// this error code.
 const QUOTA_ERROR: ErrorEnvelope = {
   error: {
     code: "PRO_API_QUOTA_EXHAUSTED" satisfies ServiceErrorCode,
@@ -70,7 +80,10 @@ export function errorResponses(): JsonObject {
   return Object.fromEntries(
     Object.entries(RESPONSES).map(([status, [name, description]]) => {
       const isLimit = status === "429";
-      const media = { schema: componentRef("ErrorEnvelope"), ...(isLimit && { example: QUOTA_ERROR }) };
+      const media = {
+        schema: componentRef("ErrorEnvelope"),
+        ...(isLimit && { example: QUOTA_ERROR }),
+      };
       const content = { "application/json": media };
       return [name, { description, ...(isLimit && { headers: QUOTA_HEADER_REFS }), content }];
     }),

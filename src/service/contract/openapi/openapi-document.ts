@@ -2,7 +2,12 @@ import { jsonSchemaOf, type JsonObject } from "../json-schema.js";
 import { LIMITS, rateLimitText } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
 import { componentOf, componentSchemas } from "./component-schemas.js";
-import { errorResponseRef, errorResponses, QUOTA_HEADER_REFS, QUOTA_HEADERS } from "./error-responses.js";
+import {
+  errorResponseRef,
+  errorResponses,
+  QUOTA_HEADER_REFS,
+  QUOTA_HEADERS,
+} from "./error-responses.js";
 import { SIGNATURE_PARAMETER, webhookObjects } from "./webhook-objects.js";
 
 /** An OpenAPI 3.1 document: plain JSON. */
@@ -17,8 +22,9 @@ export interface OpenApiDocument {
 }
 
 /**
- * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It is made from the schemas that the
- * emulator and the client use. Requests with unknown fields are refused; answers can have unknown fields.
+ * Describes the service's REST operations and deliveries as an OpenAPI 3.1 document. It is made
+ * from the schemas that the emulator and the client use. Requests with unknown fields are refused;
+ * answers can have unknown fields.
  */
 export function openApiDocument(): OpenApiDocument {
   return {
@@ -26,7 +32,8 @@ export function openApiDocument(): OpenApiDocument {
     info: {
       title: "Product Intelligence Research and Signals API",
       version: "1",
-      summary: "Market intelligence on AI products: investigations, rankings, search demand and signals.",
+      summary:
+        "Market intelligence on AI products: investigations, rankings, search demand and signals.",
       description:
         `Each key can send ${rateLimitText()}, including free operations. Developer Access has ` +
         `${LIMITS.developerCallsPerMonth} counted calls in a UTC month, shared by all keys of the account. This document is ` +
@@ -74,7 +81,10 @@ function paths(): Record<string, JsonObject> {
   const items: Record<string, JsonObject> = {};
   for (const [name, operation] of Object.entries(OPERATIONS)) {
     const { method, path } = operation;
-    items[path] = { ...items[path], [method.toLowerCase()]: operationObject(name as OperationName, operation) };
+    items[path] = {
+      ...items[path],
+      [method.toLowerCase()]: operationObject(name as OperationName, operation),
+    };
   }
   return items;
 }
@@ -82,7 +92,8 @@ function paths(): Record<string, JsonObject> {
 function operationObject(name: OperationName, operation: Operation): JsonObject {
   const { tag, summary, description, scope, quotaUnits, body, response } = operation;
   const parameters = [...pathParameters(operation), ...queryParameters(operation)];
-  const cost = scope === null ? "" : ` Scope \`${scope}\`. Uses ${quotaUnits} of the month's quota.`;
+  const cost =
+    scope === null ? "" : ` Scope \`${scope}\`. Uses ${quotaUnits} of the month's quota.`;
   return {
     operationId: name,
     tags: [tag],
@@ -91,7 +102,10 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
-      requestBody: { required: true, content: { "application/json": { schema: componentOf(body) } } },
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: componentOf(body) } },
+      },
     }),
     responses: {
       [response.status]: {
@@ -104,14 +118,18 @@ function operationObject(name: OperationName, operation: Operation): JsonObject 
   };
 }
 
-// Lists the scope for the API key. OpenAPI 3.1 allows this for any scheme, not only OAuth (Security Requirement Object).
+// Lists the scope for the API key. OpenAPI 3.1 allows this for any scheme, not only OAuth (Security
+// Requirement Object).
 function securityOf({ scope, acceptsSession }: Operation): JsonObject[] {
   if (scope === null) return [];
   return [{ apiKey: [scope] }, ...(acceptsSession ? [{ sessionToken: [] }] : [])];
 }
 
 const PATH_PARAMETERS: Record<string, { description: string; example: string }> = {
-  task_id: { description: "The id of the investigation task.", example: "task_3f0c2a6e-5b1d-4e8a-9c47-d2b6f1a0e935" },
+  task_id: {
+    description: "The id of the investigation task.",
+    example: "task_3f0c2a6e-5b1d-4e8a-9c47-d2b6f1a0e935",
+  },
   slug: { description: "The canonical slug of the product.", example: "aurora-notes" },
 };
 

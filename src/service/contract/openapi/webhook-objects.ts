@@ -3,7 +3,10 @@ import type { JsonObject } from "../json-schema.js";
 import { LIMITS } from "../limits.js";
 import { componentRef, type ComponentName } from "./component-schemas.js";
 
-/** Describes the deliveries of the service as OpenAPI path items by event type (service document, Events). */
+/**
+ * Describes the deliveries of the service as OpenAPI path items by event type (service document,
+ * Events).
+ */
 export function webhookObjects(): Record<string, { post: JsonObject }> {
   const signal = {
     operationId: "signalPublished",
@@ -47,18 +50,26 @@ export const SIGNATURE_PARAMETER = {
 
 type DeliveryText = Record<"operationId" | "summary" | "description", string>;
 
-function delivery(event: ComponentName, text: DeliveryText, answer: JsonObject): { post: JsonObject } {
+function delivery(
+  event: ComponentName,
+  text: DeliveryText,
+  answer: JsonObject,
+): { post: JsonObject } {
   return {
     post: {
       ...text,
       tags: ["Signals"],
       security: [],
       parameters: [{ $ref: "#/components/parameters/Signature" }],
-      requestBody: { required: true, content: { "application/json": { schema: componentRef(event) } } },
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: componentRef(event) } },
+      },
       responses: {
         "2XX": answer,
         "3XX": {
-          description: "Not accepted, because redirects are not followed. The delivery can be retried, as for 5XX.",
+          description:
+            "Not accepted, because redirects are not followed. The delivery can be retried, as for 5XX.",
         },
         "4XX": {
           description:

@@ -32,7 +32,10 @@ const SESSION_PREFIX = "sbs_";
 /** The two operations that accept session tokens require no other scope. */
 const SESSION_SCOPES: readonly Scope[] = ["research:read"];
 
-/** Whether a token is a session token of the website (service document, Authentication 3), not an API key. */
+/**
+ * Whether a token is a session token of the website (service document, Authentication 3), not an
+ * API key.
+ */
 export const isSessionToken = (token: string): boolean => token.startsWith(SESSION_PREFIX);
 
 const hashOf = (key: string): string => createHash("sha256").update(key).digest("hex");
@@ -49,7 +52,11 @@ const keyInfo = (row: KeyRow): ApiKeyInfo => ({
 });
 
 /** The API keys, and the session tokens, which are keys that expire. */
-export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "database" | "clock" | "random">) {
+export function createApiKeys({
+  database,
+  clock,
+  random,
+}: Pick<EmulatorCore, "database" | "clock" | "random">) {
   const SELECT = "SELECT key_id, account_id, hint, scopes, created_at, revoked_at FROM api_key";
   const insert = database.prepare(
     "INSERT INTO api_key (key_id, account_id, key_hash, hint, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -61,18 +68,34 @@ export function createApiKeys({ database, clock, random }: Pick<EmulatorCore, "d
   const selectAll = database.prepare<[number], KeyRow>(
     `${SELECT} WHERE account_id = ? AND expires_at IS NULL ORDER BY created_at, key_id`,
   );
-  const revoke = database.prepare("UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL");
+  const revoke = database.prepare(
+    "UPDATE api_key SET revoked_at = ? WHERE key_id = ? AND revoked_at IS NULL",
+  );
 
   function read(keyId: string): ApiKeyInfo {
     const row = select.get(keyId);
-    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no API key with this id.");
+    if (row === undefined)
+      throw new ServiceError("RESOURCE_NOT_FOUND", "There is no API key with this id.");
     return keyInfo(row);
   }
 
   /** Stores a key. @returns its id */
-  function add(accountId: number, scopes: readonly Scope[], { hash, hint }: KeptKey, expiresAt: number | null = null) {
+  function add(
+    accountId: number,
+    scopes: readonly Scope[],
+    { hash, hint }: KeptKey,
+    expiresAt: number | null = null,
+  ) {
     const keyId = `key_${randomUuid(random)}`;
-    insert.run(keyId, accountId, hash, hint, JSON.stringify([...new Set(scopes)]), clock.now(), expiresAt);
+    insert.run(
+      keyId,
+      accountId,
+      hash,
+      hint,
+      JSON.stringify([...new Set(scopes)]),
+      clock.now(),
+      expiresAt,
+    );
     return keyId;
   }
 

@@ -13,7 +13,8 @@ export interface Caller {
   rateHolder: string;
 }
 
-// A token in the characters of RFC 6750, after the scheme `Bearer`. HTTP ignores the case of the scheme.
+// A token in the characters of RFC 6750, after the scheme `Bearer`. HTTP ignores the case of the
+// scheme.
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i;
 
 /**
@@ -28,15 +29,18 @@ export function authenticate(
   { acceptsSession }: { acceptsSession: boolean },
 ): Caller {
   const [header, ...others] = authorization;
-  if (header === undefined) throw refusal("API_KEY_MISSING", "The header Authorization: Bearer <API_KEY> is missing.");
+  if (header === undefined)
+    throw refusal("API_KEY_MISSING", "The header Authorization: Bearer <API_KEY> is missing.");
   const token = others.length > 0 ? undefined : BEARER.exec(header)?.[1];
-  if (token === undefined) throw refusal("API_KEY_INVALID", "Send one header Authorization: Bearer <API_KEY>.");
+  if (token === undefined)
+    throw refusal("API_KEY_INVALID", "Send one header Authorization: Bearer <API_KEY>.");
   const isSession = isSessionToken(token);
   if (isSession && !acceptsSession) {
     throw refusal("SESSION_INVALID", "This operation takes an API key, not a session token.");
   }
   const key = keys.find(token);
-  if (key === null && isSession) throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
+  if (key === null && isSession)
+    throw refusal("SESSION_INVALID", "The session token is invalid or expired.");
   if (key === null) throw refusal("API_KEY_INVALID", "The API key does not exist.");
   if (key.revoked_at !== null) throw refusal("API_KEY_REVOKED", "The API key was revoked.");
   return { account: accounts.read(key.account_id), scopes: key.scopes, rateHolder: key.key_id };

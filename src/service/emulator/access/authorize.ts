@@ -5,7 +5,10 @@ import { ServiceError } from "../operations/service-error.js";
 import type { AccountFeature, AccountInfo } from "./accounts.js";
 import type { Caller } from "./authenticate.js";
 
-/** The entitlements that an account without Developer Access needs (service document, Authentication 5). */
+/**
+ * The entitlements that an account without Developer Access needs (service document, Authentication
+ * 5).
+ */
 const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
   ["searchDemand", ["search_demand.full_database"]],
   ["rankings", ["market.rankings", "market.advanced_filters"]],
@@ -15,18 +18,31 @@ const RESEARCH_ENTITLEMENTS = new Map<OperationName, readonly Entitlement[]>([
  * @param required the scopes that the call needs
  * @throws ServiceError 403
  */
-export function authorize(operation: OperationName, required: readonly Scope[], { account, scopes }: Caller): void {
+export function authorize(
+  operation: OperationName,
+  required: readonly Scope[],
+  { account, scopes }: Caller,
+): void {
   const missing = required.find((scope) => !scopes.includes(scope));
   if (missing !== undefined) {
     throw new ServiceError("SCOPE_INSUFFICIENT", `The key does not have the scope ${missing}.`);
   }
   requireFeature(account, "api.access");
   if (account.tier === "developer") return;
-  for (const entitlement of RESEARCH_ENTITLEMENTS.get(operation) ?? []) requireFeature(account, entitlement);
+  for (const entitlement of RESEARCH_ENTITLEMENTS.get(operation) ?? [])
+    requireFeature(account, entitlement);
 }
 
-/** The sorts of the rankings that require a feature of the account (service document, Authentication 5). */
-const GATED_RANKING_SORTS: ReadonlySet<RankingSort> = new Set(["dr_growth", "organic", "ai", "paid"]);
+/**
+ * The sorts of the rankings that require a feature of the account (service document, Authentication
+ * 5).
+ */
+const GATED_RANKING_SORTS: ReadonlySet<RankingSort> = new Set([
+  "dr_growth",
+  "organic",
+  "ai",
+  "paid",
+]);
 
 /** @throws ServiceError 403 */
 export function authorizeRankingSort(account: AccountInfo, sort: RankingSort): void {

@@ -6,8 +6,8 @@ import { ServiceError } from "../operations/service-error.js";
 const WINDOW_MS = LIMITS.requestWindowSeconds * 1000;
 
 /**
- * Limits the request rate of each key and session, including free operations (service document, Limits). The counts are in
- * memory: after a restart they are 0.
+ * Limits the request rate of each key and session, including free operations (service document,
+ * Limits). The counts are in memory: after a restart they are 0.
  */
 export function createRateLimiter({ clock }: Pick<EmulatorCore, "clock">) {
   /** The times of the counted requests of each key or session, oldest first. */

@@ -9,14 +9,21 @@ const entitlements = z.array(z.enum(ACCOUNT_FEATURES)).optional();
 const hourSeconds = 3600;
 const yearSeconds = 366 * 24 * hourSeconds;
 
-/** The control operations on accounts, keys and sessions. The real service has them in its dashboard. */
+/**
+ * The control operations on accounts, keys and sessions. The real service has them in its
+ * dashboard.
+ */
 export function accessControl({ accounts, keys, quota }: Access) {
   return {
     createAccount: controlOperation({
       method: "POST",
       path: "/accounts",
       about: "Creates an account. Without entitlements it gets the entitlements of its tier.",
-      input: z.strictObject({ name: z.string().min(1).max(200).default("An account"), tier: tierSchema, entitlements }),
+      input: z.strictObject({
+        name: z.string().min(1).max(200).default("An account"),
+        tier: tierSchema,
+        entitlements,
+      }),
       run: (input) => accounts.create(input),
     }),
     updateAccount: controlOperation({
@@ -32,14 +39,20 @@ export function accessControl({ accounts, keys, quota }: Access) {
       about: "Lists the accounts, each with its counted calls of this month.",
       input: z.strictObject({}),
       run: () => ({
-        items: accounts.list().map((account) => ({ ...account, calls_this_month: quota.used(account.account_id) })),
+        items: accounts
+          .list()
+          .map((account) => ({ ...account, calls_this_month: quota.used(account.account_id) })),
       }),
     }),
     createKey: controlOperation({
       method: "POST",
       path: "/accounts/{account_id}/keys",
-      about: "Creates an API key; without scopes it gets all scopes. The key is shown only in this answer: store it.",
-      input: z.strictObject({ account_id: accountId, scopes: z.array(scopeSchema).default([...SCOPES]) }),
+      about:
+        "Creates an API key; without scopes it gets all scopes. The key is shown only in this answer: store it.",
+      input: z.strictObject({
+        account_id: accountId,
+        scopes: z.array(scopeSchema).default([...SCOPES]),
+      }),
       run: ({ account_id, scopes }) => keys.create(accounts.read(account_id).account_id, scopes),
     }),
     listKeys: controlOperation({

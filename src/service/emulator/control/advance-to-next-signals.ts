@@ -1,12 +1,16 @@
 import type { ClockMove } from "./clock-move.js";
 
 const STEP_HOURS = 6;
-/** More than a month, because the service publishes the signals of a month some days after the month's end. */
+/**
+ * More than a month, because the service publishes the signals of a month some days after the
+ * month's end.
+ */
 const MOST_STEPS = (40 * 24) / STEP_HOURS;
 
 /**
- * Advances the clock until the signals of the next month have been published, which takes some hours of a day. It stops soon
- * after the last signal, because the service does not send a signal again that is more than 24 hours old.
+ * Advances the clock until the signals of the next month have been published, which takes some
+ * hours of a day. It stops soon after the last signal, because the service does not send a signal
+ * again that is more than 24 hours old.
  *
  * @param onStep called after each step, with the sums so far
  * @returns the sums of all steps
@@ -26,7 +30,10 @@ export async function advanceToNextSignals(
   }
 }
 
-function add(sum: ClockMove, { now, signals_published, deliveries, registrations_paused }: ClockMove): ClockMove {
+function add(
+  sum: ClockMove,
+  { now, signals_published, deliveries, registrations_paused }: ClockMove,
+): ClockMove {
   return {
     now,
     signals_published: sum.signals_published + signals_published,

@@ -7,7 +7,10 @@ import type { ControlOperation } from "./control-operation.js";
 const JSON_LIMIT_BYTES = 1024 * 1024;
 const SNAPSHOT_LIMIT_BYTES = 1024 * 1024 * 1024;
 
-/** Runs a control operation for an HTTP request. Its input combines path, query and body. @throws ServiceError */
+/**
+ * Runs a control operation for an HTTP request. Its input combines path, query and body. @throws
+ * ServiceError
+ */
 export async function callControl(
   operation: ControlOperation,
   request: IncomingMessage,
@@ -35,7 +38,10 @@ export async function runControl(operation: ControlOperation, input: unknown): P
   return typeof result === "object" && result !== null ? result : {};
 }
 
-async function readInputBody({ method }: ControlOperation, request: IncomingMessage): Promise<object> {
+async function readInputBody(
+  { method }: ControlOperation,
+  request: IncomingMessage,
+): Promise<object> {
   if (method === "GET") return {};
   const isSnapshot = request.headers["content-type"] === "application/octet-stream";
   const bytes = await readBody(request, isSnapshot ? SNAPSHOT_LIMIT_BYTES : JSON_LIMIT_BYTES);

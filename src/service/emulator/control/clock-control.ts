@@ -60,7 +60,10 @@ export function clockControl(
           return target;
         });
         if (clock.now() < target) {
-          throw new ServiceError("DATA_UNAVAILABLE", "The emulator was reset or closed during the advance.");
+          throw new ServiceError(
+            "DATA_UNAVAILABLE",
+            "The emulator was reset or closed during the advance.",
+          );
         }
         const move = { ...timeNow(), ...closeSpan() };
         onMoved(move);
@@ -80,15 +83,23 @@ export function clockControl(
   };
 }
 
-/** Returns `to`, or now plus the span. Calendar months are added first. @throws ServiceError INVALID_PARAMETERS */
+/**
+ * Returns `to`, or now plus the span. Calendar months are added first. @throws ServiceError
+ * INVALID_PARAMETERS
+ */
 function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number): number {
   const { months, days, hours, minutes, seconds, ms } = span;
   const from = to === undefined ? now : Date.parse(to);
-  const target = addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
-  if (target < now) throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
+  const target =
+    addMonths(from, months) + (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + ms;
+  if (target < now)
+    throw new ServiceError("INVALID_PARAMETERS", "to: is in the past; the clock cannot go back.");
   // A target that is NaN is refused too, because it fails this comparison.
   if (!(target - now <= MOST_MS)) {
-    throw new ServiceError("INVALID_PARAMETERS", "One call can advance the clock by at most ten years.");
+    throw new ServiceError(
+      "INVALID_PARAMETERS",
+      "One call can advance the clock by at most ten years.",
+    );
   }
   return target;
 }

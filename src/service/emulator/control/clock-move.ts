@@ -9,8 +9,17 @@ export interface ServiceTime {
 /** What was published and sent during a span of time. */
 export interface SendingSummary {
   signals_published: number;
-  /** `waiting` counts the deliveries that wait at the end, retries included. The other numbers are changes during the span. */
-  deliveries: { created: number; delivered: number; failed: number; expired: number; waiting: number };
+  /**
+   * `waiting` counts the deliveries that wait at the end, retries included. The other numbers are
+   * changes during the span.
+   */
+  deliveries: {
+    created: number;
+    delivered: number;
+    failed: number;
+    expired: number;
+    waiting: number;
+  };
   /** The ids of the registrations that were paused during the span. */
   registrations_paused: string[];
 }

@@ -6,12 +6,18 @@ import { ServiceError } from "../operations/service-error.js";
 /** Refuses callers that are not allowed to use the control API. @throws ServiceError 401 or 403 */
 export type ControlGuard = (request: IncomingMessage) => void;
 
-/** @param controlToken the token that callers must send; null: callers on this machine need no token, and others are refused */
+/**
+ * @param controlToken the token that callers must send; null: callers on this machine need no
+ * token, and others are refused
+ */
 export function createControlGuard(controlToken: string | null): ControlGuard {
   return controlToken === null ? assertLocal : tokenGuard(controlToken);
 }
 
-/** Accepts the token from any address and under any host name, because a web page of another site does not know the token. */
+/**
+ * Accepts the token from any address and under any host name, because a web page of another site
+ * does not know the token.
+ */
 function tokenGuard(controlToken: string): ControlGuard {
   const expected = digestOf(controlToken);
   return ({ headersDistinct }) => {
@@ -28,8 +34,8 @@ function tokenGuard(controlToken: string): ControlGuard {
 const digestOf = (token: string): Buffer => createHash("sha256").update(token).digest();
 
 /**
- * Without a token the control API answers only callers on this machine. It refuses other machines, proxies, and pages of other
- * sites in a browser on this machine.
+ * Without a token the control API answers only callers on this machine. It refuses other machines,
+ * proxies, and pages of other sites in a browser on this machine.
  *
  * @throws ServiceError 403
  */
@@ -46,7 +52,8 @@ function assertLocal(request: IncomingMessage): void {
       "Without a control token, the control API answers only callers on this machine, at localhost or a loopback address, and not through a proxy.",
     );
   }
-  // API keys are refused, as in the service's dashboard, which the control API replaces (service document, Authentication 3).
+  // API keys are refused, as in the service's dashboard, which the control API replaces (service
+  // document, Authentication 3).
   if (headers.authorization !== undefined) {
     throw new ServiceError(
       "API_KEY_NOT_ALLOWED",

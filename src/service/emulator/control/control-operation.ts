@@ -20,7 +20,10 @@ export type ControlTable = Readonly<Record<string, ControlOperation>>;
 
 /** Makes TypeScript check that `run` accepts the output of the schema `input`. */
 export function controlOperation<Input extends z.ZodType, Result>(
-  operation: Omit<ControlOperation, "input" | "run"> & { input: Input; run(input: z.output<Input>): Result },
+  operation: Omit<ControlOperation, "input" | "run"> & {
+    input: Input;
+    run(input: z.output<Input>): Result;
+  },
 ): typeof operation {
   return operation;
 }

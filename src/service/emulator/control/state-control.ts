@@ -2,7 +2,8 @@ import { z } from "zod";
 import { serviceTime } from "./clock-control.js";
 import { controlOperation } from "./control-operation.js";
 
-// Without this name the declaration files would say `Buffer<ArrayBufferLike>`, which TypeScript before 5.7 cannot read.
+// Without this name the declaration files would say `Buffer<ArrayBufferLike>`, which TypeScript
+// before 5.7 cannot read.
 export interface StateBytes extends Buffer {}
 export interface GivenBytes extends Uint8Array {}
 
@@ -22,7 +23,8 @@ export function stateControl(state: StateChanges) {
     snapshot: controlOperation({
       method: "GET",
       path: "/snapshot",
-      about: "Returns the whole state as bytes, for loadSnapshot. The bytes hold all signing secrets.",
+      about:
+        "Returns the whole state as bytes, for loadSnapshot. The bytes hold all signing secrets.",
       input: z.strictObject({}),
       run: () => state.snapshot(),
     }),
@@ -31,7 +33,9 @@ export function stateControl(state: StateChanges) {
       path: "/snapshot",
       about:
         "Replaces the state with a snapshot. The clock continues at the time of the snapshot. Over HTTP the body is application/octet-stream.",
-      input: z.strictObject({ bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes") }),
+      input: z.strictObject({
+        bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes"),
+      }),
       run: async ({ bytes }) => serviceTime(await state.load(bytes)),
     }),
     reset: controlOperation({

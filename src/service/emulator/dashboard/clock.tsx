@@ -36,8 +36,8 @@ export function Clock() {
     <View title="Clock">
       <Panel title={formatUtc(now)}>
         <p class="hint">
-          Advance the clock: retries, new months and investigations that are due on the way are done before it answers.
-          It never goes back.
+          Advance the clock: retries, new months and investigations that are due on the way are done
+          before it answers. It never goes back.
         </p>
         <div class="toolbar" role="group" aria-label="Advance by">
           {SPANS.map(([label, span]) => (
@@ -50,7 +50,9 @@ export function Clock() {
           />
         </div>
         <ActionForm
-          fields={[{ name: "to", label: "To a moment, in UTC", type: "datetime-local", isRequired: true }]}
+          fields={[
+            { name: "to", label: "To a moment, in UTC", type: "datetime-local", isRequired: true },
+          ]}
           action="Advance"
           run={({ to = "" }) => move(advance({ to: new Date(`${to}Z`).toISOString() }))}
         />

@@ -1,4 +1,6 @@
-/** Where the token of an emulator that asks for one is kept. The browser forgets it with the tab. */
+/**
+ * Where the token of an emulator that asks for one is kept. The browser forgets it with the tab.
+ */
 const TOKEN = "signalbox-control-token";
 
 export const keepControlToken = (token: string): void => sessionStorage.setItem(TOKEN, token);

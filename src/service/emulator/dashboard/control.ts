@@ -23,7 +23,10 @@ export interface Desk {
   /** The chosen account. */
   account: Account;
   choose: (accountId: number) => void;
-  /** The key of the chosen account that was made in this page or pasted into it; otherwise empty. Only this page has it, in memory. */
+  /**
+   * The key of the chosen account that was made in this page or pasted into it; otherwise empty.
+   * Only this page has it, in memory.
+   */
   apiKey: string;
   setApiKey: (key: string) => void;
   /** A signing secret that its webhook's view shows once. */
@@ -44,7 +47,9 @@ export function useDesk(): Desk {
 /** Whether an inbox stands beside the dashboard. */
 export const hasInboxPage = (): boolean => document.documentElement.dataset["inbox"] !== undefined;
 
-/** Sends a request to the emulator, with the control token if there is one. @throws RequestProblem */
+/**
+ * Sends a request to the emulator, with the control token if there is one. @throws RequestProblem
+ */
 export function ask<T>(method: string, path: string, options: RequestOptions): Promise<T> {
   return request<T>(method, `..${path}`, { ...options, headers: tokenHeaders() });
 }
@@ -76,7 +81,10 @@ export async function change(
 }
 
 /** What a GET of the control API answers, now and from then on. */
-export function useAnswer<Name extends keyof EmulatorControl>(path: string, query: Query = {}): Data<Answer<Name>> {
+export function useAnswer<Name extends keyof EmulatorControl>(
+  path: string,
+  query: Query = {},
+): Data<Answer<Name>> {
   return useLive(address(path, query), () => control<Answer<Name>>("GET", path, query));
 }
 

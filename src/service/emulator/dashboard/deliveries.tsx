@@ -10,7 +10,14 @@ import { Facts, Loaded, Moment, Panel } from "../../../page/parts/panel.js";
 import type { Data } from "../../../page/parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../../../page/parts/use-route.js";
 import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, control, type Delivery, type Registration, useAnswer, useDesk } from "./control.js";
+import {
+  type Answer,
+  control,
+  type Delivery,
+  type Registration,
+  useAnswer,
+  useDesk,
+} from "./control.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */
 export function Deliveries() {
@@ -25,19 +32,38 @@ const TABS = [
   ["delivered", "Delivered"],
   ["failed", "Failed"],
 ] as const;
-const STATES: readonly Delivery["state"][] = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"];
-const TYPES: readonly Delivery["event_type"][] = ["signal.published", "webhook.test", "webhook.verification"];
+const STATES: readonly Delivery["state"][] = [
+  "waiting",
+  "sending",
+  "delivered",
+  "failed",
+  "expired",
+  "cancelled",
+];
+const TYPES: readonly Delivery["event_type"][] = [
+  "signal.published",
+  "webhook.test",
+  "webhook.verification",
+];
 
 function DeliveryHistory() {
   const { account_id } = useDesk().account;
   const { before } = useQuery({ before: "" });
   const filter = useQuery({ registration_id: "", state: "", event_type: "", event_id: "" });
-  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id }).data?.items ?? [];
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id, ...filter, before, limit: PAGE + 1 });
+  const registrations =
+    useAnswer<"listRegistrations">("/registrations", { account_id }).data?.items ?? [];
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", {
+    account_id,
+    ...filter,
+    before,
+    limit: PAGE + 1,
+  });
   // The one too many tells that there is an older page.
   const found = deliveries.data?.items ?? [];
   const items = found.slice(0, PAGE);
-  const webhooks = registrations.map((registration) => [registration.id, webhookName(registration)] as const);
+  const webhooks = registrations.map(
+    (registration) => [registration.id, webhookName(registration)] as const,
+  );
   const tabs = [ALL, ...TABS].map(([state, label]) => (
     <a
       key={state}
@@ -58,15 +84,26 @@ function DeliveryHistory() {
           { name: "registration_id", label: "Webhook", choices: [ALL, ...webhooks] },
           { name: "state", label: "State", choices: [ALL, ...STATES] },
           { name: "event_type", label: "Type", choices: [ALL, ...TYPES] },
-          { name: "event_id", label: "Event id", type: "search", placeholder: "evt_…", width: "grows" },
+          {
+            name: "event_id",
+            label: "Event id",
+            type: "search",
+            placeholder: "evt_…",
+            width: "grows",
+          },
         ]}
       />
       <section class="panel" aria-label="Deliveries">
-        <DeliveryTable from={{ ...deliveries, data: deliveries.data && { items } }} webhooks={new Map(webhooks)} />
+        <DeliveryTable
+          from={{ ...deliveries, data: deliveries.data && { items } }}
+          webhooks={new Map(webhooks)}
+        />
         <nav class="toolbar" aria-label="Pages">
           {before !== "" && <a href={href(["deliveries"], filter)}>Newest</a>}
           {found.length > PAGE && (
-            <a href={href(["deliveries"], { ...filter, before: items.at(-1)?.delivery_id })}>Older</a>
+            <a href={href(["deliveries"], { ...filter, before: items.at(-1)?.delivery_id })}>
+              Older
+            </a>
           )}
         </nav>
       </section>
@@ -99,7 +136,16 @@ function DeliveryView({ id }: { id: string }) {
 }
 
 function Details({ delivery }: { delivery: Delivery }) {
-  const { registration_id, event_id, event_type, created_at, expires_at, redelivery_of, attempts, signal } = delivery;
+  const {
+    registration_id,
+    event_id,
+    event_type,
+    created_at,
+    expires_at,
+    redelivery_of,
+    attempts,
+    signal,
+  } = delivery;
   // It is the same in each attempt.
   const body = attempts[0]?.request.body;
   return (
@@ -187,7 +233,9 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
       columns={[
         {
           label: "Delivery",
-          cell: ({ delivery_id }) => <a href={href(["deliveries", String(delivery_id)])}>{`#${delivery_id}`}</a>,
+          cell: ({ delivery_id }) => (
+            <a href={href(["deliveries", String(delivery_id)])}>{`#${delivery_id}`}</a>
+          ),
         },
         {
           label: "Event",
@@ -195,7 +243,8 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
           cell: ({ event_type, event_id, signal }) => (
             <>
               <strong>{signal === null ? event_type : visible(signal.signal_type)}</strong>
-              {signal !== null && ` · ${visible(signal.slug)}`} <Linked path={["events", event_id]} look="mono" />
+              {signal !== null && ` · ${visible(signal.slug)}`}{" "}
+              <Linked path={["events", event_id]} look="mono" />
               {signal !== null && <div class="muted">{visible(signal.title)}</div>}
             </>
           ),
@@ -205,7 +254,8 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
           : [
               {
                 label: "Webhook",
-                cell: ({ registration_id }: Delivery) => webhooks.get(registration_id) ?? visible(registration_id),
+                cell: ({ registration_id }: Delivery) =>
+                  webhooks.get(registration_id) ?? visible(registration_id),
               },
             ]),
         { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
@@ -223,7 +273,8 @@ function LastAnswer({ attempt }: { attempt: Attempt | undefined }) {
   if (attempt === undefined) return "none yet";
   return (
     <>
-      {answerText(attempt)} <span class="muted">{formatCount(Math.round(attempt.duration_ms))} ms</span>
+      {answerText(attempt)}{" "}
+      <span class="muted">{formatCount(Math.round(attempt.duration_ms))} ms</span>
     </>
   );
 }
@@ -254,7 +305,15 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; number: number; isNewest: boolean }) {
+function AttemptDetails({
+  attempt,
+  number,
+  isNewest,
+}: {
+  attempt: Attempt;
+  number: number;
+  isNewest: boolean;
+}) {
   // Only as it appears. Later the reader decides, also when a newer attempt comes.
   const [isOpen] = useState(isNewest);
   const { request, answer, faults, duration_ms, started_at } = attempt;
@@ -270,13 +329,23 @@ function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; numbe
         </span>
       </summary>
       <div class="halves">
-        <CodeBlock label={`Request headers of attempt ${number}`} text={headersText(request.headers)} wrap />
+        <CodeBlock
+          label={`Request headers of attempt ${number}`}
+          text={headersText(request.headers)}
+          wrap
+        />
         {answer === null ? (
           <p class="problem">No answer: {answerText(attempt)}.</p>
         ) : (
           <div class="stack">
-            <CodeBlock label={`Answer headers of attempt ${number}`} text={headersText(answer.headers)} wrap />
-            {answer.body !== "" && <CodeBlock label={`Answer body of attempt ${number}`} text={answer.body} wrap />}
+            <CodeBlock
+              label={`Answer headers of attempt ${number}`}
+              text={headersText(answer.headers)}
+              wrap
+            />
+            {answer.body !== "" && (
+              <CodeBlock label={`Answer body of attempt ${number}`} text={answer.body} wrap />
+            )}
           </div>
         )}
       </div>
@@ -284,7 +353,10 @@ function AttemptDetails({ attempt, number, isNewest }: { attempt: Attempt; numbe
   );
 }
 
-/** Until it is too old, a signature lets anyone repeat the request, so a picture of this page must not have it. */
+/**
+ * Until it is too old, a signature lets anyone repeat the request, so a picture of this page must
+ * not have it.
+ */
 const SIGNATURE = /^x-service-signature$/i;
 
 const headersText = (headers: Readonly<Record<string, string>>): string =>

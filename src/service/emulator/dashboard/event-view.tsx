@@ -42,7 +42,10 @@ const MOST_DELIVERIES = 500;
 
 async function loadTimeline(eventId: string, signal: AbortSignal) {
   const [{ items }, clock, { inbox, problem }] = await Promise.all([
-    control<Answer<"listDeliveries">>("GET", "/deliveries", { event_id: eventId, limit: MOST_DELIVERIES }),
+    control<Answer<"listDeliveries">>("GET", "/deliveries", {
+      event_id: eventId,
+      limit: MOST_DELIVERIES,
+    }),
     control<Answer<"now">>("GET", "/clock"),
     loadInbox(eventId, signal),
   ]);
@@ -64,7 +67,11 @@ const NOT_CONNECTED =
 async function loadInbox(id: string, signal: AbortSignal): Promise<InboxSide> {
   if (!hasInboxPage()) return { inbox: null, problem: NOT_CONNECTED };
   try {
-    return { inbox: { event: await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal }) } };
+    return {
+      inbox: {
+        event: await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal }),
+      },
+    };
   } catch (error) {
     if (!(error instanceof RequestProblem)) throw error;
     // This is what the inbox page itself says of an event that it does not have.

@@ -33,7 +33,9 @@ const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_N
 
 export function Faults() {
   const { account } = useDesk();
-  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
+  const registrations = useAnswer<"listRegistrations">("/registrations", {
+    account_id: account.account_id,
+  });
   const ofDeliveries = useAnswer<"listDeliveryFaults">("/faults/deliveries");
   const ofOperations = useAnswer<"listOperationFaults">("/faults/operations");
   const webhooks = (registrations.data?.items ?? [])
@@ -52,7 +54,11 @@ export function Faults() {
           { name: "times", label: "Requests", type: "number", placeholder: "all", width: "short" },
         ]}
         from={ofDeliveries}
-        faultOf={({ registration_id, kind, value, times }) => [registration_id, `${kind} ${value ?? ""}`, times]}
+        faultOf={({ registration_id, kind, value, times }) => [
+          registration_id,
+          `${kind} ${value ?? ""}`,
+          times,
+        ]}
       />
       <FaultPanel
         title="Faults of the REST API"
@@ -83,9 +89,12 @@ interface FaultPanelProps<Fault> {
 function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
   const { title, hint, path, fields, from, faultOf } = panel;
 
-  const isNumber = (name: string): boolean => fields.some((field) => field.name === name && field.type === "number");
+  const isNumber = (name: string): boolean =>
+    fields.some((field) => field.name === name && field.type === "number");
   const inputOf = (values: Values): Record<string, unknown> =>
-    Object.fromEntries(Object.entries(values).map(([name, text]) => [name, isNumber(name) ? Number(text) : text]));
+    Object.fromEntries(
+      Object.entries(values).map(([name, text]) => [name, isNumber(name) ? Number(text) : text]),
+    );
   const clear = (of: string): Promise<string> =>
     change(from, `The faults of ${of} are cleared.`, "DELETE", `${path}/${encodeURIComponent(of)}`);
 
@@ -109,14 +118,25 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
         from={from}
         keyOf={(fault) => faultOf(fault).join(" ")}
         columns={[
-          { label: fields[0]?.label ?? "", grows: true, cell: (fault) => visible(faultOf(fault)[0]) },
+          {
+            label: fields[0]?.label ?? "",
+            grows: true,
+            cell: (fault) => visible(faultOf(fault)[0]),
+          },
           { label: "Fault", cell: (fault) => faultOf(fault)[1] },
           { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
           {
             label: "Action",
             cell: (fault) => {
               const [of] = faultOf(fault);
-              return <ActionButton label="Clear" of={`the faults of ${of}`} tone="plain" run={() => clear(of)} />;
+              return (
+                <ActionButton
+                  label="Clear"
+                  of={`the faults of ${of}`}
+                  tone="plain"
+                  run={() => clear(of)}
+                />
+              );
             },
           },
         ]}
@@ -125,4 +145,5 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
   );
 }
 
-const oftenOf = (times: number | null): string => (times === null ? "until cleared" : `the next ${times}`);
+const oftenOf = (times: number | null): string =>
+  times === null ? "until cleared" : `the next ${times}`;

@@ -15,7 +15,9 @@ function tell(message: ChangeMessage): void {
   for (const listener of listeners) listener(message);
 }
 
-/** Follows the emulator as long as the page is open. A page that nobody looks at is not connected. */
+/**
+ * Follows the emulator as long as the page is open. A page that nobody looks at is not connected.
+ */
 export function followChanges(): void {
   let abort: AbortController | undefined;
   let now = Date.now();
@@ -35,7 +37,10 @@ export function followChanges(): void {
   follow();
 }
 
-/** Reads the lines of an answer that goes on, and asks again when it has ended. `EventSource` cannot send the token. */
+/**
+ * Reads the lines of an answer that goes on, and asks again when it has ended. `EventSource` cannot
+ * send the token.
+ */
 export async function followLines(
   path: string,
   signal: AbortSignal,
@@ -47,7 +52,11 @@ export async function followLines(
       const { body } = await fetch(path, { headers: tokenHeaders(), signal });
       const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
       let rest = "";
-      for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+      for (
+        let part = await reader?.read();
+        part?.value !== undefined;
+        part = await reader?.read()
+      ) {
         const lines = (rest + part.value).split("\n");
         rest = lines.pop() ?? "";
         lines.forEach(onLine);

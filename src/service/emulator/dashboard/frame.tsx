@@ -72,7 +72,8 @@ export function Frame() {
     reload();
   }
 
-  const account = data?.accounts.find(({ account_id }) => account_id === chosen) ?? data?.accounts[0];
+  const account =
+    data?.accounts.find(({ account_id }) => account_id === chosen) ?? data?.accounts[0];
   const isRefused = isUnauthorized(problem);
   if (isRefused || data === undefined || account === undefined) {
     return (
@@ -88,17 +89,21 @@ export function Frame() {
   }
   // An event stands below the deliveries, without a link of its own.
   const isEvent = first === "events";
-  const [current, , Listed] = VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? UNKNOWN;
+  const [current, , Listed] =
+    VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? UNKNOWN;
   const Shown = isEvent ? EventView : Listed;
   const nav = VIEWS.map(([path, label]) => {
     return { label, href: href(path === "" ? [] : [path]), isCurrent: path === current };
   });
   const { account_id } = account;
   const apiKey = keys[account_id] ?? "";
-  const setApiKey = (key: string): void => setKeys((previous) => ({ ...previous, [account_id]: key }));
+  const setApiKey = (key: string): void =>
+    setKeys((previous) => ({ ...previous, [account_id]: key }));
   const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
-    <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}>
+    <DeskContext.Provider
+      value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}
+    >
       <PageFrame brand={BRAND} now={now} nav={nav} aside={aside}>
         <Shown key={[current, ...rest, account_id].join("/")} />
       </PageFrame>
@@ -114,7 +119,8 @@ async function loadFrame(): Promise<{ accounts: readonly Account[]; now: number 
   return { accounts: items, now: Date.parse(now) };
 }
 
-const isUnauthorized = (error: unknown): boolean => error instanceof RequestProblem && error.status === 401;
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof RequestProblem && error.status === 401;
 
 /** Asks for the token of an emulator that was started with one. */
 function TokenForm({ onGiven }: { onGiven: () => void }) {
@@ -149,7 +155,10 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
       {hasInboxPage() && <a href="../inbox/">Inbox</a>}
       <label class="check">
         <span class="muted">Account</span>{" "}
-        <select value={account.account_id} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+        <select
+          value={account.account_id}
+          onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+        >
           {accounts.map(({ account_id, name, tier }) => (
             <option key={account_id} value={account_id}>
               {visible(`${name} (${tier})`)}

@@ -25,7 +25,9 @@ export function Keys() {
   const [made, setMade] = useState("");
 
   async function make(_: Values, data: FormData): Promise<string> {
-    const { key } = await control<Answer<"createKey">>("POST", path, { scopes: data.getAll("scope") });
+    const { key } = await control<Answer<"createKey">>("POST", path, {
+      scopes: data.getAll("scope"),
+    });
     setMade(key);
     setApiKey(key);
     keys.reload();
@@ -47,7 +49,11 @@ export function Keys() {
             {
               label: "State",
               cell: ({ revoked_at }) =>
-                revoked_at === null ? <Badge tone="good">valid</Badge> : <Badge tone="idle">revoked</Badge>,
+                revoked_at === null ? (
+                  <Badge tone="good">valid</Badge>
+                ) : (
+                  <Badge tone="idle">revoked</Badge>
+                ),
             },
             {
               label: "Action",
@@ -62,7 +68,14 @@ export function Keys() {
                       title: `Revoke the key ${visible(hint)}…?`,
                       text: "Calls with this key get 401 from now on. This cannot be undone.",
                     }}
-                    run={() => change(keys, `The key ${visible(hint)}… is revoked.`, "DELETE", `/keys/${key_id}`)}
+                    run={() =>
+                      change(
+                        keys,
+                        `The key ${visible(hint)}… is revoked.`,
+                        "DELETE",
+                        `/keys/${key_id}`,
+                      )
+                    }
                   />
                 ),
             },
@@ -100,7 +113,9 @@ export function Keys() {
 /** @param props.onMade gets the id of the new account */
 export function NewAccount({ onMade }: { onMade: (accountId: number) => void }) {
   async function make({ name, tier }: Values): Promise<string> {
-    onMade((await control<Answer<"createAccount">>("POST", "/accounts", { name, tier })).account_id);
+    onMade(
+      (await control<Answer<"createAccount">>("POST", "/accounts", { name, tier })).account_id,
+    );
     return "The account is made. It has no key yet.";
   }
   return (

@@ -6,7 +6,15 @@ import { href } from "../../../page/parts/use-route.js";
 import { visible } from "../../../base/text/visible-text.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
 import type { Overview as InboxOverview } from "../../../page/inbox/inbox-api.js";
-import { type Account, ask, hasInboxPage, useAnswer, useDesk, useInboxNews, useLive } from "./control.js";
+import {
+  type Account,
+  ask,
+  hasInboxPage,
+  useAnswer,
+  useDesk,
+  useInboxNews,
+  useLive,
+} from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 
 const ADDRESSES = [
@@ -19,16 +27,22 @@ const ADDRESSES = [
 export function Overview() {
   const { account } = useDesk();
   const { now } = usePage();
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", { account_id: account.account_id, limit: 8 });
+  const deliveries = useAnswer<"listDeliveries">("/deliveries", {
+    account_id: account.account_id,
+    limit: 8,
+  });
   const { account_id } = account;
   const registrations = useAnswer<"listRegistrations">("/registrations", { account_id });
   const investigations = useAnswer<"listInvestigations">("/investigations", { account_id });
-  const active = (investigations.data?.items ?? []).filter(({ status }) => ACTIVE.has(status)).length;
+  const active = (investigations.data?.items ?? []).filter(({ status }) =>
+    ACTIVE.has(status),
+  ).length;
   return (
     <View title="Overview">
       {deliveries.data?.items.length === 0 && (
         <p class="hint">
-          First <a href={href(["keys"])}>make an API key</a>, <a href={href(["webhooks"])}>register a webhook</a>, and{" "}
+          First <a href={href(["keys"])}>make an API key</a>,{" "}
+          <a href={href(["webhooks"])}>register a webhook</a>, and{" "}
           <a href={href(["signals"])}>follow a product and publish a signal</a> about it.
         </p>
       )}
@@ -67,10 +81,14 @@ export function Overview() {
   );
 }
 
-/** What the inbox page says first: a delivery that was answered 200 can still fail in the receiver. */
+/**
+ * What the inbox page says first: a delivery that was answered 200 can still fail in the receiver.
+ */
 function InboxSituation() {
   const { now } = usePage();
-  const overview = useLive("inbox", (signal) => ask<InboxOverview>("GET", "/inbox/api/overview", { signal }));
+  const overview = useLive("inbox", (signal) =>
+    ask<InboxOverview>("GET", "/inbox/api/overview", { signal }),
+  );
   const { data, problem, reload } = overview;
   useInboxNews(reload);
   return (

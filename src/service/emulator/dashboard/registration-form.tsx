@@ -16,16 +16,31 @@ const LANGUAGES = [
   ["zh-CN", "Chinese"],
 ] as const;
 
-const KEY_FIELD: Field = { name: "key", label: "API key", type: "password", isRequired: true, width: "grows" };
+const KEY_FIELD: Field = {
+  name: "key",
+  label: "API key",
+  type: "password",
+  isRequired: true,
+  width: "grows",
+};
 
-/** Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook, with its secret. */
+/**
+ * Registers an endpoint as a client does: with a call of the REST API. Then it shows the webhook,
+ * with its secret.
+ */
 export function Register() {
   const { apiKey, setApiKey, setNewSecret } = useDesk();
 
-  async function register({ url, locale, key = apiKey }: Values, signal_types: readonly string[]): Promise<string> {
+  async function register(
+    { url, locale, key = apiKey }: Values,
+    signal_types: readonly string[],
+  ): Promise<string> {
     const body = { url, locale, signal_types };
     const headers = { Authorization: `Bearer ${key}` };
-    const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", { body, headers });
+    const made = await request<NewRegistration>("POST", "../../v1/alerts/webhooks", {
+      body,
+      headers,
+    });
     setApiKey(key);
     setNewSecret({ registrationId: made.id, secret: made.signing_secret });
     go(["webhooks", made.id]);
@@ -39,8 +54,9 @@ export function Register() {
         hint={
           apiKey === "" ? (
             <>
-              The key needs the scope <code>webhooks:manage</code>. <a href={href(["keys"])}>Make one</a>, or paste one
-              that you have. The webhook belongs to the account of the key.
+              The key needs the scope <code>webhooks:manage</code>.{" "}
+              <a href={href(["keys"])}>Make one</a>, or paste one that you have. The webhook belongs
+              to the account of the key.
             </>
           ) : (
             "The API key that this page has is used."
@@ -60,7 +76,11 @@ export function Edit({ id }: { id: string }) {
   const registration = useData(path, () => control<Registration>("GET", path));
 
   async function update({ url, locale }: Values, signal_types: readonly string[]): Promise<string> {
-    const { status } = await control<Answer<"updateRegistration">>("PATCH", path, { url, locale, signal_types });
+    const { status } = await control<Answer<"updateRegistration">>("PATCH", path, {
+      url,
+      locale,
+      signal_types,
+    });
     go(["webhooks", id]);
     return status === "pending" ? "Changed. The service verifies the new endpoint." : "Changed.";
   }
@@ -156,18 +176,31 @@ function TypeChoice({ chosen }: { chosen: readonly string[] }) {
       <div ref={groups} class="groups" onChange={countChosen}>
         {GROUPS.map(([name, first], index) => {
           const next = GROUPS[index + 1]?.[1];
-          const types = SIGNAL_TYPES.slice(SIGNAL_TYPES.indexOf(first), next && SIGNAL_TYPES.indexOf(next));
+          const types = SIGNAL_TYPES.slice(
+            SIGNAL_TYPES.indexOf(first),
+            next && SIGNAL_TYPES.indexOf(next),
+          );
           return (
             <fieldset key={name}>
               <legend>
                 {name}{" "}
-                <button type="button" class="plain" aria-label={`All of ${name}`} onClick={() => check(types, true)}>
+                <button
+                  type="button"
+                  class="plain"
+                  aria-label={`All of ${name}`}
+                  onClick={() => check(types, true)}
+                >
                   all
                 </button>
               </legend>
               {types.map((type) => (
                 <label key={type} class="check">
-                  <input type="checkbox" name="type" value={type} defaultChecked={chosen.includes(type)} />
+                  <input
+                    type="checkbox"
+                    name="type"
+                    value={type}
+                    defaultChecked={chosen.includes(type)}
+                  />
                   <code>{type}</code>
                 </label>
               ))}

@@ -16,19 +16,30 @@ export function Signals() {
   const follows = useAnswer<"listFollows">(path);
 
   const follow = ({ slug = "" }: Values): Promise<string> =>
-    change(follows, `${visible(account.name)} follows ${visible(slug)}.`, "POST", path, { slugs: [slug] });
+    change(follows, `${visible(account.name)} follows ${visible(slug)}.`, "POST", path, {
+      slugs: [slug],
+    });
   const unfollow = (slug: string): Promise<string> =>
-    change(follows, `${visible(slug)} is not followed any more.`, "DELETE", `${path}/${encodeURIComponent(slug)}`);
+    change(
+      follows,
+      `${visible(slug)} is not followed any more.`,
+      "DELETE",
+      `${path}/${encodeURIComponent(slug)}`,
+    );
 
   return (
     <View title="Signals">
       <Publish slugs={follows.data?.items.map(({ slug }) => slug) ?? []} />
       <Panel title={`Products that ${visible(account.name)} follows`}>
         <p class="hint">
-          The account gets signals about these products alone, as they happen and as you publish them. The operation{" "}
-          <code>GET /v1/research/rankings</code> has the slugs.
+          The account gets signals about these products alone, as they happen and as you publish
+          them. The operation <code>GET /v1/research/rankings</code> has the slugs.
         </p>
-        <ActionForm fields={[{ name: "slug", label: "Slug", isRequired: true }]} action="Follow" run={follow} />
+        <ActionForm
+          fields={[{ name: "slug", label: "Slug", isRequired: true }]}
+          action="Follow"
+          run={follow}
+        />
         <List
           label="Followed products"
           empty="None yet."
@@ -36,12 +47,21 @@ export function Signals() {
           keyOf={({ slug }) => slug}
           columns={[
             { label: "Product", grows: true, cell: ({ slug }) => visible(slug) },
-            { label: "Followed", whole: true, cell: ({ followed_at }) => <Moment at={followed_at} /> },
+            {
+              label: "Followed",
+              whole: true,
+              cell: ({ followed_at }) => <Moment at={followed_at} />,
+            },
             {
               label: "Action",
               whole: true,
               cell: ({ slug }) => (
-                <ActionButton label="Stop following" of={visible(slug)} tone="plain" run={() => unfollow(slug)} />
+                <ActionButton
+                  label="Stop following"
+                  of={visible(slug)}
+                  tone="plain"
+                  run={() => unfollow(slug)}
+                />
               ),
             },
           ]}
@@ -56,7 +76,10 @@ function Publish({ slugs }: { slugs: readonly string[] }) {
   const [last, setLast] = useState<(Answer<"publishSignal"> & { type: string }) | null>(null);
 
   async function publish({ type = "", slug = "" }: Values): Promise<string> {
-    const made = await control<Answer<"publishSignal">>("POST", "/signals", { signal_type: type, slug });
+    const made = await control<Answer<"publishSignal">>("POST", "/signals", {
+      signal_type: type,
+      slug,
+    });
     setLast({ ...made, type });
     return `Published ${made.event_id}, sent to ${formatCount(made.registrations, "registration")}.`;
   }

@@ -22,7 +22,9 @@ export function Webhooks() {
 
 function RegistrationList() {
   const { account } = useDesk();
-  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id: account.account_id });
+  const registrations = useAnswer<"listRegistrations">("/registrations", {
+    account_id: account.account_id,
+  });
   const register = (
     <a class="button primary" href={href(["webhooks", "new"])}>
       Register a webhook
@@ -44,9 +46,17 @@ function RegistrationList() {
               cell: ({ id, url }) => <a href={href(["webhooks", id])}>{visible(url)}</a>,
             },
             { label: "Status", cell: StatusBadge },
-            { label: "Types", align: "end", cell: ({ signal_types }) => formatCount(signal_types.length) },
+            {
+              label: "Types",
+              align: "end",
+              cell: ({ signal_types }) => formatCount(signal_types.length),
+            },
             { label: "Language", cell: ({ locale }) => locale },
-            { label: "Failures", align: "end", cell: ({ failure_count }) => formatCount(failure_count) },
+            {
+              label: "Failures",
+              align: "end",
+              cell: ({ failure_count }) => formatCount(failure_count),
+            },
             { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
           ]}
         />
@@ -62,7 +72,9 @@ const TONES: Readonly<Record<Registration["status"], Tone>> = {
   deleted: "idle",
 };
 
-const StatusBadge = ({ status }: Pick<Registration, "status">) => <Badge tone={TONES[status]}>{status}</Badge>;
+const StatusBadge = ({ status }: Pick<Registration, "status">) => (
+  <Badge tone={TONES[status]}>{status}</Badge>
+);
 
 function RegistrationView({ id }: { id: string }) {
   const path = `/registrations/${encodeURIComponent(id)}`;
@@ -81,7 +93,8 @@ function RegistrationView({ id }: { id: string }) {
   }
 
   const { url, status, locale, signal_types, failure_count, created_at } = data;
-  const does = (step: string, said: string) => () => change(registration, said, "POST", `${path}/${step}`);
+  const does = (step: string, said: string) => () =>
+    change(registration, said, "POST", `${path}/${step}`);
 
   async function rotate(): Promise<string> {
     const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
@@ -94,10 +107,18 @@ function RegistrationView({ id }: { id: string }) {
       <a class="button" href={href(["webhooks", id, "edit"])}>
         Edit
       </a>
-      {status === "pending" && <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />}
-      {status === "active" && <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />}
-      {status === "active" && <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />}
-      {status === "paused" && <ActionButton label="Resume" run={does("resume", "Active again. What waits is sent.")} />}
+      {status === "pending" && (
+        <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />
+      )}
+      {status === "active" && (
+        <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />
+      )}
+      {status === "active" && (
+        <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />
+      )}
+      {status === "paused" && (
+        <ActionButton label="Resume" run={does("resume", "Active again. What waits is sent.")} />
+      )}
       <ActionButton
         label="Rotate the secret"
         confirm={{
@@ -117,7 +138,9 @@ function RegistrationView({ id }: { id: string }) {
       />
     </>
   );
-  const verification = deliveries.data?.items.find(({ event_type }) => event_type === "webhook.verification");
+  const verification = deliveries.data?.items.find(
+    ({ event_type }) => event_type === "webhook.verification",
+  );
 
   return (
     <View title={visible(url)} actions={actions}>
@@ -145,8 +168,8 @@ function RegistrationView({ id }: { id: string }) {
       {status === "pending" && verification !== undefined && (
         <Panel title="Handshake">
           <p class="muted">
-            The webhook is active once the endpoint has answered its verification with a 2xx and the challenge of the
-            event.
+            The webhook is active once the endpoint has answered its verification with a 2xx and the
+            challenge of the event.
           </p>
           <Attempts key={verification.delivery_id} delivery={verification} />
         </Panel>

@@ -1,11 +1,13 @@
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 
 /**
- * The part of the SQLite driver that the emulator uses. With the driver's own types, users who compile against
- * `signalbox/emulator` would need to install `@types/better-sqlite3`.
+ * The part of the SQLite driver that the emulator uses. With the driver's own types, users who
+ * compile against `signalbox/emulator` would need to install `@types/better-sqlite3`.
  */
 export interface Database {
-  prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(sql: string): Statement<Bound, Row>;
+  prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(
+    sql: string,
+  ): Statement<Bound, Row>;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
   /** Returns a function that runs `work` in a transaction. */
@@ -26,10 +28,12 @@ type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
 
 /**
  * @param source the path of a file, `:memory:`, or the bytes of a database
- * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that would crash this version of Node
+ * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that would crash this
+ * version of Node
  */
 export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
-  // The cast is safe: the driver writes its types differently, but they mean the same. A type test compares both.
+  // The cast is safe: the driver writes its types differently, but they mean the same. A type test
+  // compares both.
   return new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
 }

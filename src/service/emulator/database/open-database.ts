@@ -23,11 +23,15 @@ const EMULATOR_SCHEMA = [
 /** "sgem" in ASCII marks the files of the emulator. */
 const APPLICATION_ID = 0x7367656d;
 
-/** The file holds unencrypted signing secrets, so only its owner can read it. SQLite gives the -wal and -shm files this mode. */
+/**
+ * The file holds unencrypted signing secrets, so only its owner can read it. SQLite gives the -wal
+ * and -shm files this mode.
+ */
 const PRIVATE_MODE = 0o600;
 
 /**
- * @param path of the file, which is created with its folders when it is missing; null for a database in memory
+ * @param path of the file, which is created with its folders when it is missing; null for a
+ * database in memory
  * @throws SignalboxError `store_unsupported`, `store_in_use`, `store_failed`
  */
 export function openDatabase(path: string | null): Database {
@@ -49,7 +53,8 @@ export function openSnapshot(bytes: Uint8Array): Database {
 /** Returns a database as bytes, for {@link openSnapshot} and {@link writeSnapshot}. */
 export function snapshotOf(database: Database): Buffer {
   const bytes = database.serialize();
-  // Sets header bytes 18 and 19 to "no WAL", because the snapshot already includes the contents of the WAL.
+  // Sets header bytes 18 and 19 to "no WAL", because the snapshot already includes the contents of
+  // the WAL.
   if (bytes.length > 0) bytes.fill(1, 18, 20);
   return bytes;
 }
@@ -61,7 +66,10 @@ export function writeSnapshot(path: string, bytes: Uint8Array): void {
   writeFileSync(besideOf(path), bytes, { mode: PRIVATE_MODE, flag: "wx" });
 }
 
-/** Puts the snapshot that was written beside a closed database in its place. If it throws, nothing has changed. */
+/**
+ * Puts the snapshot that was written beside a closed database in its place. If it throws, nothing
+ * has changed.
+ */
 export function takeSnapshot(path: string): void {
   // A WAL that remains of the old file is an error, because SQLite would apply it to the new file.
   if (existsSync(`${path}-wal`)) throw new Error(`${path}-wal was not removed`);
@@ -74,13 +82,18 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
   let database: Database | undefined;
   try {
     database = open();
-    // The file may come from somebody else. Without this pragma, its views and triggers could call functions with side effects.
+    // The file may come from somebody else. Without this pragma, its views and triggers could call
+    // functions with side effects.
     database.pragma("trusted_schema = OFF");
     const isEmpty = schemaOf(database).length === 0;
     if (!isEmpty || !mayCreate) assertExpectedSchema(database, name);
     // Checks every page of a snapshot, because opening a database reads only its beginning.
     if (!mayCreate && database.pragma("quick_check(1)", { simple: true }) !== "ok") {
-      throw new SignalboxError("store_unsupported", `${name} is damaged.`, "Take another snapshot.");
+      throw new SignalboxError(
+        "store_unsupported",
+        `${name} is damaged.`,
+        "Take another snapshot.",
+      );
     }
     // Only one process uses the file, so the WAL needs no shared memory.
     database.pragma("locking_mode = EXCLUSIVE");
@@ -88,7 +101,8 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
     database.pragma("synchronous = NORMAL");
     database.pragma("foreign_keys = ON");
     if (isEmpty) makeTables(database);
-    // Takes the lock now, not with the first write, so a file that another process uses is an error here.
+    // Takes the lock now, not with the first write, so a file that another process uses is an error
+    // here.
     database.exec("BEGIN IMMEDIATE; COMMIT");
     return database;
   } catch (error) {
@@ -97,14 +111,23 @@ function prepare(open: () => Database, name: string, mayCreate: boolean): Databa
   }
 }
 
-/** @throws SignalboxError `store_unsupported` unless the tables, indexes and triggers are exactly those of this version */
+/**
+ * @throws SignalboxError `store_unsupported` unless the tables, indexes and triggers are exactly
+ * those of this version
+ */
 function assertExpectedSchema(database: Database, name: string): void {
-  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID) throw otherDatabase(name);
+  if (database.pragma("application_id", { simple: true }) !== APPLICATION_ID)
+    throw otherDatabase(name);
   expectedSchema ??= newSchema();
   if (schemaOf(database) === expectedSchema) return;
-  // A file of another version is refused, not migrated, because the seed can generate the data again.
+  // A file of another version is refused, not migrated, because the seed can generate the data
+  // again.
   const help = "Use a new file. The same seed gives the same data again.";
-  throw new SignalboxError("store_unsupported", `${name} was made by another version of the emulator.`, help);
+  throw new SignalboxError(
+    "store_unsupported",
+    `${name} was made by another version of the emulator.`,
+    help,
+  );
 }
 
 const otherDatabase = (name: string, because?: { cause: unknown }): SignalboxError =>
@@ -129,14 +152,22 @@ function newSchema(): string {
 /** Returns the statements of all tables, indexes, views and triggers; empty for a new database. */
 function schemaOf(database: Database): string {
   const entries = database
-    .prepare<[], { sql: string | null }>("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
+    .prepare<[], { sql: string | null }>(
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
+    )
     .all();
   if (entries.length === 0) return "";
-  return JSON.stringify(entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })));
+  return JSON.stringify(
+    entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })),
+  );
 }
 
-/** Ignores comments and white space: a file stays usable if a new version of the emulator changes only those. */
-const withoutComments = (sql: string): string => sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
+/**
+ * Ignores comments and white space: a file stays usable if a new version of the emulator changes
+ * only those.
+ */
+const withoutComments = (sql: string): string =>
+  sql.replaceAll(/--[^\n]*/g, "").replaceAll(/\s+/g, " ");
 
 function makeTables(database: Database): void {
   database.transaction(() => {
@@ -152,9 +183,19 @@ function databaseError(error: unknown, name: string): SignalboxError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const because = { cause: error };
   if (code.startsWith("SQLITE_BUSY")) {
-    return new SignalboxError("store_in_use", `${name} is in use.`, "Stop the emulator that has it open.", because);
+    return new SignalboxError(
+      "store_in_use",
+      `${name} is in use.`,
+      "Stop the emulator that has it open.",
+      because,
+    );
   }
   if (/^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code)) return otherDatabase(name, because);
   const help = "Check the path, the disk and the folder's permissions.";
-  return new SignalboxError("store_failed", `${name} could not be opened (${code}).`, help, because);
+  return new SignalboxError(
+    "store_failed",
+    `${name} could not be opened (${code}).`,
+    help,
+    because,
+  );
 }

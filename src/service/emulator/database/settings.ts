@@ -9,7 +9,10 @@ CREATE TABLE setting (
 `;
 
 export function readSetting(database: Database, name: string): string | null {
-  const value = database.prepare<[string], string>("SELECT value FROM setting WHERE name = ?").pluck().get(name);
+  const value = database
+    .prepare<[string], string>("SELECT value FROM setting WHERE name = ?")
+    .pluck()
+    .get(name);
   return value ?? null;
 }
 

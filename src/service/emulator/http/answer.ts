@@ -17,7 +17,8 @@ export function sendAnswer(
 ): void {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
-    "Content-Type": body instanceof Uint8Array ? "application/octet-stream" : "application/json; charset=utf-8",
+    "Content-Type":
+      body instanceof Uint8Array ? "application/octet-stream" : "application/json; charset=utf-8",
     "Content-Length": bytes.byteLength,
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -32,7 +33,10 @@ export function sendAnswer(
 /** SQLite errors that are caused by the disk or another process, so a retry may succeed. */
 const TEMPORARY = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
 
-/** Makes the answer for an error (service document, Error envelope). Reports errors that are not refusals. */
+/**
+ * Makes the answer for an error (service document, Error envelope). Reports errors that are not
+ * refusals.
+ */
 export function errorAnswer(error: unknown, requestId: string, report: ReportEvent): Answer {
   if (error instanceof ServiceError) {
     const { status, headers, code, message, details } = error;
@@ -41,12 +45,28 @@ export function errorAnswer(error: unknown, requestId: string, report: ReportEve
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   report({ event: "failed", about: "a call failed", error, request_id: requestId });
   if (TEMPORARY.test(code)) {
-    return { status: 503, headers: {}, body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId) };
+    return {
+      status: 503,
+      headers: {},
+      body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId),
+    };
   }
   // A bug. Its text goes only to the log.
-  return { status: 500, headers: {}, body: envelope("INTERNAL_ERROR", "The emulator failed; see its log.", requestId) };
+  return {
+    status: 500,
+    headers: {},
+    body: envelope("INTERNAL_ERROR", "The emulator failed; see its log.", requestId),
+  };
 }
 
-export function envelope(code: string, message: string, requestId: string, details?: unknown): ErrorEnvelope {
-  return { error: { code, message, ...(details !== undefined && { details }) }, request_id: requestId };
+export function envelope(
+  code: string,
+  message: string,
+  requestId: string,
+  details?: unknown,
+): ErrorEnvelope {
+  return {
+    error: { code, message, ...(details !== undefined && { details }) },
+    request_id: requestId,
+  };
 }

@@ -21,7 +21,10 @@ interface OperationRequest {
   requestId: string;
 }
 
-/** Answers a request of an operation. Checks the caller (401) before {@link runOperation} checks the rest. */
+/**
+ * Answers a request of an operation. Checks the caller (401) before {@link runOperation} checks the
+ * rest.
+ */
 export async function callOperation(
   { name, request, path, requestId }: OperationRequest,
   services: OperationServices & { report: ReportEvent },
@@ -30,7 +33,8 @@ export async function callOperation(
   const caller = identify(operation, request, services);
   const read = async () => ({ ...(await readParameters(operation, request)), ...path });
   const outcome = await runOperation({ name, caller, read }, services);
-  if ("body" in outcome) return { status: operation.response.status, headers: outcome.headers, body: outcome.body };
+  if ("body" in outcome)
+    return { status: operation.response.status, headers: outcome.headers, body: outcome.body };
   const answer = errorAnswer(outcome.error, requestId, services.report);
   return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
 }
@@ -51,9 +55,15 @@ async function readParameters(
   request: IncomingMessage,
 ): Promise<Record<string, unknown>> {
   const given = queryOf(request);
-  // The document lists no parameter error for the public operation: a wrong locale counts as en, other parameters are ignored.
-  if (scope === null) return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
+  // The document lists no parameter error for the public operation: a wrong locale counts as en,
+  // other parameters are ignored.
+  if (scope === null)
+    return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
   const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
   if (body === undefined) return parameters;
-  return parseInput(body, jsonObject(await readBody(request, BODY_LIMIT_BYTES), request), "INVALID_BODY");
+  return parseInput(
+    body,
+    jsonObject(await readBody(request, BODY_LIMIT_BYTES), request),
+    "INVALID_BODY",
+  );
 }

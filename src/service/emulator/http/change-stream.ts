@@ -6,7 +6,10 @@ const LOOK_MS = 300;
 /** How often a page hears the time when nothing changes. */
 const TIME_MS = 5000;
 
-/** Tells pages the time, and that something of the emulator has changed. While no page listens, it does nothing. */
+/**
+ * Tells pages the time, and that something of the emulator has changed. While no page listens, it
+ * does nothing.
+ */
 export type ChangeStream = ReturnType<typeof createChangeStream>;
 
 /** A line of the stream, in JSON. */

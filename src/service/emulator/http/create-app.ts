@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
+import {
+  API_PREFIX,
+  OPERATIONS,
+  type Operation,
+  type OperationName,
+} from "../../contract/operations.js";
 import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
@@ -52,7 +57,10 @@ interface Route {
   respond: Respond;
 }
 
-/** Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for unknown paths. */
+/**
+ * Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for
+ * unknown paths.
+ */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now, controlGuard, inboxPage, changes } = parts;
   const find = createRouter([
@@ -97,8 +105,13 @@ export function createApp(parts: AppParts): RequestListener {
 const CHANGES_URL = `${CONTROL_PREFIX}/changes`;
 const INBOX_URL = new RegExp(`^${CONTROL_PREFIX}/inbox(?=[/?]|$)/?`);
 
-/** Takes the prefix from the address, as Express does for a mounted handler, which finds its own address in `originalUrl`. */
-function withoutPrefix(request: IncomingMessage & { originalUrl?: string | undefined }): IncomingMessage {
+/**
+ * Takes the prefix from the address, as Express does for a mounted handler, which finds its own
+ * address in `originalUrl`.
+ */
+function withoutPrefix(
+  request: IncomingMessage & { originalUrl?: string | undefined },
+): IncomingMessage {
   request.originalUrl = request.url;
   request.url = request.url?.replace(INBOX_URL, "/");
   return request;
@@ -148,7 +161,9 @@ function controlRoutes({ control, controlGuard }: AppParts): Route[] {
 
 const DASHBOARD_PATH = `${CONTROL_PREFIX}/ui`;
 
-/** The addresses are relative, so that the dashboard also works behind a proxy that strips a prefix. */
+/**
+ * The addresses are relative, so that the dashboard also works behind a proxy that strips a prefix.
+ */
 function dashboardRoutes({ pageGuard, inboxPage }: AppParts): Route[] {
   const guarded = (path: string, respond: Respond): Route => ({
     method: "GET",
@@ -175,7 +190,11 @@ const dashboardFile =
     const file = pageFile("dashboard", path, call.request.headers["accept-encoding"]);
     if (file === null) throw notFound();
     if (!hasInbox || path !== "") return { status: 200, ...file };
-    return { status: 200, ...file, body: Buffer.from(file.body.toString().replace("<html ", "<html data-inbox ")) };
+    return {
+      status: 200,
+      ...file,
+      body: Buffer.from(file.body.toString().replace("<html ", "<html data-inbox ")),
+    };
   };
 
 const redirect = (to: string): Answer => ({
@@ -188,10 +207,22 @@ const redirect = (to: string): Answer => ({
 const HOME_PAGE = {
   about: "The Product Intelligence service, emulated on this machine by signalbox.",
   parts: [
-    { name: "REST API", path: API_PREFIX, about: "needs an API key; the emulator printed some when it started" },
-    { name: "Remote MCP", path: MCP_PATH, about: "the same research as tools for models; needs an API key" },
+    {
+      name: "REST API",
+      path: API_PREFIX,
+      about: "needs an API key; the emulator printed some when it started",
+    },
+    {
+      name: "Remote MCP",
+      path: MCP_PATH,
+      about: "the same research as tools for models; needs an API key",
+    },
     { name: "OpenAPI", path: "/openapi.json", about: "describes the REST API" },
-    { name: "Control API", path: CONTROL_PREFIX, about: "makes keys, publishes signals and advances the clock" },
+    {
+      name: "Control API",
+      path: CONTROL_PREFIX,
+      about: "makes keys, publishes signals and advances the clock",
+    },
     { name: "Dashboard", path: `${DASHBOARD_PATH}/`, about: "does the same in a browser" },
   ],
   docs: "docs/emulator.md of the package's repository explains all of this",
@@ -219,16 +250,25 @@ const openApi: Route = {
 };
 
 const notFound = (): ServiceError =>
-  new ServiceError("RESOURCE_NOT_FOUND", "This path does not exist, or it does not support this method.");
+  new ServiceError(
+    "RESOURCE_NOT_FOUND",
+    "This path does not exist, or it does not support this method.",
+  );
 
 /**
- * Refuses a method that an address does not support. In the REST API this is 404, because the service's document has no 405. The
- * MCP requires 405.
+ * Refuses a method that an address does not support. In the REST API this is 404, because the
+ * service's document has no 405. The MCP requires 405.
  */
-function refuseMethod(request: IncomingMessage, { address, methods }: Found<Route>, controlGuard: ControlGuard): never {
+function refuseMethod(
+  request: IncomingMessage,
+  { address, methods }: Found<Route>,
+  controlGuard: ControlGuard,
+): never {
   const isControl = address.startsWith(CONTROL_PREFIX);
   if (!isControl && address !== MCP_PATH) throw notFound();
   if (isControl) controlGuard(request);
   const headers = { Allow: methods.join(", ") };
-  throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", { headers });
+  throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", {
+    headers,
+  });
 }

@@ -17,7 +17,10 @@ export async function listen(
   { port, host }: { port: number; host: string },
   listener: RequestListener,
 ): Promise<Listening> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, listener);
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    listener,
+  );
   await new Promise<void>((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException): void => reject(listenError(error, host, port));
     server.once("error", onError);
@@ -29,18 +32,27 @@ export async function listen(
   return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
-function listenError({ code = "unknown error" }: NodeJS.ErrnoException, host: string, port: number): SignalboxError {
+function listenError(
+  { code = "unknown error" }: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+): SignalboxError {
   if (code === "EADDRINUSE") {
     const help = "Stop the process that listens there, or use another port (0 takes a free port).";
     return new SignalboxError("port_in_use", `The port ${port} of ${host} is in use.`, help);
   }
-  return new SignalboxError("address_unusable", `Cannot listen on port ${port} of ${host} (${code}).`, "");
+  return new SignalboxError(
+    "address_unusable",
+    `Cannot listen on port ${port} of ${host} (${code}).`,
+    "",
+  );
 }
 
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  // Connections with running answers are closed after a second, because a client that does not read would keep them open.
+  // Connections with running answers are closed after a second, because a client that does not read
+  // would keep them open.
   const forced = setTimeout(() => server.closeAllConnections(), 1000);
   await closed;
   clearTimeout(forced);

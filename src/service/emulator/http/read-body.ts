@@ -14,8 +14,10 @@ export const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Parses the JSON object in a body. @throws ServiceError INVALID_BODY */
 export function jsonObject(bytes: Buffer, { headers }: IncomingMessage): object {
-  if (!JSON_TYPE.test(headers["content-type"] ?? "")) throw refusal("the header Content-Type must be application/json");
-  if ((headers["content-encoding"] ?? "identity") !== "identity") throw refusal("the body must not be compressed");
+  if (!JSON_TYPE.test(headers["content-type"] ?? ""))
+    throw refusal("the header Content-Type must be application/json");
+  if ((headers["content-encoding"] ?? "identity") !== "identity")
+    throw refusal("the body must not be compressed");
   let value: unknown;
   try {
     value = JSON.parse(utf8.decode(bytes));
@@ -28,12 +30,14 @@ export function jsonObject(bytes: Buffer, { headers }: IncomingMessage): object 
   return value;
 }
 
-const refusal = (problem: string): ServiceError => parameterError("INVALID_BODY", [{ parameter: "", problem }]);
+const refusal = (problem: string): ServiceError =>
+  parameterError("INVALID_BODY", [{ parameter: "", problem }]);
 
 /**
  * Reads the body of a request.
  *
- * @throws ServiceError INVALID_BODY when the body is larger than `limitBytes`, or when the client disconnected
+ * @throws ServiceError INVALID_BODY when the body is larger than `limitBytes`, or when the client
+ * disconnected
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   try {
@@ -50,8 +54,8 @@ const MOST_DROPPED_BYTES = 64 * 1024 * 1024;
 const MOST_DROPPED_MS = 2000;
 
 /**
- * Reads the rest of a body and drops it. If the connection were closed before, the client could get an error while it writes, and
- * not read the answer.
+ * Reads the rest of a body and drops it. If the connection were closed before, the client could get
+ * an error while it writes, and not read the answer.
  */
 function dropRest(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {

@@ -14,8 +14,8 @@ export function queryOf({ url = "" }: IncomingMessage): string {
 }
 
 /**
- * Reads the parameters of a query and converts each to the type of its schema, but does not apply the schema. A list is given
- * as one parameter for each item.
+ * Reads the parameters of a query and converts each to the type of its schema, but does not apply
+ * the schema. A list is given as one parameter for each item.
  *
  * @throws ServiceError INVALID_PARAMETERS for a parameter that is given twice and is not a list
  */
@@ -36,16 +36,25 @@ export function readQuery(query: string, shape: z.core.$ZodShape): Record<string
 }
 
 export function repeatedError(names: readonly string[]): Error {
-  const problems = names.map((name) => ({ parameter: shownName(name), problem: "is given more than once" }));
+  const problems = names.map((name) => ({
+    parameter: shownName(name),
+    problem: "is given more than once",
+  }));
   return parameterError("INVALID_PARAMETERS", problems);
 }
 
-/** Converts a text to the type of a schema. A text that cannot be converted is returned as it is, and the schema refuses it. */
+/**
+ * Converts a text to the type of a schema. A text that cannot be converted is returned as it is,
+ * and the schema refuses it.
+ */
 export function typedValue(text: string, schema: z.core.$ZodType | undefined): unknown {
   const base = schema === undefined ? undefined : baseOf(schema);
-  if (base instanceof z.ZodNumber) return (base.isInt ? WHOLE_NUMBER : NUMBER).test(text) ? Number(text) : text;
-  if (base instanceof z.ZodBoolean) return text === "true" || text === "false" ? text === "true" : text;
-  const isNumeric = base instanceof z.ZodLiteral && [...base.values].every((value) => typeof value === "number");
+  if (base instanceof z.ZodNumber)
+    return (base.isInt ? WHOLE_NUMBER : NUMBER).test(text) ? Number(text) : text;
+  if (base instanceof z.ZodBoolean)
+    return text === "true" || text === "false" ? text === "true" : text;
+  const isNumeric =
+    base instanceof z.ZodLiteral && [...base.values].every((value) => typeof value === "number");
   return isNumeric && NUMBER.test(text) ? Number(text) : text;
 }
 
@@ -64,6 +73,8 @@ function itemSchema(shape: z.core.$ZodShape, name: string): z.core.$ZodType | nu
 /** Returns the schema inside of a default, an optional or a nullable. */
 function baseOf(schema: z.core.$ZodType): z.core.$ZodType {
   const isWrapped =
-    schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable;
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodNullable;
   return isWrapped ? baseOf(schema.def.innerType) : schema;
 }

@@ -13,30 +13,45 @@ function wholeNumber(least: number, most: number): z.ZodNumber {
 const DAY_SECONDS = 86_400;
 
 /** Splits a list of seconds. An empty text has none. */
-export const secondsIn = (text: string): number[] => (text === "" ? [] : text.split(",").map(Number));
+export const secondsIn = (text: string): number[] =>
+  text === "" ? [] : text.split(",").map(Number);
 
 const isListOfSeconds = (text: string): boolean =>
-  /^(\d+(\.\d+)?(,\d+(\.\d+)?)*)?$/.test(text) && secondsIn(text).every((seconds) => seconds <= DAY_SECONDS);
+  /^(\d+(\.\d+)?(,\d+(\.\d+)?)*)?$/.test(text) &&
+  secondsIn(text).every((seconds) => seconds <= DAY_SECONDS);
 
 /**
- * The behaviours that the service's document does not define and that a user could want to test with another value. Change one
- * with `createEmulator({ assumptions: { name: value } })` or `signalbox emulator --assume name=value`. `docs/emulator.md` says
- * why each default is as it is, and lists the assumptions that cannot be changed.
+ * The behaviours that the service's document does not define and that a user could want to test
+ * with another value. Change one with `createEmulator({ assumptions: { name: value } })` or
+ * `signalbox emulator --assume name=value`. `docs/emulator.md` says why each default is as it is,
+ * and lists the assumptions that cannot be changed.
  */
 export interface Assumptions {
   /** How long, in real time, the emulator waits for the answer to a delivery. @default 10000 */
   deliveryTimeoutMs: number;
   /** How long an investigation takes. @default 340 */
   investigationSeconds: number;
-  /** Whether endpoints can be on loopback addresses of this machine, also with plain HTTP. @default false */
+  /**
+   * Whether endpoints can be on loopback addresses of this machine, also with plain HTTP. @default
+   * false
+   */
   allowLoopbackHttp: boolean;
-  /** The seconds to wait after the first failed attempt, after the second, and so on. The end of the list ends the attempts. */
+  /**
+   * The seconds to wait after the first failed attempt, after the second, and so on. The end of the
+   * list ends the attempts.
+   */
   retrySeconds: string;
   /** How many deliveries are sent to one registration at the same time. @default 4 */
   deliveriesInFlight: number;
-  /** The failure count at which an active registration is paused. Every 2xx answer sets the count to 0. @default 20 */
+  /**
+   * The failure count at which an active registration is paused. Every 2xx answer sets the count to
+   * 0. @default 20
+   */
   pauseAfterFailures: number;
-  /** Whether the time in signatures is that of the emulator's clock or of the machine's clock. @default "service" */
+  /**
+   * Whether the time in signatures is that of the emulator's clock or of the machine's clock.
+   * @default "service"
+   */
   signatureClock: "service" | "machine";
   /** The id of the first signal. Each later signal has the next number. @default 880001 */
   firstSignalId: number;
@@ -58,7 +73,10 @@ export const assumptionsSchema = z.strictObject({
   firstSignalId: wholeNumber(1, 1_000_000_000).default(880_001),
 } satisfies Record<keyof Assumptions, z.ZodType>);
 
-/** Reads a value of `--assume` from the command line. @throws SignalboxError `option_unknown`, `option_invalid` */
+/**
+ * Reads a value of `--assume` from the command line. @throws SignalboxError `option_unknown`,
+ * `option_invalid`
+ */
 export function parseAssumption(name: string, text: string): unknown {
   const { shape } = assumptionsSchema;
   const schema = new Map<string, z.ZodType>(Object.entries(shape)).get(name);

@@ -13,18 +13,28 @@ import type { Instance } from "./open-instance.js";
 /** The operations of the control API, by the names of their methods. */
 export type EmulatorControlTable = Instance["control"] & ReturnType<typeof stateControl>;
 
-/** The operations of the control API as methods. `GET /_emulator` lists the same names and inputs. */
+/**
+ * The operations of the control API as methods. `GET /_emulator` lists the same names and inputs.
+ */
 export type EmulatorControl = ControlMethods<EmulatorControlTable>;
 
 /** The service of the document on this machine. */
 export interface Emulator {
   /** Resolves when the emulator listens. Idempotent. @throws SignalboxError */
   start(): Promise<void>;
-  /** Waits for running calls and frees the port and the file. Idempotent. The emulator cannot be started again. */
+  /**
+   * Waits for running calls and frees the port and the file. Idempotent. The emulator cannot be
+   * started again.
+   */
   close(): Promise<void>;
-  /** The address for callers on this machine, such as `http://127.0.0.1:4010`. @throws SignalboxError `emulator_not_running` */
+  /**
+   * The address for callers on this machine, such as `http://127.0.0.1:4010`. @throws
+   * SignalboxError `emulator_not_running`
+   */
   readonly url: string;
-  /** The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError */
+  /**
+   * The base address of the REST API, such as `http://127.0.0.1:4010/v1`. @throws SignalboxError
+   */
   readonly baseUrl: string;
   /** The address of the remote MCP, such as `http://127.0.0.1:4010/mcp`. @throws SignalboxError */
   readonly mcpUrl: string;
@@ -35,7 +45,8 @@ export interface Emulator {
 }
 
 /**
- * Creates the service of the document on this machine: its REST API, its remote MCP, the sender of its signals, and a control API.
+ * Creates the service of the document on this machine: its REST API, its remote MCP, the sender of
+ * its signals, and a control API.
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
@@ -100,13 +111,19 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   };
 }
 
-/** For each wildcard address the address that local clients use, because not every system can connect to a wildcard. */
+/**
+ * For each wildcard address the address that local clients use, because not every system can
+ * connect to a wildcard.
+ */
 const WILDCARDS: ReadonlyMap<string, string> = new Map([
   ["0.0.0.0", "127.0.0.1"],
   ["::", "::1"],
 ]);
 
-/** Makes a method for each operation. After a reset or a loaded snapshot, the methods call the new instance. */
+/**
+ * Makes a method for each operation. After a reset or a loaded snapshot, the methods call the new
+ * instance.
+ */
 function methodsOf(table: () => ControlTable): EmulatorControl {
   const methods = Object.keys(table()).map((name) => [
     name,

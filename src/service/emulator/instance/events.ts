@@ -10,7 +10,9 @@ interface RegistrationFacts {
 }
 
 interface AttemptFacts
-  extends RegistrationFacts, Pick<DeliveryRow, "delivery_id" | "event_id" | "event_type" | "redelivery_of"> {
+  extends
+    RegistrationFacts,
+    Pick<DeliveryRow, "delivery_id" | "event_id" | "event_type" | "redelivery_of"> {
   /** The signal's type; missing for other events. */
   signal_type?: string;
   /** The slug of the signal's product; missing for other events. */
@@ -25,7 +27,9 @@ interface AttemptFacts
   duration_ms: number;
   /** The answer was `{"duplicate":true}`: the receiver had the event already. */
   duplicate?: true;
-  /** The code in the answer, `{"error":{"code":"…"}}`, with which the receiver said why it refused. */
+  /**
+   * The code in the answer, `{"error":{"code":"…"}}`, with which the receiver said why it refused.
+   */
   answer_code?: string;
 }
 
@@ -53,14 +57,22 @@ export type EmulatorEvent =
     | ({ event: "refused"; next_attempt_at: string | null } & AttemptFacts)
     /** The registration was paused after `pauseAfterFailures` failures in a row. */
     | ({ event: "registration_paused" } & TroubleFacts)
-    /** The endpoint answered 4xx to a signature with a time that is too far from the machine's clock. Once for each registration. */
+    /**
+     * The endpoint answered 4xx to a signature with a time that is too far from the machine's
+     * clock. Once for each registration.
+     */
     | ({ event: "registration_time_refused" } & TroubleFacts)
-    /** The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile. */
+    /**
+     * The control API advanced the clock to `now`. The other fields sum up what was sent meanwhile.
+     */
     | ({ event: "clock_moved"; now: string } & SendingSummary)
     /** The emulator itself failed, for example because the disk is full. */
     | { event: "failed"; about: string; error: unknown; request_id?: string }
   ) & {
-    /** It happened while the control API advanced the clock. A `clock_moved` follows, which sums up the advance. */
+    /**
+     * It happened while the control API advanced the clock. A `clock_moved` follows, which sums up
+     * the advance.
+     */
     during_advance?: true;
   };
 
@@ -79,8 +91,10 @@ export function createReport(onEvent: ReportEvent | undefined, logger: Logger): 
 }
 
 function logEvent(event: EmulatorEvent, logger: Logger): void {
-  if (event.event === "failed") logger.error({ err: event.error, requestId: event.request_id }, event.about);
+  if (event.event === "failed")
+    logger.error({ err: event.error, requestId: event.request_id }, event.about);
   else if (event.event === "clock_moved") logger.info(event, "the clock was advanced");
-  else if ("ahead_seconds" in event) logger.warn(event, "a registration does not accept deliveries");
+  else if ("ahead_seconds" in event)
+    logger.warn(event, "a registration does not accept deliveries");
   else logger.debug(event, event.event);
 }

@@ -1,7 +1,12 @@
 import { isSignalboxError, SignalboxError } from "../../../base/errors.js";
 import { stateControl } from "../control/state-control.js";
 import type { Database } from "../database/database.js";
-import { openDatabase, openSnapshot, takeSnapshot, writeSnapshot } from "../database/open-database.js";
+import {
+  openDatabase,
+  openSnapshot,
+  takeSnapshot,
+  writeSnapshot,
+} from "../database/open-database.js";
 import type { RequestListener } from "../http/create-app.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { ReportEvent } from "./events.js";
@@ -13,7 +18,10 @@ import type { EmulatorConfig } from "./options.js";
 type Start = Pick<InstanceParts, "origin" | "resumption">;
 
 /** Continues with the data that a database has. */
-const RESUMED: Start = { origin: { seed: null, startAtMs: null, accounts: [] }, resumption: "at_present" };
+const RESUMED: Start = {
+  origin: { seed: null, startAtMs: null, accounts: [] },
+  resumption: "at_present",
+};
 
 /**
  * Holds the current instance of the service. A reset or a loaded snapshot replaces it.
@@ -42,8 +50,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
   }
 
   /**
-   * Replaces the state and its instance. Calls meanwhile get 503 from the old instance, which is closed first because a file can be
-   * open only once.
+   * Replaces the state and its instance. Calls meanwhile get 503 from the old instance, which is
+   * closed first because a file can be open only once.
    *
    * @returns the time at which the new state continues
    */
@@ -52,7 +60,9 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     await current()
       .close()
       // Only reported, because the new state replaces what was not written.
-      .catch((error: unknown) => report({ event: "failed", about: "the old state did not close", error }));
+      .catch((error: unknown) =>
+        report({ event: "failed", about: "the old state did not close", error }),
+      );
     try {
       if (db !== null) onDisk(() => takeSnapshot(db));
     } finally {
@@ -62,7 +72,10 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
     return current().now();
   }
 
-  /** Opens an instance of the snapshot, and closes it: one that cannot run must not replace the state. @throws ServiceError INVALID_BODY */
+  /**
+   * Opens an instance of the snapshot, and closes it: one that cannot run must not replace the
+   * state. @throws ServiceError INVALID_BODY
+   */
   async function assertSnapshot(bytes: Uint8Array): Promise<void> {
     try {
       await instanceOf(openSnapshot(bytes), { ...RESUMED, resumption: "frozen" }).close();
@@ -85,7 +98,8 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
       await assertSnapshot(bytes);
       return inOrder(() => replace(bytes, { ...RESUMED, resumption: "frozen" }));
     },
-    // For an option that is not set, a reset uses the value with which the database was first started.
+    // For an option that is not set, a reset uses the value with which the database was first
+    // started.
     reset: () =>
       inOrder(async () => {
         const { origin } = current();
@@ -137,5 +151,9 @@ function onDisk(write: () => void): void {
 }
 
 export function notRunning(): SignalboxError {
-  return new SignalboxError("emulator_not_running", "The emulator is not running.", "Await start() first.");
+  return new SignalboxError(
+    "emulator_not_running",
+    "The emulator is not running.",
+    "Await start() first.",
+  );
 }

@@ -9,7 +9,10 @@ import type { EmulatorConfig } from "./options.js";
 /** How a database was started. A reset starts it in the same way again. */
 export interface InstanceOrigin {
   seed: number;
-  /** The start of the clock in the options, in milliseconds since 1970; null: it started at the present. */
+  /**
+   * The start of the clock in the options, in milliseconds since 1970; null: it started at the
+   * present.
+   */
   startAtMs: number | null;
   accounts: readonly FirstAccount[];
 }
@@ -35,7 +38,10 @@ const SEED = "seed";
 const START_AT = "start_at_ms";
 const ACCOUNTS = "accounts";
 
-/** Stores how a new database starts, and creates its accounts. Does not change a database that was started before. */
+/**
+ * Stores how a new database starts, and creates its accounts. Does not change a database that was
+ * started before.
+ */
 export function storeOrigin(
   database: Database,
   { accounts, keys }: Access,
@@ -59,7 +65,8 @@ export function storeOrigin(
 export function readOrigin(database: Database, wantedSeed: number | null): InstanceOrigin {
   const seed = Number(readSetting(database, SEED));
   if (wantedSeed !== null && wantedSeed !== seed) {
-    const problem = "the database was made with another seed; leave the option out, or use another file";
+    const problem =
+      "the database was made with another seed; leave the option out, or use another file";
     throw new OptionError("createEmulator", "seed", problem);
   }
   const startAt = readSetting(database, START_AT);

@@ -35,17 +35,28 @@ export interface InstanceParts {
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
   stateControl: ControlTable;
-  /** The time of the current instance, for the header of an answer: a reset may replace this instance before it answers. */
+  /**
+   * The time of the current instance, for the header of an answer: a reset may replace this
+   * instance before it answers.
+   */
   now: () => number;
 }
 
 /** The whole service over one database. */
 export type Instance = ReturnType<typeof openInstance>;
 
-export function openInstance({ database, config, report, stateControl, now, ...start }: InstanceParts) {
+export function openInstance({
+  database,
+  config,
+  report,
+  stateControl,
+  now,
+  ...start
+}: InstanceParts) {
   const { assumptions, random } = config;
   const clock = openStoredClock(database, config.clock, start.origin.startAtMs, start.resumption);
-  const onFailure = (error: unknown): void => report({ event: "failed", about: "a scheduled task failed", error });
+  const onFailure = (error: unknown): void =>
+    report({ event: "failed", about: "a scheduled task failed", error });
   const onMoved = (move: ClockMove): void => report({ event: "clock_moved", ...move });
   const scheduler = createScheduler(clock, config.clock, onFailure);
   const core: EmulatorCore = { database, clock, scheduler, random, assumptions };
@@ -81,7 +92,8 @@ export function openInstance({ database, config, report, stateControl, now, ...s
     services: { access, bindings, faults, gate, report },
     control: { ...control, ...stateControl },
     controlGuard,
-    // A browser cannot send the token when it opens a page. The page asks for the token and sends it with each call.
+    // A browser cannot send the token when it opens a page. The page asks for the token and sends
+    // it with each call.
     pageGuard: controlToken === null ? controlGuard : () => undefined,
     random,
     inboxPage: config.inboxPage,
@@ -92,7 +104,8 @@ export function openInstance({ database, config, report, stateControl, now, ...s
   let closing: Promise<void> | null = null;
   async function end(): Promise<void> {
     changes.close();
-    // All are closed at the same time, because a running advance of the clock may end only when the deliveries are aborted.
+    // All are closed at the same time, because a running advance of the clock may end only when the
+    // deliveries are aborted.
     await Promise.all([webhooks.close(), scheduler.close(), gate.close()]);
     try {
       clock.save();
@@ -112,7 +125,10 @@ export function openInstance({ database, config, report, stateControl, now, ...s
         clock.save();
         return snapshotOf(database);
       }),
-    /** Refuses new calls. Resolves when the running calls are done and the database is closed. Idempotent. */
+    /**
+     * Refuses new calls. Resolves when the running calls are done and the database is closed.
+     * Idempotent.
+     */
     close: (): Promise<void> => (closing ??= end()),
   };
 }

@@ -16,37 +16,55 @@ export interface EmulatorOptions {
   port?: number | undefined;
   /** The address to listen on. @default "127.0.0.1" */
   host?: string | undefined;
-  /** A file that keeps the state; created when it is missing. @default in memory, lost when the process ends */
+  /**
+   * A file that keeps the state; created when it is missing. @default in memory, lost when the
+   * process ends
+   */
   db?: string | undefined;
-  /** The same seed gives the same data. A file keeps its seed; giving another seed for it is an error. @default 1 */
+  /**
+   * The same seed gives the same data. A file keeps its seed; giving another seed for it is an
+   * error. @default 1
+   */
   seed?: number | undefined;
-  /** The start of a new clock, ISO 8601. The clock of an existing file continues, but never before `startAt`. @default now */
+  /**
+   * The start of a new clock, ISO 8601. The clock of an existing file continues, but never before
+   * `startAt`. @default now
+   */
   startAt?: string | undefined;
   /**
-   * The accounts of a new database, each with a key. With an existing file, only a reset creates them. Without this option, a
-   * reset creates the accounts that the database was first created with.
+   * The accounts of a new database, each with a key. With an existing file, only a reset creates
+   * them. Without this option, a reset creates the accounts that the database was first created
+   * with.
    *
    * @default none
    */
   accounts?: readonly AccountOptions[] | undefined;
-  /** How the emulator behaves where the service's document does not define it. docs/emulator.md lists all assumptions. */
+  /**
+   * How the emulator behaves where the service's document does not define it. docs/emulator.md
+   * lists all assumptions.
+   */
   assumptions?: AssumptionOptions | undefined;
-  /** The only certificate authorities (PEM) to trust for webhook endpoints. @default those that Node trusts */
+  /**
+   * The only certificate authorities (PEM) to trust for webhook endpoints. @default those that Node
+   * trusts
+   */
   ca?: string | undefined;
   /** The clock that the emulator's clock follows; for tests. @default the system's clock */
   clock?: Clock | undefined;
   /** The source of ids, keys and secrets; for tests. @default the system's random source */
   random?: RandomSource | undefined;
   /**
-   * Opens the control API to callers on other machines, for example from outside of a container. With this option every request
-   * needs this token (`Authorization: Bearer <token>`), including requests from this machine. 16 characters or more.
+   * Opens the control API to callers on other machines, for example from outside of a container.
+   * With this option every request needs this token (`Authorization: Bearer <token>`), including
+   * requests from this machine. 16 characters or more.
    *
    * @default none: the control API answers only callers on this machine, and they need no token
    */
   controlToken?: string | undefined;
   /**
-   * Shows the inbox of the receiver beside the dashboard: served below `/_emulator/inbox/` to whoever can call the control API. For
-   * example `inboxPage(receiver, { authorize: "loopback" })` of `signalbox/inbox-page`.
+   * Shows the inbox of the receiver beside the dashboard: served below `/_emulator/inbox/` to
+   * whoever can call the control API. For example `inboxPage(receiver, { authorize: "loopback" })`
+   * of `signalbox/inbox-page`.
    *
    * @default none
    */
@@ -71,12 +89,16 @@ export interface AccountOptions {
 export type EmulatorConfig = ReturnType<typeof resolveEmulatorOptions>;
 
 /** The characters of a token in RFC 6750. */
-const tokenSchema = z.string().regex(/^[\w.~+/-]{16,200}=*$/, "expected 16 to 200 letters, digits or _ . ~ + / -");
+const tokenSchema = z
+  .string()
+  .regex(/^[\w.~+/-]{16,200}=*$/, "expected 16 to 200 letters, digits or _ . ~ + / -");
 
 const accountSchema = z.strictObject({
   name: z.string().min(1).max(200),
   tier: tierSchema,
-  key: z.string().regex(/^(?!sbs_)[\w.~+/-]{16,200}$/, "expected 16 to 200 characters of an API key"),
+  key: z
+    .string()
+    .regex(/^(?!sbs_)[\w.~+/-]{16,200}$/, "expected 16 to 200 characters of an API key"),
   scopes: z.array(scopeSchema).default([...SCOPES]),
 });
 
@@ -98,13 +120,21 @@ const optionsSchema = z.strictObject({
   clock: clockOption.default(systemClock),
   random: objectOption<RandomSource>("a source of random bytes", "bytes").default(systemRandom),
   controlToken: tokenSchema.optional(),
-  inboxPage: functionOption<(request: IncomingMessage, response: ServerResponse) => void>().optional(),
+  inboxPage:
+    functionOption<(request: IncomingMessage, response: ServerResponse) => void>().optional(),
   onEvent: functionOption<(event: EmulatorEvent) => void>().optional(),
-  logger: z.union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")]).default(false),
+  logger: z
+    .union([z.literal(false), objectOption<Logger>("a pino logger or false", "info", "child")])
+    .default(false),
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
 export function resolveEmulatorOptions(options: EmulatorOptions) {
-  const { db = null, seed = null, startAt, ...rest } = checkOptions("createEmulator", optionsSchema, options);
+  const {
+    db = null,
+    seed = null,
+    startAt,
+    ...rest
+  } = checkOptions("createEmulator", optionsSchema, options);
   return { ...rest, db, seed, startAtMs: startAt === undefined ? null : Date.parse(startAt) };
 }

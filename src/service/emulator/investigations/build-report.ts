@@ -2,7 +2,13 @@ import type { ServiceLocale } from "../../contract/locale.js";
 import type { InvestigationReport } from "../../contract/report.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import type { Database } from "../database/database.js";
-import { fillText, monthAndYear, percent, type Text, type TextValues } from "../market/format-values.js";
+import {
+  fillText,
+  monthAndYear,
+  percent,
+  type Text,
+  type TextValues,
+} from "../market/format-values.js";
 import { visits } from "../market/market-schema.js";
 import { signalsAbout } from "../market/signals/derive-signals.js";
 import { SIGNALS, type SourceKind } from "../market/signals/signal-table.js";
@@ -23,8 +29,8 @@ const CHANNELS = ["organic", "paid", "ai_referral", "direct"] as const;
 type TrafficMonth = Record<(typeof CHANNELS)[number] | "visits", number> & { month: MonthIndex };
 
 /**
- * Builds the report of a finished investigation from the observed data (service document, Report). Each claim cites listed
- * sources, each source is cited, and the counters match the lists.
+ * Builds the report of a finished investigation from the observed data (service document, Report).
+ * Each claim cites listed sources, each source is cited, and the counters match the lists.
  *
  * @returns null if fewer than two months were observed, because a report compares months
  */
@@ -45,10 +51,17 @@ export function buildReport(
   const whole = fill(TEXTS[`whole_${subject.kind}`], { name, products: subject.toolIds.length });
   const phase = phaseOf(first, last);
   const overview = fill(TEXTS[phase.direction], { whole, ...phase.texts });
-  const channels = CHANNELS.map((channel) => ({ channel, visits: last[channel], citations: traffic }));
+  const channels = CHANNELS.map((channel) => ({
+    channel,
+    visits: last[channel],
+    citations: traffic,
+  }));
   const { timeline, found } = readTimeline(database, subject.products, sources, locale);
   const strategies = strategiesOf(timeline, fill);
-  const coincided = fill(TEXTS.coincided, { actions: timeline.length, grew: timeline.filter(hasGrowth).length });
+  const coincided = fill(TEXTS.coincided, {
+    actions: timeline.length,
+    grew: timeline.filter(hasGrowth).length,
+  });
   const unresolved = timeline.filter((item) => !hasGrowth(item));
   const searches = readSearches(database, last.month, subject.products, sources, fill);
 
@@ -74,7 +87,9 @@ export function buildReport(
       observations: [],
       phases: [{ ...phase.figures, citations: traffic }],
       channels,
-      openQuestions: unresolved.map(({ title, at }) => fill(TEXTS.unresolved, { title, month: monthAndYear(at) })),
+      openQuestions: unresolved.map(({ title, at }) =>
+        fill(TEXTS.unresolved, { title, month: monthAndYear(at) }),
+      ),
     },
     timeline: timeline.map(({ at: _at, source: _source, ...item }) => item),
     strategies,
@@ -85,7 +100,12 @@ export function buildReport(
     caveat: fill(TEXTS.caveat),
     reliability: {
       actorAttribution: attributionOf(timeline.map(({ source }) => source)),
-      coverageLevel: series.length < 3 ? "low" : series.length < 12 || timeline.length === 0 ? "partial" : "high",
+      coverageLevel:
+        series.length < 3
+          ? "low"
+          : series.length < 12 || timeline.length === 0
+            ? "partial"
+            : "high",
       growthCausality: "not_established",
       growthImpact: unresolved.length === timeline.length ? "unclear" : "correlated",
     },
@@ -115,7 +135,12 @@ function createSources(fill: Fill) {
     cite(kind: SourceKind, { name, domain }: Pick<ReportProduct, "name" | "domain">): string {
       const [host, title] = PLACES[kind];
       const url = `https://${host}${domain}`;
-      const source = byUrl.get(url) ?? { id: `source_${byUrl.size + 1}`, kind, url, title: fill(title, { name }) };
+      const source = byUrl.get(url) ?? {
+        id: `source_${byUrl.size + 1}`,
+        kind,
+        url,
+        title: fill(title, { name }),
+      };
       byUrl.set(url, source);
       return source.id;
     },
@@ -137,19 +162,33 @@ function phaseOf(from: TrafficMonth, to: TrafficMonth) {
   } as const;
 }
 
-/** Whether a source names the actor. A directory, a link or an article does not name its initiator. */
+/**
+ * Whether a source names the actor. A directory, a link or an article does not name its initiator.
+ */
 const namesActor = (source: SourceKind): boolean => source === "site" || source === "ads";
 
-/** Whether the actors of all, some or none of the actions are known (service document, Report: reliability). */
+/**
+ * Whether the actors of all, some or none of the actions are known (service document, Report:
+ * reliability).
+ */
 function attributionOf(sources: readonly SourceKind[]): string {
   if (!sources.some(namesActor)) return "not_established";
   return sources.every(namesActor) ? "observed" : "partial";
 }
 
-/** Reads the signals that are actions of a promotion, by the maker or by others, the oldest first. */
-function readTimeline(database: Database, products: readonly ReportProduct[], sources: Sources, locale: ServiceLocale) {
+/**
+ * Reads the signals that are actions of a promotion, by the maker or by others, the oldest first.
+ */
+function readTimeline(
+  database: Database,
+  products: readonly ReportProduct[],
+  sources: Sources,
+  locale: ServiceLocale,
+) {
   const visitsOf = database
-    .prepare<[number, number], number>(`SELECT ${visits("m")} FROM product_month m WHERE month = ? AND tool_id = ?`)
+    .prepare<[number, number], number>(
+      `SELECT ${visits("m")} FROM product_month m WHERE month = ? AND tool_id = ?`,
+    )
     .pluck();
   const byId = new Map(products.map((product) => [product.tool_id, product]));
   const types = SIGNAL_TYPES.filter((type) => SIGNALS[type].strategy !== null);
@@ -160,20 +199,45 @@ function readTimeline(database: Database, products: readonly ReportProduct[], so
     const { strategy, source } = SIGNALS[signal_type];
     if (product === undefined || strategy === null) return [];
     const at = monthOf(Date.parse(period.start));
-    const [now = null, before = null] = [visitsOf.get(at, product_id), visitsOf.get(at - 1, product_id)];
+    const [now = null, before = null] = [
+      visitsOf.get(at, product_id),
+      visitsOf.get(at - 1, product_id),
+    ];
     const { title, summary } = text[locale];
     const actor = namesActor(source) ? "maker" : "not_established";
     const citations = [sources.cite(source, product)];
     const traffic_change = now === null || before === null ? null : now - before;
-    const item = { id: `action_${index + 1}`, month: formatMonth(at), kind: signal_type, strategy, product_id };
-    return [{ ...item, title, text: summary, actor, citations, change, visits: now, traffic_change, at, source }];
+    const item = {
+      id: `action_${index + 1}`,
+      month: formatMonth(at),
+      kind: signal_type,
+      strategy,
+      product_id,
+    };
+    return [
+      {
+        ...item,
+        title,
+        text: summary,
+        actor,
+        citations,
+        change,
+        visits: now,
+        traffic_change,
+        at,
+        source,
+      },
+    ];
   });
   return { timeline, found: actions.length };
 }
 
 type TimelineItem = ReturnType<typeof readTimeline>["timeline"][number];
 
-/** Whether visits rose in the month of the action. The report does not claim that the action caused it. */
+/**
+ * Whether visits rose in the month of the action. The report does not claim that the action caused
+ * it.
+ */
 const hasGrowth = ({ traffic_change }: TimelineItem): boolean => (traffic_change ?? 0) > 0;
 
 /** Groups the actions by strategy. */
@@ -181,7 +245,12 @@ function strategiesOf(timeline: readonly TimelineItem[], fill: Fill) {
   return [...new Set(timeline.map(({ strategy }) => strategy))].map((kind) => {
     const items = timeline.filter(({ strategy }) => strategy === kind);
     const citations = [...new Set(items.flatMap((item) => item.citations))];
-    return { kind, title: fill(STRATEGIES[kind]), action_ids: items.map(({ id }) => id), citations };
+    return {
+      kind,
+      title: fill(STRATEGIES[kind]),
+      action_ids: items.map(({ id }) => id),
+      citations,
+    };
   });
 }
 
@@ -194,7 +263,10 @@ function readSearches(
   fill: Fill,
 ) {
   const keywords = database
-    .prepare<[number, string], { keyword_id: number; keyword: string; traffic: number; receivers: string }>(
+    .prepare<
+      [number, string],
+      { keyword_id: number; keyword: string; traffic: number; receivers: string }
+    >(
       `SELECT k.keyword_id, k.keyword, sum(kp.traffic) AS traffic, json_group_array(kp.tool_id) AS receivers
        FROM keyword_product_month kp JOIN keyword k USING (keyword_id)
        WHERE kp.month = ? AND kp.tool_id IN (SELECT value FROM json_each(?))

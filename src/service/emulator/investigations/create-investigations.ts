@@ -18,11 +18,16 @@ export interface InvestigationInput {
   idempotency_key: string;
 }
 
-/** A task as the control API lists it: with its owner and its input, which the service's own answer leaves out. */
-export type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> & InvestigationTask;
+/**
+ * A task as the control API lists it: with its owner and its input, which the service's own answer
+ * leaves out.
+ */
+export type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> &
+  InvestigationTask;
 
 /** How the control API ends a pending task. */
-export type InvestigationEnd = { status: "cancelled" } | { status: "failed"; code: string; message: string };
+export type InvestigationEnd =
+  { status: "cancelled" } | { status: "failed"; code: string; message: string };
 
 export function createInvestigations(core: EmulatorCore) {
   const { database, clock, scheduler, assumptions } = core;
@@ -30,60 +35,71 @@ export function createInvestigations(core: EmulatorCore) {
     "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
   );
   const countActive = database
-    .prepare<[number], number>("SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL")
+    .prepare<[number], number>(
+      "SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL",
+    )
     .pluck();
-  const byId = database.prepare<[string], InvestigationRow>("SELECT * FROM investigation WHERE task_id = ?");
+  const byId = database.prepare<[string], InvestigationRow>(
+    "SELECT * FROM investigation WHERE task_id = ?",
+  );
   const save = database.prepare<[InvestigationRow]>(
     `REPLACE INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at,
        completed_at, due_at, error_code, error_message, report)
      VALUES (@task_id, @account_id, @idempotency_key, @slug, @locale, @status, @stage, @created_at, @updated_at,
        @completed_at, @due_at, @error_code, @error_message, @report)`,
   );
-  const finish = (task: InvestigationRow, atMs: number, end: Partial<InvestigationRow>): InvestigationTask => {
+  const finish = (
+    task: InvestigationRow,
+    atMs: number,
+    end: Partial<InvestigationRow>,
+  ): InvestigationTask => {
     const finished = { ...task, updated_at: atMs, completed_at: atMs, due_at: null, ...end };
     save.run(finished);
     return investigationTask(finished);
   };
 
-  const stageMs = (share: number): number => Math.round(share * assumptions.investigationSeconds * 1000);
+  const stageMs = (share: number): number =>
+    Math.round(share * assumptions.investigationSeconds * 1000);
 
-  const start = database.transaction((accountId: number, input: InvestigationInput): InvestigationTask => {
-    const key = keyOf(input);
-    const earlier = byKey.get(accountId, key);
-    if (earlier !== undefined) return existingTask(earlier, input);
-    if (findSubject(database, input.slug) === null) {
-      throw new ServiceError(
-        "PRODUCT_NOT_FOUND",
-        "This is not the slug of a product or category. The rankings have the slugs.",
-      );
-    }
-    if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
-      throw new ServiceError(
-        "ACTIVE_INVESTIGATIONS_EXCEEDED",
-        `The account has ${LIMITS.activeInvestigations} pending investigations. Wait until one of them is finished.`,
-        { details: { limit: LIMITS.activeInvestigations } },
-      );
-    }
-    const now = clock.now();
-    const row: InvestigationRow = {
-      task_id: `task_${randomUuid(core.random)}`,
-      account_id: accountId,
-      idempotency_key: key,
-      slug: input.slug,
-      locale: input.locale,
-      status: "queued",
-      stage: "queued",
-      created_at: now,
-      updated_at: now,
-      completed_at: null,
-      due_at: now + stageMs(STAGE_SHARES.queued),
-      error_code: null,
-      error_message: null,
-      report: null,
-    };
-    save.run(row);
-    return investigationTask(row);
-  });
+  const start = database.transaction(
+    (accountId: number, input: InvestigationInput): InvestigationTask => {
+      const key = keyOf(input);
+      const earlier = byKey.get(accountId, key);
+      if (earlier !== undefined) return existingTask(earlier, input);
+      if (findSubject(database, input.slug) === null) {
+        throw new ServiceError(
+          "PRODUCT_NOT_FOUND",
+          "This is not the slug of a product or category. The rankings have the slugs.",
+        );
+      }
+      if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
+        throw new ServiceError(
+          "ACTIVE_INVESTIGATIONS_EXCEEDED",
+          `The account has ${LIMITS.activeInvestigations} pending investigations. Wait until one of them is finished.`,
+          { details: { limit: LIMITS.activeInvestigations } },
+        );
+      }
+      const now = clock.now();
+      const row: InvestigationRow = {
+        task_id: `task_${randomUuid(core.random)}`,
+        account_id: accountId,
+        idempotency_key: key,
+        slug: input.slug,
+        locale: input.locale,
+        status: "queued",
+        stage: "queued",
+        created_at: now,
+        updated_at: now,
+        completed_at: null,
+        due_at: now + stageMs(STAGE_SHARES.queued),
+        error_code: null,
+        error_message: null,
+        report: null,
+      };
+      save.run(row);
+      return investigationTask(row);
+    },
+  );
 
   /**
    * Runs the next step of a task (service document, States and transitions).
@@ -99,12 +115,23 @@ export function createInvestigations(core: EmulatorCore) {
     };
     if (task.stage === "queued") return run("investigating");
     if (task.stage === "investigating") return run("generating_report");
-    const report = buildReport(database, { slug: task.slug, locale: task.locale, generatedAtMs: dueAt });
+    const report = buildReport(database, {
+      slug: task.slug,
+      locale: task.locale,
+      generatedAtMs: dueAt,
+    });
     if (report === null) finish(task, dueAt, { status: "failed", ...TOO_LITTLE });
-    else finish(task, dueAt, { status: "succeeded", stage: "complete", report: JSON.stringify(report) });
+    else
+      finish(task, dueAt, {
+        status: "succeeded",
+        stage: "complete",
+        report: JSON.stringify(report),
+      });
   });
 
-  const nextDue = database.prepare<[], { due: number | null }>("SELECT min(due_at) AS due FROM investigation");
+  const nextDue = database.prepare<[], { due: number | null }>(
+    "SELECT min(due_at) AS due FROM investigation",
+  );
   const due = database.prepare<[number], InvestigationRow & { due_at: number }>(
     "SELECT * FROM investigation WHERE due_at <= ? ORDER BY due_at, task_id LIMIT 1",
   );
@@ -112,7 +139,8 @@ export function createInvestigations(core: EmulatorCore) {
     nextDueAt: () => nextDue.get()?.due ?? null,
     async runDue(nowMs) {
       // If the clock has skipped several steps of a task, they all run, each with its own time.
-      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs)) runStep(row, row.due_at);
+      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs))
+        runStep(row, row.due_at);
     },
   });
 
@@ -120,7 +148,8 @@ export function createInvestigations(core: EmulatorCore) {
     /**
      * Starts a task, or returns the task that the same idempotency key started.
      *
-     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`, `ACTIVE_INVESTIGATIONS_EXCEEDED`
+     * @throws ServiceError `PRODUCT_NOT_FOUND`, `IDEMPOTENCY_KEY_CONFLICT`,
+     * `ACTIVE_INVESTIGATIONS_EXCEEDED`
      */
     start(accountId: number, input: InvestigationInput): InvestigationTask {
       const task = start.immediate(accountId, input);
@@ -140,13 +169,16 @@ export function createInvestigations(core: EmulatorCore) {
       }
       return investigationTask(row);
     },
-    /** For the control API. @throws ServiceError `TASK_NOT_FOUND` if the task is unknown or finished */
+    /**
+     * For the control API. @throws ServiceError `TASK_NOT_FOUND` if the task is unknown or finished
+     */
     end(taskId: string, how: InvestigationEnd): InvestigationTask {
       const row = byId.get(taskId);
       if (row === undefined || row.due_at === null) {
         throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation with this id.");
       }
-      const error = how.status === "failed" ? { error_code: how.code, error_message: how.message } : {};
+      const error =
+        how.status === "failed" ? { error_code: how.code, error_message: how.message } : {};
       return finish(row, clock.now(), { status: how.status, ...error });
     },
     list({ accountId }: { accountId?: number | undefined }): ListedInvestigation[] {
@@ -164,7 +196,11 @@ export function createInvestigations(core: EmulatorCore) {
 }
 
 /** How much of the assumption `investigationSeconds` each stage takes. */
-const STAGE_SHARES = { queued: 20 / 340, investigating: 240 / 340, generating_report: 80 / 340 } as const;
+const STAGE_SHARES = {
+  queued: 20 / 340,
+  investigating: 240 / 340,
+  generating_report: 80 / 340,
+} as const;
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",

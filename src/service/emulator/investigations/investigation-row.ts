@@ -4,7 +4,10 @@ import { reportSchema } from "../../contract/report.js";
 import type { InvestigationTask, TaskStage, TaskStatus } from "../../contract/investigation.js";
 import { API_PREFIX, OPERATIONS } from "../../contract/operations.js";
 
-/** The tasks of all accounts. The report of a finished task is stored, so it never changes. Times are in ms since 1970. */
+/**
+ * The tasks of all accounts. The report of a finished task is stored, so it never changes. Times
+ * are in ms since 1970.
+ */
 export const INVESTIGATION_SCHEMA = `
 CREATE TABLE investigation (
   task_id TEXT PRIMARY KEY,
@@ -61,7 +64,8 @@ export function investigationTask(row: InvestigationRow): InvestigationTask {
     created_at: new Date(row.created_at).toISOString(),
     updated_at: new Date(row.updated_at).toISOString(),
     completed_at: row.completed_at === null ? null : new Date(row.completed_at).toISOString(),
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
+    error:
+      row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
     report: row.report === null ? null : reportSchema.parse(JSON.parse(row.report)),
   };
 }

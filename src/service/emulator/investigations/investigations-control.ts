@@ -9,7 +9,8 @@ export function investigationsControl(investigations: Investigations) {
     listInvestigations: controlOperation({
       method: "GET",
       path: "/investigations",
-      about: "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
+      about:
+        "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
       input: z.strictObject({ account_id: z.int().min(1).optional() }),
       run: ({ account_id }) => ({ items: investigations.list({ accountId: account_id }) }),
     }),
@@ -29,7 +30,8 @@ export function investigationsControl(investigations: Investigations) {
         code: z.string().min(1).max(100).default("INVESTIGATION_FAILED"),
         message: z.string().min(1).max(1000).default("The investigation failed."),
       }),
-      run: ({ task_id, code, message }) => investigations.end(task_id, { status: "failed", code, message }),
+      run: ({ task_id, code, message }) =>
+        investigations.end(task_id, { status: "failed", code, message }),
     }),
   };
 }

@@ -14,9 +14,15 @@ export interface ReportSubject {
   /** The product's domain, or the category's slug. */
   domain: string;
   name: Record<ServiceLocale, string>;
-  /** The products whose actions and searches the report lists: the product, or the largest products of the category. */
+  /**
+   * The products whose actions and searches the report lists: the product, or the largest products
+   * of the category.
+   */
   products: ReportProduct[];
-  /** The products whose visits count: the product, or all products of the category in the latest rankings. */
+  /**
+   * The products whose visits count: the product, or all products of the category in the latest
+   * rankings.
+   */
   toolIds: number[];
 }
 
@@ -30,7 +36,13 @@ export function findSubject(database: Database, slug: string): ReportSubject | n
     .get(slug);
   if (product !== undefined) {
     const { name, domain, tool_id } = product;
-    return { kind: "product", domain, name: { en: name, "zh-CN": name }, products: [product], toolIds: [tool_id] };
+    return {
+      kind: "product",
+      domain,
+      name: { en: name, "zh-CN": name },
+      products: [product],
+      toolIds: [tool_id],
+    };
   }
   const sector = database
     .prepare<[string], { sector_id: number; name_en: string; name_zh: string }>(

@@ -15,7 +15,16 @@ interface ReportTexts {
 
 type Whole = "whole_product" | "whole_category";
 type Course = "up" | "down" | "flat";
-type TextName = "title" | Whole | Course | "coincided" | "lead" | "unresolved" | "method" | "limits_changes" | "caveat";
+type TextName =
+  | "title"
+  | Whole
+  | Course
+  | "coincided"
+  | "lead"
+  | "unresolved"
+  | "method"
+  | "limits_changes"
+  | "caveat";
 
 /** From `src` and from `dist` the path is the same. */
 const FILE = join(import.meta.dirname, "../../../../fixtures/market/report.json");

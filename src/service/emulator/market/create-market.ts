@@ -20,25 +20,30 @@ export interface Market {
 }
 
 /**
- * Fills empty tables up to the last month that is observed by now. A database with data continues with its data and its stored
- * seed.
+ * Fills empty tables up to the last month that is observed by now. A database with data continues
+ * with its data and its stored seed.
  */
 export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
   const { database, clock } = core;
   const dueSignals = createDueSignals(database);
   const listeners: SignalListener[] = [];
-  const lastMonth = database.prepare<[], MonthIndex | null>("SELECT max(month) FROM observed_month").pluck();
+  const lastMonth = database
+    .prepare<[], MonthIndex | null>("SELECT max(month) FROM observed_month")
+    .pluck();
   const nextMonth = (): MonthIndex => (lastMonth.get() ?? lastObserved(clock.now())) + 1;
   let generator: MarketGenerator | undefined;
-  if (lastMonth.get() === null) generator = generateMarket(database, { seed, lastMonth: nextMonth() - 1 });
+  if (lastMonth.get() === null)
+    generator = generateMarket(database, { seed, lastMonth: nextMonth() - 1 });
 
   // One transaction writes a month and its signals, so an interrupted month is repeated completely.
-  const observe = database.transaction((known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
-    const grown = growMonth(database, month, known);
-    const drafts = deriveSignals(database, month);
-    dueSignals.add(drafts, observedAt(month), MINUTES_BETWEEN_SIGNAL_TYPES);
-    return grown;
-  });
+  const observe = database.transaction(
+    (known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
+      const grown = growMonth(database, month, known);
+      const drafts = deriveSignals(database, month);
+      dueSignals.add(drafts, observedAt(month), MINUTES_BETWEEN_SIGNAL_TYPES);
+      return grown;
+    },
+  );
 
   const publish = database.transaction((): void => {
     for (const { draft, dueAt } of dueSignals.takeFirst()) {
@@ -55,7 +60,8 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     return {
       at: monthAt,
       run() {
-        // If a month fails, the generator has changed but the tables have not. The next try then builds a new generator.
+        // If a month fails, the generator has changed but the tables have not. The next try then
+        // builds a new generator.
         const before = generator;
         generator = undefined;
         generator = observe(before, month);

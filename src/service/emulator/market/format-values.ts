@@ -29,7 +29,11 @@ export function percent(ratio: number): string {
 
 /** `$29`, `$29.50`; `29美元`. */
 export function dollars(value: number): { en: string; zh: string } {
-  const amount = Number.isInteger(value) ? count(value) : value < 1 ? String(value) : value.toFixed(2);
+  const amount = Number.isInteger(value)
+    ? count(value)
+    : value < 1
+      ? String(value)
+      : value.toFixed(2);
   return { en: `$${amount}`, zh: `${amount}美元` };
 }
 
@@ -46,21 +50,30 @@ export function monthAndYear(month: MonthIndex): { en: string; zh: string } {
   return { en: `${en} ${year}`, zh: `${year}年${zh}` };
 }
 
-/** Adds a space between Chinese and Latin words: `Larkvoice 10月的 API`. Numbers get none, and quoted text is not changed. */
+/**
+ * Adds a space between Chinese and Latin words: `Larkvoice 10月的 API`. Numbers get none, and quoted
+ * text is not changed.
+ */
 function spacedChinese(text: string): string {
-  const seams = /“[^”]*”|(?<=\p{Script=Han})(?=\d*[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+[年月])/gu;
+  const seams =
+    /“[^”]*”|(?<=\p{Script=Han})(?=\d*[A-Za-z])|(?<=[A-Za-z])(?=\p{Script=Han}|\d+[年月])/gu;
   return text.replaceAll(seams, (found) => (found === "" ? " " : found));
 }
 
 /** A text in both languages, with placeholders. */
 export type Text = readonly [en: string, zh: string];
 
-/** The values of a text's placeholders. The values `item_en` and `item_zh` are for `{item}`, as is `item` with both languages. */
-export type TextValues = Readonly<Record<string, string | number | null | Readonly<Record<"en" | "zh", string>>>>;
+/**
+ * The values of a text's placeholders. The values `item_en` and `item_zh` are for `{item}`, as is
+ * `item` with both languages.
+ */
+export type TextValues = Readonly<
+  Record<string, string | number | null | Readonly<Record<"en" | "zh", string>>>
+>;
 
 /**
- * Fills the placeholders of a text: `{item}` with its value, and `{added?page|pages}` with the first word if `added` is 1,
- * otherwise with the second.
+ * Fills the placeholders of a text: `{item}` with its value, and `{added?page|pages}` with the
+ * first word if `added` is 1, otherwise with the second.
  *
  * @throws RangeError a placeholder has no value
  */
@@ -71,7 +84,8 @@ export function fillText(locale: ServiceLocale, [en, zh]: Text, values: TextValu
     (_, name: string, one?: string, many?: string) => {
       const found = values[`${name}_${language}`] ?? values[name];
       const value = typeof found === "object" ? found?.[language] : found;
-      if (value == null) throw new RangeError(`A text has the placeholder {${name}}, which has no value.`);
+      if (value == null)
+        throw new RangeError(`A text has the placeholder {${name}}, which has no value.`);
       if (one !== undefined && many !== undefined) return value === 1 ? one : many;
       return typeof value === "number" ? count(value) : value;
     },

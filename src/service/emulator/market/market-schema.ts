@@ -1,11 +1,13 @@
 import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
 
 /** All visits of a row of `product_month` or `product_country_month`, over its channels. */
-export const visits = (row: string): string => `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
+export const visits = (row: string): string =>
+  `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
 
 /**
- * The tables of the observed data. Months are a `MonthIndex`, and traffic is in visits of the month. The generator makes all data
- * from a seed, month by month (`generate-market.ts`). There are no REFERENCES, because rows are written in batches, table by table.
+ * The tables of the observed data. Months are a `MonthIndex`, and traffic is in visits of the
+ * month. The generator makes all data from a seed, month by month (`generate-market.ts`). There are
+ * no REFERENCES, because rows are written in batches, table by table.
  */
 export const MARKET_SCHEMA = `
 CREATE TABLE sector (

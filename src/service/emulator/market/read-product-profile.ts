@@ -3,8 +3,14 @@ import { LOCALES } from "../../contract/locale.js";
 import type { ProductProfile } from "../../contract/product-profile.js";
 import { resolveLocale } from "./locale.js";
 
-type ProfileRow = Record<"tool_id" | "listed_at" | "has_free_plan" | "has_free_trial" | "has_api" | "has_mcp", number> &
-  Record<"slug" | "name" | "domain" | "pricing_model" | "verification_status" | "staleness_status", string> &
+type ProfileRow = Record<
+  "tool_id" | "listed_at" | "has_free_plan" | "has_free_trial" | "has_api" | "has_mcp",
+  number
+> &
+  Record<
+    "slug" | "name" | "domain" | "pricing_model" | "verification_status" | "staleness_status",
+    string
+  > &
   Record<"tagline" | "short_description" | "long_description", string | null>;
 
 /**
@@ -13,7 +19,11 @@ type ProfileRow = Record<"tool_id" | "listed_at" | "has_free_plan" | "has_free_t
  * @param locale any text; see `resolveLocale`
  * @returns null if no product has this slug
  */
-export function readProductProfile(database: Database, slug: string, locale: string): ProductProfile | null {
+export function readProductProfile(
+  database: Database,
+  slug: string,
+  locale: string,
+): ProductProfile | null {
   const resolved = resolveLocale(locale);
   const language = resolved === "zh-CN" ? "zh" : "en";
   const row = database
@@ -48,7 +58,10 @@ export function readProductProfile(database: Database, slug: string, locale: str
     requested_locale: locale,
     resolved_locale: resolved,
     available_locales: [...LOCALES],
-    categories: categories.map(({ is_primary, ...category }) => ({ ...category, is_primary: is_primary === 1 })),
+    categories: categories.map(({ is_primary, ...category }) => ({
+      ...category,
+      is_primary: is_primary === 1,
+    })),
     logo_url: `https://${domain}/logo.png`,
     favicon_url: `https://${domain}/favicon.ico`,
     screenshot_url: null,

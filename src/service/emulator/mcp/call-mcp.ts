@@ -18,15 +18,22 @@ export const MCP_PATH = "/mcp";
 type McpServices = OperationServices & { report: ReportEvent };
 
 /**
- * Answers a request to the remote MCP (service document, Remote MCP). A refusal of the HTTP request or the key is an error
- * envelope, as in the REST API. A refusal of the message is a JSON-RPC error. A refusal of a tool's call is a tool error.
+ * Answers a request to the remote MCP (service document, Remote MCP). A refusal of the HTTP request
+ * or the key is an error envelope, as in the REST API. A refusal of the message is a JSON-RPC
+ * error. A refusal of a tool's call is a tool error.
  *
  * @throws ServiceError 401, 403
  */
-export async function callMcp(request: IncomingMessage, requestId: string, services: McpServices): Promise<Answer> {
+export async function callMcp(
+  request: IncomingMessage,
+  requestId: string,
+  services: McpServices,
+): Promise<Answer> {
   assertNotRebound(request);
   const { access, report } = services;
-  const caller = authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession: false });
+  const caller = authenticate(request.headersDistinct["authorization"] ?? [], access, {
+    acceptsSession: false,
+  });
   const answer = await answerMessage(request, requestId, caller, services).catch((error: unknown) =>
     errorAnswer(error, requestId, report),
   );
@@ -40,14 +47,16 @@ async function answerMessage(
   services: McpServices,
 ): Promise<Answer> {
   const { access, report } = services;
-  // The operation of a tool counts its call for the request rate. All other requests are counted at the end.
+  // The operation of a tool counts its call for the request rate. All other requests are counted at
+  // the end.
   let isCounted = false;
   let headers: Record<string, string> = {};
 
   const callTool: CallTool = async ({ operation: name, input }, given) => {
     isCounted = true;
     const { body: takesBody }: Operation = OPERATIONS[name];
-    const read = () => parseInput(input, given, takesBody === undefined ? "INVALID_PARAMETERS" : "INVALID_BODY");
+    const read = () =>
+      parseInput(input, given, takesBody === undefined ? "INVALID_PARAMETERS" : "INVALID_BODY");
     const outcome = await runOperation({ name, caller, extraScope: MCP_SCOPE, read }, services);
     if ("body" in outcome) return { isError: false, payload: outcome.body };
     const answer = errorAnswer(outcome.error, requestId, report);
@@ -70,22 +79,28 @@ async function answerMessage(
   }
 }
 
-/** Returns the headers that the protocol defines. `Accept` is not one of them: every answer is JSON. */
+/**
+ * Returns the headers that the protocol defines. `Accept` is not one of them: every answer is JSON.
+ */
 function protocolHeaders({ headers }: IncomingMessage): Record<string, string> {
-  const ofProtocol = Object.entries(headers).filter(([name]) => /^(content-type|mcp-.*)$/.test(name));
+  const ofProtocol = Object.entries(headers).filter(([name]) =>
+    /^(content-type|mcp-.*)$/.test(name),
+  );
   return Object.fromEntries(ofProtocol) as Record<string, string>;
 }
 
 /**
- * Refuses pages of other sites in a browser. A request that arrives at a loopback address must also come from this machine, not
- * through a proxy, and not under a name of another site that resolves to this machine (DNS rebinding).
+ * Refuses pages of other sites in a browser. A request that arrives at a loopback address must also
+ * come from this machine, not through a proxy, and not under a name of another site that resolves
+ * to this machine (DNS rebinding).
  *
  * @throws ServiceError 403
  */
 function assertNotRebound(request: IncomingMessage): void {
   const { host = "", origin } = request.headers;
   const isAtLoopback = addressKind(request.socket.localAddress ?? "") === "loopback";
-  const isOwnPage = origin === undefined || origin === `http://${host}` || isLoopbackHost(hostnameOf(origin));
+  const isOwnPage =
+    origin === undefined || origin === `http://${host}` || isLoopbackHost(hostnameOf(origin));
   if ((!isAtLoopback || isLoopbackRequest(request)) && isOwnPage) return;
   throw new ServiceError(
     "ACCESS_INSUFFICIENT",

@@ -19,15 +19,21 @@ import { OPERATIONS } from "../../contract/operations.js";
 import { utf8 } from "../http/read-body.js";
 import { refuse, refuseParams } from "./refusals.js";
 
-/** Calls a tool with the arguments that the caller gave. The payload of an error is the error envelope. */
-export type CallTool = (tool: McpTool, given: object) => Promise<{ isError: boolean; payload: object }>;
+/**
+ * Calls a tool with the arguments that the caller gave. The payload of an error is the error
+ * envelope.
+ */
+export type CallTool = (
+  tool: McpTool,
+  given: object,
+) => Promise<{ isError: boolean; payload: object }>;
 
 /** A message with more levels is refused, because the SDK reads some values recursively. */
 const MOST_LEVELS = 64;
 
 /**
- * Answers one JSON-RPC message in the version of the protocol in which it was sent: 2024-11-05 to 2025-11-25, or 2026-07-28.
- * The answer is always JSON. Nothing is kept for a later message.
+ * Answers one JSON-RPC message in the version of the protocol in which it was sent: 2024-11-05 to
+ * 2025-11-25, or 2026-07-28. The answer is always JSON. Nothing is kept for a later message.
  */
 export async function serveMessage(
   body: Uint8Array,
@@ -41,11 +47,21 @@ export async function serveMessage(
     return refuse(ProtocolErrorCode.ParseError, "The body is not JSON in UTF-8.");
   }
   if (isDeeper(message, MOST_LEVELS)) {
-    return refuse(ProtocolErrorCode.InvalidRequest, `The body is nested deeper than ${MOST_LEVELS} levels.`);
+    return refuse(
+      ProtocolErrorCode.InvalidRequest,
+      `The body is nested deeper than ${MOST_LEVELS} levels.`,
+    );
   }
-  if (!isJSONRPCRequest(message) && !isJSONRPCNotification(message) && !isJSONRPCResponse(message)) {
+  if (
+    !isJSONRPCRequest(message) &&
+    !isJSONRPCNotification(message) &&
+    !isJSONRPCResponse(message)
+  ) {
     const example = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-    return refuse(ProtocolErrorCode.InvalidRequest, `The body is not one JSON-RPC message, such as ${example}.`);
+    return refuse(
+      ProtocolErrorCode.InvalidRequest,
+      `The body is not one JSON-RPC message, such as ${example}.`,
+    );
   }
   const request = new Request("http://localhost", {
     method: "POST",
@@ -57,7 +73,11 @@ export async function serveMessage(
 }
 
 /** Serves the versions 2024-11-05 to 2025-11-25. */
-async function serveLegacy(request: Request, message: JSONRPCMessage, callTool: CallTool): Promise<Response> {
+async function serveLegacy(
+  request: Request,
+  message: JSONRPCMessage,
+  callTool: CallTool,
+): Promise<Response> {
   const refusal = isJSONRPCRequest(message) ? refuseParams(message) : null;
   if (refusal !== null) return refusal;
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
@@ -69,12 +89,19 @@ async function serveLegacy(request: Request, message: JSONRPCMessage, callTool: 
 }
 
 /** Serves the version 2026-07-28. */
-async function serveModern(request: Request, message: JSONRPCMessage, callTool: CallTool): Promise<Response> {
+async function serveModern(
+  request: Request,
+  message: JSONRPCMessage,
+  callTool: CallTool,
+): Promise<Response> {
   if (isJSONRPCRequest(message)) {
     const { method, id } = message;
     // The SDK would open a stream for notifications. This server sends none.
     if (method === "subscriptions/listen") {
-      return refuse(ProtocolErrorCode.MethodNotFound, "The server sends no notifications.", { status: 404, id });
+      return refuse(ProtocolErrorCode.MethodNotFound, "The server sends no notifications.", {
+        status: 404,
+        id,
+      });
     }
     // This version has no initialize, so the SDK answers it as an unknown method.
     const refusal = method === "initialize" ? null : refuseParams(message);
@@ -91,7 +118,11 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 function createServer(message: JSONRPCMessage, callTool: CallTool): Server {
   const server = new Server(
-    { name: "product-intelligence", title: "Product Intelligence (emulated by signalbox)", version: "1" },
+    {
+      name: "product-intelligence",
+      title: "Product Intelligence (emulated by signalbox)",
+      version: "1",
+    },
     { capabilities: { tools: {} }, instructions: MCP_INSTRUCTIONS },
   );
   server.setRequestHandler("tools/list", () => ({ tools: (tools ??= describeTools()) }));
@@ -99,9 +130,13 @@ function createServer(message: JSONRPCMessage, callTool: CallTool): Server {
     const tool = new Map<string, McpTool>(Object.entries(MCP_TOOLS)).get(name);
     if (tool === undefined) {
       const names = Object.keys(MCP_TOOLS).join(", ");
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `This tool does not exist. The tools are ${names}.`);
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `This tool does not exist. The tools are ${names}.`,
+      );
     }
-    // The arguments are read from the message, because the SDK's copy has no argument __proto__, which must be refused.
+    // The arguments are read from the message, because the SDK's copy has no argument __proto__,
+    // which must be refused.
     const given = (message as JSONRPCRequest).params?.["arguments"] ?? {};
     const { isError, payload } = await callTool(tool, given);
     return {
@@ -116,17 +151,22 @@ function createServer(message: JSONRPCMessage, callTool: CallTool): Server {
 let tools: Tool[] | undefined;
 
 function describeTools(): Tool[] {
-  return Object.entries<McpTool>(MCP_TOOLS).map(([name, { title, description, operation, input, hints }]) => ({
-    name,
-    title,
-    description,
-    inputSchema: jsonSchemaOf(input) as Tool["inputSchema"],
-    // With the error envelope, because clients of the SDK's version 1 check the payload of an error too, and would report a
-    // mismatch in place of the error.
-    outputSchema: {
-      type: "object" as const,
-      anyOf: [jsonSchemaOf(OPERATIONS[operation].response.schema), jsonSchemaOf(errorEnvelopeSchema)],
-    },
-    annotations: hints,
-  }));
+  return Object.entries<McpTool>(MCP_TOOLS).map(
+    ([name, { title, description, operation, input, hints }]) => ({
+      name,
+      title,
+      description,
+      inputSchema: jsonSchemaOf(input) as Tool["inputSchema"],
+      // With the error envelope, because clients of the SDK's version 1 check the payload of an
+      // error too, and would report a mismatch in place of the error.
+      outputSchema: {
+        type: "object" as const,
+        anyOf: [
+          jsonSchemaOf(OPERATIONS[operation].response.schema),
+          jsonSchemaOf(errorEnvelopeSchema),
+        ],
+      },
+      annotations: hints,
+    }),
+  );
 }

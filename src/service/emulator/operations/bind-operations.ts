@@ -58,7 +58,8 @@ export function bindOperations(
       isFree: ({ account, parameters }) => investigations.isRepeat(account.account_id, parameters),
     },
     readInvestigation: {
-      handle: ({ account, parameters }) => investigations.read(account.account_id, parameters.task_id),
+      handle: ({ account, parameters }) =>
+        investigations.read(account.account_id, parameters.task_id),
     },
     registerWebhook: {
       handle: ({ account, parameters }) => webhooks.register(account.account_id, parameters),
@@ -66,7 +67,8 @@ export function bindOperations(
     productProfile: {
       handle({ parameters }) {
         const profile = readProductProfile(database, parameters.slug, parameters.locale);
-        if (profile === null) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
+        if (profile === null)
+          throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
         return profile;
       },
     },

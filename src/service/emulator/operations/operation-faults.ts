@@ -29,8 +29,12 @@ export function createOperationFaults({ database }: Pick<EmulatorCore, "database
   const COLUMNS = "operation, code, remaining AS calls";
   const insert = database.prepare("INSERT OR REPLACE INTO operation_fault VALUES (?, ?, ?)");
   const remove = database.prepare("DELETE FROM operation_fault WHERE operation = ?");
-  const select = database.prepare<[string], Row>(`SELECT ${COLUMNS} FROM operation_fault WHERE operation = ?`);
-  const selectAll = database.prepare<[], Row>(`SELECT ${COLUMNS} FROM operation_fault ORDER BY operation`);
+  const select = database.prepare<[string], Row>(
+    `SELECT ${COLUMNS} FROM operation_fault WHERE operation = ?`,
+  );
+  const selectAll = database.prepare<[], Row>(
+    `SELECT ${COLUMNS} FROM operation_fault ORDER BY operation`,
+  );
 
   return {
     set: ({ operation, code, calls }: Row) => void insert.run(operation, code, calls),
@@ -43,7 +47,9 @@ export function createOperationFaults({ database }: Pick<EmulatorCore, "database
       if (fault.calls === 1) remove.run(operation);
       else if (fault.calls !== null) insert.run(operation, fault.code, fault.calls - 1);
       const isInactive = fault.code === "FEATURE_NOT_ACTIVATED";
-      const message = isInactive ? "The operation is not activated yet." : "The data are not available now.";
+      const message = isInactive
+        ? "The operation is not activated yet."
+        : "The data are not available now.";
       throw new ServiceError(fault.code, message);
     },
   };

@@ -12,10 +12,14 @@ export interface ParameterProblem {
 
 type InputErrorCode = "INVALID_PARAMETERS" | "INVALID_BODY";
 
-/** An error lists only the first problems, because a small body can have thousands of unknown keys. */
+/**
+ * An error lists only the first problems, because a small body can have thousands of unknown keys.
+ */
 const MOST_PROBLEMS = 10;
 
-/** Checks an input with a schema. @returns the input with all defaults. @throws ServiceError `code` */
+/**
+ * Checks an input with a schema. @returns the input with all defaults. @throws ServiceError `code`
+ */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
@@ -27,12 +31,17 @@ export function parseInput<Schema extends z.ZodType>(
 }
 
 /** Makes the error for wrong parameters. Its message and `details` name each of them. */
-export function parameterError(code: InputErrorCode, problems: readonly ParameterProblem[]): ServiceError {
+export function parameterError(
+  code: InputErrorCode,
+  problems: readonly ParameterProblem[],
+): ServiceError {
   const details = problems.slice(0, MOST_PROBLEMS);
   if (problems.length > MOST_PROBLEMS) {
     details.push({ parameter: "", problem: `more than ${MOST_PROBLEMS} parameters are wrong` });
   }
-  const lines = details.map(({ parameter, problem }) => (parameter === "" ? problem : `${parameter}: ${problem}`));
+  const lines = details.map(({ parameter, problem }) =>
+    parameter === "" ? problem : `${parameter}: ${problem}`,
+  );
   return new ServiceError(code, `${lines.join("; ")}.`, { details });
 }
 
@@ -44,11 +53,20 @@ export function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape {
 
 /** Returns the name of a parameter if it is harmless in an error. */
 export function shownName(name: string): string {
-  return /^[\w.-]{1,64}$/.test(name) ? name : "(a name with other characters than letters, digits, _, . and -)";
+  return /^[\w.-]{1,64}$/.test(name)
+    ? name
+    : "(a name with other characters than letters, digits, _, . and -)";
 }
 
-/** Describes the problems. Each parameter gets only its first problem, because the others often follow from it. */
-function schemaProblems({ issues }: z.ZodError, input: unknown, known: readonly string[]): ParameterProblem[] {
+/**
+ * Describes the problems. Each parameter gets only its first problem, because the others often
+ * follow from it.
+ */
+function schemaProblems(
+  { issues }: z.ZodError,
+  input: unknown,
+  known: readonly string[],
+): ParameterProblem[] {
   const problems = new Map<string, string>();
   for (const issue of issues) {
     if (problems.size > MOST_PROBLEMS) break;
@@ -73,7 +91,8 @@ function unknownProblem(name: string, known: readonly string[]): string {
 
 function valueAt(input: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (value, key) => (typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined),
+    (value, key) =>
+      typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined,
     input,
   );
 }

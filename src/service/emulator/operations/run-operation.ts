@@ -25,12 +25,17 @@ export interface OperationCall {
   read: () => Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
-/** The body of the success status or the error. `headers` are the quota headers of either answer, if it has any. */
-export type OperationOutcome = { headers: Record<string, string> } & ({ body: object } | { error: unknown });
+/**
+ * The body of the success status or the error. `headers` are the quota headers of either answer, if
+ * it has any.
+ */
+export type OperationOutcome = { headers: Record<string, string> } & (
+  { body: object } | { error: unknown }
+);
 
 /**
- * Runs an operation. It checks in this order: the rate (429), scope and entitlements (403), whether a fault is set (503), the
- * parameters (400), the quota of the month (429).
+ * Runs an operation. It checks in this order: the rate (429), scope and entitlements (403), whether
+ * a fault is set (503), the parameters (400), the quota of the month (429).
  */
 export async function runOperation(
   { name, caller, extraScope, read }: OperationCall,
@@ -42,7 +47,9 @@ export async function runOperation(
   try {
     if (caller !== null) {
       access.rateLimiter.admit(caller.rateHolder, caller.account.tier);
-      const required = [extraScope, operation.scope].filter((scope) => scope !== undefined && scope !== null);
+      const required = [extraScope, operation.scope].filter(
+        (scope) => scope !== undefined && scope !== null,
+      );
       authorize(name, required, caller);
     }
     await gate.run(() => faults.assertUsable(name));
@@ -55,15 +62,25 @@ export async function runOperation(
 }
 
 /** Uses a unit of the quota, unless the operation refuses the call. */
-function perform(name: OperationName, call: ServiceCall, { access, bindings }: OperationServices): object {
-  // The binding of a protected operation expects an account, and the call of such an operation always has an account.
+function perform(
+  name: OperationName,
+  call: ServiceCall,
+  { access, bindings }: OperationServices,
+): object {
+  // The binding of a protected operation expects an account, and the call of such an operation
+  // always has an account.
   const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
   const { account } = call;
   const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
-  return isCounted ? access.quota.counted(account, () => binding.handle(call)) : binding.handle(call);
+  return isCounted
+    ? access.quota.counted(account, () => binding.handle(call))
+    : binding.handle(call);
 }
 
-/** Returns the quota headers of every answer to a caller with a quota, so that it knows how many calls are left. */
+/**
+ * Returns the quota headers of every answer to a caller with a quota, so that it knows how many
+ * calls are left.
+ */
 export function quotaHeaders(
   account: AccountInfo | null,
   { access, gate }: Pick<OperationServices, "access" | "gate">,

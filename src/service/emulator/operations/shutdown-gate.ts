@@ -12,7 +12,8 @@ export function createShutdownGate() {
     },
     /** @throws ServiceError DATA_UNAVAILABLE after `close` was called */
     async run<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-      if (isClosed) throw new ServiceError("DATA_UNAVAILABLE", "The emulator is being reset or closed.");
+      if (isClosed)
+        throw new ServiceError("DATA_UNAVAILABLE", "The emulator is being reset or closed.");
       const call = Promise.resolve().then(work);
       running.add(call);
       try {

@@ -25,7 +25,10 @@ export function keywordDetail(row: KeywordRow, context: KeywordContext): Keyword
 }
 
 /** Reads the observed months of a keyword, the oldest first. */
-function readHistory(keywordId: number, { database, month, view }: KeywordContext): KeywordDetail["history"] {
+function readHistory(
+  keywordId: number,
+  { database, month, view }: KeywordContext,
+): KeywordDetail["history"] {
   const months = view.isLimited ? LIMITS.developerHistoryMonths : HISTORY_MONTHS;
   return database
     .prepare<
@@ -41,7 +44,11 @@ function readHistory(keywordId: number, { database, month, view }: KeywordContex
 }
 
 /** Sums up the traffic by the sectors of the products. The sector with most traffic comes first. */
-function readMarkets(keywordId: number, most: number, context: KeywordContext): KeywordDetail["markets"] {
+function readMarkets(
+  keywordId: number,
+  most: number,
+  context: KeywordContext,
+): KeywordDetail["markets"] {
   const { database, month, locale } = context;
   return database
     .prepare<[number, number, number], KeywordDetail["markets"][number]>(
@@ -54,8 +61,9 @@ function readMarkets(keywordId: number, most: number, context: KeywordContext): 
 }
 
 /**
- * Reads the keywords that bring traffic to the same products. Keywords that share the most products come first. CROSS JOIN makes
- * SQLite read the tables in this order. Without statistics it would choose another one, and read all rows of the month.
+ * Reads the keywords that bring traffic to the same products. Keywords that share the most products
+ * come first. CROSS JOIN makes SQLite read the tables in this order. Without statistics it would
+ * choose another one, and read all rows of the month.
  */
 function readRelated(
   keywordId: number,
@@ -63,7 +71,10 @@ function readRelated(
   { database, month }: KeywordContext,
 ): KeywordDetail["related_observed"] {
   return database
-    .prepare<[{ month: number; keywordId: number; most: number }], KeywordDetail["related_observed"][number]>(
+    .prepare<
+      [{ month: number; keywordId: number; most: number }],
+      KeywordDetail["related_observed"][number]
+    >(
       `WITH shared AS MATERIALIZED (
          SELECT other.keyword_id, count(*) AS shared_products
          FROM keyword_product_month own

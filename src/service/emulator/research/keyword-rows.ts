@@ -33,9 +33,14 @@ interface Comparison {
 }
 
 /** Reads the row of a keyword; undefined if the keyword was not observed in this month. */
-export function keywordRows(context: KeywordContext): (keywordId: number) => KeywordRow | undefined {
+export function keywordRows(
+  context: KeywordContext,
+): (keywordId: number) => KeywordRow | undefined {
   const { database, month, locale, view } = context;
-  const statement = database.prepare<[{ month: number; keywordId: number }], KeywordRow & Comparison>(
+  const statement = database.prepare<
+    [{ month: number; keywordId: number }],
+    KeywordRow & Comparison
+  >(
     `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
        s.sector_id AS market_id, s.${localised("name", locale)} AS market_name, s.slug AS market_slug,
        m.observed_products, m.observed_traffic, m.search_volume,
@@ -59,20 +64,30 @@ export function keywordRows(context: KeywordContext): (keywordId: number) => Key
   return (keywordId) => {
     const row = statement.get({ month, keywordId });
     if (row === undefined) return undefined;
-    const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } = row;
+    const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } =
+      row;
     const products = productsOf(keywordId);
     return {
       ...columns,
       observed_markets: new Set(products.map(({ market_id }) => market_id)).size,
-      comparison_status: comparisonStatus({ previous_traffic, is_same_sample, are_both_verified, was_observed_before }),
+      comparison_status: comparisonStatus({
+        previous_traffic,
+        is_same_sample,
+        are_both_verified,
+        was_observed_before,
+      }),
       traffic_distribution: trafficDistribution(products, listed),
     };
   };
 }
 
-/** Decides whether this month's sample can be compared with the month before, and if not, gives the first reason. */
+/**
+ * Decides whether this month's sample can be compared with the month before, and if not, gives the
+ * first reason.
+ */
 function comparisonStatus(row: Comparison): (typeof COMPARISON_STATUSES)[number] {
-  if (row.previous_traffic === null) return row.was_observed_before === 1 ? "missing_history" : "new_observation";
+  if (row.previous_traffic === null)
+    return row.was_observed_before === 1 ? "missing_history" : "new_observation";
   if (row.is_same_sample !== 1) return "sample_changed";
   if (row.are_both_verified !== 1) return "unverified";
   return row.previous_traffic < BASELINE_TRAFFIC ? "insufficient_baseline" : "comparable";
@@ -89,7 +104,10 @@ export interface ReceivingProduct {
   observed_traffic: number;
 }
 
-/** Reads the products that receive traffic of a keyword in a month. The product with most traffic comes first. */
+/**
+ * Reads the products that receive traffic of a keyword in a month. The product with most traffic
+ * comes first.
+ */
 export function receivingProducts(
   database: Database,
   month: MonthIndex,
@@ -110,12 +128,16 @@ export function receivingProducts(
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
 
 /**
- * Computes how a keyword's traffic is distributed over the tracked products (service document, Search demand response).
+ * Computes how a keyword's traffic is distributed over the tracked products (service document,
+ * Search demand response).
  *
  * @param products all products with traffic of the keyword, the largest first
  * @param shown the number of products to list; the others are summed up
  */
-function trafficDistribution(products: readonly ReceivingProduct[], shown: number): TrafficDistribution {
+function trafficDistribution(
+  products: readonly ReceivingProduct[],
+  shown: number,
+): TrafficDistribution {
   const total = sum(products);
   const listed = products.slice(0, shown);
   const others = products.slice(shown);
@@ -133,11 +155,17 @@ function trafficDistribution(products: readonly ReceivingProduct[], shown: numbe
   };
 }
 
-/** The lowest CR3 (the share of the three largest products) of concentrated and of balanced traffic; below: distributed. */
+/**
+ * The lowest CR3 (the share of the three largest products) of concentrated and of balanced traffic;
+ * below: distributed.
+ */
 const CONCENTRATED_FROM_CR3 = 0.9;
 const BALANCED_FROM_CR3 = 0.7;
 
-function concentrationOf(cr3: number | null, productCount: number): (typeof CONCENTRATIONS)[number] {
+function concentrationOf(
+  cr3: number | null,
+  productCount: number,
+): (typeof CONCENTRATIONS)[number] {
   if (cr3 === null) return "unknown";
   if (productCount === 1) return "single";
   if (cr3 >= CONCENTRATED_FROM_CR3) return "concentrated";

@@ -15,7 +15,9 @@ import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth } from "./sample-summary.js";
 import { searched } from "./searched.js";
 
-/** A made-up value, because the service's document names this key but does not define its values. */
+/**
+ * A made-up value, because the service's document names this key but does not define its values.
+ */
 const METHODOLOGY_VERSION = "2026-01";
 
 const SORT_COLUMNS: Record<RankingSort, string> = {
@@ -29,19 +31,26 @@ const SORT_COLUMNS: Record<RankingSort, string> = {
 };
 
 /**
- * Ranks products (service document, Rankings). Products are eligible if they were observed in both of the last two months, in the
- * country if one is given. The filters select from the eligible products, and `rank` counts the selected products.
+ * Ranks products (service document, Rankings). Products are eligible if they were observed in both
+ * of the last two months, in the country if one is given. The filters select from the eligible
+ * products, and `rank` counts the selected products.
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
-export function readRankings(database: Database, parameters: RankingsParameters, view: ResearchView): RankingsResponse {
+export function readRankings(
+  database: Database,
+  parameters: RankingsParameters,
+  view: ResearchView,
+): RankingsResponse {
   const locale = resolveLocale(parameters.locale);
   const category = findSector(database, parameters.category, { parameter: "category", locale });
   const { month, capturedAt } = readLatestMonth(database);
   const months = { latest_month: formatMonth(month), previous_month: formatMonth(month - 1) };
   const window = pageWindow(parameters, view, LAST_RANKINGS_PAGE);
   const { countSql, rowsSql, values } = rankingsSelection(parameters, category, month, locale);
-  const counts = database.prepare<[object], { eligible: number; chosen: number }>(countSql).get(values) ?? {
+  const counts = database
+    .prepare<[object], { eligible: number; chosen: number }>(countSql)
+    .get(values) ?? {
     eligible: 0,
     chosen: 0,
   };
@@ -71,11 +80,27 @@ export function readRankings(database: Database, parameters: RankingsParameters,
 }
 
 function appliedFilters(parameters: RankingsParameters): Record<string, unknown> {
-  const { locale: _locale, page: _page, limit: _limit, category, country, q, ...applied } = parameters;
-  return { category: category ?? null, country: country?.toUpperCase() ?? null, q: q ?? "", ...applied };
+  const {
+    locale: _locale,
+    page: _page,
+    limit: _limit,
+    category,
+    country,
+    q,
+    ...applied
+  } = parameters;
+  return {
+    category: category ?? null,
+    country: country?.toUpperCase() ?? null,
+    q: q ?? "",
+    ...applied,
+  };
 }
 
-/** Builds the SQL of a ranking, with its values. `rowsSql` also needs the values `limit` and `offset`. */
+/**
+ * Builds the SQL of a ranking, with its values. `rowsSql` also needs the values `limit` and
+ * `offset`.
+ */
 function rankingsSelection(
   parameters: RankingsParameters,
   category: Sector | null,
@@ -104,8 +129,15 @@ function rankingsSelection(
   };
 }
 
-/** Selects products that were observed in both months and had visits in the earlier month, as a growth rate needs. */
-function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale: ServiceLocale): string {
+/**
+ * Selects products that were observed in both months and had visits in the earlier month, as a
+ * growth rate needs.
+ */
+function eligibleProducts(
+  isOfCountry: boolean,
+  scope: readonly string[],
+  locale: ServiceLocale,
+): string {
   const table = isOfCountry ? "product_country_month" : "product_month";
   const ofCountry = (row: string): string => (isOfCountry ? ` AND ${row}.country = @country` : "");
   return `SELECT p.tool_id, p.name, p.slug, p.domain AS normalized_domain,
@@ -124,7 +156,10 @@ function eligibleProducts(isOfCountry: boolean, scope: readonly string[], locale
     WHERE ${[`l.month = @month${ofCountry("l")}`, `${visits("b")} > 0`, ...scope].join(" AND ")}`;
 }
 
-/** Builds the conditions of the filters. A threshold of 0 keeps every product, even a product whose value is unknown. */
+/**
+ * Builds the conditions of the filters. A threshold of 0 keeps every product, even a product whose
+ * value is unknown.
+ */
 function filters(
   { q, min_traffic, min_growth, min_dr, min_dr_gain, max_domain_age_months }: RankingsParameters,
   values: Record<string, string | number>,
@@ -141,6 +176,7 @@ function filters(
   threshold("minRatingGain", min_dr_gain, "domain_rating_change >= @minRatingGain");
   threshold("maxAge", max_domain_age_months, "domain_age_months <= @maxAge");
   const words = searched(q, "lower(concat_ws(' ', name, domain, tagline_en, tagline_zh))", values);
-  if (words.length > 0) found.push(`tool_id IN (SELECT tool_id FROM product WHERE ${words.join(" AND ")})`);
+  if (words.length > 0)
+    found.push(`tool_id IN (SELECT tool_id FROM product WHERE ${words.join(" AND ")})`);
   return found;
 }

@@ -17,11 +17,14 @@ import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
 import { readLatestMonth, readSampleSummary } from "./sample-summary.js";
 import { searched } from "./searched.js";
 
-/** A made-up name, because the service's document does not name the provider of the traffic data. */
+/**
+ * A made-up name, because the service's document does not name the provider of the traffic data.
+ */
 const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
 
 /**
- * Reads the keywords of the latest month and the tracked products that receive their traffic (service document, Search demand).
+ * Reads the keywords of the latest month and the tracked products that receive their traffic
+ * (service document, Search demand).
  *
  * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
  */
@@ -44,7 +47,12 @@ export function readSearchDemand(
   const sample = { sample_type: "top_search_keywords", source: TRAFFIC_DATA_SOURCE } as const;
 
   return {
-    dataset: { captured_at: capturedAt, observed_month: formatMonth(month), exhaustive: false, ...sample },
+    dataset: {
+      captured_at: capturedAt,
+      observed_month: formatMonth(month),
+      exhaustive: false,
+      ...sample,
+    },
     filters: appliedFilters(parameters, market, window),
     items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
@@ -91,7 +99,10 @@ function readDetail(keywordId: number | undefined, context: KeywordContext): Key
   if (id === null) return null;
   const row = keywordRows(context)(id);
   if (row !== undefined) return keywordDetail(row, context);
-  throw new ServiceError("RESOURCE_NOT_FOUND", "The parameter keyword_id does not name a keyword of the latest month.");
+  throw new ServiceError(
+    "RESOURCE_NOT_FOUND",
+    "The parameter keyword_id does not name a keyword of the latest month.",
+  );
 }
 
 /** Reads the sectors that a request can filter by. */
@@ -113,13 +124,19 @@ const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
   products: "m.observed_products",
 };
 
-/** The service's document does not define which brand types the filter selects (the assumption `brandTypes`). */
+/**
+ * The service's document does not define which brand types the filter selects (the assumption
+ * `brandTypes`).
+ */
 const BRAND_TYPES_OF = {
   brand: "'brand_navigational', 'brand_commercial', 'mixed'",
   non_brand: "'generic', 'unknown'",
 } as const;
 
-/** Builds the SQL for the keywords of a month that pass the filters. `idsSql` also needs the values `limit` and `offset`. */
+/**
+ * Builds the SQL for the keywords of a month that pass the filters. `idsSql` also needs the values
+ * `limit` and `offset`.
+ */
 function keywordSelection(
   parameters: SearchDemandParameters,
   market: Sector | null,

@@ -32,8 +32,8 @@ const summaries = new WeakMap<Database, { month: MonthIndex; summary: SampleSumm
 export function readSampleSummary(database: Database, month: MonthIndex): SampleSummary {
   const known = summaries.get(database);
   if (known?.month === month) return known.summary;
-  // The query starts from the products, because there are a few hundred products but tens of thousands of observations. A term
-  // without a product is not in any list, so it does not count.
+  // The query starts from the products, because there are a few hundred products but tens of
+  // thousands of observations. A term without a product is not in any list, so it does not count.
   const summary = database
     .prepare<[{ month: number }], SampleSummary>(
       `WITH receiving AS (

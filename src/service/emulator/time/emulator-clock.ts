@@ -14,7 +14,10 @@ export interface EmulatorClock {
  * @param base the clock to follow: the system's, or a manual clock
  * @param startMs the time at which the emulator's clock starts
  */
-export function createEmulatorClock(base: Pick<Clock, "now">, startMs: number = base.now()): EmulatorClock {
+export function createEmulatorClock(
+  base: Pick<Clock, "now">,
+  startMs: number = base.now(),
+): EmulatorClock {
   let ahead = startMs - base.now();
   const now = (): number => base.now() + ahead;
   return {
@@ -27,7 +30,10 @@ export function createEmulatorClock(base: Pick<Clock, "now">, startMs: number = 
 
 /** The time at which the clock of an existing database continues. */
 export type ClockResumption =
-  /** The present, as if the clock had continued to run, but not earlier than the time at which the database was closed. */
+  /**
+   * The present, as if the clock had continued to run, but not earlier than the time at which the
+   * database was closed.
+   */
   | "at_present"
   /** The time at which the database was closed. */
   | "frozen";
@@ -38,7 +44,8 @@ const LEFT_AT = "clock_left_at_ms";
 /**
  * Opens a clock whose time is stored in a database.
  *
- * @param startAtMs the start of a new clock, and the earliest time of a clock that continues; null: the time of `base`
+ * @param startAtMs the start of a new clock, and the earliest time of a clock that continues; null:
+ * the time of `base`
  */
 export function openStoredClock(
   database: Database,

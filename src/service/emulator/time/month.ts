@@ -1,5 +1,6 @@
 /**
- * A month in UTC as a number: the year times twelve, plus 0 for January to 11 for December. The previous month is one less.
+ * A month in UTC as a number: the year times twelve, plus 0 for January to 11 for December. The
+ * previous month is one less.
  */
 export type MonthIndex = number;
 
@@ -19,7 +20,10 @@ export function formatMonth(month: MonthIndex): string {
   return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
 }
 
-/** Adds months in UTC and keeps day and time. If the new month has no such day, its last day is used. */
+/**
+ * Adds months in UTC and keeps day and time. If the new month has no such day, its last day is
+ * used.
+ */
 export function addMonths(atMs: number, months: number): number {
   if (months === 0) return atMs;
   const date = new Date(atMs);

@@ -2,11 +2,14 @@ import type { Clock, ClockTimer } from "../../../base/time/clock.js";
 import type { EmulatorClock } from "./emulator-clock.js";
 
 /**
- * A kind of work with due times: deliveries, stages of an investigation, the end of a month. When it throws or rejects, for
- * example because the disk is full, it is called again after a minute.
+ * A kind of work with due times: deliveries, stages of an investigation, the end of a month. When
+ * it throws or rejects, for example because the disk is full, it is called again after a minute.
  */
 export interface DueWork {
-  /** Returns when the next work that has not started is due, in milliseconds since 1970; null when there is none. */
+  /**
+   * Returns when the next work that has not started is due, in milliseconds since 1970; null when
+   * there is none.
+   */
   nextDueAt(): number | null;
   /** Starts all work that is due by `nowMs`. Resolves when it is done. */
   runDue(nowMs: number): Promise<void>;
@@ -18,11 +21,13 @@ export interface Scheduler {
   /** Sets the timer again. Call this when work has become due earlier than before. */
   wake(): void;
   /**
-   * Advances the clock. It stops at each time at which work is due until that work is done, so the results are the same as if
-   * the time had passed. When the scheduler is closed meanwhile, the clock stays at the time that it has reached.
+   * Advances the clock. It stops at each time at which work is due until that work is done, so the
+   * results are the same as if the time had passed. When the scheduler is closed meanwhile, the
+   * clock stays at the time that it has reached.
    *
-   * @param at the new time, or a function that computes it from the time at which this advance starts. Advances run one after the
-   * other. If the function throws, the advance rejects with that error.
+   * @param at the new time, or a function that computes it from the time at which this advance
+   * starts. Advances run one after the other. If the function throws, the advance rejects with that
+   * error.
    */
   advanceTo(at: number | ((nowMs: number) => number)): Promise<void>;
   /** Whether an advance runs or waits. */
@@ -33,7 +38,10 @@ export interface Scheduler {
   close(): Promise<void>;
 }
 
-/** The longest wait of a timer. After it, the clock is read again, because it can be set while the timer waits. */
+/**
+ * The longest wait of a timer. After it, the clock is read again, because it can be set while the
+ * timer waits.
+ */
 const LONGEST_WAIT_MS = 60_000;
 
 /** How long work rests after it failed, by the emulator's clock. */
@@ -120,7 +128,8 @@ export function createScheduler(
   async function moveTo(atMs: number): Promise<void> {
     await idle();
     for (;;) {
-      // The clock must not pass the due time of work that has not run: after a restart the work would be late or expired.
+      // The clock must not pass the due time of work that has not run: after a restart the work
+      // would be late or expired.
       if (isClosed) return;
       const due = nextDueAt();
       if (due === null || due > atMs) break;
@@ -138,7 +147,8 @@ export function createScheduler(
     },
     wake: arm,
     advanceTo(at) {
-      // Advances run one after the other. If two ran at the same time, one could skip a time at which the other must stop.
+      // Advances run one after the other. If two ran at the same time, one could skip a time at
+      // which the other must stop.
       advances++;
       const advance = lastAdvance
         .then(() => moveTo(typeof at === "number" ? at : at(clock.now())))

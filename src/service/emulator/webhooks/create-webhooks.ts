@@ -1,4 +1,7 @@
-import { registerWebhookBodySchema, type WebhookRegistration } from "../../contract/webhook-registration.js";
+import {
+  registerWebhookBodySchema,
+  type WebhookRegistration,
+} from "../../contract/webhook-registration.js";
 import { systemClock } from "../../../base/time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
@@ -10,7 +13,11 @@ import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
 import type { SignalDraft } from "../market/signals/due-signals.js";
-import { createPublishSignal, type PublishedSignal, type PublishOptions } from "./deliveries/publish-signal.js";
+import {
+  createPublishSignal,
+  type PublishedSignal,
+  type PublishOptions,
+} from "./deliveries/publish-signal.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
@@ -47,7 +54,8 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     send: createFaultySender(send),
     settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
     faults,
-    onFailure: (error) => report({ event: "failed", about: "a delivery could not be stored", error }),
+    onFailure: (error) =>
+      report({ event: "failed", about: "a delivery could not be stored", error }),
     signingTime,
     machineNow,
   });
@@ -58,7 +66,11 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
       const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
       const { id: registration_id, url, signal_types } = registration;
-      const facts = { registration_id, endpoint: shownEndpoint(url), signal_types: signal_types.length };
+      const facts = {
+        registration_id,
+        endpoint: shownEndpoint(url),
+        signal_types: signal_types.length,
+      };
       report({ event: "registered", account_id: accountId, ...facts });
       return registration;
     },
@@ -72,7 +84,10 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
     },
     deliveries: createDeliveryHistory(core, outbox),
     faults,
-    /** Aborts the requests in flight. They are sent again after the database was opened again. Idempotent. */
+    /**
+     * Aborts the requests in flight. They are sent again after the database was opened again.
+     * Idempotent.
+     */
     close: dispatcher.close,
   };
 }

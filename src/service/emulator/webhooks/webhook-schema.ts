@@ -1,4 +1,7 @@
-/** The tables of follows, registrations, signals and deliveries. Times are in milliseconds since 1970. */
+/**
+ * The tables of follows, registrations, signals and deliveries. Times are in milliseconds since
+ * 1970.
+ */
 export const WEBHOOK_SCHEMA = `
 CREATE TABLE follow (
   account_id INTEGER NOT NULL,

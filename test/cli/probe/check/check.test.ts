@@ -12,7 +12,9 @@ import { runCheck } from "./run-check.js";
 import { serveProcess } from "./serve-process.js";
 
 /** Accepts the first delivery, which is authentic: a receiver that accepts none is not checked. */
-function takingTheFirst(others: (response: ServerResponse) => void): Parameters<typeof serveRecorder>[0] {
+function takingTheFirst(
+  others: (response: ServerResponse) => void,
+): Parameters<typeof serveRecorder>[0] {
   let isFirst = true;
   return (_request, response) => {
     if (isFirst) response.end("{}");
@@ -26,7 +28,12 @@ const fetching = (url: string): string =>
 
 test("signalbox's own receiver passes everything, advice included", async () => {
   const { url } = await serveReceiver();
-  const { run, failed, advice, skipped, rows } = await runCheck(url, "--strict", "--skip", "dedupe.restart");
+  const { run, failed, advice, skipped, rows } = await runCheck(
+    url,
+    "--strict",
+    "--skip",
+    "dedupe.restart",
+  );
   expect({ failed, advice, skipped }).toEqual({ failed: [], advice: [], skipped: [] });
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   expect(rows.length).toBeGreaterThan(25);
@@ -70,7 +77,13 @@ test("the text shows both kinds apart, and of a failure what was sent, expected,
 
 test("times of acknowledgements are told, and judged against --ack-limit", async () => {
   const { url } = await serveReceiver();
-  const { rows, advice, summary } = await runCheck(url, "--only", "answers.time", "--ack-limit", "0");
+  const { rows, advice, summary } = await runCheck(
+    url,
+    "--only",
+    "answers.time",
+    "--ack-limit",
+    "0",
+  );
   expect(advice).toEqual(["answers.time"]);
   expect(rows[0]?.note).toMatch(/^20 acknowledgements: median \d/);
   const times = summary.acknowledgements;
@@ -88,7 +101,15 @@ test("an answer that never comes is a failure, not a wait without end", async ()
 
 test("the NDJSON has an object for each check and a summary, and nothing else is on stdout", async () => {
   const { url } = await serveProcess("node", "takes-unsigned");
-  const run = await callCli(["check", url, "--json", "--only", "signature.missing", "--only", "methods."]);
+  const run = await callCli([
+    "check",
+    url,
+    "--json",
+    "--only",
+    "signature.missing",
+    "--only",
+    "methods.",
+  ]);
   expect(run).toMatchObject({ exitCode: 1, stderr: "" });
   const [missing, methods, last] = ndjson(run);
   expect(missing).toMatchObject({
@@ -123,20 +144,25 @@ test("the NDJSON has an object for each check and a summary, and nothing else is
 });
 
 // What it says to all that is authentic ends the run at once, with the answer on stderr.
-test.each(["to all", "to all but one"])("no secret is printed, even where the receiver quotes it %s", async (to) => {
-  const quote = (response: ServerResponse): void => {
-    response.writeHead(500).end(`wanted a digest made with ${SECRET}`);
-  };
-  for (const args of [[], ["--json"]]) {
-    const answer =
-      to === "to all" ? (_request: unknown, response: ServerResponse) => quote(response) : takingTheFirst(quote);
-    const { url } = await serveRecorder(answer);
-    const run = await callCli(["check", url, ...args]);
-    expect(run.exitCode).toBe(1);
-    expect(run.stdout + run.stderr).toContain("500 wanted a digest made with [the secret]");
-    expect(run.stdout + run.stderr).not.toContain(SECRET);
-  }
-});
+test.each(["to all", "to all but one"])(
+  "no secret is printed, even where the receiver quotes it %s",
+  async (to) => {
+    const quote = (response: ServerResponse): void => {
+      response.writeHead(500).end(`wanted a digest made with ${SECRET}`);
+    };
+    for (const args of [[], ["--json"]]) {
+      const answer =
+        to === "to all"
+          ? (_request: unknown, response: ServerResponse) => quote(response)
+          : takingTheFirst(quote);
+      const { url } = await serveRecorder(answer);
+      const run = await callCli(["check", url, ...args]);
+      expect(run.exitCode).toBe(1);
+      expect(run.stdout + run.stderr).toContain("500 wanted a digest made with [the secret]");
+      expect(run.stdout + run.stderr).not.toContain(SECRET);
+    }
+  },
+);
 
 test("what a receiver answers cannot steer the terminal", async () => {
   const boom = (response: ServerResponse): void => {
@@ -165,7 +191,9 @@ test("a receiver that goes away is exit 3, after what was seen of it, and its pa
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toMatch(/FAILED +signature\.missing/);
   expect(run.lines.at(-1)).toMatch(/^not finished; required: 1 passed, 1 failed, 0 skipped; /);
-  expect(run.stderr).toMatch(new RegExp(`^signalbox check: .* http://127.0.0.1:${port}/ \\(ECONNREFUSED\\)`));
+  expect(run.stderr).toMatch(
+    new RegExp(`^signalbox check: .* http://127.0.0.1:${port}/ \\(ECONNREFUSED\\)`),
+  );
 });
 
 test("Ctrl-C ends a check with 130, and a restart command that does not end", async () => {
@@ -205,7 +233,14 @@ test("a receiver that does not come back from its restart is exit 3", async () =
   const { url } = await serveReceiver();
   const gone = join(tempFiles(), "gone");
   const front = await serveProxy(url, () => (existsSync(gone) ? 502 : {}));
-  const args = ["--only", "dedupe.restart", "--restart-command", `echo > '${gone}'`, "--restart-timeout", "1"];
+  const args = [
+    "--only",
+    "dedupe.restart",
+    "--restart-command",
+    `echo > '${gone}'`,
+    "--restart-timeout",
+    "1",
+  ];
   const run = await callCli(["check", front, ...args]);
   expect(run).toMatchObject({ exitCode: 3, stdout: "" });
   expect(run.stderr).toMatch(/^signalbox check: .* 1 s of --restart-command\n$/);
@@ -217,7 +252,14 @@ test("a receiver that a restart command leaves running is not waited for", async
   onTestFinished(() => void process.kill(Number(readFileSync(pid, "utf8"))));
   // It keeps the command's output open, as a receiver started with & does.
   const command = `sleep 600 & echo $! > '${pid}'`;
-  const run = await callCli(["check", url, "--only", "dedupe.restart", "--restart-command", command]);
+  const run = await callCli([
+    "check",
+    url,
+    "--only",
+    "dedupe.restart",
+    "--restart-command",
+    command,
+  ]);
   expect(run.exitCode).toBe(0);
   expect(run.stdout).toMatch(/ok +dedupe\.restart/);
   expect(process.kill(Number(readFileSync(pid, "utf8")), 0)).toBe(true);
@@ -228,10 +270,20 @@ test("where no answer tells, nothing is concluded but from the status: it is nam
   const notProved = ["dedupe.once", "dedupe.restart"];
   const { run, failed, skipped, rows, summary } = await runCheck(url, "--only", "dedupe.");
   expect({ failed, skipped }).toEqual({ failed: [], skipped: notProved });
-  expect(rows.find(({ id }) => id === "dedupe.simultaneous")?.probes.map(({ name }) => name)).toEqual(["acknowledged"]);
+  expect(
+    rows.find(({ id }) => id === "dedupe.simultaneous")?.probes.map(({ name }) => name),
+  ).toEqual(["acknowledged"]);
   expect(summary).toMatchObject({ ok: true, complete: true, skipped: notProved });
   expect(run.exitCode).toBe(0);
-  const strict = await callCli(["check", url, "--only", "dedupe.o", "--only", "dedupe.r", "--strict"]);
+  const strict = await callCli([
+    "check",
+    url,
+    "--only",
+    "dedupe.o",
+    "--only",
+    "dedupe.r",
+    "--strict",
+  ]);
   expect(strict.exitCode).toBe(1);
   expect(strict.lines).toContain("not proved: dedupe.once, dedupe.restart");
 });
@@ -239,24 +291,39 @@ test("where no answer tells, nothing is concluded but from the status: it is nam
 test.each([
   [500, '{"error":{"code":"body_unavailable"}}', "500 body_unavailable"],
   [308, "", "308"],
-])("a receiver that answers %i whatever comes is told so once, and not checked", async (status, body, answer) => {
-  const { url, requests } = await serveRecorder((_request, response) => void response.writeHead(status).end(body));
-  const text = await callCli(["check", url]);
-  expect(text).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(text.stderr).toMatch(/^signalbox check: .*doctor --url.*\n$/);
-  expect(text.stderr).toContain(`(${answer})`);
-  expect(requests).toHaveLength(3);
-  const { rows, summary } = await runCheck(url);
-  expect(rows).toEqual([]);
-  expect(summary).toMatchObject({ ok: false, complete: false, stoppedBy: expect.stringMatching(/authentic/) });
-});
+])(
+  "a receiver that answers %i whatever comes is told so once, and not checked",
+  async (status, body, answer) => {
+    const { url, requests } = await serveRecorder(
+      (_request, response) => void response.writeHead(status).end(body),
+    );
+    const text = await callCli(["check", url]);
+    expect(text).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(text.stderr).toMatch(/^signalbox check: .*doctor --url.*\n$/);
+    expect(text.stderr).toContain(`(${answer})`);
+    expect(requests).toHaveLength(3);
+    const { rows, summary } = await runCheck(url);
+    expect(rows).toEqual([]);
+    expect(summary).toMatchObject({
+      ok: false,
+      complete: false,
+      stoppedBy: expect.stringMatching(/authentic/),
+    });
+  },
+);
 
 test("a receiver that refuses only some of what is authentic is checked", async () => {
   const { receiver, url } = await serveReceiver();
   const withoutTests = await serveProxy(url, ({ body }) => {
     return /webhook\.(test|verification)/.test(body.toString()) ? 400 : {};
   });
-  const { failed } = await runCheck(withoutTests, "--only", "events.test", "--only", "signature.missing");
+  const { failed } = await runCheck(
+    withoutTests,
+    "--only",
+    "events.test",
+    "--only",
+    "signature.missing",
+  );
   expect(failed).toEqual(["events.test"]);
   expect(receiver.health().ok).toBe(true);
 });

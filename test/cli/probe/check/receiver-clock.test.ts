@@ -4,7 +4,9 @@ import { receiverClockOffset } from "../../../../src/cli/probe/check/receiver-cl
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 
-/** An answer within 40 ms, sent so many milliseconds after noon, by a clock that is so far ahead. */
+/**
+ * An answer within 40 ms, sent so many milliseconds after noon, by a clock that is so far ahead.
+ */
 function exchange(afterNoonMs: number, aheadMs: number, header?: string): Exchange {
   const sentAt = NOON + afterNoonMs;
   const date = header ?? new Date(sentAt + 20 + aheadMs).toUTCString();
@@ -24,14 +26,17 @@ function exchange(afterNoonMs: number, aheadMs: number, header?: string): Exchan
 }
 
 const offsetOf = (aheadMs: number): number =>
-  receiverClockOffset([0, 130, 370, 480, 710, 960, 1240].map((afterNoonMs) => exchange(afterNoonMs, aheadMs)));
+  receiverClockOffset(
+    [0, 130, 370, 480, 710, 960, 1240].map((afterNoonMs) => exchange(afterNoonMs, aheadMs)),
+  );
 
 test("clocks that agree, or differ by less than a Date header shows, count as one", () => {
   expect([0, 200, -200].map(offsetOf)).toEqual([0, 0, 0]);
 });
 
 test("a clock that is off is off by about that much, in either direction", () => {
-  for (const aheadMs of [1500, 20_000, -3000]) expect(Math.abs(offsetOf(aheadMs) - aheadMs)).toBeLessThan(500);
+  for (const aheadMs of [1500, 20_000, -3000])
+    expect(Math.abs(offsetOf(aheadMs) - aheadMs)).toBeLessThan(500);
 });
 
 test("nothing is concluded from no Date, nonsense, or clocks that contradict each other", () => {

@@ -34,7 +34,8 @@ export async function runCheck(url: string, ...args: string[]): Promise<CheckedR
   const last = lines.at(-1);
   expect(last, run.stderr).toHaveProperty("summary");
   const rows = lines.slice(0, -1) as CheckResult[];
-  const ids = (isIt: (row: CheckResult) => boolean): string[] => rows.filter(isIt).map(({ id }) => id);
+  const ids = (isIt: (row: CheckResult) => boolean): string[] =>
+    rows.filter(isIt).map(({ id }) => id);
   return {
     run,
     rows,
@@ -46,6 +47,9 @@ export async function runCheck(url: string, ...args: string[]): Promise<CheckedR
 }
 
 /** With a restart. */
-export function checkAll({ url, restartCommand }: ProcessReceiver, ...args: string[]): Promise<CheckedRun> {
+export function checkAll(
+  { url, restartCommand }: ProcessReceiver,
+  ...args: string[]
+): Promise<CheckedRun> {
   return runCheck(url, "--restart-command", restartCommand, ...args);
 }

@@ -25,7 +25,10 @@ export function isMissing(language: Language): boolean {
 
 export interface ProcessReceiver {
   url: string;
-  /** A shell command that ends the process, starts it anew on the same port, and returns when it listens. */
+  /**
+   * A shell command that ends the process, starts it anew on the same port, and returns when it
+   * listens.
+   */
   restartCommand: string;
   /** How often it was restarted. */
   restarts(): number;
@@ -52,13 +55,18 @@ export async function serveProcess(language: Language, fault = ""): Promise<Proc
   };
 }
 
-async function start(language: Language, env: Record<string, string>): Promise<{ child: ChildProcess; port: string }> {
+async function start(
+  language: Language,
+  env: Record<string, string>,
+): Promise<{ child: ChildProcess; port: string }> {
   const { command, file } = LANGUAGES[language];
   const child = spawn(command, [join(FOLDER, file)], {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], SIGNALS_SECRET: SECRET, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`${file} ended with ${String(code)}`)));
+  const ended = once(child, "exit").then(([code]) =>
+    Promise.reject(new Error(`${file} ended with ${String(code)}`)),
+  );
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   const [port] = (await Promise.race([once(lines, "line"), ended])) as [string];
   ended.catch(() => undefined);

@@ -32,10 +32,14 @@ test("a healthy receiver: exit 0, grouped findings, and the counts at the end, a
 });
 
 test("a problem: exit 1, and its fix", async () => {
-  const url = await listen((request, response) => void request.resume().on("end", () => response.writeHead(404).end()));
+  const url = await listen(
+    (request, response) => void request.resume().on("end", () => response.writeHead(404).end()),
+  );
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(1);
-  expect(run.lines.at(-1)).toBe("1 problem: path_not_found; 2 warnings: url_not_https, address_local");
+  expect(run.lines.at(-1)).toBe(
+    "1 problem: path_not_found; 2 warnings: url_not_https, address_local",
+  );
   expect(run.stdout).toMatch(/problem {2}404: .* \[path_not_found\]\n +→ /);
   expect(run.stdout).toMatch(/skipped {2}secret: .*path_not_found/);
 });
@@ -60,20 +64,38 @@ test("unreachable is exit 3, unless something else is wrong as well", async () =
   const run = await callCli(["doctor", "--url", url]);
   expect(run.exitCode).toBe(3);
   expect(run.stdout).toContain("[connection_refused]");
-  const withFile = await callCli(["doctor", "--url", url, "--db", tempFile("a letter", "letter.db")]);
+  const withFile = await callCli([
+    "doctor",
+    "--url",
+    url,
+    "--db",
+    tempFile("a letter", "letter.db"),
+  ]);
   expect(withFile.exitCode).toBe(1);
 });
 
 test("it waits for an answer as long as --timeout says", async () => {
-  const { exitCode, stdout } = await callCli(["doctor", "--url", await listen(() => undefined), "--timeout", "1"]);
+  const { exitCode, stdout } = await callCli([
+    "doctor",
+    "--url",
+    await listen(() => undefined),
+    "--timeout",
+    "1",
+  ]);
   expect([exitCode, stdout]).toEqual([3, expect.stringContaining("did not answer within 1 s")]);
 });
 
 test("--db alone looks at the file, asks for no secret and sends nothing", async () => {
-  const run = await callCli(["doctor", "--db", tempFile("no inbox"), "--json"], { env: { SIGNALS_SECRET: "" } });
+  const run = await callCli(["doctor", "--db", tempFile("no inbox"), "--json"], {
+    env: { SIGNALS_SECRET: "" },
+  });
   expect(run.exitCode).toBe(1);
   const rows = rowsOf<Row>(run);
-  expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual(["inbox_not_ours"]);
-  const skipped = rows.filter(({ found }) => found.includes("no --url URL was given")).map(({ group }) => group);
+  expect(rows.filter(({ level }) => level === "problem").map(({ id }) => id)).toEqual([
+    "inbox_not_ours",
+  ]);
+  const skipped = rows
+    .filter(({ found }) => found.includes("no --url URL was given"))
+    .map(({ group }) => group);
   expect(new Set(skipped)).toEqual(new Set(["Address", "Connection", "Signature", "Body"]));
 });

@@ -15,9 +15,13 @@ testOnPostgres("an inbox that a receiver has open is sound, and no file is exami
   const store = place.createStore();
   await store.open({ endpoint: "default", clock: systemClock });
   onTestFinished(() => store.close("default"));
-  const { stdout, stderr } = await callCli(["doctor", ...place.args], { env: { SIGNALS_SECRET: "" } });
+  const { stdout, stderr } = await callCli(["doctor", ...place.args], {
+    env: { SIGNALS_SECRET: "" },
+  });
   expect(stderr).toBe("");
-  expect(stdout).toMatch(/^Inbox database\n {2}ok {7}PostgreSQL [\d.]+, schema .* \[inbox_database\]$/m);
+  expect(stdout).toMatch(
+    /^Inbox database\n {2}ok {7}PostgreSQL [\d.]+, schema .* \[inbox_database\]$/m,
+  );
   expect(stdout).toMatch(/^ {2}ok {7}1 open with the endpoint default \[inbox_owner\]$/m);
   expect(stdout).not.toMatch(/Inbox file|inbox-file/);
 });
@@ -32,7 +36,9 @@ testOnPostgres(
     const name = quotedName(place.schema);
     const found = async (db = POSTGRES_URL): Promise<string[]> => {
       const findings = await examineDatabase({ db, schema: place.schema } as Subject);
-      return findings.filter(({ level }) => level !== "ok").map(({ id, found: text }) => `${id}: ${text}`);
+      return findings
+        .filter(({ level }) => level !== "ok")
+        .map(({ id, found: text }) => `${id}: ${text}`);
     };
     expect(await found()).toEqual([]);
     expect(await found(`${POSTGRES_URL}?options=-c%20default_transaction_read_only%3Don`)).toEqual([
@@ -56,18 +62,36 @@ const PASSWORD = "tell-nobody";
 test.each(["1", "port"])(
   "a database that does not answer is a problem, without the password: port %s",
   async (port) => {
-    const run = await callCli(["doctor", "--db", `postgres://user:${PASSWORD}@127.0.0.1:${port}/x`, "--json"]);
-    const problems = rowsOf<{ level: string; id: string; fix: string }>(run).filter(({ level }) => level === "problem");
-    expect(problems).toEqual([expect.objectContaining({ id: "inbox_not_readable", fix: expect.stringMatching(/./) })]);
+    const run = await callCli([
+      "doctor",
+      "--db",
+      `postgres://user:${PASSWORD}@127.0.0.1:${port}/x`,
+      "--json",
+    ]);
+    const problems = rowsOf<{ level: string; id: string; fix: string }>(run).filter(
+      ({ level }) => level === "problem",
+    );
+    expect(problems).toEqual([
+      expect.objectContaining({ id: "inbox_not_readable", fix: expect.stringMatching(/./) }),
+    ]);
     expect(run.stdout + run.stderr).not.toContain(PASSWORD);
   },
 );
 
 test("what looks like a connection string, but is none, is not examined as a file, and not repeated", async () => {
   const at = `postgres:${PASSWORD}@127.0.0.1/x`;
-  for (const db of [`postgres:/${at}`, `postgres:${at}`, `postgress:/${at}`, `host=127.0.0.1 password=${PASSWORD}`]) {
+  for (const db of [
+    `postgres:/${at}`,
+    `postgres:${at}`,
+    `postgress:/${at}`,
+    `host=127.0.0.1 password=${PASSWORD}`,
+  ]) {
     const run = await callCli(["doctor", "--db", db]);
-    expect(run).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining("--db is no file") });
+    expect(run).toMatchObject({
+      exitCode: 2,
+      stdout: "",
+      stderr: expect.stringContaining("--db is no file"),
+    });
     expect(run.stderr).not.toContain(PASSWORD);
   }
 });

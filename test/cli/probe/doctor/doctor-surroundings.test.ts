@@ -34,7 +34,9 @@ test.each([() => false, (path: string) => path.endsWith(".db")])(
 );
 
 test("a driver of SQLite that does not load is a problem, and says what to type", async () => {
-  const error = Object.assign(new Error("other NODE_MODULE_VERSION"), { code: "ERR_DLOPEN_FAILED" });
+  const error = Object.assign(new Error("other NODE_MODULE_VERSION"), {
+    code: "ERR_DLOPEN_FAILED",
+  });
   const tryDriver = () => {
     throw error;
   };
@@ -58,7 +60,12 @@ test("no file, no inbox, somebody else's file, a newer one", async () => {
   expect(existsSync(missing)).toBe(false);
   const theirs = changed(tempFile("", "theirs.db"), "CREATE TABLE customers (name TEXT)");
   const newer = changed(await fillInbox([]), "PRAGMA user_version = 99");
-  for (const path of [tempFiles(), tempFile("a letter to the reader", "letter.db"), theirs, newer]) {
+  for (const path of [
+    tempFiles(),
+    tempFile("a letter to the reader", "letter.db"),
+    theirs,
+    newer,
+  ]) {
     const examined = await examineHere(path);
     expect(examined.problems).toEqual(["inbox_not_ours"]);
     expect(examined.find("inbox_not_ours")?.fix?.includes("Upgrade")).toBe(path === newer);
@@ -84,7 +91,9 @@ test("a path that leads in a circle, and a lock that cannot be looked at, end no
   mkdirSync(`${db}-owner`);
   const locked = await examineHere(db);
   expect([locked.problems, locked.find("inbox_not_owned")]).toEqual([[], undefined]);
-  expect(locked.find("inbox_not_checked")?.found).toMatch(/-owner could not be opened \(SQLITE_\w+\)/);
+  expect(locked.find("inbox_not_checked")?.found).toMatch(
+    /-owner could not be opened \(SQLITE_\w+\)/,
+  );
 });
 
 test("a damaged file", async () => {
@@ -133,8 +142,12 @@ test("events that were given up, wait for too long, or cannot be read are proble
   ]);
   const examined = await examineHere(db);
   expect(examined.problems).toEqual(["inbox_behind", "inbox_dead", "inbox_quarantined"]);
-  expect(examined.find("inbox_behind")?.found).toBe("Behind: 1 waiting, the oldest received 24 h ago");
-  expect(examined.find("inbox_dead")?.commands?.at(-1)).toBe(`npx signalbox inbox retry --all-dead --db ${db}`);
+  expect(examined.find("inbox_behind")?.found).toBe(
+    "Behind: 1 waiting, the oldest received 24 h ago",
+  );
+  expect(examined.find("inbox_dead")?.commands?.at(-1)).toBe(
+    `npx signalbox inbox retry --all-dead --db ${db}`,
+  );
 });
 
 test("an inbox that nobody has open is told, and is as it was", async () => {
@@ -160,17 +173,20 @@ const OWNER = `
   setInterval(() => store, 1000);
 `;
 
-test.each(["alone", "shared"])("an inbox that a process has open, %s, has an owner", async (role) => {
-  const db = await fillInbox([]);
-  const owner = spawn(process.execPath, ["--input-type=module", "--eval", OWNER, db, role]);
-  onTestFinished(() => void owner.kill());
-  await once(owner.stdout, "data");
-  const examined = await examineHere(db);
-  expect(examined.problems).toEqual([]);
-  expect(examined.warnings).not.toContain("inbox_not_owned");
-  expect(examined.find("inbox_owner")?.level).toBe("ok");
-  expect(examined.find("inbox_sound")?.level).toBe("ok");
-});
+test.each(["alone", "shared"])(
+  "an inbox that a process has open, %s, has an owner",
+  async (role) => {
+    const db = await fillInbox([]);
+    const owner = spawn(process.execPath, ["--input-type=module", "--eval", OWNER, db, role]);
+    onTestFinished(() => void owner.kill());
+    await once(owner.stdout, "data");
+    const examined = await examineHere(db);
+    expect(examined.problems).toEqual([]);
+    expect(examined.warnings).not.toContain("inbox_not_owned");
+    expect(examined.find("inbox_owner")?.level).toBe("ok");
+    expect(examined.find("inbox_sound")?.level).toBe("ok");
+  },
+);
 
 const PUBLIC: Partial<Surroundings> = { resolve: () => Promise.resolve(["93.184.216.34"]) };
 
@@ -181,7 +197,10 @@ test("the rules for a URL", async () => {
   expect([plain.problems, plain.warnings]).toEqual([["url_not_https"], []]);
   const right = await examine(url.replace("http://127.0.0.1", "https://0.0.0.0"), {}, PUBLIC);
   expect([right.problems, right.warnings]).toEqual([["tls_failed"], []]);
-  expect([right.find("url_form")?.level, right.find("address_public")?.level]).toEqual(["ok", "ok"]);
+  expect([right.find("url_form")?.level, right.find("address_public")?.level]).toEqual([
+    "ok",
+    "ok",
+  ]);
   const long = await examine(`${url}?${"x".repeat(2048)}`, {}, PUBLIC);
   expect([long.problems, long.warnings]).toEqual([["url_too_long"], ["url_not_https"]]);
   const odd = await examine(`${url.replace("//", "//user:word@")}#part`, {}, PUBLIC);

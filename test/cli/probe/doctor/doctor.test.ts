@@ -24,40 +24,68 @@ const LOCAL: string[] = ["url_not_https", "address_local"];
 const withSecret = (): Promise<Receiver> => startReceiver({ secrets: SECRET });
 
 /** The ids of the problems. */
-const problemsOf = async (...args: Parameters<typeof examine>): Promise<string[]> => (await examine(...args)).problems;
+const problemsOf = async (...args: Parameters<typeof examine>): Promise<string[]> =>
+  (await examine(...args)).problems;
 
 /** Answers every request, once it has been read, with this status. */
-const answering = (status: number, headers: Record<string, string> = {}, body = "{}"): Promise<string> =>
-  listen((request, response) => void request.resume().on("end", () => response.writeHead(status, headers).end(body)));
+const answering = (
+  status: number,
+  headers: Record<string, string> = {},
+  body = "{}",
+): Promise<string> =>
+  listen(
+    (request, response) =>
+      void request.resume().on("end", () => response.writeHead(status, headers).end(body)),
+  );
 
-const HEALTHY: readonly (readonly [what: string, mount: (receiver: Receiver) => Parameters<typeof listen>[0]])[] = [
+const HEALTHY: readonly (readonly [
+  what: string,
+  mount: (receiver: Receiver) => Parameters<typeof listen>[0],
+])[] = [
   ["on node:http", nodeHandler],
   ["on Express 5", (receiver) => express().use(PATH, expressHandler(receiver)).use(express.json())],
   [
     "behind a parser that keeps the bytes",
-    (receiver) => express().use(express.json({ verify: captureRawBody, limit: "256kb" }), expressHandler(receiver)),
+    (receiver) =>
+      express().use(
+        express.json({ verify: captureRawBody, limit: "256kb" }),
+        expressHandler(receiver),
+      ),
   ],
 ];
 
-test.each(HEALTHY)("a healthy receiver has no problem, and nothing is left in it: %s", async (_what, mount) => {
-  const receiver = await withSecret();
-  const examined = await examine(await listen(mount(receiver)));
-  expect(examined.problems).toEqual([]);
-  expect(examined.warnings).toEqual(LOCAL);
-  const fine = examined.findings.filter(({ level }) => level === "ok").map(({ id }) => id);
-  expect(fine).toEqual([
-    ...(["connected", "receiver_answers", "clock"] as const),
-    ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body"] as const),
-  ]);
-  expect(examined.skipped).toEqual(["inbox-file", "inbox-owner", "inbox-content", "inbox-state", "test-event"]);
-  const { accepted, duplicate, quarantined } = receiver.health().deliveries;
-  expect([accepted, duplicate, quarantined]).toEqual([0, 0, 0]);
-});
+test.each(HEALTHY)(
+  "a healthy receiver has no problem, and nothing is left in it: %s",
+  async (_what, mount) => {
+    const receiver = await withSecret();
+    const examined = await examine(await listen(mount(receiver)));
+    expect(examined.problems).toEqual([]);
+    expect(examined.warnings).toEqual(LOCAL);
+    const fine = examined.findings.filter(({ level }) => level === "ok").map(({ id }) => id);
+    expect(fine).toEqual([
+      ...(["connected", "receiver_answers", "clock"] as const),
+      ...(["forgery_refused", "secret", "stale_refused", "bytes_kept", "large_body"] as const),
+    ]);
+    expect(examined.skipped).toEqual([
+      "inbox-file",
+      "inbox-owner",
+      "inbox-content",
+      "inbox-state",
+      "test-event",
+    ]);
+    const { accepted, duplicate, quarantined } = receiver.health().deliveries;
+    expect([accepted, duplicate, quarantined]).toEqual([0, 0, 0]);
+  },
+);
 
 const rewrite = (body: Buffer): Buffer => Buffer.from(JSON.stringify(JSON.parse(body.toString())));
 
 // The tests of `verify` have the other changes.
-const CHANGES: readonly (readonly [what: string, change: (body: Buffer) => Buffer, found: string])[] = [
+const CHANGES: readonly (readonly [
+  what: string,
+  change: (body: Buffer) => Buffer,
+  found: string,
+])[] = [
   [
     "parses JSON and writes it again",
     rewrite,
@@ -85,18 +113,37 @@ test.each(CHANGES)("a proxy is seen through that %s", async (_what, change, foun
   expect([accepted, quarantined]).toEqual([0, 0]);
 });
 
-const UNREACHABLE: readonly (readonly [what: string, id: string, address: () => string | Promise<string>])[] = [
-  ["a server that is down", "connection_refused", async () => `http://127.0.0.1:${await freePort()}${PATH}`],
-  ["https where no TLS is spoken", "tls_failed", async () => (await serveReceiver()).url.replace("http:", "https:")],
+const UNREACHABLE: readonly (readonly [
+  what: string,
+  id: string,
+  address: () => string | Promise<string>,
+])[] = [
+  [
+    "a server that is down",
+    "connection_refused",
+    async () => `http://127.0.0.1:${await freePort()}${PATH}`,
+  ],
+  [
+    "https where no TLS is spoken",
+    "tls_failed",
+    async () => (await serveReceiver()).url.replace("http:", "https:"),
+  ],
   ["TLS without a certificate", "tls_failed", serveBareTls],
-  ["a server that hangs up", "connection_broken", () => listen((request) => request.socket.destroy())],
+  [
+    "a server that hangs up",
+    "connection_broken",
+    () => listen((request) => request.socket.destroy()),
+  ],
 ];
 
-test.each(UNREACHABLE)("no connection, and nothing that needs one is examined: %s", async (_what, id, address) => {
-  const examined = await examine(await address());
-  expect(examined.problems).toEqual([id]);
-  expect(examined.skipped).toEqual(expect.arrayContaining(["answer", "clock", "secret", "body"]));
-});
+test.each(UNREACHABLE)(
+  "no connection, and nothing that needs one is examined: %s",
+  async (_what, id, address) => {
+    const examined = await examine(await address());
+    expect(examined.problems).toEqual([id]);
+    expect(examined.skipped).toEqual(expect.arrayContaining(["answer", "clock", "secret", "body"]));
+  },
+);
 
 async function serveBareTls(): Promise<string> {
   const bare = createServer(() => undefined).listen(0, "127.0.0.1");
@@ -107,18 +154,30 @@ async function serveBareTls(): Promise<string> {
 
 test("a name that does not exist, and a server that never answers", async () => {
   const error = Object.assign(new Error("no"), { code: "ENOTFOUND" });
-  const examined = await examine(`https://nobody.example${PATH}`, {}, { resolve: () => Promise.reject(error) });
+  const examined = await examine(
+    `https://nobody.example${PATH}`,
+    {},
+    { resolve: () => Promise.reject(error) },
+  );
   expect(examined.problems).toEqual(["name_not_found"]);
   expect(examined.skipped).toContain("connection");
   expect(await problemsOf(await listen(() => undefined), { timeoutMs: 50 })).toEqual(["no_answer"]);
 });
 
-const coded = (code: string): string => JSON.stringify({ error: { code, message: "…" }, request_id: "req_1" });
+const coded = (code: string): string =>
+  JSON.stringify({ error: { code, message: "…" }, request_id: "req_1" });
 
-test.each<[id: string, status: number, headers: Record<string, string>, found: string, body?: string]>([
+test.each<
+  [id: string, status: number, headers: Record<string, string>, found: string, body?: string]
+>([
   ["path_takes_no_post", 405, { Allow: "GET" }, "405"],
   ["path_not_found", 404, {}, "404"],
-  ["redirected", 301, { Location: "https://user:pw@example.com/there?token=1" }, "to https://example.com/there"],
+  [
+    "redirected",
+    301,
+    { Location: "https://user:pw@example.com/there?token=1" },
+    "to https://example.com/there",
+  ],
   ["login_required", 401, { "WWW-Authenticate": "Basic" }, "401"],
   ["challenge_missing", 200, {}, "200"],
   ["gateway_failed", 502, {}, "502"],
@@ -126,13 +185,16 @@ test.each<[id: string, status: number, headers: Record<string, string>, found: s
   ["receiver_busy", 503, {}, "overloaded or closing", coded("overloaded")],
   ["body_cut", 408, {}, "in time", coded("body_timeout")],
   ["answer_unexpected", 400, {}, "400", coded("constructor")],
-])("what answers is no receiver, or none that takes anything now: %s, %d", async (id, status, headers, found, body) => {
-  const examined = await examine(await answering(status, headers, body));
-  expect(examined.problems).toEqual([id]);
-  expect(examined.find(id)?.found).toContain(found);
-  expect(examined.find(id)?.found).not.toMatch(/pw|token/);
-  expect(examined.skipped).toEqual(expect.arrayContaining(["forgery", "secret", "body"]));
-});
+])(
+  "what answers is no receiver, or none that takes anything now: %s, %d",
+  async (id, status, headers, found, body) => {
+    const examined = await examine(await answering(status, headers, body));
+    expect(examined.problems).toEqual([id]);
+    expect(examined.find(id)?.found).toContain(found);
+    expect(examined.find(id)?.found).not.toMatch(/pw|token/);
+    expect(examined.skipped).toEqual(expect.arrayContaining(["forgery", "secret", "body"]));
+  },
+);
 
 const EMBEDDED = 'a"b';
 
@@ -166,7 +228,12 @@ test("where every request gets a bare 401, the secret is not the only suspect", 
 test("a wrong secret and a changed body at once are both named", async () => {
   const { url } = await serveReceiver({ secrets: `${SECRET} ` });
   const indented = ({ body }: { body: Buffer }): { body: Buffer } => {
-    return { body: body.length === 0 ? body : Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 4)) };
+    return {
+      body:
+        body.length === 0
+          ? body
+          : Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 4)),
+    };
   };
   const examined = await examine(await serveProxy(url, indented));
   expect(examined.problems).toEqual(["secret_has_blanks", "body_changed"]);
@@ -185,14 +252,19 @@ test("a parser that comes first: one that keeps no bytes, and one with a small l
     .use(express.json())
     .use(expressHandler(await withSecret()));
   expect(await problemsOf(await listen(bare))).toEqual(["body_parsed_first"]);
-  const small = express().use(express.json({ verify: captureRawBody }), expressHandler(await withSecret()));
+  const small = express().use(
+    express.json({ verify: captureRawBody }),
+    expressHandler(await withSecret()),
+  );
   const examined = await examine(await listen(small));
   expect([examined.problems, examined.warnings]).toEqual([[], [...LOCAL, "large_body_refused"]]);
 });
 
 test("a proxy that cuts large bodies", async () => {
   const { url } = await serveReceiver();
-  const examined = await examine(await serveProxy(url, ({ body }) => ({ body: body.subarray(0, 1024) })));
+  const examined = await examine(
+    await serveProxy(url, ({ body }) => ({ body: body.subarray(0, 1024) })),
+  );
   expect([examined.problems, examined.warnings]).toEqual([["body_cut"], LOCAL]);
   expect(examined.find("body_cut")?.found).toContain("401 signature_mismatch");
 });
@@ -200,9 +272,15 @@ test("a proxy that cuts large bodies", async () => {
 const PROXIES: readonly (readonly [id: string, change: Parameters<typeof serveProxy>[1]])[] = [
   [
     "body_compressed",
-    ({ headers, body }) => ({ headers: { ...headers, "content-encoding": "gzip" }, body: gzipSync(body) }),
+    ({ headers, body }) => ({
+      headers: { ...headers, "content-encoding": "gzip" },
+      body: gzipSync(body),
+    }),
   ],
-  ["signature_lost", ({ headers: { "x-service-signature": _dropped, ...headers } }) => ({ headers })],
+  [
+    "signature_lost",
+    ({ headers: { "x-service-signature": _dropped, ...headers } }) => ({ headers }),
+  ],
   [
     "signature_changed",
     ({ headers }) => {
@@ -289,13 +367,18 @@ test.each([
     receiver(request, response);
   });
   const examined = await examine(url);
-  expect([examined.find("forgery_refused"), examined.find("stale_refused")]).toEqual([undefined, undefined]);
+  expect([examined.find("forgery_refused"), examined.find("stale_refused")]).toEqual([
+    undefined,
+    undefined,
+  ]);
   expect(examined.warnings.filter((id) => id === "answer_unexpected")).toHaveLength(2);
 });
 
 test("where the bytes are changed, nothing is said of what was refused for them and not for its age", async () => {
   const { url } = await serveReceiver({ toleranceSeconds: 3600 });
-  const rewritten = await examine(await serveProxy(url, ({ body }) => ({ body: Buffer.concat([body, LF]) })));
+  const rewritten = await examine(
+    await serveProxy(url, ({ body }) => ({ body: Buffer.concat([body, LF]) })),
+  );
   expect(rewritten.problems).toEqual(["body_changed"]);
   expect(rewritten.find("stale_refused")).toBeUndefined();
 });
@@ -312,19 +395,25 @@ test("a receiver that decodes its secret", async () => {
     const { challenge } = (JSON.parse(body.toString()) as { data: { challenge: string } }).data;
     response.end(JSON.stringify({ challenge }));
   });
-  expect(await problemsOf(url, { secrets: [`whsec_${key.toString("base64")}`] })).toEqual(["secret_decoded"]);
+  expect(await problemsOf(url, { secrets: [`whsec_${key.toString("base64")}`] })).toEqual([
+    "secret_decoded",
+  ]);
 });
 
 test("an interrupted look ends", async () => {
   const interruption = new AbortController();
   const url = await listen(() => interruption.abort());
-  await expect(examine(url, { signal: interruption.signal })).rejects.toMatchObject({ name: "AbortError" });
+  await expect(examine(url, { signal: interruption.signal })).rejects.toMatchObject({
+    name: "AbortError",
+  });
 });
 
 test("a receiver that was not started, and one whose secrets are not to be had", async () => {
   const idle = makeReceiver({ secrets: SECRET });
   expect((await examine(await listen(nodeHandler(idle)))).problems).toEqual(["store_unavailable"]);
-  const { url } = await serveReceiver({ secrets: () => Promise.reject(new Error("vault is sealed")) });
+  const { url } = await serveReceiver({
+    secrets: () => Promise.reject(new Error("vault is sealed")),
+  });
   expect((await examine(url)).problems).toEqual(["secret_unavailable"]);
   // It says so after a while: a delivery waits for the file.
   const waiting = await serveReceiver({ secrets: secretFile("/no/such/file"), secretWaitMs: 1100 });
@@ -339,5 +428,7 @@ test("with --test-event one event is stored, and a store that fails is named", a
   expect(receiver.health().deliveries.accepted).toBe(1);
   const store = { ...memoryStore(), commit: () => Promise.reject(new Error("disk full")) };
   const failing = await serveReceiver({ store });
-  expect((await examine(failing.url, { sendsTestEvent: true })).problems).toEqual(["event_not_stored"]);
+  expect((await examine(failing.url, { sendsTestEvent: true })).problems).toEqual([
+    "event_not_stored",
+  ]);
 });

@@ -29,13 +29,20 @@ export async function examine(
   surroundings: Partial<Surroundings> = {},
 ): Promise<Examined> {
   const all = { ...SURROUNDINGS, ...surroundings };
-  return summaryOf(await runExaminations({ ...INPUT, ...input, url: new URL(url) }, () => undefined, all));
+  return summaryOf(
+    await runExaminations({ ...INPUT, ...input, url: new URL(url) }, () => undefined, all),
+  );
 }
 
 /** What it says of this machine and of an inbox's file. Nothing is sent. */
-export async function examineHere(db: string | undefined, surroundings: Partial<Surroundings> = {}): Promise<Examined> {
+export async function examineHere(
+  db: string | undefined,
+  surroundings: Partial<Surroundings> = {},
+): Promise<Examined> {
   const input = { ...INPUT, url: null, ...(db !== undefined && { db }) };
-  return summaryOf(await runExaminations(input, () => undefined, { ...SURROUNDINGS, ...surroundings }));
+  return summaryOf(
+    await runExaminations(input, () => undefined, { ...SURROUNDINGS, ...surroundings }),
+  );
 }
 
 function summaryOf(outcomes: Outcome[]): Examined {
@@ -47,7 +54,9 @@ function summaryOf(outcomes: Outcome[]): Examined {
     findings,
     problems: idsOf("problem"),
     warnings: idsOf("warning"),
-    skipped: outcomes.flatMap((outcome) => ("skipped" in outcome ? [outcome.examination.name] : [])),
+    skipped: outcomes.flatMap((outcome) =>
+      "skipped" in outcome ? [outcome.examination.name] : [],
+    ),
     find: (id) => findings.find((finding) => finding.id === id),
   };
 }

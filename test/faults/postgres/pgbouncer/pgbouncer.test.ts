@@ -23,7 +23,10 @@ beforeAll(async () => {
   if (!hasPgbouncer) return;
   // The cases kill stores, not the server.
   server = await makeOwnPostgres(["fsync=off"]);
-  strict = await startPgbouncer({ pool_mode: "statement" }, `port=${server.port} user=postgres dbname=postgres`);
+  strict = await startPgbouncer(
+    { pool_mode: "statement" },
+    `port=${server.port} user=postgres dbname=postgres`,
+  );
   usual = await startPgbouncer({ pool_mode: "transaction" });
 });
 afterAll(async () => {
@@ -36,35 +39,47 @@ for (const { guarantee, name, run } of storeContract(() => postgresMedium(strict
   testThrough(`pgbouncer: ${guarantee}, ${name}`, run);
 }
 
-testThrough("processes behind pgbouncer accept each id once, and take over the leases of a killed one", async () => {
-  const { schema, name, admin } = newSchema();
-  const config = { ...inboxFiles(), postgres: { connectionString: usual.url, schema } };
-  const [killed, other] = await Promise.all([startReceiver(config), startReceiver(config)]);
-  const events = Array.from({ length: 50 }, () => eventThat("fine"));
-  const answers = await Promise.all(events.flatMap((event) => [send(killed.port, event), send(other.port, event)]));
-  expect(answers.every(isAcknowledged)).toBe(true);
-  expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
-  const handedOff = (): string[] => [killed, other].flatMap(({ lines }) => idsOf(lines, "handedOff"));
-  await eventually("the hand-off of all", () => handedOff().length === events.length);
-  const held = eventThat("waits");
-  expect(isAcknowledged(await send(killed.port, held))).toBe(true);
-  await killed.until("the callback", (lines) => idsOf(lines, "begun").includes(held.id));
-  killed.kill("SIGKILL");
-  await takeForDead(admin, name, held.id);
-  await other.until("the take-over", (lines) => idsOf(lines, "begun").includes(held.id));
-  other.kill("SIGUSR2");
-  await other.until("the hand-off", areHandedOff([held.id]));
-  const { rows } = await admin.query(`SELECT state, crashes FROM ${name}.inbox WHERE event_id = $1`, [held.id]);
-  expect(rows).toEqual([{ state: "done", crashes: 1 }]);
-});
+testThrough(
+  "processes behind pgbouncer accept each id once, and take over the leases of a killed one",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const config = { ...inboxFiles(), postgres: { connectionString: usual.url, schema } };
+    const [killed, other] = await Promise.all([startReceiver(config), startReceiver(config)]);
+    const events = Array.from({ length: 50 }, () => eventThat("fine"));
+    const answers = await Promise.all(
+      events.flatMap((event) => [send(killed.port, event), send(other.port, event)]),
+    );
+    expect(answers.every(isAcknowledged)).toBe(true);
+    expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
+    const handedOff = (): string[] =>
+      [killed, other].flatMap(({ lines }) => idsOf(lines, "handedOff"));
+    await eventually("the hand-off of all", () => handedOff().length === events.length);
+    const held = eventThat("waits");
+    expect(isAcknowledged(await send(killed.port, held))).toBe(true);
+    await killed.until("the callback", (lines) => idsOf(lines, "begun").includes(held.id));
+    killed.kill("SIGKILL");
+    await takeForDead(admin, name, held.id);
+    await other.until("the take-over", (lines) => idsOf(lines, "begun").includes(held.id));
+    other.kill("SIGUSR2");
+    await other.until("the hand-off", areHandedOff([held.id]));
+    const { rows } = await admin.query(
+      `SELECT state, crashes FROM ${name}.inbox WHERE event_id = $1`,
+      [held.id],
+    );
+    expect(rows).toEqual([{ state: "done", crashes: 1 }]);
+  },
+);
 
-testThrough("with `options` in the connection string pgbouncer refuses, and the error says what to do", async () => {
-  const { schema } = newSchema();
-  const connectionString = `${usual.url}?options=-c%20statement_timeout%3D0`;
-  const store = postgresStore({ connectionString, schema });
-  await expect(store.open({ endpoint: "default", clock: systemClock })).rejects.toMatchObject({
-    code: "store_failed",
-    help: expect.stringContaining("options"),
-    cause: expect.objectContaining({ message: expect.stringContaining("startup parameter") }),
-  });
-});
+testThrough(
+  "with `options` in the connection string pgbouncer refuses, and the error says what to do",
+  async () => {
+    const { schema } = newSchema();
+    const connectionString = `${usual.url}?options=-c%20statement_timeout%3D0`;
+    const store = postgresStore({ connectionString, schema });
+    await expect(store.open({ endpoint: "default", clock: systemClock })).rejects.toMatchObject({
+      code: "store_failed",
+      help: expect.stringContaining("options"),
+      cause: expect.objectContaining({ message: expect.stringContaining("startup parameter") }),
+    });
+  },
+);

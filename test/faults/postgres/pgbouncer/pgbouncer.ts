@@ -40,10 +40,14 @@ export async function startPgbouncer(
   };
   const path = join(folder, "pgbouncer.ini");
   const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
-  writeFileSync(path, ["[databases]", `test = host=127.0.0.1 ${server}`, "[pgbouncer]", ...lines, ""].join("\n"));
+  writeFileSync(
+    path,
+    ["[databases]", `test = host=127.0.0.1 ${server}`, "[pgbouncer]", ...lines, ""].join("\n"),
+  );
   chmodSync(folder, 0o755);
   // It refuses to run as root.
-  const idOf = (flag: string): number => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  const idOf = (flag: string): number =>
+    Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   const user = process.getuid?.() === 0 ? { uid: idOf("-u"), gid: idOf("-g") } : {};
   const child = spawn(PROGRAM as string, [path], { ...user, stdio: ["ignore", "ignore", "pipe"] });
   const exited = once(child, "exit");

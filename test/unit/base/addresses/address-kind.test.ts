@@ -46,16 +46,28 @@ test.each([
   expect(["public", "loopback"]).not.toContain(addressKind(address));
 });
 
-test.each(["localhost", "LocalHost", "localhost.", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "[::ffff:127.0.0.1]"])(
-  "%s leads to this machine",
-  (host) => {
-    expect(isLoopbackHost(host)).toBe(true);
-  },
-);
+test.each([
+  "localhost",
+  "LocalHost",
+  "localhost.",
+  "127.0.0.1",
+  "127.9.9.9",
+  "::1",
+  "[::1]",
+  "[::ffff:127.0.0.1]",
+])("%s leads to this machine", (host) => {
+  expect(isLoopbackHost(host)).toBe(true);
+});
 
-test.each(["", "api.localhost", "localhost.example", "127.0.0.1.example", "0.0.0.0", "[::]", "[::2]", "10.0.0.1"])(
-  "%j may lead elsewhere",
-  (host) => {
-    expect(isLoopbackHost(host)).toBe(false);
-  },
-);
+test.each([
+  "",
+  "api.localhost",
+  "localhost.example",
+  "127.0.0.1.example",
+  "0.0.0.0",
+  "[::]",
+  "[::2]",
+  "10.0.0.1",
+])("%j may lead elsewhere", (host) => {
+  expect(isLoopbackHost(host)).toBe(false);
+});

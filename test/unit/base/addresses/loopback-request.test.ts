@@ -19,7 +19,9 @@ test.each<Given>([
   { from: "::1" },
   { from: "::ffff:127.0.0.1" },
   { httpVersion: "2.0" },
-  ...["localhost", "LOCALHOST:4020", "127.8.9.1", "[::1]:4020"].map((host) => ({ headers: { host } })),
+  ...["localhost", "LOCALHOST:4020", "127.8.9.1", "[::1]:4020"].map((host) => ({
+    headers: { host },
+  })),
 ])("made on this machine: %o", (given) => expect(isAccepted(given)).toBe(true));
 
 test.each<Given>([
@@ -38,7 +40,14 @@ test.each<Given>([
     "rebound.example@localhost",
     "localhost:4020:rebound.example",
   ].map((host) => ({ headers: { host } })),
-  ...["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "cf-connecting-ip"].map((name) => ({
+  ...[
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-real-ip",
+    "cf-connecting-ip",
+  ].map((name) => ({
     headers: { [name]: "127.0.0.1" },
   })),
 ])("perhaps made elsewhere: %o", (given) => expect(isAccepted(given)).toBe(false));

@@ -24,11 +24,17 @@ test("a known name is its own nearest, and nothing is near to nothing", () => {
 
 test("one letter changed, added or lost still finds the name", () => {
   fc.assert(
-    fc.property(fc.constantFrom(...KNOWN), fc.nat(), fc.constantFrom("change", "add", "lose"), (name, at, how) => {
-      const place = at % name.length;
-      const letter = how === "lose" ? "" : "q";
-      const misspelt = name.slice(0, place) + letter + name.slice(how === "add" ? place : place + 1);
-      expect(nearMiss(misspelt, KNOWN)).toBe(name);
-    }),
+    fc.property(
+      fc.constantFrom(...KNOWN),
+      fc.nat(),
+      fc.constantFrom("change", "add", "lose"),
+      (name, at, how) => {
+        const place = at % name.length;
+        const letter = how === "lose" ? "" : "q";
+        const misspelt =
+          name.slice(0, place) + letter + name.slice(how === "add" ? place : place + 1);
+        expect(nearMiss(misspelt, KNOWN)).toBe(name);
+      },
+    ),
   );
 });

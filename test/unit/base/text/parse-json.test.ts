@@ -5,7 +5,8 @@ import { parseJson } from "../../../../src/base/text/parse-json.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf]);
-const json = (text: string | Uint8Array) => parseJson(typeof text === "string" ? Buffer.from(text) : text);
+const json = (text: string | Uint8Array) =>
+  parseJson(typeof text === "string" ? Buffer.from(text) : text);
 
 test("a value without __proto__ comes back as JSON.parse gives it", () => {
   fc.assert(
@@ -61,7 +62,9 @@ test.each([10_000, 100_000])("nesting %d deep never throws", (depth) => {
     [String.raw`{"\u0061":`, "}"],
   ] as const) {
     const nested = `${open.repeat(depth)}1${close.repeat(depth)}`;
-    expect(["not_an_object", "envelope_invalid", "nested_too_deep"]).toContain(reasonOf(Buffer.from(nested)));
+    expect(["not_an_object", "envelope_invalid", "nested_too_deep"]).toContain(
+      reasonOf(Buffer.from(nested)),
+    );
     const event = JSON.stringify(signalEvent()).replace(/\}$/, `,"extra":${nested}}`);
     expect(["known", "unusable"]).toContain(parseEvent(Buffer.from(event)).kind);
     const type = event.replace('"type":"signal.published"', '"type":"other"');
@@ -89,7 +92,9 @@ test.each([
 });
 
 test("UTF-16 is not taken for UTF-8", () => {
-  expect(parseEvent(Buffer.from(`\ufeff${JSON.stringify(signalEvent())}`, "utf16le"))).toMatchObject({
+  expect(
+    parseEvent(Buffer.from(`\ufeff${JSON.stringify(signalEvent())}`, "utf16le")),
+  ).toMatchObject({
     kind: "unusable",
     reason: "not_utf8",
   });
@@ -106,14 +111,19 @@ function keysOf(value: unknown): string[] {
 }
 
 const LEVELS = 1000;
-const nested = (levels: number, inside: string): string => "[".repeat(levels) + inside + "]".repeat(levels);
+const nested = (levels: number, inside: string): string =>
+  "[".repeat(levels) + inside + "]".repeat(levels);
 const LARGE = 300_000;
 
 test("a large body that is nested too deep is refused before it is parsed", () => {
   const parse = vi.spyOn(JSON, "parse");
   onTestFinished(() => parse.mockRestore());
   const text = `"${"x".repeat(LARGE)}"`;
-  for (const body of [nested(LEVELS + 1, text), `[${text},${nested(LEVELS, "1")}]`, "[".repeat(LARGE)]) {
+  for (const body of [
+    nested(LEVELS + 1, text),
+    `[${text},${nested(LEVELS, "1")}]`,
+    "[".repeat(LARGE),
+  ]) {
     expect(json(body)).toEqual({ ok: false, reason: "nested_too_deep" });
   }
   // As many objects in each other, behind a text that ends with a backslash.
@@ -123,7 +133,12 @@ test("a large body that is nested too deep is refused before it is parsed", () =
 });
 
 test("brackets in texts are no levels, and closed levels do not add up", () => {
-  for (const text of ["[".repeat(LARGE), "]".repeat(LARGE), '\\"['.repeat(LARGE), "{\\\\".repeat(LARGE)]) {
+  for (const text of [
+    "[".repeat(LARGE),
+    "]".repeat(LARGE),
+    '\\"['.repeat(LARGE),
+    "{\\\\".repeat(LARGE),
+  ]) {
     expect(json(`{"a":"${text}"}`).ok).toBe(true);
   }
   expect(json(nested(LEVELS, `"${"x".repeat(LARGE)}"`)).ok).toBe(true);

@@ -12,10 +12,13 @@ test.each([
   // As `inbox ls` had them: an id with one of these looked like the id without it.
   ["sig_1\u200b\u00ad\u2060\u3164\u180e\u200d", "sig_1\\u200b\\u00ad\\u2060\\u3164\\u180e\\u200d"],
   ["a line end\n\t", "a line end\\n\\t"],
-])("a character that steers a terminal, or cannot be seen, is shown as its code: %j", (text, shown) => {
-  expect(visible(text)).toBe(shown);
-  expect(JSON.parse(`"${shown}"`)).toBe(text);
-});
+])(
+  "a character that steers a terminal, or cannot be seen, is shown as its code: %j",
+  (text, shown) => {
+    expect(visible(text)).toBe(shown);
+    expect(JSON.parse(`"${shown}"`)).toBe(text);
+  },
+);
 
 test("in a text of several lines the line ends and tabs stay", () => {
   expect(visibleLines("Error:\r\n\tat x\u202e")).toBe("Error:\\r\n\tat x\\u202e");

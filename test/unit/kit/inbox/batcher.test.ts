@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import type { Batch, SettleResult, Settlement } from "../../../../src/kit/inbox/batch.js";
 import type { InboxStore } from "../../../../src/kit/inbox/store.js";
-import { createBatcher, type Batcher, type BatcherLimits } from "../../../../src/kit/inbox/batcher.js";
+import {
+  createBatcher,
+  type Batcher,
+  type BatcherLimits,
+} from "../../../../src/kit/inbox/batcher.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns } from "../../until.js";
@@ -9,7 +13,10 @@ import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { claimOf, newEvent, opened, T0 } from "./new-event.js";
 
-async function rig(maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 }, over: Partial<InboxStore> = {}) {
+async function rig(
+  maxQueued: BatcherLimits = { events: 100, bytes: 1_000_000 },
+  over: Partial<InboxStore> = {},
+) {
   const store = { ...(await opened(faultyStore())), ...over };
   const clock = createManualClock(T0);
   const health: unknown[] = [];
@@ -77,24 +84,31 @@ test("after a failure the recovery waits for the results of the commit before it
   const first = batcher.accept(newEvent());
   await turns(5);
   const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
-  const recoveriesAtAnswer = first.then(() => store.calls.filter((call) => call === "reclaim").length);
+  const recoveriesAtAnswer = first.then(
+    () => store.calls.filter((call) => call === "reclaim").length,
+  );
   release();
   expect(await recoveriesAtAnswer).toBe(1);
   await Promise.all(others);
 });
 
-test.each([0, 1, 7, 14, 15])("of 16 events only the bad one is refused, at place %d", async (place) => {
-  const { batcher, store, health } = await rig();
-  const events = Array.from({ length: 16 }, () => newEvent());
-  store.refuse([events[place]!.eventId]);
-  const answers = events.map((event) => batcher.accept(event).then(({ status }) => status as string, codeOf));
-  const claimed = batcher.claim(claim);
-  const expected = events.map((_, index) => (index === place ? "store_row_refused" : "accepted"));
-  expect(await Promise.all(answers)).toEqual(expected);
-  expect((await claimed).events.length).toBeGreaterThan(0);
-  expect(health).toEqual([]);
-  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
-});
+test.each([0, 1, 7, 14, 15])(
+  "of 16 events only the bad one is refused, at place %d",
+  async (place) => {
+    const { batcher, store, health } = await rig();
+    const events = Array.from({ length: 16 }, () => newEvent());
+    store.refuse([events[place]!.eventId]);
+    const answers = events.map((event) =>
+      batcher.accept(event).then(({ status }) => status as string, codeOf),
+    );
+    const claimed = batcher.claim(claim);
+    const expected = events.map((_, index) => (index === place ? "store_row_refused" : "accepted"));
+    expect(await Promise.all(answers)).toEqual(expected);
+    expect((await claimed).events.length).toBeGreaterThan(0);
+    expect(health).toEqual([]);
+    expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
+  },
+);
 
 test("settlements in the batch of a bad event are applied, once", async () => {
   const made = await rig();
@@ -113,7 +127,11 @@ test("an error of the medium refuses every event and the claim, and turns health
   store.fail(error);
   const answers = [batcher.accept(newEvent()), batcher.accept(newEvent()), batcher.claim(claim)];
   const outcomes = await Promise.allSettled(answers);
-  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([error, error, error]);
+  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
+    error,
+    error,
+    error,
+  ]);
   expect(health).toEqual([error]);
   expect(store.commits.length).toBe(1);
   expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
@@ -148,7 +166,10 @@ test("a settlement whose lease was lost while the store failed is not taken for 
   await store.reclaim({ endpoint: "default", held: [], crashed: true });
   await clock.advance(1000);
   expect(await settled).toBe(false);
-  expect(await store.get("default", (await store.list({}))[0]!.eventId)).toMatchObject({ state: "ready", crashes: 1 });
+  expect(await store.get("default", (await store.list({}))[0]!.eventId)).toMatchObject({
+    state: "ready",
+    crashes: 1,
+  });
 });
 
 test("a store that fails for long gathers no timers", async () => {
@@ -239,8 +260,12 @@ test("a long queue is written in portions, bounded by count and by bytes, in ord
 
   const large = await rig({ events: 1000, bytes: 10_000_000 });
   const sizes = [400_000, 400_000, 400_000, 2_000_000, 10];
-  await Promise.all(sizes.map((size) => large.batcher.accept(newEvent({ body: Buffer.alloc(size) }))));
-  const written = large.store.commits.map(({ accepts }) => accepts.map(({ body }) => body.byteLength));
+  await Promise.all(
+    sizes.map((size) => large.batcher.accept(newEvent({ body: Buffer.alloc(size) }))),
+  );
+  const written = large.store.commits.map(({ accepts }) =>
+    accepts.map(({ body }) => body.byteLength),
+  );
   // One that is larger than a portion is one by itself.
   expect(written).toEqual([[400_000, 400_000], [400_000], [2_000_000], [10]]);
 });
@@ -326,7 +351,8 @@ test.each([
     expect(commits.length).toBe(2);
     commits[1 - failed]!.end();
     await turns();
-    const [first, second] = failed === 0 ? ["store_failed", "accepted"] : ["accepted", "store_failed"];
+    const [first, second] =
+      failed === 0 ? ["store_failed", "accepted"] : ["accepted", "store_failed"];
     expect(answers).toEqual([first, second]);
     expect([commits.length, recoveries]).toEqual([3, [0]]);
     void accept();

@@ -138,7 +138,9 @@ test("a poison event delays no other: it neither opens the breaker nor is the pr
 
 test("the only event that is due is the probe, also when it was the last one", async () => {
   let failures = 0;
-  const rig = await startRig({ handoff: { backoff: () => ((failures += 1) <= 10 ? HOUR_MS : 50) } });
+  const rig = await startRig({
+    handoff: { backoff: () => ((failures += 1) <= 10 ? HOUR_MS : 50) },
+  });
   await rig.begin(10);
   for (const call of rig.calls) call.reject();
   await rig.deliverMany(1);

@@ -7,7 +7,10 @@ import { faultyStore, mediumError } from "./faulty-store.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
 interface Transactions extends InboxStore {
-  /** What the callbacks' transactions make of a settlement; null: they have rolled back, or there was none. */
+  /**
+   * What the callbacks' transactions make of a settlement; null: they have rolled back, or there
+   * was none.
+   */
   outcome: Exclude<SettleResult, true> | null;
 }
 
@@ -70,7 +73,10 @@ test("a failure is announced with its retry when the transaction has rolled back
 
 test("while its transaction is open, a failed attempt holds up nothing, and is settled each second", async () => {
   const store = withTransactions();
-  const rig = await startRig({ store, handoff: { timeoutMs: 1000, concurrency: 1, backoff: () => 1 } });
+  const rig = await startRig({
+    store,
+    handoff: { timeoutMs: 1000, concurrency: 1, backoff: () => 1 },
+  });
   const [slow] = await rig.begin(1);
   expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
   store.outcome = "locked";
@@ -104,7 +110,9 @@ test("a callback that resolves is done if its transaction has committed, and has
   await rig.clock.advance(1001);
   await until(() => rig.calls.length === 2);
   expect(details(rig)).toEqual([["handoffFailed", true]]);
-  expect((await rig.entry(event.id))?.lastError).toContain("no transaction has completed the event");
+  expect((await rig.entry(event.id))?.lastError).toContain(
+    "no transaction has completed the event",
+  );
   expect(rig.calls[1]!.handoff.completeSql).toBeDefined();
   store.outcome = "completed";
   rig.calls[1]!.resolve();
@@ -160,6 +168,8 @@ test("it is not read by an attempt that has failed while the next one of the sam
   await rig.begin(1);
   rig.calls[0]!.reject();
   await until(() => rig.calls.length === 2);
-  expect(() => rig.calls[0]!.handoff.completeSql).toThrow(expect.objectContaining({ code: "handoff_ended" }));
+  expect(() => rig.calls[0]!.handoff.completeSql).toThrow(
+    expect.objectContaining({ code: "handoff_ended" }),
+  );
   expect(rig.calls[1]!.handoff.completeSql).toBeDefined();
 });

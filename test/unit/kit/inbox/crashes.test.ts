@@ -5,7 +5,8 @@ import { createManualClock, signalEvent } from "../../../../src/kit/testing/inde
 import { turns, until } from "../../until.js";
 import { startRig, type Rig } from "./receiver-rig.js";
 
-// A process that dies is a receiver that is never closed, whose clock stands still, and whose store another one opens.
+// A process that dies is a receiver that is never closed, whose clock stands still, and whose store
+// another one opens.
 
 test("what a dead process had in hand is handed off again at once, flagged, and with no attempt used up", async () => {
   const store = memoryStore();
@@ -13,13 +14,19 @@ test("what a dead process had in hand is handed off again at once, flagged, and 
   const events = await dead.begin(3);
   const next = await startRig({ store });
   await until(() => next.calls.length === 3);
-  expect(next.calls.map(({ signal }) => signal.id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+  expect(next.calls.map(({ signal }) => signal.id).toSorted()).toEqual(
+    events.map(({ id }) => id).toSorted(),
+  );
   for (const { handoff } of next.calls) {
     expect(handoff).toMatchObject({ attempt: 1, possiblyRepeated: true, replayed: false });
   }
   next.calls[0]!.resolve();
   await until(() => next.namesSeen().includes("handedOff"));
-  expect(await next.entry(next.calls[0]!.signal.id)).toMatchObject({ state: "done", attempts: 1, crashes: 1 });
+  expect(await next.entry(next.calls[0]!.signal.id)).toMatchObject({
+    state: "done",
+    attempts: 1,
+    crashes: 1,
+  });
 });
 
 test("the fifth crash makes an event dead, as a crash loop, with its payload", async () => {
@@ -38,7 +45,9 @@ test("the fifth crash makes an event dead, as a crash loop, with its payload", a
     await last.clock.advance(CRASH_DELAYS_MS[crash - 1] ?? 0);
   }
   expect(last.calls).toEqual([]);
-  expect(last.seen).toEqual([expect.objectContaining({ name: "dead", eventId: event.id, reason: "crash_loop" })]);
+  expect(last.seen).toEqual([
+    expect.objectContaining({ name: "dead", eventId: event.id, reason: "crash_loop" }),
+  ]);
   expect(await last.receiver.inbox.get(event.id)).toMatchObject({
     state: "dead",
     crashes: 5,
@@ -48,5 +57,9 @@ test("the fifth crash makes an event dead, as a crash loop, with its payload", a
   });
   expect(await last.receiver.inbox.replay(event.id)).toBe("moved");
   await until(() => last.calls.length === 1);
-  expect(last.calls[0]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated: true });
+  expect(last.calls[0]!.handoff).toMatchObject({
+    attempt: 1,
+    replayed: true,
+    possiblyRepeated: true,
+  });
 });

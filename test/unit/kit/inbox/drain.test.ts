@@ -180,7 +180,12 @@ test("it resolves with false while the breaker is open, once nothing runs", asyn
 });
 
 test("it resolves with false for a receiver that is not started, that closes, and that is closed", async () => {
-  const idle = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => {}, logger: false });
+  const idle = createReceiver({
+    secrets: SECRET,
+    store: memoryStore(),
+    onSignal: () => {},
+    logger: false,
+  });
   expect(await idle.drain()).toBe(false);
   const rig = await startRig();
   await rig.begin(1);

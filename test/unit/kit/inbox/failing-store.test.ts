@@ -26,7 +26,11 @@ test.each([
     store.fail(null);
     expect((await deliver(event)).body).toBe(answer);
     await until(() => calls.length === 1);
-    expect(calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false, replayed: false });
+    expect(calls[0]!.handoff).toMatchObject({
+      attempt: 1,
+      possiblyRepeated: false,
+      replayed: false,
+    });
     calls[0]!.resolve();
     await clock.advance(120_000);
     expect(calls.length).toBe(1);
@@ -85,7 +89,11 @@ test("a commit that never ends turns health red past the acknowledgement's time,
   expect(receiver.health()).toMatchObject({ ok: true, commitInFlightMs: 2999 });
   await clock.advance(2);
   expect((await answer).body).toContain("ack_timeout");
-  expect(receiver.health()).toMatchObject({ ok: false, commitInFlightMs: 3001, store: { failure: null } });
+  expect(receiver.health()).toMatchObject({
+    ok: false,
+    commitInFlightMs: 3001,
+    store: { failure: null },
+  });
   let isClosed = false;
   void receiver.close({ graceMs: 100 }).then(() => (isClosed = true));
   await clock.advance(15_099);
@@ -103,7 +111,9 @@ test("a settlement that the store refuses is logged: its event stays leased", as
   const { begin, calls, entry } = await startRig({ store: { ...store, commit }, logger });
   const [event] = await begin(1);
   calls[0]!.resolve();
-  await until(() => lines.some((line) => line.includes("the result of a hand-off could not be stored")));
+  await until(() =>
+    lines.some((line) => line.includes("the result of a hand-off could not be stored")),
+  );
   expect(lines.join("")).toContain(event.id);
   expect(await entry(event.id)).toMatchObject({ state: "leased" });
 });
@@ -146,7 +156,8 @@ test("a store that takes no new events is not called while nothing is to be done
   const faulty = faultyStore();
   const store: typeof faulty = {
     ...faulty,
-    commit: (batch) => (batch.accepts.length > 0 ? Promise.reject(mediumError()) : faulty.commit(batch)),
+    commit: (batch) =>
+      batch.accepts.length > 0 ? Promise.reject(mediumError()) : faulty.commit(batch),
   };
   const { deliver, clock } = await startRig({ store });
   expect((await deliver()).status).toBe(503);

@@ -14,7 +14,9 @@ function msOf(text: string): number {
 }
 
 test("a word with a digit differs between events, a word without one does not", () => {
-  expect(common("order-1234 of shop:9a failed: no stock")).toBe(common("order-77 of shop:2b failed: no stock"));
+  expect(common("order-1234 of shop:9a failed: no stock")).toBe(
+    common("order-77 of shop:2b failed: no stock"),
+  );
   expect(common("order failed")).not.toBe(common("invoice failed"));
   expect(common("no-digit-here")).toBe("no-digit-here");
 });

@@ -7,7 +7,10 @@ export interface FaultyStore extends InboxStore {
   readonly commits: Batch[];
   /** `commit` and `reclaim`, in the order in which they were called. */
   readonly calls: string[];
-  /** From now on every write fails like this; null ends that. `applied`: the commit is done all the same. */
+  /**
+   * From now on every write fails like this; null ends that. `applied`: the commit is done all the
+   * same.
+   */
   fail(error: Error | null, how?: { applied: boolean }): void;
   /** From now on a batch with such an event is refused as a row error. */
   refuse(eventIds: readonly string[]): void;
@@ -15,9 +18,11 @@ export interface FaultyStore extends InboxStore {
   hold(): () => void;
 }
 
-export const mediumError = (): Error => new SignalboxError("store_failed", "The disk is full.", "Make room.");
+export const mediumError = (): Error =>
+  new SignalboxError("store_failed", "The disk is full.", "Make room.");
 
-export const rowError = (): Error => new SignalboxError("store_row_refused", "A row was refused.", "");
+export const rowError = (): Error =>
+  new SignalboxError("store_row_refused", "A row was refused.", "");
 
 /** A real memory store whose commits can be held up, refused and lost. */
 export function faultyStore(inner: InboxStore = memoryStore()): FaultyStore {

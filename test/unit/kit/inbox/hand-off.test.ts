@@ -13,7 +13,9 @@ test("a new event is born leased, handed off at once, and done when the callback
   await until(() => calls.length === 1);
   expect(await entry(event.id)).toMatchObject({ state: "leased", attempts: 0, dueAt: T0 + 60_000 });
   // The path of most events: no claim between the accept and the settlement.
-  expect(store.commits.map(({ accepts }) => accepts.map(({ state }) => state))).toContainEqual(["leased"]);
+  expect(store.commits.map(({ accepts }) => accepts.map(({ state }) => state))).toContainEqual([
+    "leased",
+  ]);
   calls[0]!.resolve();
   await until(() => namesSeen().includes("handedOff"));
   expect(await entry(event.id)).toMatchObject({ state: "done", attempts: 1, lastError: null });
@@ -92,7 +94,8 @@ test("never more callbacks at once than allowed, and every event comes once", as
     onSignal: async (signal) => {
       most = Math.max(most, (running += 1));
       handed.push(signal.id);
-      for (let turn = handed.length % 4; turn > 0; turn--) await new Promise((resume) => setImmediate(resume));
+      for (let turn = handed.length % 4; turn > 0; turn--)
+        await new Promise((resume) => setImmediate(resume));
       running -= 1;
     },
   });
@@ -113,7 +116,9 @@ test("more events than the process takes in hand wait in the store and come in t
     rig.calls[index]!.resolve();
   }
   await until(async () => (await rig.receiver.inbox.stats()).done === 400);
-  expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+  expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(
+    events.map(({ id }) => id).toSorted(),
+  );
   expect(new Set(rig.calls.map(({ handoff }) => handoff.attempt))).toEqual(new Set([1]));
 });
 
@@ -140,8 +145,16 @@ test("large bodies leave memory: past 16 MiB in hand, events are born ready", as
 
 test("a test event goes to onTest, and is done at birth without one", async () => {
   const seen: string[] = [];
-  const event = { id: "evt_test", version: "1", type: "webhook.test", created_at: "now", data: { message: "hi" } };
-  const heard = await startRig({ onTest: ({ data }, { attempt }) => seen.push(`${data.message} ${attempt}`) });
+  const event = {
+    id: "evt_test",
+    version: "1",
+    type: "webhook.test",
+    created_at: "now",
+    data: { message: "hi" },
+  };
+  const heard = await startRig({
+    onTest: ({ data }, { attempt }) => seen.push(`${data.message} ${attempt}`),
+  });
   await heard.deliver(event);
   await until(() => heard.namesSeen().includes("handedOff"));
   expect(seen).toEqual(["hi 1"]);
@@ -156,21 +169,34 @@ test("events that wait at the start are handed off, earliest due first", async (
   const store = await opened(faultyStore(), clock);
   const [first, second, third] = [newEvent({ state: "leased" }), newEvent(), newEvent()];
   const { accepts } = await store.commit(batchOf({ accepts: [first, second] }));
-  const retry = { state: "ready", delayMs: 2, attempts: 0, possiblyRepeated: false, lastError: null } as const;
+  const retry = {
+    state: "ready",
+    delayMs: 2,
+    attempts: 0,
+    possiblyRepeated: false,
+    lastError: null,
+  } as const;
   await store.commit(batchOf({ settlements: [{ seq: accepts[0]!.seq, token: 1, ...retry }] }));
   await clock.advance(3);
   await store.commit(batchOf({ accepts: [third] }));
   const { calls } = await startRig({ store, clock });
   await until(() => calls.length === 3);
-  expect(calls.map(({ signal }) => signal.id)).toEqual([second, first, third].map(({ eventId }) => eventId));
+  expect(calls.map(({ signal }) => signal.id)).toEqual(
+    [second, first, third].map(({ eventId }) => eventId),
+  );
 });
 
 test("a lease is settled under the token that the store gave it", async () => {
   const store = faultyStore();
   const commit: typeof store.commit = async (batch) => {
-    const settlements = batch.settlements.map((settlement) => ({ ...settlement, token: settlement.token - 7 }));
+    const settlements = batch.settlements.map((settlement) => ({
+      ...settlement,
+      token: settlement.token - 7,
+    }));
     const result = await store.commit({ ...batch, settlements });
-    const accepts = result.accepts.map((each) => ("token" in each ? { ...each, token: each.token + 7 } : each));
+    const accepts = result.accepts.map((each) =>
+      "token" in each ? { ...each, token: each.token + 7 } : each,
+    );
     return { ...result, accepts };
   };
   const rig = await startRig({ store: { ...store, commit } });

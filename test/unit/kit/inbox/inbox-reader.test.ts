@@ -12,7 +12,8 @@ test("an id that no event can have is not found, and fails no other", async () =
   await inner.commit(batchOf({ accepts: [event] }));
   /** As a database refuses such a text. */
   const refuse = (eventId: string): void => {
-    if (eventId.includes("\0") || !eventId.isWellFormed()) throw new SignalboxError("store_row_refused", "refused", "");
+    if (eventId.includes("\0") || !eventId.isWellFormed())
+      throw new SignalboxError("store_row_refused", "refused", "");
   };
   const store: typeof inner = {
     ...inner,
@@ -59,7 +60,12 @@ test("when the start fails and the store cannot be closed either, the error is t
   inner.fail(mediumError());
   const close = (): Promise<void> => Promise.reject(new Error("and it cannot be closed"));
   const store = { ...inner, close };
-  const receiver = createReceiver({ secrets: "whsec_1", store, onSignal: () => undefined, logger: false });
+  const receiver = createReceiver({
+    secrets: "whsec_1",
+    store,
+    onSignal: () => undefined,
+    logger: false,
+  });
   const error = await rejectionOf(receiver.start());
   expect(error.message).toContain("The disk is full");
 });

@@ -9,13 +9,20 @@ import { T0 } from "./new-event.js";
 
 const EVENTS = 200;
 
-/** A store with two commits in flight, of which many fail: before or after they were applied, or for one of their rows. */
+/**
+ * A store with two commits in flight, of which many fail: before or after they were applied, or for
+ * one of their rows.
+ */
 function failingStore(random: () => number, isFailing: () => boolean) {
   const inner = memoryStore();
   const wait = (most: number): Promise<void> => turns(Math.floor(random() * most));
   const commit: typeof inner.commit = async (batch) => {
     const isEarly = random() < 0.6;
-    if (isFailing() && batch.accepts.some(({ eventId }) => /[37]$/.test(eventId)) && random() < 0.7) {
+    if (
+      isFailing() &&
+      batch.accepts.some(({ eventId }) => /[37]$/.test(eventId)) &&
+      random() < 0.7
+    ) {
       await wait(12);
       throw rowError();
     }
@@ -58,7 +65,9 @@ test.each([1, 2, 3])(
       timeoutMs: 30_000,
       maxAttempts: 20,
       backoff: () => 1,
-      observe: new Proxy({}, { get: () => () => {} }) as Parameters<typeof createInbox>[0]["observe"],
+      observe: new Proxy({}, { get: () => () => {} }) as Parameters<
+        typeof createInbox
+      >[0]["observe"],
       async handOff({ event }) {
         flags.set(event.eventId, [...(flags.get(event.eventId) ?? []), event.possiblyRepeated]);
         await turns(Math.floor(random() * 10));

@@ -12,7 +12,12 @@ import {
   type SignalEvent,
 } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { createManualClock, signalEvent, signedDelivery, type ManualClock } from "../../../../src/kit/testing/index.js";
+import {
+  createManualClock,
+  signalEvent,
+  signedDelivery,
+  type ManualClock,
+} from "../../../../src/kit/testing/index.js";
 import { until } from "../../until.js";
 import { T0 } from "./new-event.js";
 
@@ -67,7 +72,9 @@ const NAMES: readonly ReceiverEventName[] = [
 /** The status of an answer, and the code of a refusal. */
 export function codeOf(answer: Pick<DeliveryResponse, "status" | "body"> | null): string {
   if (answer === null) return "null";
-  const { error } = JSON.parse(answer.body === "" ? "{}" : answer.body) as { error?: { code: string } };
+  const { error } = JSON.parse(answer.body === "" ? "{}" : answer.body) as {
+    error?: { code: string };
+  };
   return `${answer.status} ${error?.code ?? ""}`.trim();
 }
 

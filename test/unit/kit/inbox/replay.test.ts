@@ -20,17 +20,22 @@ async function handOffOnce(rig: Rig, how: "done" | "dead"): Promise<string> {
 test.each([
   ["done", true],
   ["dead", false],
-] as const)("a replay of a %s event is handed off, flagged as replayed", async (state, possiblyRepeated) => {
-  const rig = await startRig();
-  const id = await handOffOnce(rig, state);
-  expect(await rig.receiver.inbox.replay(id)).toBe("moved");
-  await until(() => rig.calls.length === 2);
-  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated });
-  expect(rig.calls[1]!.signal).toEqual(rig.calls[0]!.signal);
-  expect(Buffer.from(rig.calls[1]!.handoff.rawBody).equals(rig.calls[0]!.handoff.rawBody)).toBe(true);
-  rig.calls[1]!.resolve();
-  await until(async () => (await rig.entry(id))?.state === "done");
-});
+] as const)(
+  "a replay of a %s event is handed off, flagged as replayed",
+  async (state, possiblyRepeated) => {
+    const rig = await startRig();
+    const id = await handOffOnce(rig, state);
+    expect(await rig.receiver.inbox.replay(id)).toBe("moved");
+    await until(() => rig.calls.length === 2);
+    expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 1, replayed: true, possiblyRepeated });
+    expect(rig.calls[1]!.signal).toEqual(rig.calls[0]!.signal);
+    expect(Buffer.from(rig.calls[1]!.handoff.rawBody).equals(rig.calls[0]!.handoff.rawBody)).toBe(
+      true,
+    );
+    rig.calls[1]!.resolve();
+    await until(async () => (await rig.entry(id))?.state === "done");
+  },
+);
 
 test("a retry after a replay keeps the flags and counts its attempts anew", async () => {
   const rig = await startRig({ handoff: { backoff: () => 1000 } });
@@ -39,7 +44,11 @@ test("a retry after a replay keeps the flags and counts its attempts anew", asyn
   await until(() => rig.calls.length === 2);
   rig.calls[1]!.reject();
   await rig.clock.advance(1000);
-  expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, replayed: true, possiblyRepeated: true });
+  expect(rig.calls[2]!.handoff).toMatchObject({
+    attempt: 2,
+    replayed: true,
+    possiblyRepeated: true,
+  });
 });
 
 test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
@@ -108,7 +117,13 @@ test("an event of an unknown type is acknowledged and waits in quarantine for a 
 test("a quarantined event that this release can read is handed off under its real id", async () => {
   const store = await opened(memoryStore());
   const signal = signalEvent();
-  const kept = newEvent({ signal, eventId: "sha256:abc", type: "", state: "quarantined", reason: "data_invalid" });
+  const kept = newEvent({
+    signal,
+    eventId: "sha256:abc",
+    type: "",
+    state: "quarantined",
+    reason: "data_invalid",
+  });
   await store.commit(batchOf({ accepts: [kept] }));
   const rig = await startRig({ store });
   expect(await rig.receiver.inbox.replay("sha256:abc")).toBe("moved");
@@ -157,7 +172,13 @@ test("retention drops the payload of done events after 7 days and their key afte
   expect((await atDay(7.1))?.rawBody).toBeNull();
   expect((await atDay(29.9))?.state).toBe("done");
   expect(await atDay(30.1)).toBeNull();
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: 1, leased: 1, dead: 1, quarantined: 1, total: 4 });
+  expect(await rig.receiver.inbox.stats()).toMatchObject({
+    ready: 1,
+    leased: 1,
+    dead: 1,
+    quarantined: 1,
+    total: 4,
+  });
   for (const { eventId } of await rig.entries()) {
     expect((await rig.receiver.inbox.get(eventId))?.rawBody).toBeInstanceOf(Uint8Array);
   }

@@ -17,7 +17,9 @@ test("a rejected event comes again after its delay, with the next attempt number
     state: "ready",
     attempts: 1,
     dueAt: T0 + 10_000,
-    lastError: expect.stringMatching(/^TypeError: no connection\n +at .*retries\.test\.ts/) as string,
+    lastError: expect.stringMatching(
+      /^TypeError: no connection\n +at .*retries\.test\.ts/,
+    ) as string,
     possiblyRepeated: false,
   });
   await rig.clock.advance(9999);
@@ -32,7 +34,11 @@ test("a rejected event comes again after its delay, with the next attempt number
   await turns();
   expect(await rig.entry(event.id)).toMatchObject({ state: "done", attempts: 3 });
   expect(rig.namesSeen()).toEqual(["accepted", "handoffFailed", "handoffFailed", "handedOff"]);
-  expect(rig.seen[1]).toMatchObject({ attempt: 1, willRetry: true, nextAttemptAt: new Date(T0 + 10_000) });
+  expect(rig.seen[1]).toMatchObject({
+    attempt: 1,
+    willRetry: true,
+    nextAttemptAt: new Date(T0 + 10_000),
+  });
 });
 
 test("a retry after less than a second does not wait for the poll", async () => {
@@ -71,7 +77,11 @@ test("RetryLater brings the event back after its delay and uses up no attempt", 
     await until(() => calls.length === time + 1);
     calls[time]!.reject(new RetryLater("queue is paused", { delayMs: 90_000 }));
     await turns();
-    expect(await entry(event.id)).toMatchObject({ state: "ready", attempts: 0, dueAt: clock.now() + 90_000 });
+    expect(await entry(event.id)).toMatchObject({
+      state: "ready",
+      attempts: 0,
+      dueAt: clock.now() + 90_000,
+    });
     await clock.advance(89_999);
     expect(calls.length).toBe(time + 1);
     await clock.advance(1);
@@ -80,7 +90,9 @@ test("RetryLater brings the event back after its delay and uses up no attempt", 
 });
 
 test("RetryLater without a sound delay waits a minute", () => {
-  const delays = [undefined, -1, Number.NaN, Infinity].map((delayMs) => new RetryLater("x", { delayMs }).delayMs);
+  const delays = [undefined, -1, Number.NaN, Infinity].map(
+    (delayMs) => new RetryLater("x", { delayMs }).delayMs,
+  );
   expect(delays).toEqual([60_000, 60_000, 60_000, 60_000]);
 });
 
@@ -92,7 +104,9 @@ test("the twentieth failed attempt makes the event dead", async () => {
   const event = signalEvent();
   await deliver(event);
   await clock.advance(40 * 60_000);
-  const attempts = seen.filter(({ name }) => name === "handoffFailed").map(({ attempt }) => attempt);
+  const attempts = seen
+    .filter(({ name }) => name === "handoffFailed")
+    .map(({ attempt }) => attempt);
   expect(attempts).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
   expect(await entry(event.id)).toMatchObject({
     state: "dead",
@@ -106,7 +120,10 @@ test("the twentieth failed attempt makes the event dead", async () => {
 test.each([
   ["a proxy", hostileProxy()],
   ["an error whose name throws", Object.defineProperty(new Error("x"), "name", throwing)],
-  ["a RetryLater without a delay that can be read", Object.defineProperty(new RetryLater(), "delayMs", throwing)],
+  [
+    "a RetryLater without a delay that can be read",
+    Object.defineProperty(new RetryLater(), "delayMs", throwing),
+  ],
 ])("whatever a callback throws, its event comes again: %s", async (_what, thrown) => {
   const rig = await startRig({ handoff: { backoff: () => 60_000 } });
   await rig.begin(1);
@@ -115,7 +132,8 @@ test.each([
   expect(rig.calls.length).toBe(2);
 });
 
-// A time that is no whole number is refused by a store with typed columns, and the event would be stuck.
+// A time that is no whole number is refused by a store with typed columns, and the event would be
+// stuck.
 test.each([
   ["a fraction from the backoff", { backoff: () => 1000.5 }, new Error("down")],
   ["no number from the backoff", { backoff: () => Number.NaN }, new Error("down")],
@@ -149,22 +167,26 @@ test.each([
   ["throws", () => mistake()],
   ["is async and rejects", async () => mistake()],
   ["returns no number", () => "1000"],
-])("a backoff that %s harms neither the process nor the event, and is logged", async (_what, backoff) => {
-  const { logger, lines } = logLines();
-  const rig = await startRig({ handoff: { backoff: backoff as never }, logger });
-  await rig.begin(1);
-  rig.calls[0]!.reject();
-  await rig.clock.advance(60_000);
-  expect(rig.calls.length).toBe(2);
-  expect(lines.filter((line) => line.includes("handoff.backoff failed"))).toHaveLength(1);
-});
+])(
+  "a backoff that %s harms neither the process nor the event, and is logged",
+  async (_what, backoff) => {
+    const { logger, lines } = logLines();
+    const rig = await startRig({ handoff: { backoff: backoff as never }, logger });
+    await rig.begin(1);
+    rig.calls[0]!.reject();
+    await rig.clock.advance(60_000);
+    expect(rig.calls.length).toBe(2);
+    expect(lines.filter((line) => line.includes("handoff.backoff failed"))).toHaveLength(1);
+  },
+);
 
 test("under steady overload a failed event is tried again when it is due, and not after the load", async () => {
   const rig = await startRig({ handoff: { concurrency: 1, backoff: () => 1000 } });
   const [failed] = await rig.begin(1);
   await rig.deliverMany(5);
   rig.calls[0]!.reject();
-  const isTriedAgain = (): boolean => rig.calls.filter(({ signal }) => signal.id === failed.id).length === 2;
+  const isTriedAgain = (): boolean =>
+    rig.calls.filter(({ signal }) => signal.id === failed.id).length === 2;
   // Each round brings an event and ends one, so there are always some that wait.
   for (let round = 1; round <= 30 && !isTriedAgain(); round++) {
     await until(() => rig.calls.length > round);

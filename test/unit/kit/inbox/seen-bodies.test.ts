@@ -8,7 +8,12 @@ test("the newest bodies are known, and each new one takes the place of the oldes
   const seen = createSeenBodies(3);
   // The newest first, as the store finds them.
   expect(["b", "b", "a"].map((text) => seen.addOlder(hashOf(text)))).toEqual([true, true, true]);
-  expect(["c", "c", "a", "b"].map((text) => seen.add(hashOf(text)))).toEqual([false, true, true, true]);
+  expect(["c", "c", "a", "b"].map((text) => seen.add(hashOf(text)))).toEqual([
+    false,
+    true,
+    true,
+    true,
+  ]);
   expect(seen.add(hashOf("d"))).toBe(false);
   expect(["b", "c", "d"].map((text) => seen.add(hashOf(text)))).toEqual([true, true, true]);
   expect(seen.add(hashOf("a"))).toBe(false);

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { commonError } from "../../../../src/kit/inbox/failure-groups.js";
-import { describeEndpoints, describeSituation, type SituationFacts } from "../../../../src/kit/inbox/situation.js";
+import {
+  describeEndpoints,
+  describeSituation,
+  type SituationFacts,
+} from "../../../../src/kit/inbox/situation.js";
 import { PermanentFailure, SignalboxError } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent, signedDelivery, testReceiver } from "../../../../src/kit/testing/index.js";
@@ -17,17 +21,37 @@ const WELL: SituationFacts = {
 
 test.each<[facts: Partial<SituationFacts>, level: string, text: RegExp]>([
   [{}, "ok", /^Up to date\.$/],
-  [{ ready: 2, oldestReceivedAgeMs: 3000 }, "ok", /^Up to date: 2 waiting, the oldest received 3 s ago\.$/],
-  [{ ready: 2, failing: 1, oldestReceivedAgeMs: 3000 }, "ok", /^2 waiting \(1 after a failed hand-off\), the oldest/],
+  [
+    { ready: 2, oldestReceivedAgeMs: 3000 },
+    "ok",
+    /^Up to date: 2 waiting, the oldest received 3 s ago\.$/,
+  ],
+  [
+    { ready: 2, failing: 1, oldestReceivedAgeMs: 3000 },
+    "ok",
+    /^2 waiting \(1 after a failed hand-off\), the oldest/,
+  ],
   [{ dead: 3 }, "problem", /^3 dead: hand-offs were given up\.$/],
   [
     { unavailable: "Nothing can be stored: store_failed" },
     "problem",
     /^Nothing can be stored: store_failed; deliveries get 503\.$/,
   ],
-  [{ refused: [{ code: "body_too_large", count: 1 }] }, "problem", /^1 delivery was refused .*: body_too_large\.$/],
-  [{ refused: [{ code: "signature_missing", count: 1 }] }, "ok", /^Nothing waits\. 1 delivery was refused/],
-  [{ refused: [{ code: "signature_missing", count: 10 }] }, "problem", /^10 deliveries were refused/],
+  [
+    { refused: [{ code: "body_too_large", count: 1 }] },
+    "problem",
+    /^1 delivery was refused .*: body_too_large\.$/,
+  ],
+  [
+    { refused: [{ code: "signature_missing", count: 1 }] },
+    "ok",
+    /^Nothing waits\. 1 delivery was refused/,
+  ],
+  [
+    { refused: [{ code: "signature_missing", count: 10 }] },
+    "problem",
+    /^10 deliveries were refused/,
+  ],
   [{ refused: [{ code: "closing", count: 99 }] }, "ok", /^Nothing waits\. 99 deliveries/],
   [{ total: 0 }, "ok", /^The inbox is empty\.$/],
 ])("the sentence of %j", (facts, level, text) => {
@@ -40,11 +64,17 @@ test("of several endpoints the worst is first, and those of which the same is tr
   const endpoints = ["a", "b", "c", "d"].map((endpoint) => ({ endpoint, facts: WELL }));
   const all = endpoints.map((each) => {
     if (each.endpoint === "b") return { ...each, facts: { ...WELL, quarantined: 1 } };
-    return each.endpoint === "d" ? { ...each, facts: { ...WELL, ready: 1, oldestReceivedAgeMs: 60_000 } } : each;
+    return each.endpoint === "d"
+      ? { ...each, facts: { ...WELL, ready: 1, oldestReceivedAgeMs: 60_000 } }
+      : each;
   });
   expect(describeEndpoints(all)).toMatchObject({
     level: "problem",
-    lines: [expect.stringMatching(/^d: Behind/), expect.stringMatching(/^b: 1 quarantined/), "a, c: Up to date."],
+    lines: [
+      expect.stringMatching(/^d: Behind/),
+      expect.stringMatching(/^b: 1 quarantined/),
+      "a, c: Up to date.",
+    ],
   });
 });
 

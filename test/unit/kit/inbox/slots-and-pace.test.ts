@@ -8,7 +8,8 @@ import { faultyStore } from "./faulty-store.js";
 import { T0 } from "./new-event.js";
 import { startRig } from "./receiver-rig.js";
 
-const lease = (token: number): ClaimedEvent => ({ seq: 1, token, body: new Uint8Array(10) }) as ClaimedEvent;
+const lease = (token: number): ClaimedEvent =>
+  ({ seq: 1, token, body: new Uint8Array(10) }) as ClaimedEvent;
 
 test("the end of one lease does not end the next one of the same event", () => {
   const slots = createSlots(2);
@@ -32,11 +33,17 @@ test("an event whose retry is claimed in the commit that ends its first attempt 
   await rig.clock.advance(1000);
   release();
   await until(() => rig.calls.length === 3);
-  expect(store.commits.some(({ settlements, claim }) => settlements.length > 0 && claim !== null)).toBe(true);
+  expect(
+    store.commits.some(({ settlements, claim }) => settlements.length > 0 && claim !== null),
+  ).toBe(true);
 
   const closing = rig.receiver.close({ graceMs: 60_000 });
   await turns();
-  expect(rig.calls.map(({ handoff }) => handoff.abortSignal.aborted)).toEqual([false, false, false]);
+  expect(rig.calls.map(({ handoff }) => handoff.abortSignal.aborted)).toEqual([
+    false,
+    false,
+    false,
+  ]);
   for (const call of rig.calls) call.resolve();
   await closing;
   expect(rig.namesSeen().filter((name) => name === "handedOff").length).toBe(2);

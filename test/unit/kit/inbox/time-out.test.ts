@@ -17,9 +17,17 @@ test("a callback past its time is aborted, and its event retried and flagged as 
   await rig.clock.advance(1);
   expect(abortSignal.aborted).toBe(true);
   expect(aborted).toMatchObject({ name: "TimeoutError" });
-  expect(await rig.entry(event.id)).toMatchObject({ state: "ready", attempts: 1, possiblyRepeated: true });
+  expect(await rig.entry(event.id)).toMatchObject({
+    state: "ready",
+    attempts: 1,
+    possiblyRepeated: true,
+  });
   await rig.clock.advance(1000);
-  expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true, replayed: false });
+  expect(rig.calls[1]!.handoff).toMatchObject({
+    attempt: 2,
+    possiblyRepeated: true,
+    replayed: false,
+  });
 });
 
 test("a late end of the first attempt does not end the second", async () => {
@@ -53,7 +61,8 @@ test("a callback that never settles frees its slot, and others flow", async () =
   const done: string[] = [];
   const rig = await startRig({
     handoff: { concurrency: 2, timeoutMs: 5000, backoff: () => 3_600_000 },
-    onSignal: (signal) => (stuck.has(signal.id) ? new Promise(() => {}) : void done.push(signal.id)),
+    onSignal: (signal) =>
+      stuck.has(signal.id) ? new Promise(() => {}) : void done.push(signal.id),
   });
   const first = [signalEvent(), signalEvent()];
   for (const event of first) {
@@ -108,7 +117,8 @@ test("while others may take this process for dead, it leases nothing, and logs i
   expect(inner.commits.length).toBe(before + 1);
   for (let n = 0; n < 3; n++) await rig.clock.advance(1000);
   expect(await rig.entry(event.id)).toMatchObject({ state: "ready" });
-  const leases = () => lines.flatMap((line) => (JSON.parse(line) as { leases?: string }).leases ?? []);
+  const leases = () =>
+    lines.flatMap((line) => (JSON.parse(line) as { leases?: string }).leases ?? []);
   expect(leases()).toEqual(["unsure"]);
   leasedSince = rig.clock.elapsed();
   await rig.clock.advance(1000);

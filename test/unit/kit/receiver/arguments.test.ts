@@ -6,7 +6,12 @@ import { DEFAULT_GRACE_MS } from "../../../../src/kit/receiver/receiver.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 
-const receiver = createReceiver({ secrets: "whsec_test", store: memoryStore(), onSignal: () => {}, logger: false });
+const receiver = createReceiver({
+  secrets: "whsec_test",
+  store: memoryStore(),
+  onSignal: () => {},
+  logger: false,
+});
 const { inbox } = receiver;
 const given = <Value>(value: unknown): Value => value as Value;
 
@@ -46,7 +51,10 @@ test.each(INVALID)("an argument of the wrong kind is refused: %s", async (call, 
 });
 
 test("what a callback throws is made whatever its options are, because an error here would change the event's fate", () => {
-  expect(new RetryLater("later", given({ delay: 5 }))).toMatchObject({ code: "retry_later", delayMs: 60_000 });
+  expect(new RetryLater("later", given({ delay: 5 }))).toMatchObject({
+    code: "retry_later",
+    delayMs: 60_000,
+  });
   expect(new RetryLater("later", given(5)).delayMs).toBe(60_000);
   expect(new PermanentFailure("never", given({ couse: 1 })).code).toBe("permanent_failure");
 });

@@ -11,18 +11,25 @@ async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   const request = rig.signed();
   const handle = async (body: unknown, more: Partial<DeliveryRequest> = {}): Promise<string> =>
     codeOf(await rig.receiver.handle({ ...request, ...more, body } as DeliveryRequest));
-  const withLength = (length: number) => ({ headers: { ...request.headers, "Content-Length": String(length) } });
+  const withLength = (length: number) => ({
+    headers: { ...request.headers, "Content-Length": String(length) },
+  });
   return { ...rig, body: request.body, handle, withLength };
 }
 
-/** Gives these pieces, and then nothing more until the test ends. Records what the collection does with it. */
+/**
+ * Gives these pieces, and then nothing more until the test ends. Records what the collection does
+ * with it.
+ */
 function endless(...pieces: unknown[]) {
   const calls: string[] = [];
   const iterator = {
     next() {
       calls.push("next");
       const value = pieces.shift();
-      return value === undefined ? new Promise(() => undefined) : Promise.resolve({ done: false, value });
+      return value === undefined
+        ? new Promise(() => undefined)
+        : Promise.resolve({ done: false, value });
     },
     return() {
       calls.push("return");
@@ -57,7 +64,9 @@ test("a stream that the application has paused is read", async () => {
 test("empty pieces beside the whole body change nothing", async () => {
   const { handle, body, withLength } = await rigWith();
   const iterator = [Buffer.alloc(0), body, Buffer.alloc(0)].values();
-  expect(await handle({ [Symbol.asyncIterator]: () => iterator }, withLength(body.byteLength))).toBe("200");
+  expect(
+    await handle({ [Symbol.asyncIterator]: () => iterator }, withLength(body.byteLength)),
+  ).toBe("200");
 });
 
 test("a body that another parser has read has our limit too", async () => {

@@ -12,13 +12,18 @@ import { inboxPath } from "../stores/sqlite/open-store.js";
 test("health and stats tell how it stands with durability, the queue, commits, syncs and files", async () => {
   const path = inboxPath();
   const store = sqliteStore(path);
-  const { receiver, deliver, calls, clock } = await startRig({ store, handoff: { concurrency: 1 } });
+  const { receiver, deliver, calls, clock } = await startRig({
+    store,
+    handoff: { concurrency: 1 },
+  });
   const event = signalEvent();
   await deliver(event);
   await deliver(event);
   await deliver({ ...event, data: { ...event.data, title: "another" } });
   await deliver(Buffer.from("no JSON"));
-  expect((await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status).toBe(401);
+  expect(
+    (await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status,
+  ).toBe(401);
   calls[0]?.resolve();
   await new Promise((resolve) => receiver.on("handedOff", resolve));
 
@@ -39,34 +44,52 @@ test("health and stats tell how it stands with durability, the queue, commits, s
     fileBytes: statSync(path).size,
     walBytes: statSync(`${path}-wal`).size,
     // The take-over at the start is one more.
-    sync: { count: 6, p50Ms: expect.any(Number), p99Ms: expect.any(Number), maxMs: expect.any(Number) },
+    sync: {
+      count: 6,
+      p50Ms: expect.any(Number),
+      p99Ms: expect.any(Number),
+      maxMs: expect.any(Number),
+    },
     checkpoints: { done: 0, blocked: 0, failed: 0, stopped: false },
     threadDeaths: 0,
   });
   expect(store.diagnostics()?.sync.maxMs).toBeGreaterThan(0);
   const stats = await receiver.inbox.stats();
-  expect(stats).toMatchObject({ done: 1, quarantined: 1, commits: health.commits, medium: health.medium });
+  expect(stats).toMatchObject({
+    done: 1,
+    quarantined: 1,
+    commits: health.commits,
+    medium: health.medium,
+  });
 
   await deliver();
   await receiver.inbox.replay(event.id);
   await clock.advance(0);
-  expect(receiver.health()).toMatchObject({ running: 1, queued: { events: 0, bytes: 0 }, breaker: "closed" });
+  expect(receiver.health()).toMatchObject({
+    running: 1,
+    queued: { events: 0, bytes: 0 },
+    breaker: "closed",
+  });
 });
 
-// With a concurrency of 1, the dispatcher holds 256 events that wait; what is past that waits in `ready`.
+// With a concurrency of 1, the dispatcher holds 256 events that wait; what is past that waits in
+// `ready`.
 test.each([
   ["sqlite", 2, () => sqliteStore(inboxPath())],
   ["sqlite", 300, () => sqliteStore(inboxPath())],
   ["memory", 300, memoryStore],
-])("the age of what waits longest is in both, on the %s store with %d events", async (_name, count, createStore) => {
-  const store = createStore();
-  const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
-  expect(receiver.health().oldestReadyAgeMs).toBe(0);
-  await deliverMany(count);
-  await clock.advance(1500);
-  expect(receiver.health().oldestReadyAgeMs).toBe(1500);
-  expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
-});
+])(
+  "the age of what waits longest is in both, on the %s store with %d events",
+  async (_name, count, createStore) => {
+    const store = createStore();
+    const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
+    expect(receiver.health().oldestReadyAgeMs).toBe(0);
+    await deliverMany(count);
+    await clock.advance(1500);
+    expect(receiver.health().oldestReadyAgeMs).toBe(1500);
+    expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
+  },
+);
 
 test("a store that lacks connections for the callbacks is told of at the start and in the health", async () => {
   const { logger, lines } = logLines();
@@ -88,7 +111,12 @@ test("a store without a medium, or one that fails to tell of it, does not take h
     [failing, null] as const,
     [silent, null] as const,
   ]) {
-    const receiver = createReceiver({ secrets: "s", store, onSignal: () => undefined, logger: false });
+    const receiver = createReceiver({
+      secrets: "s",
+      store,
+      onSignal: () => undefined,
+      logger: false,
+    });
     await receiver.start();
     expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs });
     expect((await receiver.inbox.stats()).medium).toBeNull();
@@ -99,7 +127,12 @@ test("a store without a medium, or one that fails to tell of it, does not take h
 test("accept of a body that can never fit names its size, the limit and the option", async () => {
   const { receiver } = await startRig({ bodyLimitBytes: 1000, maxQueued: { bytes: 1000 } });
   const error = await rejectionOf(receiver.accept({ body: "x".repeat(1001) }));
-  expect([error.code, error.message]).toEqual(["option_invalid", expect.stringMatching(/1001 bytes.* 1000/)]);
+  expect([error.code, error.message]).toEqual([
+    "option_invalid",
+    expect.stringMatching(/1001 bytes.* 1000/),
+  ]);
   expect(error.help).toContain("maxQueued: { bytes }");
-  expect(await receiver.accept({ body: "x".repeat(1000) })).toMatchObject({ status: "quarantined" });
+  expect(await receiver.accept({ body: "x".repeat(1000) })).toMatchObject({
+    status: "quarantined",
+  });
 });

@@ -1,10 +1,17 @@
 import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { PermanentFailure, type Receiver } from "../../../../src/kit/index.js";
-import { defineSender, type SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
+import {
+  defineSender,
+  type SenderDefinition,
+} from "../../../../src/kit/senders/engine/define-sender.js";
 import type { ReadableDelivery } from "../../../../src/kit/senders/engine/sender.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { testReceiver, waitForEvent, type TestReceiver } from "../../../../src/kit/testing/index.js";
+import {
+  testReceiver,
+  waitForEvent,
+  type TestReceiver,
+} from "../../../../src/kit/testing/index.js";
 
 type Facts = Partial<Record<"id" | "type" | "action" | "shop", string>>;
 
@@ -25,9 +32,18 @@ function shop(changes: Partial<SenderDefinition> = {}) {
   });
 }
 
-async function send({ deliver }: Pick<TestReceiver, "deliver">, body: object | string, facts: Facts): Promise<string> {
-  const headers = Object.entries({ id: "1", type: "paid", ...facts }).map(([name, value]) => [`x-${name}`, value]);
-  const answer = await deliver(body, { headers: Object.fromEntries(headers) as Record<string, string> });
+async function send(
+  { deliver }: Pick<TestReceiver, "deliver">,
+  body: object | string,
+  facts: Facts,
+): Promise<string> {
+  const headers = Object.entries({ id: "1", type: "paid", ...facts }).map(([name, value]) => [
+    `x-${name}`,
+    value,
+  ]);
+  const answer = await deliver(body, {
+    headers: Object.fromEntries(headers) as Record<string, string>,
+  });
   return `${answer?.status} ${answer?.body}`;
 }
 
@@ -61,7 +77,10 @@ test.each([
   const [, own = ""] = await idsOf(rig.receiver);
   expect(await waitForEvent(rig.receiver, own)).toMatchObject({ state: "done", type: "paid" });
   const handed = onEvent.mock.calls.map(([event, handoff]: unknown[]) => [event, handoff]);
-  expect(handed).toContainEqual([{ order: 1 }, expect.objectContaining({ deliveryKey: `default/${own}` })]);
+  expect(handed).toContainEqual([
+    { order: 1 },
+    expect.objectContaining({ deliveryKey: `default/${own}` }),
+  ]);
 });
 
 test("an id of the form of an own one is no place that somebody else can take", async () => {
@@ -82,7 +101,10 @@ test("an id of the form of an own one is no place that somebody else can take", 
 
 test("the longest id has room for a hash, and its event is found, replayed and erased by the id that it got", async () => {
   const id = "i".repeat(255);
-  const rig = await testReceiver({ sender: shop(), onEvent: () => Promise.reject(new PermanentFailure("no")) });
+  const rig = await testReceiver({
+    sender: shop(),
+    onEvent: () => Promise.reject(new PermanentFailure("no")),
+  });
   await send(rig, { order: 0 }, { id });
   await send(rig, { order: 1 }, { id });
   const own = (await idsOf(rig.receiver))[1] as string;
@@ -95,12 +117,19 @@ test("the longest id has room for a hash, and its event is found, replayed and e
 
 test("of many at once with one id, each other content is stored once", async () => {
   const rig = await testReceiver({ sender: shop() });
-  const sent = Array.from({ length: 40 }, (_, index) => send(rig, { order: index % 4 }, { type: `t${index % 2}` }));
+  const sent = Array.from({ length: 40 }, (_, index) =>
+    send(rig, { order: index % 4 }, { type: `t${index % 2}` }),
+  );
   const answers = await Promise.all(sent);
   expect(answers.filter((answer) => answer === RECEIVED)).toHaveLength(4);
   expect(answers.filter((answer) => answer === DUPLICATE)).toHaveLength(36);
   const entries = await rig.receiver.inbox.list();
-  expect(entries.map(({ eventId }) => OWN_ID.exec(eventId)?.[1] ?? eventId)).toEqual(["1", "1", "1", "1"]);
+  expect(entries.map(({ eventId }) => OWN_ID.exec(eventId)?.[1] ?? eventId)).toEqual([
+    "1",
+    "1",
+    "1",
+    "1",
+  ]);
 });
 
 test("without an id, bytes that were sent with a broken header do not make their event vanish", async () => {
@@ -112,7 +141,11 @@ test("without an id, bytes that were sent with a broken header do not make their
   expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
   expect(await send(rig, { order: 1 }, {})).toBe(DUPLICATE);
   const [quarantined = "", own = ""] = await idsOf(rig.receiver);
-  expect(events.map((event) => event.split(" ")[0])).toEqual(["quarantined", "conflict", "duplicate"]);
+  expect(events.map((event) => event.split(" ")[0])).toEqual([
+    "quarantined",
+    "conflict",
+    "duplicate",
+  ]);
   await waitForEvent(rig.receiver, own);
   expect(onEvent).toHaveBeenCalledOnce();
 
@@ -129,9 +162,15 @@ test("without an id, bytes that were sent with a broken header do not make their
 test("the same bytes under a new id are handed off as possibly repeated, also after a restart and a claim", async () => {
   const store = memoryStore();
   const lines: { msg: string; eventId?: string }[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) });
+  const logger = pino(
+    {},
+    { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) },
+  );
   const marks: [string, boolean][] = [];
-  const onEvent = (_event: unknown, handoff: { deliveryKey: string; possiblyRepeated: boolean }) => {
+  const onEvent = (
+    _event: unknown,
+    handoff: { deliveryKey: string; possiblyRepeated: boolean },
+  ) => {
     const id = handoff.deliveryKey.replace("default/", "");
     marks.push([id, handoff.possiblyRepeated]);
     if (id === "3" && marks.length === 3) throw new Error("down");
@@ -140,7 +179,9 @@ test("the same bytes under a new id are handed off as possibly repeated, also af
   for (const id of ["1", "2", "2"]) await send(first, { order: 1 }, { id });
   await waitForEvent(first.receiver, "2");
   const repeated = () =>
-    lines.filter(({ msg }) => msg.includes("bytes of an earlier one")).map(({ eventId }) => eventId);
+    lines
+      .filter(({ msg }) => msg.includes("bytes of an earlier one"))
+      .map(({ eventId }) => eventId);
   expect(repeated()).toEqual(["2"]);
   await first.receiver.close();
 
@@ -168,7 +209,8 @@ test("an event that could not be stored is not taken for repeated when it comes 
   let isDown = true;
   const failing = {
     ...store,
-    commit: (batch: Parameters<typeof commit>[0]) => (isDown ? Promise.reject(new Error("full")) : commit(batch)),
+    commit: (batch: Parameters<typeof commit>[0]) =>
+      isDown ? Promise.reject(new Error("full")) : commit(batch),
   };
   const onEvent = vi.fn();
   const rig = await testReceiver({ sender: shop(), store: failing, onEvent });
@@ -203,33 +245,47 @@ test("what came by accept is known by its id alone, since an API writes the body
   const rig = await testReceiver({ sender: shop() });
   const headers = { "x-id": "1", "x-type": "paid" };
   await send(rig, { order: 1 }, {});
-  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({ status: "duplicate" });
+  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({
+    status: "duplicate",
+  });
   expect(await idsOf(rig.receiver)).toEqual(["1"]);
 });
 
 test.each([
   ["duplicate", "duplicate"],
   ["conflict", "conflict"],
-] as const)("another body under a signed id is a %s, as the sender says", async (otherBody, reported) => {
-  const read = ({ json }: ReadableDelivery) => ({ id: json.id, type: "paid" });
-  const rig = await testReceiver({ sender: shop({ unsignedId: false, otherBody, read }) });
-  const events = heard(rig.receiver);
-  await send(rig, { id: "a", n: 1 }, {});
-  expect(await send(rig, { id: "a", n: 2 }, {})).toBe(DUPLICATE);
-  expect(events).toEqual(["accepted a", `${reported} a`]);
-  expect(await idsOf(rig.receiver)).toEqual(["a"]);
-});
+] as const)(
+  "another body under a signed id is a %s, as the sender says",
+  async (otherBody, reported) => {
+    const read = ({ json }: ReadableDelivery) => ({ id: json.id, type: "paid" });
+    const rig = await testReceiver({ sender: shop({ unsignedId: false, otherBody, read }) });
+    const events = heard(rig.receiver);
+    await send(rig, { id: "a", n: 1 }, {});
+    expect(await send(rig, { id: "a", n: 2 }, {})).toBe(DUPLICATE);
+    expect(events).toEqual(["accepted a", `${reported} a`]);
+    expect(await idsOf(rig.receiver)).toEqual(["a"]);
+  },
+);
 
 test("a waiting event of a sender with the same signature header is not handed to another, but to one that adopts it", async () => {
   const store = memoryStore();
-  const first = await testReceiver({ sender: shop(), store, onEvent: () => Promise.reject(new Error("down")) });
+  const first = await testReceiver({
+    sender: shop(),
+    store,
+    onEvent: () => Promise.reject(new Error("down")),
+  });
   await send(first, { order: 1 }, {});
   await waitForEvent(first.receiver, "1", { state: "ready" });
   await first.receiver.close();
   const { clock } = first;
 
   const stolen = vi.fn();
-  const bank = await testReceiver({ sender: shop({ name: "bank" }), store, clock, onEvent: stolen });
+  const bank = await testReceiver({
+    sender: shop({ name: "bank" }),
+    store,
+    clock,
+    onEvent: stolen,
+  });
   await clock.advance(60_000);
   const { lastError } = await waitForEvent(bank.receiver, "1", { state: "dead" });
   expect(lastError).toBe(
@@ -273,7 +329,9 @@ test("a quarantined event of another sender is read again only by one that adopt
 test("what came by the sender's API is the event of its delivery, although its bytes are others", async () => {
   const rig = await testReceiver({ sender: shop(), onEvent: () => {} });
   const headers = { "x-id": "a", "x-type": "paid" };
-  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({ status: "accepted" });
+  expect(await rig.receiver.accept({ body: '{ "order": 1 }', headers })).toMatchObject({
+    status: "accepted",
+  });
   expect(await send(rig, { order: 1 }, { id: "a" })).toBe(DUPLICATE);
   expect(await idsOf(rig.receiver)).toEqual(["a"]);
 });

@@ -8,7 +8,8 @@ async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   const rig = await startRig(over);
   const receive = fetchHandler(rig.receiver);
   const signed = rig.signed();
-  const requestOf = (over_: object = {}): Request => new Request(URL, { ...signed, duplex: "half", ...over_ });
+  const requestOf = (over_: object = {}): Request =>
+    new Request(URL, { ...signed, duplex: "half", ...over_ });
   const post = async (request: Request): Promise<string> => {
     const answer = await receive(request);
     return codeOf({ status: answer.status, body: await answer.text() });
@@ -32,13 +33,16 @@ test("a body that something else has read, or reads, gets 500", async () => {
   const reader = begun.body?.getReader();
   await reader?.read();
   reader?.releaseLock();
-  for (const request of [read, reading, begun]) expect(await post(request)).toBe("500 body_unavailable");
+  for (const request of [read, reading, begun])
+    expect(await post(request)).toBe("500 body_unavailable");
 });
 
 test("a body that is refused early is let go, and not cancelled, which could close the connection", async () => {
   const { requestOf, post, clock } = await rigWith({ bodyTimeoutMs: 1000 });
   let cancelled = false;
-  const request = requestOf({ body: new ReadableStream({ cancel: () => void (cancelled = true) }) });
+  const request = requestOf({
+    body: new ReadableStream({ cancel: () => void (cancelled = true) }),
+  });
   const answer = post(request);
   await clock.advance(1000);
   expect(await answer).toBe("408 body_timeout");

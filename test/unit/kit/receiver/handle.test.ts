@@ -5,7 +5,10 @@ import { codeOf, startRig } from "../inbox/receiver-rig.js";
 test("the headers that are worth keeping are kept with the event, and no other", async () => {
   const { receiver, signed, entries } = await startRig();
   const request = signed();
-  await receiver.handle({ ...request, headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" } });
+  await receiver.handle({
+    ...request,
+    headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" },
+  });
   const [entry] = await entries();
   expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toEqual({
     "content-type": "application/json",
@@ -22,7 +25,9 @@ test("a caller may use its buffer again at once: what was verified is stored", a
   buffer.fill("x");
   expect((await answer).status).toBe(200);
   const [entry] = await entries();
-  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(Buffer.from(body));
+  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(
+    Buffer.from(body),
+  );
 });
 
 test("a body can be any view of bytes, of which only those in its bounds are read", async () => {
@@ -39,7 +44,9 @@ test("a text as the body stands for its UTF-8", async () => {
   expect(codeOf(await receiver.handle({ ...request, body: String(body) }))).toBe("200");
   const [entry] = await entries();
   expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(body);
-  expect(codeOf(await receiver.handle({ ...request, body: "ü".repeat(2501) }))).toBe("413 body_too_large");
+  expect(codeOf(await receiver.handle({ ...request, body: "ü".repeat(2501) }))).toBe(
+    "413 body_too_large",
+  );
 });
 
 test("the headers of a Fetch request are understood", async () => {
@@ -48,12 +55,17 @@ test("the headers of a Fetch request are understood", async () => {
   const headers = new Headers({ ...good.headers, "User-Agent": "sender/1" });
   expect((await receiver.handle({ ...good, headers })).status).toBe(200);
   const [entry] = await entries();
-  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toMatchObject({ "user-agent": "sender/1" });
+  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toMatchObject({
+    "user-agent": "sender/1",
+  });
 });
 
 test("the reason for a quarantine names the property that is wrong", async () => {
   const { receiver, signed, entries } = await startRig();
   const { period: _, ...data } = signalEvent().data;
   await receiver.handle(signed({ ...signalEvent(), data }));
-  expect((await entries())[0]).toMatchObject({ state: "quarantined", lastError: "data_invalid: data.period" });
+  expect((await entries())[0]).toMatchObject({
+    state: "quarantined",
+    lastError: "data_invalid: data.period",
+  });
 });

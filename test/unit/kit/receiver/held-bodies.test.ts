@@ -17,7 +17,8 @@ function rig({ queued = 0, maxBodies = 100 } = {}) {
     room,
     evicted,
     makeRoom: bodies.makeRoom,
-    hold: (name: string, bytes: number) => bodies.hold(deliveryOf(name), bytes, () => evicted.push(name)),
+    hold: (name: string, bytes: number) =>
+      bodies.hold(deliveryOf(name), bytes, () => evicted.push(name)),
     release: (name: string) => bodies.release(deliveryOf(name)),
   };
 }

@@ -27,7 +27,9 @@ async function linesAbout(thrown: unknown, logErrors?: boolean): Promise<Line[]>
   await turns();
   store.fail(null);
   const parsed = lines.map((line) => JSON.parse(line) as Line);
-  return parsed.filter(({ msg }) => /^(a hand-off failed|a listener failed|the inbox failed)/.test(msg));
+  return parsed.filter(({ msg }) =>
+    /^(a hand-off failed|a listener failed|the inbox failed)/.test(msg),
+  );
 }
 
 test("an error of the user's code is logged in full, with its cause", async () => {

@@ -28,9 +28,16 @@ test("setting the machine's clock back silences nothing", async () => {
 
 test("a receiver that was not started says in its log why deliveries get 503", async () => {
   const { logger, lines } = logLines();
-  const receiver = createReceiver({ secrets: "whsec_unit", store: memoryStore(), logger, onSignal() {} });
+  const receiver = createReceiver({
+    secrets: "whsec_unit",
+    store: memoryStore(),
+    logger,
+    onSignal() {},
+  });
   for (let time = 0; time < 3; time++) {
-    expect((await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status).toBe(503);
+    expect(
+      (await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status,
+    ).toBe(503);
   }
   expect(lines.filter((line) => line.includes("start() was not called"))).toHaveLength(1);
 });

@@ -9,7 +9,9 @@ import { codeOf, startRig } from "../inbox/receiver-rig.js";
 /** Gives the receiver this body, which cannot be had, and returns what the log says. */
 async function adviceFor(body: unknown): Promise<string> {
   const lines: string[] = [];
-  const rig = await startRig({ logger: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }) });
+  const rig = await startRig({
+    logger: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }),
+  });
   const request = { ...rig.signed(), body } as DeliveryRequest;
   expect(codeOf(await rig.receiver.handle(request))).toBe("500 body_unavailable");
   expect(lines).toHaveLength(1);
@@ -24,8 +26,16 @@ async function readStream(marks: object): Promise<PassThrough> {
 }
 
 test.for<[string, object, RegExp]>([
-  ["Express and NestJS", { app: {} }, /before express\.json\(\).*captureRawBody.*\{ rawBody: true \}/],
-  ["a pages route of Next.js", { previewData: false }, /export const config = \{ api: \{ bodyParser: false \} \}/],
+  [
+    "Express and NestJS",
+    { app: {} },
+    /before express\.json\(\).*captureRawBody.*\{ rawBody: true \}/,
+  ],
+  [
+    "a pages route of Next.js",
+    { previewData: false },
+    /export const config = \{ api: \{ bodyParser: false \} \}/,
+  ],
   ["node:http and Fastify", {}, /as a Buffer in request\.rawBody.*fastifyPlugin\(receiver\)/],
 ])("the log names the way out of %s", async ([, marks, advice]) => {
   expect(await adviceFor(await readStream(marks))).toMatch(advice);
@@ -33,10 +43,13 @@ test.for<[string, object, RegExp]>([
 
 test("the log names the way out of a Request that was used, and of a call without bytes", async () => {
   const lines: string[] = [];
-  const rig = await startRig({ logger: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }) });
+  const rig = await startRig({
+    logger: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }),
+  });
   const request = new Request("http://localhost/", { ...rig.signed() });
   await request.text();
   expect((await fetchHandler(rig.receiver)(request)).status).toBe(500);
   expect(lines.join("")).toContain("request.clone()");
-  for (const body of [undefined, null, { parsed: true }]) expect(await adviceFor(body)).toContain("isBase64Encoded");
+  for (const body of [undefined, null, { parsed: true }])
+    expect(await adviceFor(body)).toContain("isBase64Encoded");
 });

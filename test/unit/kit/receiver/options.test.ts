@@ -8,7 +8,11 @@ import { resolveOptions } from "../../../../src/kit/receiver/options.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { errorOf } from "../../signalbox-error-of.js";
 
-const sound = (): ReceiverOptions => ({ secrets: "whsec_unit", store: memoryStore(), onSignal: () => {} });
+const sound = (): ReceiverOptions => ({
+  secrets: "whsec_unit",
+  store: memoryStore(),
+  onSignal: () => {},
+});
 const problem = (over: object) => errorOf(() => createReceiver({ ...sound(), ...over }));
 
 test("the defaults are the documented ones", () => {
@@ -28,7 +32,15 @@ test("the defaults are the documented ones", () => {
 });
 
 test("undefined means absent, at every level", () => {
-  const names = ["onTest", "endpoint", "toleranceSeconds", "bodyLimitBytes", "bodyTimeoutMs", "ackTimeoutMs", "clock"];
+  const names = [
+    "onTest",
+    "endpoint",
+    "toleranceSeconds",
+    "bodyLimitBytes",
+    "bodyTimeoutMs",
+    "ackTimeoutMs",
+    "clock",
+  ];
   const groups = {
     maxQueued: { events: undefined, bytes: undefined },
     handoff: {
@@ -39,10 +51,16 @@ test("undefined means absent, at every level", () => {
     },
     retention: { keyDays: undefined, payloadDays: undefined },
   };
-  const absent = Object.fromEntries([...names, ...Object.keys(groups), "logger"].map((name) => [name, undefined]));
+  const absent = Object.fromEntries(
+    [...names, ...Object.keys(groups), "logger"].map((name) => [name, undefined]),
+  );
   const plain = resolveOptions({ ...sound(), logger: false });
   for (const over of [absent, { ...absent, ...groups }, { handoff: { backoff: undefined } }]) {
-    const { handoff, maxQueued, retention, endpoint } = resolveOptions({ ...sound(), logger: false, ...over } as never);
+    const { handoff, maxQueued, retention, endpoint } = resolveOptions({
+      ...sound(),
+      logger: false,
+      ...over,
+    } as never);
     expect({ maxQueued, retention, endpoint }).toEqual({
       maxQueued: plain.maxQueued,
       retention: plain.retention,
@@ -54,7 +72,10 @@ test("undefined means absent, at every level", () => {
 });
 
 test("a backoff of the user's own is used, a function or bounds, and the rest of its group has its defaults", () => {
-  const { handoff } = resolveOptions({ ...sound(), handoff: { backoff: (attempt) => attempt * 7 } });
+  const { handoff } = resolveOptions({
+    ...sound(),
+    handoff: { backoff: (attempt) => attempt * 7 },
+  });
   expect(handoff.backoff(6)).toBe(42);
   const bounded = resolveOptions({ ...sound(), handoff: { backoff: { baseMs: 0 } } });
   expect([bounded.handoff.backoff(6), bounded.handoff.concurrency]).toEqual([0, 16]);
@@ -79,24 +100,34 @@ test("secrets that the user changes later change nothing", () => {
 test.each([
   [{ endpont: 1 }, "endpont", ["endpoint"]],
   [{ handoff: { concurency: 1 } }, "handoff.concurency", ["concurrency"]],
-  [{ somethingElseAltogether: 1 }, "somethingElseAltogether", ["secrets", "store", "onSignal", "retention"]],
-])("the unknown option in %j is refused by its whole name, with what was meant, or all", (over, name, known) => {
-  const { code, message, help } = problem(over);
-  expect(code).toBe("option_unknown");
-  expect(message).toContain(`"${name}"`);
-  expect(help.startsWith("Did you mean")).toBe(known.length === 1);
-  for (const each of known) expect(help).toContain(each);
-});
+  [
+    { somethingElseAltogether: 1 },
+    "somethingElseAltogether",
+    ["secrets", "store", "onSignal", "retention"],
+  ],
+])(
+  "the unknown option in %j is refused by its whole name, with what was meant, or all",
+  (over, name, known) => {
+    const { code, message, help } = problem(over);
+    expect(code).toBe("option_unknown");
+    expect(message).toContain(`"${name}"`);
+    expect(help.startsWith("Did you mean")).toBe(known.length === 1);
+    for (const each of known) expect(help).toContain(each);
+  },
+);
 
 test.each([
   ["secret", "secrets", "secrets"],
   ["onSignl", "onSignal", "onSignal"],
-])("a required option that is misspelt as %s is told so, not that %s is missing", (misspelt, name, meant) => {
-  const { [name as "store"]: value, ...rest } = sound();
-  const error = errorOf(() => createReceiver({ ...rest, [misspelt]: value } as never));
-  expect(error.code).toBe("option_unknown");
-  expect(error.help).toContain(`"${meant}"`);
-});
+])(
+  "a required option that is misspelt as %s is told so, not that %s is missing",
+  (misspelt, name, meant) => {
+    const { [name as "store"]: value, ...rest } = sound();
+    const error = errorOf(() => createReceiver({ ...rest, [misspelt]: value } as never));
+    expect(error.code).toBe("option_unknown");
+    expect(error.help).toContain(`"${meant}"`);
+  },
+);
 
 test.each([
   ["store", undefined],
@@ -131,17 +162,30 @@ test.each([
   expect(error.message).toContain(`"${path}"`);
 });
 
-test.each(["debug", "info", "warn", "error", "child"])("a logger without %s is refused", (method) => {
-  const logger = { debug() {}, info() {}, warn() {}, error() {}, child() {}, [method]: undefined };
-  expect(problem({ logger }).message).toContain('"logger"');
-});
+test.each(["debug", "info", "warn", "error", "child"])(
+  "a logger without %s is refused",
+  (method) => {
+    const logger = {
+      debug() {},
+      info() {},
+      warn() {},
+      error() {},
+      child() {},
+      [method]: undefined,
+    };
+    expect(problem({ logger }).message).toContain('"logger"');
+  },
+);
 
 test.each([undefined, null, Promise.resolve(createReceiver({ ...sound(), logger: false }))])(
   "a handler of %j is refused when it is made",
   (receiver) => {
     for (const createHandler of [nodeHandler, expressHandler, fetchHandler, fastifyPlugin]) {
       const error = errorOf(() => createHandler(receiver as never));
-      expect([error.code, error.message]).toEqual(["option_invalid", expect.stringContaining(createHandler.name)]);
+      expect([error.code, error.message]).toEqual([
+        "option_invalid",
+        expect.stringContaining(createHandler.name),
+      ]);
     }
   },
 );
@@ -150,17 +194,26 @@ test.each([[undefined], [null], [[]], ["options"], [() => {}]])("%j are no optio
   expect(errorOf(() => createReceiver(options as never)).code).toMatch(/^(option|secret)_invalid$/);
 });
 
-test.each([[undefined], [""], [null], [[]], [["whsec_one", ""]], [["whsec_one", 7]], [Buffer.from("whsec_one")]])(
-  "the secrets %j are refused at construction",
-  (secrets) => {
-    const error = problem({ secrets });
-    expect(error.code).toBe("secret_invalid");
-    expect(error.message).not.toContain("whsec_one");
-  },
-);
+test.each([
+  [undefined],
+  [""],
+  [null],
+  [[]],
+  [["whsec_one", ""]],
+  [["whsec_one", 7]],
+  [Buffer.from("whsec_one")],
+])("the secrets %j are refused at construction", (secrets) => {
+  const error = problem({ secrets });
+  expect(error.code).toBe("secret_invalid");
+  expect(error.message).not.toContain("whsec_one");
+});
 
 test("no value of an option is repeated in an error", () => {
-  for (const over of [{ secrets: ["whsec_private", ""] }, { endpoint: "whsec_private!" }, { store: "whsec_private" }]) {
+  for (const over of [
+    { secrets: ["whsec_private", ""] },
+    { endpoint: "whsec_private!" },
+    { store: "whsec_private" },
+  ]) {
     expect(problem(over).message).not.toContain("whsec_private");
   }
 });

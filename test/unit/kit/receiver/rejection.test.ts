@@ -22,15 +22,22 @@ const CONTRACT: Record<RejectionCode, [status: number, header?: [name: string, v
   closing: [503, ["Retry-After", /^\d+$/]],
 };
 
-test.each(Object.entries(CONTRACT))("%s is answered as the contract says", (code, [status, header]) => {
-  const answer = reject(code as RejectionCode);
-  expect(answer.status).toBe(status);
-  const { error, request_id: requestId, ...rest } = JSON.parse(answer.body) as Record<string, unknown>;
-  expect(rest).toEqual({});
-  expect(error).toEqual({ code, message: REJECTIONS[code as RejectionCode].message });
-  expect(requestId).toBe(answer.requestId);
-  if (header !== undefined) expect(answer.headers[header[0]]).toMatch(header[1]);
-});
+test.each(Object.entries(CONTRACT))(
+  "%s is answered as the contract says",
+  (code, [status, header]) => {
+    const answer = reject(code as RejectionCode);
+    expect(answer.status).toBe(status);
+    const {
+      error,
+      request_id: requestId,
+      ...rest
+    } = JSON.parse(answer.body) as Record<string, unknown>;
+    expect(rest).toEqual({});
+    expect(error).toEqual({ code, message: REJECTIONS[code as RejectionCode].message });
+    expect(requestId).toBe(answer.requestId);
+    if (header !== undefined) expect(answer.headers[header[0]]).toMatch(header[1]);
+  },
+);
 
 test("every answer is JSON with its exact length in bytes, and is not sniffed", () => {
   const challenge = acknowledge({ challenge: "ключ 🔑" });

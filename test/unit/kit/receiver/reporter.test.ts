@@ -8,7 +8,10 @@ async function start(onSignal: () => void = () => undefined) {
   const store = memoryStore();
   const saveReport = vi.spyOn(store, "saveReport");
   const rig = await testReceiver({ store, onSignal });
-  const refuse = (remoteAddress = "203.0.113.7", event: object = signalEvent({ id: "sig_forged" })) =>
+  const refuse = (
+    remoteAddress = "203.0.113.7",
+    event: object = signalEvent({ id: "sig_forged" }),
+  ) =>
     rig.receiver.handle({
       method: "POST",
       ...signedDelivery(event, { secret: "whsec_of_somebody", now: rig.clock.now() }),

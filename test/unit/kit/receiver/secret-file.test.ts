@@ -41,7 +41,11 @@ function longAgo(path: string): void {
 
 test.each([
   ["one", "whsec_a", ["whsec_a"]],
-  ["several, with line ends of either kind", "whsec_a\r\nwhsec_b\nwhsec_c\n", ["whsec_a", "whsec_b", "whsec_c"]],
+  [
+    "several, with line ends of either kind",
+    "whsec_a\r\nwhsec_b\nwhsec_c\n",
+    ["whsec_a", "whsec_b", "whsec_c"],
+  ],
   ["blank lines between", "\nwhsec_a\n \t\n\nwhsec_b\n\n", ["whsec_a", "whsec_b"]],
   ["what may belong to it: blanks and a hash", " whsec_a \n#whsec_b\n", [" whsec_a ", "#whsec_b"]],
   ["no byte order mark", "\ufeffwhsec_a\n", ["whsec_a"]],
@@ -107,12 +111,21 @@ test("a deleted file takes its secrets with it", () => {
   expect(source.lookUp()).toEqual(["whsec_a"]);
 });
 
-const UNREADABLE: readonly (readonly [what: string, why: string, make: (path: string) => void])[] = [
-  ["a folder", "not a regular file", (path) => mkdirSync(path)],
-  ["a pipe that nobody writes to", "not a regular file", (path) => execFileSync("mkfifo", [path])],
-  ["a link to itself", "ELOOP", (path) => symlinkSync(path, path)],
-  ["more than a file of secrets can be", "more than 65536 bytes", (path) => writeFileSync(path, "x".repeat(65_537))],
-];
+const UNREADABLE: readonly (readonly [what: string, why: string, make: (path: string) => void])[] =
+  [
+    ["a folder", "not a regular file", (path) => mkdirSync(path)],
+    [
+      "a pipe that nobody writes to",
+      "not a regular file",
+      (path) => execFileSync("mkfifo", [path]),
+    ],
+    ["a link to itself", "ELOOP", (path) => symlinkSync(path, path)],
+    [
+      "more than a file of secrets can be",
+      "more than 65536 bytes",
+      (path) => writeFileSync(path, "x".repeat(65_537)),
+    ],
+  ];
 
 test.each(UNREADABLE)("what cannot be read is an error, until it can: %s", (_what, why, make) => {
   const { path, source } = newFile("whsec_a\n");

@@ -1,9 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { secretFile, type DeliveryResponse, type ReceiverOptions } from "../../../../src/kit/index.js";
+import {
+  secretFile,
+  type DeliveryResponse,
+  type ReceiverOptions,
+} from "../../../../src/kit/index.js";
 import { LOOKUP_EVERY_MS } from "../../../../src/kit/receiver/verify-delivery.js";
-import { signalEvent, signedDelivery, verificationEvent } from "../../../../src/kit/testing/index.js";
+import {
+  signalEvent,
+  signedDelivery,
+  verificationEvent,
+} from "../../../../src/kit/testing/index.js";
 import { startRig } from "../inbox/receiver-rig.js";
 import { tempFolder } from "../../temp-folder.js";
 
@@ -31,7 +39,9 @@ async function waitingRig(options: Partial<ReceiverOptions> = {}) {
 }
 
 const codeOf = (answer: DeliveryResponse | null): string | undefined =>
-  answer === null ? undefined : ((JSON.parse(answer.body) as { error?: { code: string } }).error?.code ?? answer.body);
+  answer === null
+    ? undefined
+    : ((JSON.parse(answer.body) as { error?: { code: string } }).error?.code ?? answer.body);
 
 test("while a source has no secret a delivery waits, and is taken once there is one", async () => {
   const { source, send, clock } = await waitingRig();
@@ -91,7 +101,10 @@ test("a source that throws is not 'not yet': 503 at once, for all that wait", as
   await clock.advance(100);
   source.found = new Error("vault is down");
   await clock.advance(LOOKUP_EVERY_MS);
-  expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual(["secret_unavailable", "secret_unavailable"]);
+  expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual([
+    "secret_unavailable",
+    "secret_unavailable",
+  ]);
   const late = send();
   await late.answer;
   expect(codeOf(late.settled)).toBe("secret_unavailable");
@@ -99,7 +112,9 @@ test("a source that throws is not 'not yet': 503 at once, for all that wait", as
 
 test("a source that answers slowly is asked again only after its answer", async () => {
   let answers: ((secret: string | undefined) => void)[] = [];
-  const { send, clock } = await waitingRig({ secrets: () => new Promise((resolve) => answers.push(resolve)) });
+  const { send, clock } = await waitingRig({
+    secrets: () => new Promise((resolve) => answers.push(resolve)),
+  });
   const delivery = send();
   await clock.advance(0);
   answers[0]?.(undefined);
@@ -162,19 +177,22 @@ test("a lookup that never ends does not keep later deliveries from their secret"
   expect(clock.pendingTimers()).toBe(0);
 });
 
-test.each([1, 2, 3, 4])("a secret that is stored after call %i of the source is never missed", async (storedAfter) => {
-  // The writer stores it and removes its announcement in the same moment.
-  let calls = 0;
-  const isStored = (): boolean => calls > storedAfter;
-  const source = {
-    expectsMore: () => (calls++, !isStored()),
-    lookUp: () => (calls++, isStored() ? ["whsec_old", "whsec_new"] : ["whsec_old"]),
-  };
-  const { send, clock } = await waitingRig({ secrets: source });
-  const delivery = send();
-  await clock.advance(3 * LOOKUP_EVERY_MS);
-  expect(delivery.settled?.status).toBe(200);
-});
+test.each([1, 2, 3, 4])(
+  "a secret that is stored after call %i of the source is never missed",
+  async (storedAfter) => {
+    // The writer stores it and removes its announcement in the same moment.
+    let calls = 0;
+    const isStored = (): boolean => calls > storedAfter;
+    const source = {
+      expectsMore: () => (calls++, !isStored()),
+      lookUp: () => (calls++, isStored() ? ["whsec_old", "whsec_new"] : ["whsec_old"]),
+    };
+    const { send, clock } = await waitingRig({ secrets: source });
+    const delivery = send();
+    await clock.advance(3 * LOOKUP_EVERY_MS);
+    expect(delivery.settled?.status).toBe(200);
+  },
+);
 
 test("closing ends the wait at once, and leaves no timer behind", async () => {
   const { send, clock, receiver } = await waitingRig();
@@ -202,24 +220,30 @@ test("a body that waits is evicted for a newer one", async () => {
   const { source, send, clock } = await waitingRig({ maxQueued: { events: 2 } });
   const deliveries = [send(), send(), send()];
   await clock.advance(LOOKUP_EVERY_MS);
-  expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual(["overloaded", undefined, undefined]);
+  expect(deliveries.map(({ settled }) => codeOf(settled))).toEqual([
+    "overloaded",
+    undefined,
+    undefined,
+  ]);
   source.found = "whsec_new";
   await clock.advance(LOOKUP_EVERY_MS);
   expect(deliveries.map(({ settled }) => settled?.status)).toEqual([503, 200, 200]);
 });
 
-test.each([["whsec_old"], [["whsec_old", "whsec_older"]], [() => "whsec_old"], [async () => ["whsec_old"]]])(
-  "where the secrets are known a forged delivery is refused at once: %s",
-  async (secrets) => {
-    const { send, clock } = await waitingRig({ secrets });
-    const timers = clock.pendingTimers();
-    const forged = send();
-    await forged.answer;
-    expect(codeOf(forged.settled)).toBe("signature_mismatch");
-    // That of `ackTimeoutMs`, where a source was waited for.
-    expect(clock.pendingTimers() - timers).toBeLessThanOrEqual(1);
-  },
-);
+test.each([
+  ["whsec_old"],
+  [["whsec_old", "whsec_older"]],
+  [() => "whsec_old"],
+  [async () => ["whsec_old"]],
+])("where the secrets are known a forged delivery is refused at once: %s", async (secrets) => {
+  const { send, clock } = await waitingRig({ secrets });
+  const timers = clock.pendingTimers();
+  const forged = send();
+  await forged.answer;
+  expect(codeOf(forged.settled)).toBe("signature_mismatch");
+  // That of `ackTimeoutMs`, where a source was waited for.
+  expect(clock.pendingTimers() - timers).toBeLessThanOrEqual(1);
+});
 
 /** A receiver that knows the secret of a file, and a writer that may add another. */
 async function fileRig(text?: string) {
@@ -228,7 +252,14 @@ async function fileRig(text?: string) {
   if (text !== undefined) write(text);
   const lock = `${path}.lock`;
   const rig = await waitingRig({ secrets: secretFile(path) });
-  return { ...rig, path, write, lock: () => writeFileSync(lock, ""), unlock: () => rmSync(lock), lockPath: lock };
+  return {
+    ...rig,
+    path,
+    write,
+    lock: () => writeFileSync(lock, ""),
+    unlock: () => rmSync(lock),
+    lockPath: lock,
+  };
 }
 
 test("a receiver starts without the file, and a delivery waits for it", async () => {

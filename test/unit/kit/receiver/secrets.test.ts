@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { createReceiver, type SecretsOption, type SecretSource } from "../../../../src/kit/index.js";
+import {
+  createReceiver,
+  type SecretsOption,
+  type SecretSource,
+} from "../../../../src/kit/index.js";
 import { createSecrets } from "../../../../src/kit/receiver/secrets.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
@@ -58,10 +62,13 @@ test("a function is asked anew each time", async () => {
   expect([await lookUp(), await lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
 });
 
-test.each([[""], [" "], [[]], [undefined], [null]])("a function that gives %j knows no secret yet", async (found) => {
-  expect(createSecrets((() => found) as never).lookUp()).toEqual([]);
-  expect(await createSecrets((async () => found) as never).lookUp()).toEqual([]);
-});
+test.each([[""], [" "], [[]], [undefined], [null]])(
+  "a function that gives %j knows no secret yet",
+  async (found) => {
+    expect(createSecrets((() => found) as never).lookUp()).toEqual([]);
+    expect(await createSecrets((async () => found) as never).lookUp()).toEqual([]);
+  },
+);
 
 test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
   "a function that gives %j gives no secret",
@@ -94,7 +101,10 @@ test.each([
   const secrets = (() => (isBroken ? fail() : SECRET)) as SecretsOption;
   const { receiver, deliver } = await startRig({ secrets, secretWaitMs: 0, logger });
   const event = signalEvent();
-  expect(await deliver(event)).toMatchObject({ status: 503, body: expect.stringContaining("secret_unavailable") });
+  expect(await deliver(event)).toMatchObject({
+    status: 503,
+    body: expect.stringContaining("secret_unavailable"),
+  });
   // Nor does a signature over an empty key get in.
   expect(await receiver.inbox.stats()).toMatchObject({ total: 0 });
   expect(lines.filter((line) => line.includes('"code":"secret_unavailable"'))).toHaveLength(1);

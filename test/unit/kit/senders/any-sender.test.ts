@@ -5,7 +5,10 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createReceiver, type SenderReceiverOptions } from "../../../../src/kit/index.js";
 import { inboxPage } from "../../../../src/page/inbox/inbox-page.js";
-import { defineSender, type SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
+import {
+  defineSender,
+  type SenderDefinition,
+} from "../../../../src/kit/senders/engine/define-sender.js";
 import { standardWebhooks } from "../../../../src/kit/senders/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
@@ -15,9 +18,16 @@ const SECRET = "a-secret-of-ours";
 const BODY = Buffer.from('{"id":"evt_1","type":"paid"}');
 
 const own = (definition: Partial<SenderDefinition>) =>
-  defineSender({ name: "own", read: ({ json }) => ({ id: json.id, type: json.type }), ...definition });
-const hmac = (body: Buffer | string, form: "hex" | "base64" | "base64url" = "hex", secret = SECRET) =>
-  createHmac("sha256", secret).update(body).digest(form);
+  defineSender({
+    name: "own",
+    read: ({ json }) => ({ id: json.id, type: json.type }),
+    ...definition,
+  });
+const hmac = (
+  body: Buffer | string,
+  form: "hex" | "base64" | "base64url" = "hex",
+  secret = SECRET,
+) => createHmac("sha256", secret).update(body).digest(form);
 
 type Options = Partial<SenderReceiverOptions<Record<string, unknown>>>;
 
@@ -33,9 +43,15 @@ async function start(definition: Partial<SenderDefinition>, options: Options = {
     clock,
   } as never);
   await receiver.start();
-  const send = async (headers: Record<string, string | readonly string[]>, body = BODY, url?: string) => {
+  const send = async (
+    headers: Record<string, string | readonly string[]>,
+    body = BODY,
+    url?: string,
+  ) => {
     const answer = await receiver.handle({ method: "POST", headers, body, url });
-    return answer?.status === 200 ? 200 : (/"code":"(\w+)"/.exec(answer?.body ?? "")?.[1] ?? answer?.status);
+    return answer?.status === 200
+      ? 200
+      : (/"code":"(\w+)"/.exec(answer?.body ?? "")?.[1] ?? answer?.status);
   };
   return { clock, receiver, send };
 }
@@ -47,18 +63,28 @@ test("a token in a header, under each of its names", async () => {
   expect(await send({ "x-token": right })).toBe(200);
   expect(await send({ "X-OLD-TOKEN": right.replace("B", "b") })).toBe(200);
   expect(await send({ "x-token": right, "x-old-token": right })).toBe(200);
-  expect(await send({ "x-token": right, "x-old-token": "Bearer other" })).toBe("signature_malformed");
+  expect(await send({ "x-token": right, "x-old-token": "Bearer other" })).toBe(
+    "signature_malformed",
+  );
   expect(await send({})).toBe("signature_missing");
   for (const wrong of [SECRET, `Basic ${SECRET}`, "", "Bearer"])
     expect(await send({ "x-token": wrong })).toBe("signature_malformed");
-  for (const wrong of [`${right} `, `${right}, ${right}`, `Bearer  ${SECRET}`, `Bearer ${SECRET.slice(1)}`, "Bearer "])
+  for (const wrong of [
+    `${right} `,
+    `${right}, ${right}`,
+    `Bearer  ${SECRET}`,
+    `Bearer ${SECRET.slice(1)}`,
+    "Bearer ",
+  ])
     expect(await send({ "x-token": wrong }), wrong).toBe("signature_mismatch");
   expect(await send({ "x-token": [right, right] })).toBe("signature_mismatch");
 });
 
 test("basic authentication, as Postmark's page has it", async () => {
   const { send } = await start({ signature: { basic: true } }, { secrets: "user:a:b" });
-  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
+  const basic = (text: string) => ({
+    authorization: `Basic ${Buffer.from(text).toString("base64")}`,
+  });
   expect(await send(basic("user:a:b"))).toBe(200);
   for (const wrong of ["user:a", "user", "User:a:b", "user:a:b ", ":"])
     expect(await send(basic(wrong))).toBe("signature_mismatch");
@@ -72,7 +98,11 @@ test("RSA with SHA-256, as Wise signs", async () => {
     generateKeyPairSync("rsa", { modulusLength: 2048 }),
   ];
   const pem = pair.publicKey.export({ format: "pem", type: "spki" }).toString();
-  const signature = { header: "X-Signature-SHA256", digest: "rsa-sha256", encoding: "base64" } as const;
+  const signature = {
+    header: "X-Signature-SHA256",
+    digest: "rsa-sha256",
+    encoding: "base64",
+  } as const;
   const { send } = await start({ signature }, { secrets: pem });
   const signed = (key = pair.privateKey, hash = "sha256", body = BODY) => ({
     "x-signature-sha256": sign(hash, body, key).toString("base64"),
@@ -81,21 +111,31 @@ test("RSA with SHA-256, as Wise signs", async () => {
   expect(await send(signed(), Buffer.from("{}"))).toBe("signature_mismatch");
   expect(await send(signed(other.privateKey))).toBe("signature_mismatch");
   expect(await send(signed(pair.privateKey, "sha1"))).toBe("signature_mismatch");
-  expect(await send({ "x-signature-sha256": hmac(BODY, "base64", pem) })).toBe("signature_malformed");
+  expect(await send({ "x-signature-sha256": hmac(BODY, "base64", pem) })).toBe(
+    "signature_malformed",
+  );
   const ec = generateKeyPairSync("ec", { namedCurve: "P-256" })
     .publicKey.export({ format: "pem", type: "spki" })
     .toString();
-  for (const wrong of [SECRET, ec, pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString()])
+  for (const wrong of [
+    SECRET,
+    ec,
+    pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
+  ])
     await expect(start({ signature }, { secrets: wrong })).rejects.toThrow("public key");
 });
 
 test("base64url with padding, as Merge signs, and without, as Sanity signs", async () => {
-  const merge = await start({ signature: { header: "X-Merge-Webhook-Signature", encoding: "base64url" } });
+  const merge = await start({
+    signature: { header: "X-Merge-Webhook-Signature", encoding: "base64url" },
+  });
   const unpadded = hmac(BODY, "base64url");
   for (const text of [unpadded, `${unpadded}=`])
     expect(await merge.send({ "x-merge-webhook-signature": text })).toBe(200);
   for (const text of [hmac(BODY), unpadded.slice(1), `${unpadded}a`, `${unpadded}===`])
-    expect(await merge.send({ "x-merge-webhook-signature": text }), text).toBe("signature_malformed");
+    expect(await merge.send({ "x-merge-webhook-signature": text }), text).toBe(
+      "signature_malformed",
+    );
   // Of base64 alone only the other alphabet is refused, where the signature has a letter of it.
   const sanity = await start({
     signature: {
@@ -108,17 +148,28 @@ test("base64url with padding, as Merge signs, and without, as Sanity signs", asy
   });
   const made = hmac(`${NOW}.${BODY.toString()}`, "base64url");
   expect(await sanity.send({ "sanity-webhook-signature": `t=${NOW},v1=${made}` })).toBe(200);
-  expect(await sanity.send({ "sanity-webhook-signature": `t=${NOW - 301_000},v1=${made}` })).toBe("signature_mismatch");
+  expect(await sanity.send({ "sanity-webhook-signature": `t=${NOW - 301_000},v1=${made}` })).toBe(
+    "signature_mismatch",
+  );
 });
 
 test("a list without names: Cronofy's published signature, alone and among others", async () => {
   const secrets = "CRN_NggYusqPGLxwjw5FHOJYOqSrTPNXy8WQf14OID";
-  const signature = { header: "Cronofy-HMAC-SHA256", encoding: "base64", list: { between: "," } } as const;
+  const signature = {
+    header: "Cronofy-HMAC-SHA256",
+    encoding: "base64",
+    list: { between: "," },
+  } as const;
   const { send } = await start({ signature, read: () => ({ id: "1", type: "x" }) }, { secrets });
   const body = Buffer.from('{"example":"well-known"}');
   const published = "5DxentQi5YSXODEzTVv06sRwJ3pULIz1KrYv20qxEK0=";
   const other = hmac(body, "base64");
-  for (const value of [published, `${other},${published}`, `${published},${other}`, `,${published},x`])
+  for (const value of [
+    published,
+    `${other},${published}`,
+    `${published},${other}`,
+    `,${published},x`,
+  ])
     expect(await send({ "cronofy-hmac-sha256": value }, body), value).toBe(200);
   expect(await send({ "cronofy-hmac-sha256": other }, body)).toBe("signature_mismatch");
   for (const value of [`${other}, ${published}`, "", ",", Array(17).fill(published).join(",")])
@@ -128,7 +179,11 @@ test("a list without names: Cronofy's published signature, alone and among other
 test("a signature under several names: equal ones are one, different ones are malformed", async () => {
   const { send } = await start({ signature: { header: ["x-sign", "x-sign-2"] } });
   const [right, wrong] = [hmac(BODY), hmac("other")];
-  for (const headers of [{ "x-sign": right }, { "X-Sign-2": right }, { "x-sign": right, "x-sign-2": right }])
+  for (const headers of [
+    { "x-sign": right },
+    { "X-Sign-2": right },
+    { "x-sign": right, "x-sign-2": right },
+  ])
     expect(await send(headers as Record<string, string>)).toBe(200);
   expect(await send({ "x-sign": right, "x-sign-2": wrong })).toBe("signature_malformed");
   expect(await send({ "x-sign": wrong, "x-sign-2": right })).toBe("signature_malformed");
@@ -139,7 +194,10 @@ test("OPTIONS is answered by the sender's function, as CloudEvents wants it, and
   const signature = { header: "x-sign" };
   const options = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
     headers["webhook-request-origin"] === "events.example"
-      ? { text: "", headers: { "WebHook-Allowed-Origin": "events.example", Allow: "POST, OPTIONS" } }
+      ? {
+          text: "",
+          headers: { "WebHook-Allowed-Origin": "events.example", Allow: "POST, OPTIONS" },
+        }
       : ("refused" as const);
   const ask = async (definition: Partial<SenderDefinition>, origin: string) =>
     (await start(definition)).receiver.handle({
@@ -157,8 +215,13 @@ test("OPTIONS is answered by the sender's function, as CloudEvents wants it, and
     },
     body: "",
   });
-  expect(await ask({ signature, handshake: { options } }, "evil.example")).toMatchObject({ status: 403 });
-  expect(await ask({ signature }, "events.example")).toMatchObject({ status: 405, headers: { Allow: "POST" } });
+  expect(await ask({ signature, handshake: { options } }, "evil.example")).toMatchObject({
+    status: 403,
+  });
+  expect(await ask({ signature }, "events.example")).toMatchObject({
+    status: 405,
+    headers: { Allow: "POST" },
+  });
 });
 
 test.each<[string, unknown, number | string]>([
@@ -186,7 +249,9 @@ test("a function that verifies gets each secret, and what it needs", async () =>
   };
   const { send } = await start({ verify }, { secrets: ["first", "second"] });
   expect(await send({ "X-Sign": hmac(BODY, "hex", "second") }, BODY, "/hook?a=1")).toBe(200);
-  expect(seen).toEqual(["first", "second"].map((secret) => [secret, "/hook?a=1", NOW, BODY.toString()]));
+  expect(seen).toEqual(
+    ["first", "second"].map((secret) => [secret, "/hook?a=1", NOW, BODY.toString()]),
+  );
 });
 
 test("a function that never ends: the sender gets 503 at the deadline, and the memory is free again", async () => {
@@ -214,15 +279,31 @@ test("a decoded key has at least 16 bytes, and no secret has blanks around it, a
   const of = (length: number) => Buffer.alloc(length, 7).toString("base64");
   const made = (sender: object, secrets: unknown) =>
     createReceiver({ sender, secrets, store: memoryStore(), onEvent: () => {} } as never);
-  for (const secret of [of(15), `whsec_${of(15)}`, "whsec_A", "whsec_A==", "whsec_", "whsec_not base64"])
+  for (const secret of [
+    of(15),
+    `whsec_${of(15)}`,
+    "whsec_A",
+    "whsec_A==",
+    "whsec_",
+    "whsec_not base64",
+  ])
     expect(() => made(standardWebhooks(), secret), secret).toThrow("at least 16 bytes");
-  for (const secret of [of(16), `whsec_${of(16)}`, `v1,whsec_${of(16)}`]) made(standardWebhooks(), secret);
+  for (const secret of [of(16), `whsec_${of(16)}`, `v1,whsec_${of(16)}`])
+    made(standardWebhooks(), secret);
 
   const text = own({ signature: { header: "x-sign" } });
   const token = own({ signature: { header: "x-token", token: true } });
   const basic = own({ signature: { basic: true } });
   for (const sender of [text, token, basic, standardWebhooks()])
-    for (const secret of ["us:er\n", " us:er", "us:er ", "\tus:er", `${of(16)}\n`, ` whsec_${of(16)}`, "us:er\u00a0"])
+    for (const secret of [
+      "us:er\n",
+      " us:er",
+      "us:er ",
+      "\tus:er",
+      `${of(16)}\n`,
+      ` whsec_${of(16)}`,
+      "us:er\u00a0",
+    ])
       for (const secrets of [secret, [`us:er`, secret]])
         expect(() => made(sender, secrets), JSON.stringify(secret)).toThrow(/secret/);
 
@@ -238,8 +319,16 @@ test("a decoded key has at least 16 bytes, and no secret has blanks around it, a
 
 const signature = { header: "x-sign" };
 test.each<[string, Partial<SenderDefinition>, string]>([
-  ["a message without the body", { signature: { ...signature, message: ["a"] } }, "signature.message"],
-  ["a time that is not signed", { signature: { ...signature, time: { header: "x-time" } } }, "signature.message"],
+  [
+    "a message without the body",
+    { signature: { ...signature, message: ["a"] } },
+    "signature.message",
+  ],
+  [
+    "a time that is not signed",
+    { signature: { ...signature, time: { header: "x-time" } } },
+    "signature.message",
+  ],
   [
     "an id that touches the body",
     { signature: { ...signature, id: "x-id", message: ["id", "body"] } },
@@ -252,7 +341,14 @@ test.each<[string, Partial<SenderDefinition>, string]>([
   ],
   [
     "an id that touches a number",
-    { signature: { ...signature, id: "x-id", time: { header: "x-t" }, message: ["id", "time", ".", "body"] } },
+    {
+      signature: {
+        ...signature,
+        id: "x-id",
+        time: { header: "x-t" },
+        message: ["id", "time", ".", "body"],
+      },
+    },
     "signature.message",
   ],
   [
@@ -262,10 +358,22 @@ test.each<[string, Partial<SenderDefinition>, string]>([
   ],
   ["an authorization among its headers", { signature, headers: ["Authorization"] }, "headers"],
   ["a cookie among its headers", { signature, headers: ["cookie"] }, "headers"],
-  ["its token among its headers", { signature: { header: "X-Token", token: true }, headers: ["x-token"] }, "headers"],
-  ["its token as its id", { signature: { header: "X-Token", token: true, id: "x-token" } }, "signature.id"],
+  [
+    "its token among its headers",
+    { signature: { header: "X-Token", token: true }, headers: ["x-token"] },
+    "headers",
+  ],
+  [
+    "its token as its id",
+    { signature: { header: "X-Token", token: true, id: "x-token" } },
+    "signature.id",
+  ],
   ["its password as its id", { signature: { basic: true, id: "authorization" } }, "signature.id"],
-  ["a token in a header that is always kept", { signature: { header: "User-Agent", token: true } }, "signature.header"],
+  [
+    "a token in a header that is always kept",
+    { signature: { header: "User-Agent", token: true } },
+    "signature.header",
+  ],
   ["neither a signature nor a function", {}, "signature"],
   ["both of them", { signature, verify: () => true }, "signature"],
   ["an id that nothing signs", { signature: { ...signature, id: "x-id" } }, "signature.id"],
@@ -294,19 +402,24 @@ test.each<[string, SenderDefinition["signature"], Record<string, string>, string
     const logger = pino({ level: "trace" }, { write: (line: string) => void shown.push(line) });
     const store = memoryStore();
     const onEvent = (event: unknown, handoff: object) => {
-      shown.push(JSON.stringify([event, handoff, Object.entries((handoff as { headers: object }).headers)]));
+      shown.push(
+        JSON.stringify([event, handoff, Object.entries((handoff as { headers: object }).headers)]),
+      );
       throw new Error("fails");
     };
     const definition = { signature: scheme, headers: ["x-topic"] };
     const { send, receiver } = await start(definition, { logger, store, onEvent, secrets });
     expect(await send({ ...headers, "x-topic": "t", "user-agent": "sender/1" })).toBe(200);
-    const wrong = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replace(/.$/, "!")]));
+    const wrong = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replace(/.$/, "!")]),
+    );
     expect(await send({ ...headers, "content-encoding": "gzip" })).toBe("encoding_unsupported");
     expect(await send(wrong)).toBe("signature_mismatch");
     expect(await send(headers, Buffer.from("no json"))).toBe(200);
     const entries = await receiver.inbox.list();
     expect(entries).toHaveLength(2);
-    for (const { eventId } of entries) shown.push(JSON.stringify(await receiver.inbox.get(eventId)));
+    for (const { eventId } of entries)
+      shown.push(JSON.stringify(await receiver.inbox.get(eventId)));
     shown.push(JSON.stringify(receiver.health()), JSON.stringify(await receiver.inbox.stats()));
 
     const server = createServer(inboxPage(receiver, { authorize: () => true }) as never);

@@ -1,4 +1,7 @@
-/** What is done with the delivery of an event. `captured`: by somebody who has read it, without the secret. */
+/**
+ * What is done with the delivery of an event. `captured`: by somebody who has read it, without the
+ * secret.
+ */
 export const CHANGES = [
   "the same again",
   "one more header",
@@ -18,7 +21,10 @@ export const CHANGES = [
 ] as const;
 export type Change = (typeof CHANGES)[number];
 
-/** What becomes of it. `repeated`: handed off with `possiblyRepeated`. `stored as ~`: a conflict, which is handed off too. */
+/**
+ * What becomes of it. `repeated`: handed off with `possiblyRepeated`. `stored as ~`: a conflict,
+ * which is handed off too.
+ */
 export type Outcome =
   | "new"
   | "new, repeated"
@@ -57,7 +63,10 @@ const OTHER_HEADER: Row = {
   "after a capture of its type changed": "duplicate",
 };
 const ID_IN_BODY: Row = { ...SIGNED, "sender: same bytes, new id": "duplicate" };
-/** The hash of what is signed is the id, and no time limits its age, or one that is longer than an hour. */
+/**
+ * The hash of what is signed is the id, and no time limits its age, or one that is longer than an
+ * hour.
+ */
 const NO_ID: Row = {
   ...SIGNED,
   "captured: another id": "duplicate",
@@ -76,7 +85,10 @@ const UNSIGNED: Row = {
   "after a capture under its id": "stored as ~",
   "after a capture of its type changed": "stored as ~",
 };
-/** Nothing is signed: who has read one delivery can make any other, and take an id before its event comes. */
+/**
+ * Nothing is signed: who has read one delivery can make any other, and take an id before its event
+ * comes.
+ */
 const TOKEN: Row = {
   ...SIGNED,
   ...OTHER_HEADER,

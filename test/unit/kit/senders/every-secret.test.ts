@@ -6,14 +6,19 @@ import type { Signature } from "../../../../src/kit/senders/signature/header.js"
 import { verifyParsedSignature } from "../../../../src/kit/senders/signature/verify.js";
 import { deliveredOf, VECTORS, verdictOf } from "./published-vectors.js";
 
-// If a match ended the search, the time that an answer takes would tell which secret or candidate it was.
+// If a match ended the search, the time that an answer takes would tell which secret or candidate
+// it was.
 
 const OTHERS = ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"];
 
 /** Counts the calls of `node:crypto` until the test ends. */
 function countCalls(): Record<"createHmac" | "timingSafeEqual" | "verify", number> {
   const calls = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
-  const original = { createHmac: crypto.createHmac, timingSafeEqual: crypto.timingSafeEqual, verify: crypto.verify };
+  const original = {
+    createHmac: crypto.createHmac,
+    timingSafeEqual: crypto.timingSafeEqual,
+    verify: crypto.verify,
+  };
   for (const name of ["createHmac", "timingSafeEqual", "verify"] as const) {
     const call = original[name] as (...args: unknown[]) => unknown;
     Object.assign(crypto, {
@@ -51,7 +56,8 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
   "%s takes as much work whichever secret signed it, and when none did",
   (name, sender, vector) => {
     const delivered = deliveredOf(vector);
-    const candidates = vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
+    const candidates =
+      vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
     const calls = countCalls();
     // Each of Twilio's spellings of the address is another text.
     const texts = { "twilio/quote-in-the-address": 4 }[name] ?? (sender.name === "twilio" ? 2 : 1);
@@ -62,7 +68,11 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
     ] as const) {
       Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
       expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
-      expect(calls).toEqual({ createHmac: 3 * texts, timingSafeEqual: 3 * texts * candidates, verify: 0 });
+      expect(calls).toEqual({
+        createHmac: 3 * texts,
+        timingSafeEqual: 3 * texts * candidates,
+        verify: 0,
+      });
     }
   },
 );
@@ -75,8 +85,12 @@ test.each(["sha256", "sha1", "sha512", "ed25519", "ecdsa"] as const)(
         ? crypto.generateKeyPairSync("ed25519")
         : crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
     const isHash = digest.startsWith("sha");
-    const secret = isHash ? "a secret" : pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-    const known = isHash ? secret : pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+    const secret = isHash
+      ? "a secret"
+      : pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
+    const known = isHash
+      ? secret
+      : pair.publicKey.export({ format: "pem", type: "spki" }).toString();
     const list = { between: ",", assign: "=", signature: "v1" };
     const sender = defineSender({
       name: "own",
@@ -97,7 +111,9 @@ test.each(["sha256", "sha1", "sha512", "ed25519", "ecdsa"] as const)(
       const delivered = { headers: { "x-own": values.join(",") }, body, secrets: [known], now: 1 };
       expect(verdictOf(sender, delivered)).toBe(values.includes(right) ? 0 : "signature_mismatch");
       expect(calls).toEqual(
-        isHash ? { createHmac: 1, timingSafeEqual: 3, verify: 0 } : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
+        isHash
+          ? { createHmac: 1, timingSafeEqual: 3, verify: 0 }
+          : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
       );
     }
   },

@@ -1,4 +1,11 @@
-import { createHash, createHmac, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import {
+  createHash,
+  createHmac,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+  type KeyObject,
+} from "node:crypto";
 import { expect, test } from "vitest";
 import { createReceiver } from "../../../../src/kit/index.js";
 import { defineSender } from "../../../../src/kit/senders/engine/define-sender.js";
@@ -9,13 +16,17 @@ import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { SIGNERS, signerOf } from "./independent-signers.js";
 
 /*
- * What one forged request of the largest size costs, in CPU, before it is refused. Milliseconds are no measure on a machine that is not
- * known, so an HMAC of the same bytes and one of 5 MiB are measured beside it.
+ * What one forged request of the largest size costs, in CPU, before it is refused. Milliseconds are
+ * no measure on a machine that is not known, so an HMAC of the same bytes and one of 5 MiB are
+ * measured beside it.
  */
 
 const NOW = Date.UTC(2026, 10, 28, 12);
 const MIB = 1024 * 1024;
-/** How many HMACs of its bytes a refusal may take as long as, and of 5 MiB besides: about 4.5 ms each where 20 ms were promised. */
+/**
+ * How many HMACs of its bytes a refusal may take as long as, and of 5 MiB besides: about 4.5 ms
+ * each where 20 ms were promised.
+ */
 const OF_ITS_BYTES = 3;
 const OF_5_MIB = 8;
 
@@ -37,7 +48,8 @@ function forged(signer: (typeof SIGNERS)[number], body: Buffer): Case {
     id: "1",
   });
   // Signed over another body; of the secret token a wrong one.
-  const other = name === "gitlab, secret token" ? { ...headers, "x-gitlab-token": "x".repeat(8000) } : headers;
+  const other =
+    name === "gitlab, secret token" ? { ...headers, "x-gitlab-token": "x".repeat(8000) } : headers;
   return { name, sender, secret, headers: other, body, url };
 }
 
@@ -55,7 +67,8 @@ function own(
   return { name, sender, secret, headers, body: randomBytes(size) };
 }
 
-const names = (count: number) => Array.from({ length: count }, (_each, index) => index.toString(36)).join("&");
+const names = (count: number) =>
+  Array.from({ length: count }, (_each, index) => index.toString(36)).join("&");
 const twilioSigner = signerOf("twilio, SHA-1");
 const twilioForms: Readonly<Record<string, Buffer>> = {
   "many short names": Buffer.from(names(120_000).slice(0, 512 * 1024)),
@@ -87,14 +100,19 @@ const list = { between: "," };
 
 const CASES: readonly Case[] = [
   ...SIGNERS.map((signer) => forged(signer, randomBytes(sizeOf(signer.sender)))),
-  ...Object.entries(twilioForms).map(([name, body]) => ({ ...forged(twilioSigner, body), name: `twilio, ${name}` })),
+  ...Object.entries(twilioForms).map(([name, body]) => ({
+    ...forged(twilioSigner, body),
+    name: `twilio, ${name}`,
+  })),
   { ...forged(signerOf("slack"), filled("a=1&", 5 * MIB)), name: "slack, a form" },
   {
     ...forged(standard, randomBytes(MIB)),
     name: "standard-webhooks, 4 candidates v1a",
     headers: {
       ...forged(standard, randomBytes(1)).headers,
-      "webhook-signature": Array(4).fill(forged(standard, OTHER).headers["webhook-signature"]).join(" "),
+      "webhook-signature": Array(4)
+        .fill(forged(standard, OTHER).headers["webhook-signature"])
+        .join(" "),
     },
   },
   {
@@ -102,7 +120,10 @@ const CASES: readonly Case[] = [
     name: "standard-webhooks, 16 candidates",
     headers: {
       ...forged(signerOf("standard-webhooks"), randomBytes(1)).headers,
-      "webhook-signature": Array.from({ length: 16 }, () => `v1,${randomBytes(32).toString("base64")}`).join(" "),
+      "webhook-signature": Array.from(
+        { length: 16 },
+        () => `v1,${randomBytes(32).toString("base64")}`,
+      ).join(" "),
     },
   },
   {
@@ -144,8 +165,18 @@ const CASES: readonly Case[] = [
     MIB,
   ),
   {
-    ...own("own, basic", { header: "x" }, "user:password", { authorization: `Basic ${"A".repeat(8000)}` }, 5 * MIB),
-    sender: defineSender({ name: "own", signature: { basic: true }, read: () => ({ id: null, type: "x" }) }),
+    ...own(
+      "own, basic",
+      { header: "x" },
+      "user:password",
+      { authorization: `Basic ${"A".repeat(8000)}` },
+      5 * MIB,
+    ),
+    sender: defineSender({
+      name: "own",
+      signature: { basic: true },
+      read: () => ({ id: null, type: "x" }),
+    }),
   },
   {
     ...own("own, token", { header: "x" }, "a secret", { x: "A".repeat(8000) }, 5 * MIB),

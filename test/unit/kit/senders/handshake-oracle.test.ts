@@ -14,8 +14,8 @@ import {
   type Delivered,
 } from "./published-vectors.js";
 
-// A sender asks a receiver to answer a token. Zoom even has it signed, with the secret of the deliveries. Whoever can choose the
-// token must not get a signature of a delivery by it.
+// A sender asks a receiver to answer a token. Zoom even has it signed, with the secret of the
+// deliveries. Whoever can choose the token must not get a signature of a delivery by it.
 
 const NOW = 1_700_000_000_000;
 const SECONDS = String(NOW / 1000);
@@ -23,7 +23,9 @@ const SECONDS = String(NOW / 1000);
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 /** How each sender asks: the body that carries a token, as a value of JSON. */
-const ASKING: Readonly<Record<string, (token: string) => { body: string; headers: Record<string, string> }>> = {
+const ASKING: Readonly<
+  Record<string, (token: string) => { body: string; headers: Record<string, string> }>
+> = {
   slack: (token) => ({
     body: `{"type":"url_verification","token":"t","challenge":${token}}`,
     headers: { "content-type": "application/json" },
@@ -47,14 +49,24 @@ const senderOf = (name: string): AnySender => (SENDERS[name] as () => AnySender)
 
 async function receiverOf(sender: AnySender): Promise<Receiver> {
   const clock = createManualClock(NOW);
-  const options = { sender, secrets: SECRET, store: memoryStore(), onEvent: () => {}, clock, logger: false } as const;
+  const options = {
+    sender,
+    secrets: SECRET,
+    store: memoryStore(),
+    onEvent: () => {},
+    clock,
+    logger: false,
+  } as const;
   const receiver = createReceiver(options);
   await receiver.start();
   onTestFinished(() => receiver.close());
   return receiver;
 }
 
-/** Deliveries that an attacker would want signed: what is signed of each, and how it would be sent with that signature. */
+/**
+ * Deliveries that an attacker would want signed: what is signed of each, and how it would be sent
+ * with that signature.
+ */
 interface Wanted {
   sender: AnySender;
   message: string;
@@ -77,7 +89,10 @@ const FORGED = JSON.stringify({
   entry: [],
 });
 
-/** Of each sender's scheme, by its document, so that what the receiver does is not asked of the receiver. */
+/**
+ * Of each sender's scheme, by its document, so that what the receiver does is not asked of the
+ * receiver.
+ */
 function wantedOf(body: string): Wanted[] {
   const wanted = (
     name: string,
@@ -105,7 +120,9 @@ function wantedOf(body: string): Wanted[] {
   return [
     wanted("standard-webhooks", `msg_1.${SECONDS}.${body}`, standard("webhook")),
     wanted("svix", `msg_1.${SECONDS}.${body}`, standard("svix")),
-    wanted("stripe", `${SECONDS}.${body}`, ({ hex }) => ({ "stripe-signature": `t=${SECONDS},v1=${hex}` })),
+    wanted("stripe", `${SECONDS}.${body}`, ({ hex }) => ({
+      "stripe-signature": `t=${SECONDS},v1=${hex}`,
+    })),
     wanted("github", body, ({ hex }) => ({
       "x-hub-signature-256": `sha256=${hex}`,
       "x-github-event": "push",
@@ -122,8 +139,13 @@ function wantedOf(body: string): Wanted[] {
       "x-slack-signature": `v0=${hex}`,
       "x-slack-request-timestamp": SECONDS,
     })),
-    wanted("paddle", `${SECONDS}:${body}`, ({ hex }) => ({ "paddle-signature": `ts=${SECONDS};h1=${hex}` })),
-    wanted("lemon-squeezy", body, ({ hex }) => ({ "x-signature": hex, "x-event-name": "order_created" })),
+    wanted("paddle", `${SECONDS}:${body}`, ({ hex }) => ({
+      "paddle-signature": `ts=${SECONDS};h1=${hex}`,
+    })),
+    wanted("lemon-squeezy", body, ({ hex }) => ({
+      "x-signature": hex,
+      "x-event-name": "order_created",
+    })),
     wanted("linear", body, ({ hex }) => ({
       "linear-signature": hex,
       "linear-event": "Issue",
@@ -162,9 +184,15 @@ const hmacs = (message: string): { hex: string; base64: string }[] =>
     }),
   );
 
-/** The ways to write a message as a token in JSON; a decoder that decodes twice would be fooled by the last ones. */
+/**
+ * The ways to write a message as a token in JSON; a decoder that decodes twice would be fooled by
+ * the last ones.
+ */
 function tokensOf(message: string): string[] {
-  const escaped = Array.from(message, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+  const escaped = Array.from(
+    message,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  ).join("");
   const json = JSON.stringify(message);
   return [
     json,
@@ -183,7 +211,9 @@ function tokensOf(message: string): string[] {
 
 test("each delivery that is wanted would be accepted if it were signed", () => {
   for (const { sender, message, deliver } of wantedOf(FORGED)) {
-    const accepted = hmacs(message).filter((signature) => verdictOf(sender, deliver(signature)) === 0);
+    const accepted = hmacs(message).filter(
+      (signature) => verdictOf(sender, deliver(signature)) === 0,
+    );
     // Twilio signs with either of two hashes.
     expect(accepted.length, sender.name).toBe(sender.name === "twilio" ? 2 : 1);
   }
@@ -208,8 +238,15 @@ test("a handshake is there for four senders, and each of three answers an authen
     expect(answer?.body).toContain("a-harmless-token");
     expect((await handle(headers))?.status).toBe(401);
     const late = sender.sign(Buffer.from(body), { secret: SECRET, now: NOW - 36_000_000, headers });
-    expect(await handle(late)).toMatchObject({ status: 401, body: expect.not.stringContaining("harmless") });
-    const other = sender.sign(Buffer.from(body), { secret: `${SECRET.slice(0, -4)}AAAA`, now: NOW, headers });
+    expect(await handle(late)).toMatchObject({
+      status: 401,
+      body: expect.not.stringContaining("harmless"),
+    });
+    const other = sender.sign(Buffer.from(body), {
+      secret: `${SECRET.slice(0, -4)}AAAA`,
+      now: NOW,
+      headers,
+    });
     expect((await handle(other))?.status).toBe(401);
     expect(await receiver.inbox.list()).toEqual([]);
   }
@@ -224,16 +261,26 @@ test.each(Object.entries(ASKING))(
       for (const token of tokensOf(message)) {
         const { body, headers } = asking(token);
         const signed = sender.sign(Buffer.from(body), { secret: SECRET, now: NOW, headers });
-        const answer = await receiver.handle({ method: "POST", headers: signed, body: Buffer.from(body) });
+        const answer = await receiver.handle({
+          method: "POST",
+          headers: signed,
+          body: Buffer.from(body),
+        });
         const said = answer?.body ?? "";
         for (const signature of hmacs(message)) {
           if (!said.includes(signature.hex) && !said.includes(signature.base64)) continue;
           const forged = deliver(signature);
-          // Of an empty or bare value a sender may sign what this one answers; but it is then no event.
+          // Of an empty or bare value a sender may sign what this one answers; but it is then no
+          // event.
           const isTaken = verdictOf(target, forged) === 0;
           const reading = isTaken ? readingOf(target, forged).kind : "refused";
-          expect(reading, `${token} makes a delivery of ${target.name}: ${message}`).not.toBe("event");
-          expect(isTaken && target.name === name, `${token} makes a delivery of its own sender`).toBe(false);
+          expect(reading, `${token} makes a delivery of ${target.name}: ${message}`).not.toBe(
+            "event",
+          );
+          expect(
+            isTaken && target.name === name,
+            `${token} makes a delivery of its own sender`,
+          ).toBe(false);
         }
       }
     }
@@ -254,7 +301,11 @@ test("Zoom: whatever is answered, no time makes a delivery of it", async () => {
   ]) {
     const { body, headers } = ask(JSON.stringify(token));
     const signed = sender.sign(Buffer.from(body), { secret: SECRET, now: NOW, headers });
-    const answer = await receiver.handle({ method: "POST", headers: signed, body: Buffer.from(body) });
+    const answer = await receiver.handle({
+      method: "POST",
+      headers: signed,
+      body: Buffer.from(body),
+    });
     const hex = /[0-9a-f]{64}/.exec(answer?.body ?? "")?.[0];
     if (hex === undefined) continue;
     for (const [time, sent] of [
@@ -273,31 +324,43 @@ test("Zoom: whatever is answered, no time makes a delivery of it", async () => {
   }
 });
 
-test.each(["slack", "twitch"])("%s: a token that is no text, or no token, gets no answer of its own", async (name) => {
-  const sender = senderOf(name);
-  const receiver = await receiverOf(sender);
-  for (const token of ["null", "1", "{}", "[]", "true", '""']) {
-    const { body, headers } = (ASKING[name] as (typeof ASKING)[string])(token);
-    const signed = sender.sign(Buffer.from(body), { secret: SECRET, now: NOW, headers });
-    const answer = await receiver.handle({ method: "POST", headers: signed, body: Buffer.from(body) });
-    expect(answer?.status, token).toBeOneOf([200, 403]);
-    expect(answer?.body, token).not.toMatch(/undefined|object Object/);
-  }
-});
+test.each(["slack", "twitch"])(
+  "%s: a token that is no text, or no token, gets no answer of its own",
+  async (name) => {
+    const sender = senderOf(name);
+    const receiver = await receiverOf(sender);
+    for (const token of ["null", "1", "{}", "[]", "true", '""']) {
+      const { body, headers } = (ASKING[name] as (typeof ASKING)[string])(token);
+      const signed = sender.sign(Buffer.from(body), { secret: SECRET, now: NOW, headers });
+      const answer = await receiver.handle({
+        method: "POST",
+        headers: signed,
+        body: Buffer.from(body),
+      });
+      expect(answer?.status, token).toBeOneOf([200, 403]);
+      expect(answer?.body, token).not.toMatch(/undefined|object Object/);
+    }
+  },
+);
 
-test.each(Object.keys(ASKING))("%s: an authentic body that is no JSON is kept, and is no handshake", async (name) => {
-  const sender = senderOf(name);
-  const receiver = await receiverOf(sender);
-  const { headers } = (ASKING[name] as (typeof ASKING)[string])('"a"');
-  for (const text of ["", "url_verification", "[", "null", '"endpoint.url_validation"']) {
-    const body = Buffer.from(text);
-    const signed = sender.sign(body, { secret: SECRET, now: NOW, headers });
-    const answer = await receiver.handle({ method: "POST", headers: signed, body });
-    // Twitch names a handshake in a header: without a challenge there is nothing to answer.
-    expect(answer?.status, text).toBeOneOf(name === "twitch" ? [200, 403] : [200]);
-  }
-  expect((await receiver.inbox.list()).filter(({ state }) => state !== "quarantined")).toEqual([]);
-});
+test.each(Object.keys(ASKING))(
+  "%s: an authentic body that is no JSON is kept, and is no handshake",
+  async (name) => {
+    const sender = senderOf(name);
+    const receiver = await receiverOf(sender);
+    const { headers } = (ASKING[name] as (typeof ASKING)[string])('"a"');
+    for (const text of ["", "url_verification", "[", "null", '"endpoint.url_validation"']) {
+      const body = Buffer.from(text);
+      const signed = sender.sign(body, { secret: SECRET, now: NOW, headers });
+      const answer = await receiver.handle({ method: "POST", headers: signed, body });
+      // Twitch names a handshake in a header: without a challenge there is nothing to answer.
+      expect(answer?.status, text).toBeOneOf(name === "twitch" ? [200, 403] : [200]);
+    }
+    expect((await receiver.inbox.list()).filter(({ state }) => state !== "quarantined")).toEqual(
+      [],
+    );
+  },
+);
 
 test("Meta: a GET is answered with the challenge for the right token alone, as plain text", async () => {
   const receiver = await receiverOf(senderOf("meta"));
@@ -305,11 +368,18 @@ test("Meta: a GET is answered with the challenge for the right token alone, as p
     const url = `/webhooks/meta?${new URLSearchParams(query).toString()}`;
     return receiver.handle({ method: "GET", url, headers: {}, body: new Uint8Array() });
   };
-  const right = { "hub.mode": "subscribe", "hub.verify_token": VERIFY_TOKEN, "hub.challenge": "1158201444" };
+  const right = {
+    "hub.mode": "subscribe",
+    "hub.verify_token": VERIFY_TOKEN,
+    "hub.challenge": "1158201444",
+  };
   expect(await get(right)).toMatchObject({
     status: 200,
     body: "1158201444",
-    headers: { "Content-Type": expect.stringMatching(/^text\/plain/), "X-Content-Type-Options": "nosniff" },
+    headers: {
+      "Content-Type": expect.stringMatching(/^text\/plain/),
+      "X-Content-Type-Options": "nosniff",
+    },
   });
   for (const wrong of [
     { ...right, "hub.verify_token": "" },
@@ -319,7 +389,10 @@ test("Meta: a GET is answered with the challenge for the right token alone, as p
     { "hub.mode": "subscribe", "hub.challenge": "1158201444" },
     {},
   ] as Record<string, string>[])
-    expect(await get(wrong)).toMatchObject({ status: 403, body: expect.not.stringContaining("1158201444") });
+    expect(await get(wrong)).toMatchObject({
+      status: 403,
+      body: expect.not.stringContaining("1158201444"),
+    });
   for (const { message } of WANTED) {
     const answer = await get({ ...right, "hub.challenge": message });
     for (const { hex, base64 } of hmacs(message)) {
@@ -331,7 +404,9 @@ test("Meta: a GET is answered with the challenge for the right token alone, as p
 });
 
 test("a published handshake is answered as its sender wants it, for each of its vectors", () => {
-  const answers = VECTORS.filter(({ vector }) => vector.expected !== null && "answer" in vector.expected);
+  const answers = VECTORS.filter(
+    ({ vector }) => vector.expected !== null && "answer" in vector.expected,
+  );
   expect(answers.map(({ file }) => file)).toEqual(["slack", "zoom", "twitch"]);
   for (const { sender, vector } of answers) expect(verdictOf(sender, deliveredOf(vector))).toBe(0);
 });

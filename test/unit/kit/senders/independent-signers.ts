@@ -40,7 +40,12 @@ export interface IndependentSigner {
   sign(signing: Signing): Signed;
 }
 
-const hmac = (hash: string, key: string | Buffer, form: "hex" | "base64", ...parts: (string | Buffer)[]) =>
+const hmac = (
+  hash: string,
+  key: string | Buffer,
+  form: "hex" | "base64",
+  ...parts: (string | Buffer)[]
+) =>
   createHmac(hash, key)
     .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
     .digest(form);
@@ -51,7 +56,10 @@ const KEY = Buffer.from("0123456789abcdef0123456789abcdef");
 const WHSEC = `whsec_${KEY.toString("base64")}`;
 const PAIR = generateKeyPairSync("ed25519");
 /** The raw 32 bytes stand at the end of the DER. */
-const PUBLIC = PAIR.publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
+const PUBLIC = PAIR.publicKey
+  .export({ format: "der", type: "spki" })
+  .subarray(-32)
+  .toString("base64");
 
 /** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 const standard =
@@ -67,9 +75,15 @@ const standard =
 /** Where Twilio posts to. */
 export const TWILIO_URL = "https://hooks.example/twilio?tenant=1";
 
-/** https://www.twilio.com/docs/usage/security: the address, then each name with its value, by name. */
+/**
+ * https://www.twilio.com/docs/usage/security: the address, then each name with its value, by name.
+ */
 export function twilioText(url: string, body: Buffer): string {
-  const fields = [...new Map([...new URLSearchParams(body.toString())].map((pair) => [pair.join("="), pair])).values()];
+  const fields = [
+    ...new Map(
+      [...new URLSearchParams(body.toString())].map((pair) => [pair.join("="), pair]),
+    ).values(),
+  ];
   return (
     url +
     fields
@@ -103,7 +117,12 @@ const HUB = ({ body }: Signing): Signed => ({
 
 /** Each sender, in each form in which it signs. */
 export const SIGNERS: readonly IndependentSigner[] = [
-  { name: "standard-webhooks", sender: standardWebhooks(), secret: WHSEC, sign: standard("webhook", KEY) },
+  {
+    name: "standard-webhooks",
+    sender: standardWebhooks(),
+    secret: WHSEC,
+    sign: standard("webhook", KEY),
+  },
   {
     name: "standard-webhooks, text key",
     sender: standardWebhooks({ key: "text" }),
@@ -170,13 +189,17 @@ export const SIGNERS: readonly IndependentSigner[] = [
       },
     }),
   },
-  // https://shopify.dev/docs/apps/build/webhooks/subscribe/https, https://shopify.dev/docs/apps/build/events
+  // https://shopify.dev/docs/apps/build/webhooks/subscribe/https,
+  // https://shopify.dev/docs/apps/build/events
   {
     name: "shopify",
     sender: shopify(),
     secret: TEXT,
     sign: ({ body, id }) => ({
-      headers: { "x-shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body), "x-shopify-webhook-id": id },
+      headers: {
+        "x-shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body),
+        "x-shopify-webhook-id": id,
+      },
     }),
   },
   {
@@ -184,7 +207,10 @@ export const SIGNERS: readonly IndependentSigner[] = [
     sender: shopify(),
     secret: TEXT,
     sign: ({ body, id }) => ({
-      headers: { "shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body), "shopify-webhook-id": id },
+      headers: {
+        "shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body),
+        "shopify-webhook-id": id,
+      },
     }),
   },
   // https://docs.slack.dev/authentication/verifying-requests-from-slack
@@ -230,8 +256,18 @@ export const SIGNERS: readonly IndependentSigner[] = [
       },
     }),
   },
-  { name: "twilio, SHA-1", sender: twilio({ publicUrl: TWILIO_URL }), secret: TEXT, sign: twilioSigner("sha1") },
-  { name: "twilio, SHA-256", sender: twilio({ publicUrl: TWILIO_URL }), secret: TEXT, sign: twilioSigner("sha256") },
+  {
+    name: "twilio, SHA-1",
+    sender: twilio({ publicUrl: TWILIO_URL }),
+    secret: TEXT,
+    sign: twilioSigner("sha1"),
+  },
+  {
+    name: "twilio, SHA-256",
+    sender: twilio({ publicUrl: TWILIO_URL }),
+    secret: TEXT,
+    sign: twilioSigner("sha256"),
+  },
   // https://developers.zoom.us/docs/api/webhooks
   {
     name: "zoom",

@@ -5,10 +5,17 @@ import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import twilioLibrary from "twilio";
 import { expect, test } from "vitest";
-import { github, standardWebhooks, stripe, svix, twilio } from "../../../../src/kit/senders/index.js";
+import {
+  github,
+  standardWebhooks,
+  stripe,
+  svix,
+  twilio,
+} from "../../../../src/kit/senders/index.js";
 import { verdictOf } from "./published-vectors.js";
 
-// The senders' own libraries are a second opinion: a mistake that signing and verifying here share is found.
+// The senders' own libraries are a second opinion: a mistake that signing and verifying here share
+// is found.
 const RUNS = { numRuns: 200, seed: 20_261_126 };
 
 const secrets = fc
@@ -21,20 +28,35 @@ const bodies = fc
 const encodedSecrets = fc
   .tuple(fc.constantFrom("whsec_", ""), fc.uint8Array({ minLength: 24, maxLength: 64 }))
   .map(([prefix, bytes]) => prefix + Buffer.from(bytes).toString("base64"));
-const ids = fc.string({ unit: fc.constantFrom(..."abcXYZ019_-".split("")), minLength: 1, maxLength: 40 });
+const ids = fc.string({
+  unit: fc.constantFrom(..."abcXYZ019_-".split("")),
+  minLength: 1,
+  maxLength: 40,
+});
 
 test("stripe signs for us, and we for stripe", () => {
   const { webhooks } = Stripe;
   fc.assert(
-    fc.property(bodies, secrets, fc.integer({ min: 1, max: 4_000_000_000 }), (payload, secret, timestamp) => {
-      const [body, now] = [Buffer.from(payload), timestamp * 1000];
-      const headers = { "stripe-signature": webhooks.generateTestHeaderString({ payload, secret, timestamp }) };
-      expect(verdictOf(stripe(), { headers, body, secrets: [secret], now })).toBe(0);
-      const made = stripe().sign(body, { secret, now })["stripe-signature"] ?? "";
-      expect(made).toBe(headers["stripe-signature"]);
-      expect(webhooks.constructEvent(body, made, secret, 300, undefined, now)).toMatchObject({ id: "evt_1" });
-      expect(() => webhooks.constructEvent(`${payload} `, made, secret, 300, undefined, now)).toThrow();
-    }),
+    fc.property(
+      bodies,
+      secrets,
+      fc.integer({ min: 1, max: 4_000_000_000 }),
+      (payload, secret, timestamp) => {
+        const [body, now] = [Buffer.from(payload), timestamp * 1000];
+        const headers = {
+          "stripe-signature": webhooks.generateTestHeaderString({ payload, secret, timestamp }),
+        };
+        expect(verdictOf(stripe(), { headers, body, secrets: [secret], now })).toBe(0);
+        const made = stripe().sign(body, { secret, now })["stripe-signature"] ?? "";
+        expect(made).toBe(headers["stripe-signature"]);
+        expect(webhooks.constructEvent(body, made, secret, 300, undefined, now)).toMatchObject({
+          id: "evt_1",
+        });
+        expect(() =>
+          webhooks.constructEvent(`${payload} `, made, secret, 300, undefined, now),
+        ).toThrow();
+      },
+    ),
     RUNS,
   );
 });
@@ -49,7 +71,11 @@ test.each([
       const [body, library] = [Buffer.from(payload), new Library(secret)];
       const signature = library.sign(id, new Date(now), payload);
       const timestamp = String(Math.floor(now / 1000));
-      const headers = { [`${prefix}-id`]: id, [`${prefix}-timestamp`]: timestamp, [`${prefix}-signature`]: signature };
+      const headers = {
+        [`${prefix}-id`]: id,
+        [`${prefix}-timestamp`]: timestamp,
+        [`${prefix}-signature`]: signature,
+      };
       expect(verdictOf(sender, { headers, body, secrets: [secret], now })).toBe(0);
       const made = sender.sign(body, { secret, now, headers: { [`${prefix}-id`]: id } });
       expect(made).toMatchObject(headers);
@@ -76,7 +102,10 @@ test("@octokit/webhooks-methods signs for us, and we for it", async () => {
 });
 
 const PUBLIC_URL = "https://example.com/sms";
-/** A query as it is sent: what `URLSearchParams` writes is not changed by a decoder that writes it again. */
+/**
+ * A query as it is sent: what `URLSearchParams` writes is not changed by a decoder that writes it
+ * again.
+ */
 const queries = fc
   .array(fc.tuple(ids, fc.string({ unit: "grapheme" })), { maxLength: 3 })
   .map((pairs) => (pairs.length === 0 ? "" : `?${new URLSearchParams(pairs).toString()}`));
@@ -99,20 +128,31 @@ test("twilio signs forms for us, and we for it", () => {
   fc.assert(
     fc.property(fields, secrets, queries, hashes, (form, secret, query, algorithm) => {
       const sender = twilio({ publicUrl: PUBLIC_URL + query });
-      const parameters = Object.fromEntries([...form].map(([name, all]) => [name, all.length === 1 ? all[0] : all]));
+      const parameters = Object.fromEntries(
+        [...form].map(([name, all]) => [name, all.length === 1 ? all[0] : all]),
+      );
       const sent = new URLSearchParams(
         [...form].flatMap(([name, all]) => all.map((value): [string, string] => [name, value])),
       );
       const body = Buffer.from(sent.toString());
       const url = PUBLIC_URL + query;
       const type = { "content-type": "application/x-www-form-urlencoded" };
-      const signature = twilioLibrary.getExpectedTwilioSignature(secret, url, parameters, algorithm);
+      const signature = twilioLibrary.getExpectedTwilioSignature(
+        secret,
+        url,
+        parameters,
+        algorithm,
+      );
       // The query of the request does not count.
       const delivered = { body, url: "/sms?another=1", secrets: [secret], now: 0 };
-      expect(verdictOf(sender, { ...delivered, headers: { ...type, "x-twilio-signature": signature } })).toBe(0);
+      expect(
+        verdictOf(sender, { ...delivered, headers: { ...type, "x-twilio-signature": signature } }),
+      ).toBe(0);
       const made = sender.sign(body, { secret, now: 0, headers: type })["x-twilio-signature"] ?? "";
       expect(twilioLibrary.validateRequest(secret, made, url, parameters)).toBe(true);
-      expect(twilioLibrary.validateRequest(secret, made, url, { ...parameters, another: "1" })).toBe(false);
+      expect(
+        twilioLibrary.validateRequest(secret, made, url, { ...parameters, another: "1" }),
+      ).toBe(false);
     }),
     RUNS,
   );
@@ -127,11 +167,15 @@ test("twilio signs JSON for us", () => {
       (payload, secret) => {
         const query = `?a=1&bodySHA256=${twilioLibrary.getExpectedBodyHash(payload)}`;
         const signature = twilioLibrary.getExpectedTwilioSignature(secret, PUBLIC_URL + query, {});
-        expect(twilioLibrary.validateRequestWithBody(secret, signature, PUBLIC_URL + query, payload)).toBe(true);
+        expect(
+          twilioLibrary.validateRequestWithBody(secret, signature, PUBLIC_URL + query, payload),
+        ).toBe(true);
         const headers = { "content-type": "application/json", "x-twilio-signature": signature };
         const delivered = { headers, url: `/sms${query}`, secrets: [secret], now: 0 };
         expect(verdictOf(sender, { ...delivered, body: Buffer.from(payload) })).toBe(0);
-        expect(verdictOf(sender, { ...delivered, body: Buffer.from(`${payload} `) })).toBe("signature_mismatch");
+        expect(verdictOf(sender, { ...delivered, body: Buffer.from(`${payload} `) })).toBe(
+          "signature_mismatch",
+        );
       },
     ),
     RUNS,

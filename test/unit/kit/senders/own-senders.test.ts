@@ -11,84 +11,113 @@ const own = (signature: SignatureScheme) =>
   defineSender({ name: "own", signature, read: ({ json }) => ({ id: json.id, type: json.type }) });
 
 /** Schemes with a secret, and a signature that openssl made. */
-const KNOWN: readonly [string, SignatureScheme, { secret?: string; headers: Record<string, string>; now?: number }][] =
+const KNOWN: readonly [
+  string,
+  SignatureScheme,
+  { secret?: string; headers: Record<string, string>; now?: number },
+][] = [
   [
-    [
-      "SHA-512 in base64, the time in a header",
-      {
-        header: "X-Own-Signature",
-        digest: "sha512",
-        encoding: "base64",
-        time: { header: "X-Own-Time" },
-        message: ["time", ":", "body"],
+    "SHA-512 in base64, the time in a header",
+    {
+      header: "X-Own-Signature",
+      digest: "sha512",
+      encoding: "base64",
+      time: { header: "X-Own-Time" },
+      message: ["time", ":", "body"],
+    },
+    {
+      headers: {
+        "x-own-time": "1700000000",
+        "x-own-signature":
+          "TCuKdB0NSQMeAV4R6f86gcSwZ2KUoTYVsvXLsLhoS+bHLn8GIhUFJq2498VQhEvRPVE7F6QpfXaLLSpya96bXg==",
       },
-      {
-        headers: {
-          "x-own-time": "1700000000",
-          "x-own-signature": "TCuKdB0NSQMeAV4R6f86gcSwZ2KUoTYVsvXLsLhoS+bHLn8GIhUFJq2498VQhEvRPVE7F6QpfXaLLSpya96bXg==",
-        },
-        now: 1_700_000_000_000,
+      now: 1_700_000_000_000,
+    },
+  ],
+  [
+    "a time in ISO 8601 and a key in hex",
+    {
+      header: "x-own",
+      key: "hex",
+      time: { header: "x-time", form: "iso" },
+      message: ["time", ".", "body"],
+    },
+    {
+      secret: "000102030405060708090a0b0c0d0e0f",
+      headers: {
+        "x-time": "2026-11-26T10:00:00.000Z",
+        "x-own": "3e71d4989497ff3f327861effb989b5b4ab3a329fb2e8d306fced5dc9c876659",
       },
-    ],
-    [
-      "a time in ISO 8601 and a key in hex",
-      { header: "x-own", key: "hex", time: { header: "x-time", form: "iso" }, message: ["time", ".", "body"] },
-      {
-        secret: "000102030405060708090a0b0c0d0e0f",
-        headers: {
-          "x-time": "2026-11-26T10:00:00.000Z",
-          "x-own": "3e71d4989497ff3f327861effb989b5b4ab3a329fb2e8d306fced5dc9c876659",
-        },
-        now: Date.UTC(2026, 10, 26, 10),
+      now: Date.UTC(2026, 10, 26, 10),
+    },
+  ],
+  [
+    "milliseconds in a list with a comma and a blank",
+    {
+      header: "x-own",
+      list: { between: ", ", assign: "=", signature: "v1", time: "t" },
+      time: { list: true, form: "milliseconds" },
+      message: ["time", ".", "body"],
+    },
+    {
+      headers: {
+        "x-own":
+          "t=1700000000123, v1=8e2ac2204f1aff69ea05594fa755688d926199f512dd15e0ea53a917d43558f7",
       },
-    ],
-    [
-      "milliseconds in a list with a comma and a blank",
-      {
-        header: "x-own",
-        list: { between: ", ", assign: "=", signature: "v1", time: "t" },
-        time: { list: true, form: "milliseconds" },
-        message: ["time", ".", "body"],
+      now: 1_700_000_000_000,
+    },
+  ],
+  [
+    "SHA-1, a key in base64 after a prefix, no time",
+    { header: "x-own", prefix: "sha1=", digest: "sha1", key: "base64", keyPrefix: "key_" },
+    {
+      secret: "key_AAECAwQFBgcICQoLDA0ODw==",
+      headers: { "x-own": "sha1=b8bdcb08f2d93666954a045f898dd462e5e67318" },
+    },
+  ],
+  [
+    "several signatures in a list without a time",
+    { header: "x-own", list: { between: ",", assign: "=", signature: "v1" } },
+    {
+      headers: {
+        "x-own": `v1=${"0".repeat(64)},v1=4e81e520c211cb12a5d33f668ee088be8137f9b95b81aa022b622de625378463`,
       },
-      {
-        headers: { "x-own": "t=1700000000123, v1=8e2ac2204f1aff69ea05594fa755688d926199f512dd15e0ea53a917d43558f7" },
-        now: 1_700_000_000_000,
-      },
-    ],
-    [
-      "SHA-1, a key in base64 after a prefix, no time",
-      { header: "x-own", prefix: "sha1=", digest: "sha1", key: "base64", keyPrefix: "key_" },
-      { secret: "key_AAECAwQFBgcICQoLDA0ODw==", headers: { "x-own": "sha1=b8bdcb08f2d93666954a045f898dd462e5e67318" } },
-    ],
-    [
-      "several signatures in a list without a time",
-      { header: "x-own", list: { between: ",", assign: "=", signature: "v1" } },
-      {
-        headers: {
-          "x-own": `v1=${"0".repeat(64)},v1=4e81e520c211cb12a5d33f668ee088be8137f9b95b81aa022b622de625378463`,
-        },
-      },
-    ],
-  ];
+    },
+  ],
+];
 
-test.each(KNOWN)("%s: what openssl signed is accepted, and the same is signed", (_name, scheme, vector) => {
-  const { headers, secret = SECRET, now = 1 } = vector;
-  const sender = own(scheme);
-  const delivered = { headers, body: BODY, secrets: [secret], now };
-  expect(verdictOf(sender, delivered)).toBe(0);
-  expect(readingOf(sender, delivered)).toMatchObject({ kind: "event", id: "evt_1", type: "invoice.paid" });
-  expect(verdictOf(sender, { ...delivered, body: Buffer.from(`${BODY.toString()} `) })).toBe("signature_mismatch");
-  const isTimed = scheme.time !== undefined;
-  for (const seconds of [-301, 301])
-    expect(verdictOf(sender, { ...delivered, now: now + seconds * 1000 })).toBe(
-      isTimed ? "timestamp_out_of_tolerance" : 0,
+test.each(KNOWN)(
+  "%s: what openssl signed is accepted, and the same is signed",
+  (_name, scheme, vector) => {
+    const { headers, secret = SECRET, now = 1 } = vector;
+    const sender = own(scheme);
+    const delivered = { headers, body: BODY, secrets: [secret], now };
+    expect(verdictOf(sender, delivered)).toBe(0);
+    expect(readingOf(sender, delivered)).toMatchObject({
+      kind: "event",
+      id: "evt_1",
+      type: "invoice.paid",
+    });
+    expect(verdictOf(sender, { ...delivered, body: Buffer.from(`${BODY.toString()} `) })).toBe(
+      "signature_mismatch",
     );
-  const signedAt = /t=(\d+)/.exec(headers["x-own"] ?? "")?.[1];
-  const made = sender.sign(BODY, { secret, now: signedAt === undefined ? now : Number(signedAt) });
-  // Of several signatures it makes one.
-  expect(made[sender.signatureHeader]?.split(",").at(-1)).toBe(headers[sender.signatureHeader]?.split(",").at(-1));
-  expect(verdictOf(sender, { ...delivered, headers: made })).toBe(0);
-});
+    const isTimed = scheme.time !== undefined;
+    for (const seconds of [-301, 301])
+      expect(verdictOf(sender, { ...delivered, now: now + seconds * 1000 })).toBe(
+        isTimed ? "timestamp_out_of_tolerance" : 0,
+      );
+    const signedAt = /t=(\d+)/.exec(headers["x-own"] ?? "")?.[1];
+    const made = sender.sign(BODY, {
+      secret,
+      now: signedAt === undefined ? now : Number(signedAt),
+    });
+    // Of several signatures it makes one.
+    expect(made[sender.signatureHeader]?.split(",").at(-1)).toBe(
+      headers[sender.signatureHeader]?.split(",").at(-1),
+    );
+    expect(verdictOf(sender, { ...delivered, headers: made })).toBe(0);
+  },
+);
 
 test.each([
   ["seconds", "1700000000", ["1700000000123", "2023-11-14T22:13:20Z", "1.7e9", " 1700000000", "٣"]],
@@ -96,29 +125,61 @@ test.each([
   [
     "iso",
     "2023-11-14T22:13:20Z",
-    ["1700000000", "2023-11-14", "2023-11-14T22:13:20", "2023-14-44T22:13:20Z", "2023-11-14T22:13:20+99:99"],
+    [
+      "1700000000",
+      "2023-11-14",
+      "2023-11-14T22:13:20",
+      "2023-14-44T22:13:20Z",
+      "2023-11-14T22:13:20+99:99",
+    ],
   ],
 ] as const)("a time in %s is taken as such, and no other text", (form, right, wrong) => {
-  const sender = own({ header: "x-own", time: { header: "x-time", form }, message: ["time", "body"] });
+  const sender = own({
+    header: "x-own",
+    time: { header: "x-time", form },
+    message: ["time", "body"],
+  });
   const { sign } = own({ header: "x-own", message: [right, "body"] });
   const now = 1_700_000_000_000;
   const at = (time: string, signed: Record<string, string>) =>
-    verdictOf(sender, { headers: { ...signed, "x-time": time }, body: BODY, secrets: [SECRET], now });
+    verdictOf(sender, {
+      headers: { ...signed, "x-time": time },
+      body: BODY,
+      secrets: [SECRET],
+      now,
+    });
   expect(at(right, sign(BODY, { secret: SECRET, now }))).toBe(0);
   // Also when the sender signed it.
   for (const time of wrong) {
-    const signed = own({ header: "x-own", message: [time, "body"] }).sign(BODY, { secret: SECRET, now });
+    const signed = own({ header: "x-own", message: [time, "body"] }).sign(BODY, {
+      secret: SECRET,
+      now,
+    });
     expect(at(time, signed), time).toBeOneOf(["signature_malformed", "timestamp_out_of_tolerance"]);
   }
 });
 
 test("an ISO time with nanoseconds and another zone is taken", () => {
   const time = "2023-11-14T23:13:20.123456789+01:00";
-  const sender = own({ header: "x-own", time: { header: "x-time", form: "iso" }, message: ["time", "body"] });
-  const signed = own({ header: "x-own", message: [time, "body"] }).sign(BODY, { secret: SECRET, now: 1 });
-  const delivered = { headers: { ...signed, "x-time": time }, body: BODY, secrets: [SECRET], now: 1_700_000_000_000 };
+  const sender = own({
+    header: "x-own",
+    time: { header: "x-time", form: "iso" },
+    message: ["time", "body"],
+  });
+  const signed = own({ header: "x-own", message: [time, "body"] }).sign(BODY, {
+    secret: SECRET,
+    now: 1,
+  });
+  const delivered = {
+    headers: { ...signed, "x-time": time },
+    body: BODY,
+    secrets: [SECRET],
+    now: 1_700_000_000_000,
+  };
   expect(verdictOf(sender, delivered)).toBe(0);
-  expect(verdictOf(sender, { ...delivered, now: delivered.now + 301_000 })).toBe("timestamp_out_of_tolerance");
+  expect(verdictOf(sender, { ...delivered, now: delivered.now + 301_000 })).toBe(
+    "timestamp_out_of_tolerance",
+  );
 });
 
 const DISCORD: SignatureScheme = {
@@ -146,7 +207,10 @@ const DISCORD_DELIVERY = {
 
 test("Discord: an Ed25519 signature is accepted with a key in hex, base64 and PEM, and is made with a private key", () => {
   expect(verdictOf(own(DISCORD), DISCORD_DELIVERY)).toBe(0);
-  const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.from(DISCORD_SEED, "hex")]);
+  const der = Buffer.concat([
+    Buffer.from("302e020100300506032b657004220420", "hex"),
+    Buffer.from(DISCORD_SEED, "hex"),
+  ]);
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
   const secret = key.export({ format: "pem", type: "pkcs8" }).toString();
   const pem = createPublicKey(key).export({ format: "pem", type: "spki" }).toString();
@@ -161,10 +225,14 @@ test("Discord: what is not signed by the key is refused", () => {
   const sender = own(DISCORD);
   const { headers, body } = DISCORD_DELIVERY;
   const signature = headers["x-signature-ed25519"];
-  const refused = (changes: Partial<typeof DISCORD_DELIVERY>) => verdictOf(sender, { ...DISCORD_DELIVERY, ...changes });
-  const signedWith = (text: string) => refused({ headers: { ...headers, "x-signature-ed25519": text } });
+  const refused = (changes: Partial<typeof DISCORD_DELIVERY>) =>
+    verdictOf(sender, { ...DISCORD_DELIVERY, ...changes });
+  const signedWith = (text: string) =>
+    refused({ headers: { ...headers, "x-signature-ed25519": text } });
   expect(refused({ body: Buffer.concat([body, Buffer.from(" ")]) })).toBe("signature_mismatch");
-  expect(refused({ headers: { ...headers, "x-signature-timestamp": "1700000001" } })).toBe("signature_mismatch");
+  expect(refused({ headers: { ...headers, "x-signature-timestamp": "1700000001" } })).toBe(
+    "signature_mismatch",
+  );
   expect(signedWith(signature.replace(/^0/, "1"))).toBe("signature_mismatch");
   expect(signedWith("0".repeat(128))).toBe("signature_mismatch");
   for (const text of [signature.toUpperCase(), signature.slice(2), `${signature}00`, ""])
@@ -184,7 +252,8 @@ test("a public key is no secret of an HMAC: a signature made with its text is re
   expect(verdictOf(own(DISCORD), delivered)).toBe("signature_mismatch");
 });
 
-// The vectors of packages/eventwebhook/src/eventwebhook.spec.js of sendgrid/sendgrid-nodejs, which SendGrid publishes.
+// The vectors of packages/eventwebhook/src/eventwebhook.spec.js of sendgrid/sendgrid-nodejs, which
+// SendGrid publishes.
 const SENDGRID = own({
   header: "X-Twilio-Email-Event-Webhook-Signature",
   digest: "ecdsa",
@@ -222,13 +291,19 @@ test("SendGrid: its published ECDSA vectors are accepted, and changed ones are r
   expect(verdictOf(SENDGRID, SENDGRID_TWO)).toBe(0);
   for (const delivered of [SENDGRID_ONE, SENDGRID_TWO]) {
     const { body, headers } = delivered;
-    expect(verdictOf(SENDGRID, { ...delivered, body: body.subarray(0, -2) })).toBe("signature_mismatch");
-    const other = delivered === SENDGRID_ONE ? SENDGRID_TWO : SENDGRID_ONE;
-    expect(verdictOf(SENDGRID, { ...delivered, secrets: other.secrets })).toBe("signature_mismatch");
-    expect(verdictOf(SENDGRID, { ...delivered, headers: { ...other.headers, ...timeOf(headers) } })).toBe(
+    expect(verdictOf(SENDGRID, { ...delivered, body: body.subarray(0, -2) })).toBe(
       "signature_mismatch",
     );
-    expect(verdictOf(SENDGRID, { ...delivered, now: delivered.now - 301_000 })).toBe("timestamp_out_of_tolerance");
+    const other = delivered === SENDGRID_ONE ? SENDGRID_TWO : SENDGRID_ONE;
+    expect(verdictOf(SENDGRID, { ...delivered, secrets: other.secrets })).toBe(
+      "signature_mismatch",
+    );
+    expect(
+      verdictOf(SENDGRID, { ...delivered, headers: { ...other.headers, ...timeOf(headers) } }),
+    ).toBe("signature_mismatch");
+    expect(verdictOf(SENDGRID, { ...delivered, now: delivered.now - 301_000 })).toBe(
+      "timestamp_out_of_tolerance",
+    );
   }
 });
 
@@ -244,7 +319,12 @@ test("an ECDSA signature that is made here is accepted here, and in hex too", ()
   ];
   for (const encoding of ["base64", "hex"] as const) {
     const sender = own({ header: "x-own", digest: "ecdsa", encoding });
-    const delivered = { headers: sender.sign(BODY, { secret, now: 1 }), body: BODY, secrets: [known], now: 1 };
+    const delivered = {
+      headers: sender.sign(BODY, { secret, now: 1 }),
+      body: BODY,
+      secrets: [known],
+      now: 1,
+    };
     expect(verdictOf(sender, delivered)).toBe(0);
     expect(verdictOf(sender, { ...delivered, body: Buffer.from("{}") })).toBe("signature_mismatch");
   }
@@ -257,7 +337,11 @@ test.each<[string, object, string]>([
   ["an id that is not signed", { id: "x-id" }, "signature.id"],
   ["a part without its source", { message: ["time", "body"] }, "signature.time"],
   ["a time in two places", { time: { header: "x-time", property: "time" } }, "signature.time"],
-  ["a time of a list that names none", { time: { list: true }, message: ["time", "body"] }, "signature.list.time"],
+  [
+    "a time of a list that names none",
+    { time: { list: true }, message: ["time", "body"] },
+    "signature.list.time",
+  ],
   ["the address without publicUrl", { message: ["url", "body"] }, "signature.message"],
   ["a misspelt option", { encodng: "base64" }, "signature.encodng"],
   ["a hash that there is not", { digest: "md5" }, "signature.digest"],

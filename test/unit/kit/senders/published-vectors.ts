@@ -17,7 +17,10 @@ import {
   zoom,
 } from "../../../../src/kit/senders/index.js";
 import type { AnySender, Reading } from "../../../../src/kit/senders/engine/sender.js";
-import { verifyParsedSignature, type SignatureProblem } from "../../../../src/kit/senders/signature/verify.js";
+import {
+  verifyParsedSignature,
+  type SignatureProblem,
+} from "../../../../src/kit/senders/signature/verify.js";
 
 /** A delivery of `fixtures/senders/`. */
 export interface Vector {
@@ -32,7 +35,10 @@ export interface Vector {
   publicUrl?: string;
   url?: string;
   /** What is read from it; null: it is authentic, but no event; `answer`: it is a handshake. */
-  expected: { answer: unknown } | { id: string | null; type: string; subtype?: string; subject?: string } | null;
+  expected:
+    | { answer: unknown }
+    | { id: string | null; type: string; subtype?: string; subject?: string }
+    | null;
 }
 
 /** The token that `meta` expects in its handshake. */
@@ -61,17 +67,18 @@ const FOLDER = new URL("../../../../fixtures/senders/", import.meta.url);
 /** The names of the files. */
 export const FILES = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ""));
 
-export const VECTORS: readonly { file: string; name: string; sender: AnySender; vector: Vector }[] = Object.entries(
-  SENDERS,
-).flatMap(([file, make]) => {
-  const { vectors } = JSON.parse(readFileSync(new URL(`${file}.json`, FOLDER), "utf8")) as { vectors: Vector[] };
-  return vectors.map((vector) => ({
-    file,
-    name: `${file}/${vector.name}`,
-    sender: make(vector.publicUrl),
-    vector,
-  }));
-});
+export const VECTORS: readonly { file: string; name: string; sender: AnySender; vector: Vector }[] =
+  Object.entries(SENDERS).flatMap(([file, make]) => {
+    const { vectors } = JSON.parse(readFileSync(new URL(`${file}.json`, FOLDER), "utf8")) as {
+      vectors: Vector[];
+    };
+    return vectors.map((vector) => ({
+      file,
+      name: `${file}/${vector.name}`,
+      sender: make(vector.publicUrl),
+      vector,
+    }));
+  });
 
 /** A vector as it is delivered, with what a test changes in it. */
 export interface Delivered {
@@ -86,7 +93,10 @@ export function deliveredOf({ headers, body, url, secret, now }: Vector): Delive
   return { headers, body: Buffer.from(body), url, secrets: [secret], now };
 }
 
-/** What a receiver decides of a delivery: the index of the secret that signed it, or why it is refused. */
+/**
+ * What a receiver decides of a delivery: the index of the secret that signed it, or why it is
+ * refused.
+ */
 export function verdictOf(
   sender: AnySender,
   { headers, body, url, secrets, now }: Delivered,

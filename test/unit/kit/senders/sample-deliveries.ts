@@ -40,7 +40,8 @@ function deliveryOf(sample: Sample, now: number): SampleDelivery {
     "{iso}": new Date(now).toISOString(),
     "{uuid}": uuid,
   };
-  const text = (template: string) => template.replace(/\{(?:ms|s|iso|uuid)\}/g, (name) => values[name] ?? name);
+  const text = (template: string) =>
+    template.replace(/\{(?:ms|s|iso|uuid)\}/g, (name) => values[name] ?? name);
   const filled = (value: unknown): unknown => {
     if (value === "{ms}" || value === "{s}") return Number(values[value]);
     if (typeof value === "string") return text(value);
@@ -64,7 +65,9 @@ function deliveryOf(sample: Sample, now: number): SampleDelivery {
       "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
       ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, text(value)])),
     },
-    body: Buffer.from(json === undefined ? new URLSearchParams(fields).toString() : JSON.stringify(filled(json))),
+    body: Buffer.from(
+      json === undefined ? new URLSearchParams(fields).toString() : JSON.stringify(filled(json)),
+    ),
     uuid,
   };
 }

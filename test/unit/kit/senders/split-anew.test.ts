@@ -9,7 +9,8 @@ import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { signerOf, TWILIO_URL, twilioText } from "./independent-signers.js";
 
 /*
- * Who holds one captured delivery moves the borders of what is signed. Nothing of that is a second event.
+ * Who holds one captured delivery moves the borders of what is signed. Nothing of that is a second
+ * event.
  */
 
 const NOW = Date.UTC(2026, 10, 28, 12);
@@ -20,7 +21,14 @@ type Sent = { headers: Record<string, string>; body: string | Buffer; url?: stri
 
 async function receiverOf(sender: AnySender, secret = SECRET) {
   const clock = createManualClock(NOW);
-  const options = { sender, secrets: secret, store: memoryStore(), onEvent: () => {}, clock, logger: false } as const;
+  const options = {
+    sender,
+    secrets: secret,
+    store: memoryStore(),
+    onEvent: () => {},
+    clock,
+    logger: false,
+  } as const;
   const receiver = createReceiver(options);
   await receiver.start();
   const heard: string[] = [];
@@ -34,44 +42,58 @@ async function receiverOf(sender: AnySender, secret = SECRET) {
   };
 }
 
-const signedText = (text: string, hash = "sha1") => createHmac(hash, SECRET).update(text).digest("base64");
+const signedText = (text: string, hash = "sha1") =>
+  createHmac(hash, SECRET).update(text).digest("base64");
 const signedForm = (url: string, body: string, hash?: string) => ({
   "x-twilio-signature": signedText(twilioText(url, Buffer.from(body)), hash),
 });
 
-test.each(["sha1", "sha256"])("twilio, %s: a form in another order or spelling is a duplicate", async (hash) => {
-  const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
-  const headers = signedForm(TWILIO_URL, FORM, hash);
-  const genuine = { headers, body: FORM, url: "/twilio?tenant=1" };
-  expect(await send(genuine)).toBe("accepted");
-  const reordered = FORM.split("&").toReversed().join("&");
-  for (const body of [
-    reordered,
-    `&${FORM}`,
-    `&&&${FORM}&`,
-    `=&${FORM}`,
-    `${FORM}&To=%2B15550100`,
-    FORM.replace("=hello", "=%68ello"),
-  ])
-    expect(await send({ ...genuine, body }), body).toBe("duplicate");
-  // Between names and values, and between parameters that stand beside each other in the signed text.
-  const moved = [
-    FORM.replace("Body=hello+you", "Bodyhello+you="),
-    FORM.replace("Body=hello+you", "Bo=dyhello+you"),
-    "AccountSidAC1Bodyhello+youMessageSidSM1SmsStatusreceivedTo%2B15550100=",
-    "AccountSid=AC1Bodyhello+you&MessageSid=SM1SmsStatusreceivedTo%2B15550100",
-  ];
-  for (const body of moved) expect(await send({ ...genuine, body }), body).toBe("duplicate");
-  for (const url of ["/twilio?tenant=1&x=1", "/other", undefined, `/twilio?tenant=1&bodySHA256=${"0".repeat(64)}`])
-    expect(await send({ ...genuine, ...(url !== undefined && { url }) })).toBe("duplicate");
-  expect(await send({ ...genuine, headers: { ...headers, "content-type": "application/json" } })).toBe("duplicate");
-});
+test.each(["sha1", "sha256"])(
+  "twilio, %s: a form in another order or spelling is a duplicate",
+  async (hash) => {
+    const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
+    const headers = signedForm(TWILIO_URL, FORM, hash);
+    const genuine = { headers, body: FORM, url: "/twilio?tenant=1" };
+    expect(await send(genuine)).toBe("accepted");
+    const reordered = FORM.split("&").toReversed().join("&");
+    for (const body of [
+      reordered,
+      `&${FORM}`,
+      `&&&${FORM}&`,
+      `=&${FORM}`,
+      `${FORM}&To=%2B15550100`,
+      FORM.replace("=hello", "=%68ello"),
+    ])
+      expect(await send({ ...genuine, body }), body).toBe("duplicate");
+    // Between names and values, and between parameters that stand beside each other in the signed
+    // text.
+    const moved = [
+      FORM.replace("Body=hello+you", "Bodyhello+you="),
+      FORM.replace("Body=hello+you", "Bo=dyhello+you"),
+      "AccountSidAC1Bodyhello+youMessageSidSM1SmsStatusreceivedTo%2B15550100=",
+      "AccountSid=AC1Bodyhello+you&MessageSid=SM1SmsStatusreceivedTo%2B15550100",
+    ];
+    for (const body of moved) expect(await send({ ...genuine, body }), body).toBe("duplicate");
+    for (const url of [
+      "/twilio?tenant=1&x=1",
+      "/other",
+      undefined,
+      `/twilio?tenant=1&bodySHA256=${"0".repeat(64)}`,
+    ])
+      expect(await send({ ...genuine, ...(url !== undefined && { url }) })).toBe("duplicate");
+    expect(
+      await send({ ...genuine, headers: { ...headers, "content-type": "application/json" } }),
+    ).toBe("duplicate");
+  },
+);
 
 test("twilio: text cannot move from the form into the address", async () => {
   const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
   const headers = signedForm(TWILIO_URL, FORM);
   const rest = FORM.replace("AccountSid=AC1&", "");
-  expect(await send({ headers, body: rest, url: "/twilio?tenant=1AccountSidAC1" })).toBe("signature_mismatch");
+  expect(await send({ headers, body: rest, url: "/twilio?tenant=1AccountSidAC1" })).toBe(
+    "signature_mismatch",
+  );
   const whole = twilioText("", Buffer.from(FORM));
   for (const url of [`/twilio?tenant=1${whole}`, `/twilio?tenant=1${encodeURIComponent(whole)}`])
     for (const body of ["", "=", "{}", "x="])
@@ -83,14 +105,24 @@ test("twilio: a hash that somebody writes into a message is none of a body", asy
   const digest = createHash("sha256").update(json).digest("hex");
   const publicUrls = [
     TWILIO_URL,
-    ({ url }: { url: string }) => (/^\/twilio\?tenant=\d+$/.test(url) ? `https://hooks.example${url}` : null),
+    ({ url }: { url: string }) =>
+      /^\/twilio\?tenant=\d+$/.test(url) ? `https://hooks.example${url}` : null,
   ];
   for (const publicUrl of publicUrls) {
     const send = await receiverOf(twilio({ publicUrl }));
-    for (const text of [`&bodySHA256=${digest}`, `?bodySHA256=${digest}`, `&bodySHA256=${digest}&`]) {
+    for (const text of [
+      `&bodySHA256=${digest}`,
+      `?bodySHA256=${digest}`,
+      `&bodySHA256=${digest}&`,
+    ]) {
       const form = new URLSearchParams({ Body: text }).toString();
       const headers = signedForm(TWILIO_URL, form);
-      const queries = [`1Body${text}`, `1${text}`, `1&bodySHA256=${digest}`, `1Body${text}&bodySHA256=${digest}`];
+      const queries = [
+        `1Body${text}`,
+        `1${text}`,
+        `1&bodySHA256=${digest}`,
+        `1Body${text}&bodySHA256=${digest}`,
+      ];
       for (const url of queries.map((query) => `/twilio?tenant=${query}`))
         for (const body of [json, ` ${json}`])
           expect(await send({ headers, body, url }), url).toBe("signature_mismatch");
@@ -105,7 +137,10 @@ test("twilio: the signature of a request with JSON is that of no form", async ()
   const end = `&bodySHA256=${createHash("sha256").update(json).digest("hex")}`;
   const headers = signedForm(TWILIO_URL + end, "");
   expect(await send({ headers, body: json, url: `/twilio?tenant=1${end}` })).toBe("accepted");
-  for (const body of [encodeURIComponent(end), `${encodeURIComponent("&")}=${encodeURIComponent(end.slice(1))}`])
+  for (const body of [
+    encodeURIComponent(end),
+    `${encodeURIComponent("&")}=${encodeURIComponent(end.slice(1))}`,
+  ])
     expect(await send({ headers, body, url: "/twilio?tenant=1" })).toBe("signature_mismatch");
 });
 
@@ -115,12 +150,19 @@ test("twilio: with an address from the request, neither its spelling nor its end
   const headers = signedForm("https://hooks.example/twilio?name=o'neil&b=2", form);
   const genuine = { headers, body: form, url: "/twilio?name=o'neil&b=2" };
   expect(await send(genuine)).toBe("accepted");
-  const spelt = ["?name=o%27neil&b=2", "?name=o%27ne%69l&b=2", "/../twilio?name=o'neil&b=2", "?b=2&name=o'neil"];
+  const spelt = [
+    "?name=o%27neil&b=2",
+    "?name=o%27ne%69l&b=2",
+    "/../twilio?name=o'neil&b=2",
+    "?b=2&name=o'neil",
+  ];
   for (const url of spelt.map((end) => `/twilio${end}`))
     expect(await send({ ...genuine, url }), url).toBeOneOf(["duplicate", "signature_mismatch"]);
   const moved = twilioText(genuine.url, Buffer.from(form.replace("&From=x", "")));
   expect(await send({ headers, body: "From=x", url: moved })).toBe("duplicate");
-  expect(await send({ headers, body: "=", url: twilioText(genuine.url, Buffer.from(form)) })).toBe("duplicate");
+  expect(await send({ headers, body: "=", url: twilioText(genuine.url, Buffer.from(form)) })).toBe(
+    "duplicate",
+  );
 });
 
 test("twitch: a time in the body is not taken for the signed one", async () => {
@@ -128,7 +170,10 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
   const time = new Date(NOW).toISOString();
   // A viewer writes a message with a time and a form in it, whose delivery is then captured.
   const text = `${time}payload=${encodeURIComponent('{"subscription":{"type":"forged"},"event":{}}')}&`;
-  for (const body of [`{"event":{"text":"${text}"}}`, `{"subscription":{"created_at":"${time}"},"event":{}}`]) {
+  for (const body of [
+    `{"event":{"text":"${text}"}}`,
+    `{"subscription":{"created_at":"${time}"},"event":{}}`,
+  ]) {
     const send = await receiverOf(sender, secret);
     const { headers } = sign({ body: Buffer.from(body), now: NOW, id: "1" });
     const { "twitch-eventsub-message-id": id, "twitch-eventsub-message-timestamp": at } = headers;
@@ -137,9 +182,9 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
       "twitch-eventsub-message-id": `${id}${at}${body.slice(0, end)}`,
       "twitch-eventsub-message-timestamp": time,
     };
-    expect(await send({ headers: { ...headers, ...split }, body: body.slice(end + time.length) })).toBe(
-      "signature_malformed",
-    );
+    expect(
+      await send({ headers: { ...headers, ...split }, body: body.slice(end + time.length) }),
+    ).toBe("signature_malformed");
     // Into the id and out of it again, and into the body.
     for (const [otherId, otherTime, otherBody] of [
       [`${id}${at?.slice(0, 5)}`, at?.slice(5), body],
@@ -152,7 +197,9 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
         "twitch-eventsub-message-id": otherId ?? "",
         "twitch-eventsub-message-timestamp": otherTime ?? "",
       };
-      expect(await send({ headers: { ...headers, ...others }, body: otherBody ?? "" })).toBe("signature_malformed");
+      expect(await send({ headers: { ...headers, ...others }, body: otherBody ?? "" })).toBe(
+        "signature_malformed",
+      );
     }
     expect(await send({ headers, body })).toBeOneOf(["accepted", "quarantined"]);
   }
@@ -161,47 +208,53 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
 test.each([
   [["id", ".", "time", ".", "body"], "."],
   [["body", ":", "id"], ":"],
-])("an own sender that signs %j: the id does not contain what follows it", async (message, separator) => {
-  const sender = defineSender({
-    name: "own",
-    signature: {
-      header: "x-sign",
-      id: "x-id",
-      message,
-      ...(message.includes("time") && { time: { header: "x-time" } }),
-    },
-    headers: ["x-id"],
-    read: ({ json, headers }) => ({ id: headers["x-id"], type: json.type }),
-  });
-  const time = String(NOW / 1000);
-  const values: Record<string, string> = {
-    id: "a",
-    time,
-    body: `{"type":"x","t":"${separator}${time}${separator}{}"}`,
-  };
-  const whole = message.map((part) => values[part] ?? part).join("");
-  const signature = createHmac("sha256", SECRET).update(whole).digest("hex");
-  const send = await receiverOf(sender);
-  const deliver = (id: string, body: string) =>
-    send({ headers: { "x-id": id, "x-time": time, "x-sign": signature }, body });
-  expect(await deliver("a", values["body"] as string)).toBe("accepted");
-  for (let at = 0; at <= whole.length; at++)
-    for (const [id, body] of [
-      [whole.slice(0, at), whole.slice(at + separator.length)],
-      [whole.slice(at + separator.length), whole.slice(0, at)],
-      [whole.slice(0, at), whole.slice(at + `${separator}${time}${separator}`.length)],
-    ] as const)
-      expect(await deliver(id, body)).toBeOneOf(
-        id === "a" && body === values["body"]
-          ? ["duplicate"]
-          : ["signature_malformed", "signature_mismatch", "timestamp_out_of_tolerance"],
-      );
-});
+])(
+  "an own sender that signs %j: the id does not contain what follows it",
+  async (message, separator) => {
+    const sender = defineSender({
+      name: "own",
+      signature: {
+        header: "x-sign",
+        id: "x-id",
+        message,
+        ...(message.includes("time") && { time: { header: "x-time" } }),
+      },
+      headers: ["x-id"],
+      read: ({ json, headers }) => ({ id: headers["x-id"], type: json.type }),
+    });
+    const time = String(NOW / 1000);
+    const values: Record<string, string> = {
+      id: "a",
+      time,
+      body: `{"type":"x","t":"${separator}${time}${separator}{}"}`,
+    };
+    const whole = message.map((part) => values[part] ?? part).join("");
+    const signature = createHmac("sha256", SECRET).update(whole).digest("hex");
+    const send = await receiverOf(sender);
+    const deliver = (id: string, body: string) =>
+      send({ headers: { "x-id": id, "x-time": time, "x-sign": signature }, body });
+    expect(await deliver("a", values["body"] as string)).toBe("accepted");
+    for (let at = 0; at <= whole.length; at++)
+      for (const [id, body] of [
+        [whole.slice(0, at), whole.slice(at + separator.length)],
+        [whole.slice(at + separator.length), whole.slice(0, at)],
+        [whole.slice(0, at), whole.slice(at + `${separator}${time}${separator}`.length)],
+      ] as const)
+        expect(await deliver(id, body)).toBeOneOf(
+          id === "a" && body === values["body"]
+            ? ["duplicate"]
+            : ["signature_malformed", "signature_mismatch", "timestamp_out_of_tolerance"],
+        );
+  },
+);
 
 test("slack: an unsigned certificate check carries nothing", async () => {
   const send = await receiverOf(slack());
   const check = (body: string, length = String(body.length)) =>
-    send({ headers: { "content-length": length, "content-type": "application/x-www-form-urlencoded" }, body });
+    send({
+      headers: { "content-length": length, "content-type": "application/x-www-form-urlencoded" },
+      body,
+    });
   expect(await check("ssl_check=1&token=a")).toBe("200");
   for (const body of [
     "ssl_check=1&command=/x",

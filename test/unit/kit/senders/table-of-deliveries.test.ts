@@ -63,7 +63,9 @@ async function rigOf(signer: IndependentSigner) {
     receiver.on(name, (event) => heard.push({ name, ...event } as (typeof heard)[0]));
 
   const [sample, older] = samplesOf(signer.sender.name, NOW).filter(
-    ({ headers }) => signer.sender.name !== "shopify" || "shopify-topic" in headers === signer.name.includes("Events"),
+    ({ headers }) =>
+      signer.sender.name !== "shopify" ||
+      "shopify-topic" in headers === signer.name.includes("Events"),
   ) as [SampleDelivery, SampleDelivery];
   const signed = (body: Buffer, id = sample.uuid): Delivery => {
     const { headers, url } = signer.sign({ body, now: clock.now(), id });
@@ -78,7 +80,9 @@ async function rigOf(signer: IndependentSigner) {
     const stored = (await countOf(receiver)) - before;
     const [{ name, eventId, code } = { name: "nothing", eventId: "", code: "" }] = heard;
     expect(heard).toHaveLength(1);
-    expect(answer?.status).toBe(name === "rejected" ? (code === "body_too_large" ? 413 : 401) : 200);
+    expect(answer?.status).toBe(
+      name === "rejected" ? (code === "body_too_large" ? 413 : 401) : 200,
+    );
     if (name === "rejected") return code as Outcome;
     if (name === "conflict") return stored === 1 ? "stored as ~" : "conflict";
     if (name !== "accepted") return name as Outcome;
@@ -96,8 +100,11 @@ const TYPE_HEADER = /(?:event|topic|event-name|message-type|subscription-type)$/
 /** The same delivery under another type, made without the secret. */
 function retyped({ headers, body, url }: Delivery, type: string): Delivery {
   const names = Object.keys(headers).filter((name) => TYPE_HEADER.test(name));
-  const other = Object.fromEntries(names.map((name) => [name, /^(x-)?shopify/.test(name) ? "orders/edited" : "fork"]));
-  if (names.length > 0) return { headers: { ...headers, ...other }, body, ...(url !== undefined && { url }) };
+  const other = Object.fromEntries(
+    names.map((name) => [name, /^(x-)?shopify/.test(name) ? "orders/edited" : "fork"]),
+  );
+  if (names.length > 0)
+    return { headers: { ...headers, ...other }, body, ...(url !== undefined && { url }) };
   return {
     headers,
     body: Buffer.from(body.toString().replace(type.split(".").at(-1) as string, "other")),
@@ -108,8 +115,12 @@ function retyped({ headers, body, url }: Delivery, type: string): Delivery {
 /** The same delivery under another id, made without the secret. */
 function renamed({ headers, body, url }: Delivery, { sample }: Rig): Delivery {
   const { id } = sample.expected;
-  const names = Object.keys(headers).filter((name) => headers[name] === sample.uuid && /id|key|delivery$/.test(name));
-  const other = Object.fromEntries(names.map((name) => [name, "00000000-0000-4000-8000-000000000000"]));
+  const names = Object.keys(headers).filter(
+    (name) => headers[name] === sample.uuid && /id|key|delivery$/.test(name),
+  );
+  const other = Object.fromEntries(
+    names.map((name) => [name, "00000000-0000-4000-8000-000000000000"]),
+  );
   const text = body.toString();
   const isInBody = id !== null && names.length === 0;
   const changed = isInBody
@@ -118,15 +129,25 @@ function renamed({ headers, body, url }: Delivery, { sample }: Rig): Delivery {
         id.replace(/\d$/, (digit) => String(9 - Number(digit))),
       )
     : text;
-  return { headers: { ...headers, ...other }, body: Buffer.from(changed), ...(url !== undefined && { url }) };
+  return {
+    headers: { ...headers, ...other },
+    body: Buffer.from(changed),
+    ...(url !== undefined && { url }),
+  };
 }
 
-/** Another body of the same event, such as one with other `pending_webhooks` or another `notification_id`. */
+/**
+ * Another body of the same event, such as one with other `pending_webhooks` or another
+ * `notification_id`.
+ */
 function rewritten({ sample }: Rig, change = "1"): Buffer {
   const text = sample.body.toString();
   if (!text.startsWith("{")) return Buffer.from(`${text}&Changed=${change}`);
   const { notification_id, ...json } = JSON.parse(text) as Record<string, unknown>;
-  const other = notification_id === undefined ? { pending_webhooks: change } : { notification_id: `ntf_${change}` };
+  const other =
+    notification_id === undefined
+      ? { pending_webhooks: change }
+      : { notification_id: `ntf_${change}` };
   return Buffer.from(JSON.stringify({ ...json, ...other }));
 }
 
@@ -139,7 +160,10 @@ function padded(body: Buffer, size: number): Buffer {
   ]);
 }
 
-/** What is done to the first delivery of an event, which has been received before unless it says otherwise. */
+/**
+ * What is done to the first delivery of an event, which has been received before unless it says
+ * otherwise.
+ */
 const DO: Readonly<Record<Change, (rig: Rig, signer: IndependentSigner) => Promise<Outcome>>> = {
   "the same again": ({ send, first }) => send(first),
   "one more header": ({ send, first }) =>
@@ -180,8 +204,12 @@ const DO: Readonly<Record<Change, (rig: Rig, signer: IndependentSigner) => Promi
   "after a capture under its id": async (rig) => {
     // Of an older event, which has not been received here before.
     const older = rig.signed(rig.older.body, rig.older.uuid);
-    const isId = (name: string) => older.headers[name] === rig.older.uuid && /id|key|delivery$/.test(name);
-    const headers = Object.entries(older.headers).map(([name, value]) => [name, isId(name) ? rig.sample.uuid : value]);
+    const isId = (name: string) =>
+      older.headers[name] === rig.older.uuid && /id|key|delivery$/.test(name);
+    const headers = Object.entries(older.headers).map(([name, value]) => [
+      name,
+      isId(name) ? rig.sample.uuid : value,
+    ]);
     await rig.send({ ...older, headers: Object.fromEntries(headers) as Record<string, string> });
     return rig.send(rig.first);
   },
@@ -206,7 +234,10 @@ const FRESH: ReadonlySet<Change> = new Set<Change>([
 
 /** What came before the true event may not make it vanish. */
 const BEFORE = /before$|^after/;
-/** It does where a secret in a header is all that is checked: who has read it can send anything, so the docs say. */
+/**
+ * It does where a secret in a header is all that is checked: who has read it can send anything, so
+ * the docs say.
+ */
 const LOST = new Set(["gitlab, secret token: after a capture under its id"]);
 
 /** Whether the true event is there, as it was sent. */
@@ -215,7 +246,9 @@ async function isStored({ receiver, sample: { expected, body } }: Rig): Promise<
   const found = await Promise.all(entries.map(({ eventId }) => receiver.inbox.get(eventId)));
   return found.some(
     (entry) =>
-      entry?.type === expected.type && entry.subject === expected.subject && body.equals(entry.rawBody ?? Buffer.of()),
+      entry?.type === expected.type &&
+      entry.subject === expected.subject &&
+      body.equals(entry.rawBody ?? Buffer.of()),
   );
 }
 
@@ -230,7 +263,8 @@ test.each(SIGNERS)("$name: what becomes of each delivery", async (signer) => {
     const rig = await rigOf(signer);
     if (!FRESH.has(change)) expect(await rig.send(rig.first)).toBe("new");
     outcomes[change] = await DO[change](rig, signer);
-    if (BEFORE.test(change)) expect(await isStored(rig), change).toBe(!LOST.has(`${signer.name}: ${change}`));
+    if (BEFORE.test(change))
+      expect(await isStored(rig), change).toBe(!LOST.has(`${signer.name}: ${change}`));
     await close(rig.receiver);
   }
   expect(outcomes).toEqual(TABLE[signer.name]);
@@ -248,7 +282,9 @@ test.each(SIGNERS)(
       receiver.on(name, () => heard.push(name));
     const captured = retyped(first, sample.expected.type);
     const all = Array.from({ length: 40 }, (_each, index) => (index % 2 === 0 ? captured : first));
-    const answers = await Promise.all(all.map((each) => receiver.handle({ method: "POST", ...each })));
+    const answers = await Promise.all(
+      all.map((each) => receiver.handle({ method: "POST", ...each })),
+    );
     const isUnsigned = TABLE[signer.name]?.["captured: another type"] === "stored as ~";
     expect(await countOf(receiver)).toBe(isUnsigned ? 2 : 1);
     const [events, others] = [/accepted|quarantined/, /conflict/].map(

@@ -26,11 +26,23 @@ test.each([
     await store.open({ endpoint, clock: createManualClock(startMs) });
   }
   for (const endpoint of Object.keys(starts)) {
-    const { accepts } = await store.commit(batchOf({ endpoint, accepts: [newEvent({ state: "leased" })] }));
-    const settlement = { seq: accepts[0]!.seq, token: 1, attempts: 1, possiblyRepeated: false, lastError: null };
-    await store.commit(batchOf({ endpoint, settlements: [{ ...settlement, state: "ready", delayMs: 5000 }] }));
+    const { accepts } = await store.commit(
+      batchOf({ endpoint, accepts: [newEvent({ state: "leased" })] }),
+    );
+    const settlement = {
+      seq: accepts[0]!.seq,
+      token: 1,
+      attempts: 1,
+      possiblyRepeated: false,
+      lastError: null,
+    };
+    await store.commit(
+      batchOf({ endpoint, settlements: [{ ...settlement, state: "ready", delayMs: 5000 }] }),
+    );
   }
-  const dueIn = (await store.list({})).map(({ endpoint, dueAt }) => dueAt - starts[endpoint as keyof typeof starts]);
+  const dueIn = (await store.list({})).map(
+    ({ endpoint, dueAt }) => dueAt - starts[endpoint as keyof typeof starts],
+  );
   expect(dueIn).toEqual([5000, 5000]);
   for (const endpoint of Object.keys(starts)) await store.close(endpoint);
 });

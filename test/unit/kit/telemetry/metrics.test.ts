@@ -10,7 +10,10 @@ import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
 import { turns, until } from "../../until.js";
 import { registerSdk, type Sdk } from "./register-sdk.js";
 
-/** The values of a metric, by what tells its points apart. A histogram's value is its count and its sum. */
+/**
+ * The values of a metric, by what tells its points apart. A histogram's value is its count and its
+ * sum.
+ */
 async function valuesOf(sdk: Sdk, metric: string): Promise<Record<string, unknown>> {
   const points = await sdk.points(metric);
   return Object.fromEntries(
@@ -34,13 +37,20 @@ async function outcomesOf(sdk: Sdk, metric: string): Promise<Record<string, unkn
 
 const titled = (title: string): SignalEvent => signalEvent({ data: { title } });
 
-async function deliverAll({ receiver, signed }: Rig, events: readonly object[], secret = SECRET): Promise<void> {
+async function deliverAll(
+  { receiver, signed }: Rig,
+  events: readonly object[],
+  secret = SECRET,
+): Promise<void> {
   for (let first = 0; first < events.length; first += 50) {
-    await Promise.all(events.slice(first, first + 50).map((event) => receiver.handle(signed(event, secret))));
+    await Promise.all(
+      events.slice(first, first + 50).map((event) => receiver.handle(signed(event, secret))),
+    );
   }
 }
 
-const times = <Item>(count: number, make: () => Item): Item[] => Array.from({ length: count }, make);
+const times = <Item>(count: number, make: () => Item): Item[] =>
+  Array.from({ length: count }, make);
 
 test("after a known load the metrics are equal to the load", async () => {
   const sdk = registerSdk();
@@ -59,7 +69,11 @@ test("after a known load the metrics are equal to the load", async () => {
   });
   // The breaker would open at ten failures in a row.
   const failing = times(30, () => [titled("fails once"), titled("fine"), titled("fine")]).flat();
-  const good = [...failing, ...times(5, () => titled("gives up")), ...times(405, () => titled("fine"))];
+  const good = [
+    ...failing,
+    ...times(5, () => titled("gives up")),
+    ...times(405, () => titled("fine")),
+  ];
   await deliverAll(rig, good);
   await deliverAll(rig, good.slice(0, 40));
   await deliverAll(rig, good.slice(0, 25), "whsec_forged");
@@ -130,7 +144,10 @@ test("deliveries to a receiver that does not run yet, or no more, are counted, a
     onSignal: () => {},
     telemetry: openTelemetry(),
   });
-  const { headers, body } = signedDelivery(signalEvent(), { secret: SECRET, now: systemClock.now() });
+  const { headers, body } = signedDelivery(signalEvent(), {
+    secret: SECRET,
+    now: systemClock.now(),
+  });
   const deliver = () => rig.handle({ method: "POST", headers, body });
   await deliver();
   await expect(rig.start()).rejects.toThrow("disk");
@@ -139,7 +156,10 @@ test("deliveries to a receiver that does not run yet, or no more, are counted, a
   expect(await valuesOf(sdk, "signalbox.up")).toEqual({ "": 0 });
   await rig.close();
   await deliver();
-  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({ store_unavailable: 2, closing: 1 });
+  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({
+    store_unavailable: 2,
+    closing: 1,
+  });
 });
 
 test("gauges tell the health of each receiver while it runs; those of a closed one are 0, and it is not asked", async () => {
@@ -158,7 +178,10 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
   const second = await startRig({ telemetry: openTelemetry(), endpoint: "second", store });
   await rig.begin(2);
   await rig.deliverMany(1);
-  const running = (await sdk.points("signalbox.handoffs.running")).map(({ attributes, value }) => [attributes, value]);
+  const running = (await sdk.points("signalbox.handoffs.running")).map(({ attributes, value }) => [
+    attributes,
+    value,
+  ]);
   expect(running).toEqual([
     [{ "signalbox.endpoint": "default" }, 2],
     [{ "signalbox.endpoint": "second" }, 0],
@@ -168,7 +191,8 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
   }
   expect(await valuesOf(sdk, "signalbox.sync.duration")).toEqual({ "0.5": 0.002, "0.99": 0.008 });
 
-  const upOf = async (): Promise<unknown[]> => (await sdk.points("signalbox.up")).map(({ value }) => value);
+  const upOf = async (): Promise<unknown[]> =>
+    (await sdk.points("signalbox.up")).map(({ value }) => value);
   expect(await upOf()).toEqual([1, 1]);
 
   await rig.receiver.close({ graceMs: 0 });
@@ -176,7 +200,9 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
   store.fail(mediumError());
   await second.deliver();
   expect(await upOf()).toEqual([0, 0]);
-  expect((await sdk.points("signalbox.handoffs.running")).map(({ value }) => value)).toEqual([0, 0]);
+  expect((await sdk.points("signalbox.handoffs.running")).map(({ value }) => value)).toEqual([
+    0, 0,
+  ]);
   expect((await sdk.points("signalbox.sync.duration")).map(({ value }) => value)).toEqual([0, 0]);
   expect(asked).toBe(0);
 });

@@ -1,6 +1,11 @@
 import { context, metrics, trace, type Attributes } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { MeterProvider, MetricReader, type DataPoint, type Histogram } from "@opentelemetry/sdk-metrics";
+import {
+  MeterProvider,
+  MetricReader,
+  type DataPoint,
+  type Histogram,
+} from "@opentelemetry/sdk-metrics";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -24,7 +29,9 @@ export function registerSdk(sampler?: Sampler): Sdk {
   const spanProcessors = [new SimpleSpanProcessor(exporter)];
   const reader = new ReaderOnDemand();
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) }));
+  trace.setGlobalTracerProvider(
+    new BasicTracerProvider({ spanProcessors, ...(sampler && { sampler }) }),
+  );
   metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
   onTestFinished(() => {
     for (const api of [context, trace, metrics]) api.disable();

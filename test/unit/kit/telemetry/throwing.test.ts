@@ -33,7 +33,9 @@ interface Sdk {
 function registerBroken(broken: Partial<Sdk>): void {
   const startSpan = broken.startSpan ?? (() => trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
   const noopMeter = metrics.getMeter("none");
-  trace.setGlobalTracerProvider({ getTracer: broken.getTracer ?? (() => ({ startSpan }) as unknown as Tracer) });
+  trace.setGlobalTracerProvider({
+    getTracer: broken.getTracer ?? (() => ({ startSpan }) as unknown as Tracer),
+  });
   metrics.setGlobalMeterProvider({ getMeter: broken.getMeter ?? (() => noopMeter) });
   const run: Sdk["with"] = broken.with ?? ((call) => call());
   const manager = {
@@ -50,12 +52,16 @@ function registerBroken(broken: Partial<Sdk>): void {
 const brokenSpan = (): Span =>
   new Proxy({} as Span, {
     get: (_span, name) =>
-      name === "spanContext" ? () => ({ traceId: "a".repeat(32), spanId: "b".repeat(16), traceFlags: 1 }) : fail,
+      name === "spanContext"
+        ? () => ({ traceId: "a".repeat(32), spanId: "b".repeat(16), traceFlags: 1 })
+        : fail,
   });
 
 function brokenMeter(): Meter {
   const made = () => BROKEN_INSTRUMENT;
-  return new Proxy({} as Meter, { get: (_meter, name) => (String(name).startsWith("create") ? made : fail) });
+  return new Proxy({} as Meter, {
+    get: (_meter, name) => (String(name).startsWith("create") ? made : fail),
+  });
 }
 
 const SDKS: readonly [string, Partial<Sdk>][] = [
@@ -91,7 +97,9 @@ test.each(SDKS)(
     const [first, second] = await rig.begin(2);
     rig.calls[0]?.resolve();
     rig.calls[1]?.reject();
-    await until(() => rig.namesSeen().includes("handedOff") && rig.namesSeen().includes("handoffFailed"));
+    await until(
+      () => rig.namesSeen().includes("handedOff") && rig.namesSeen().includes("handoffFailed"),
+    );
     await rig.clock.advance(1000);
     await until(() => rig.calls.length === 3);
     rig.calls[2]?.reject();

@@ -1,6 +1,17 @@
 import { createServer } from "node:http";
-import { context, createContextKey, ROOT_CONTEXT, SpanStatusCode, trace, type SpanContext } from "@opentelemetry/api";
-import { TraceIdRatioBasedSampler, ParentBasedSampler, type ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import {
+  context,
+  createContextKey,
+  ROOT_CONTEXT,
+  SpanStatusCode,
+  trace,
+  type SpanContext,
+} from "@opentelemetry/api";
+import {
+  TraceIdRatioBasedSampler,
+  ParentBasedSampler,
+  type ReadableSpan,
+} from "@opentelemetry/sdk-trace-base";
 import { expect, onTestFinished, test } from "vitest";
 import type { InboxStore, ReceiverOptions } from "../../../../src/kit/index.js";
 import { nodeHandler } from "../../../../src/kit/receiver/adapters/node-handler.js";
@@ -28,7 +39,10 @@ const parentOf = (span: ReadableSpan): string | undefined => span.parentSpanCont
 const idOf = (span: ReadableSpan): string => span.spanContext().spanId;
 const linksOf = (span: ReadableSpan): string[] => span.links.map((link) => link.context.spanId);
 
-/** A host that makes a span of each request, and a service that makes one of each delivery that it sends. */
+/**
+ * A host that makes a span of each request, and a service that makes one of each delivery that it
+ * sends.
+ */
 async function sendThroughHost(rig: Rig): Promise<SpanContext> {
   const tracer = trace.getTracer("app");
   const handle = nodeHandler(rig.receiver);
@@ -44,8 +58,16 @@ async function sendThroughHost(rig: Rig): Promise<SpanContext> {
   const sender = tracer.startSpan("send", {}, ROOT_CONTEXT);
   const { traceId, spanId } = sender.spanContext();
   const delivery = rig.signed();
-  const headers = { ...delivery.headers, traceparent: `00-${traceId}-${spanId}-01`, connection: "close" };
-  const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body: delivery.body });
+  const headers = {
+    ...delivery.headers,
+    traceparent: `00-${traceId}-${spanId}-01`,
+    connection: "close",
+  };
+  const answer = await fetch(`http://127.0.0.1:${port}`, {
+    method: "POST",
+    headers,
+    body: delivery.body,
+  });
   expect(answer.status).toBe(200);
   sender.end();
   return sender.spanContext();
@@ -53,18 +75,26 @@ async function sendThroughHost(rig: Rig): Promise<SpanContext> {
 
 test("one trace, from the host's span to the user's own span in onSignal, linked to the sender's", async () => {
   const sdk = registerSdk();
-  const rig = await startTraced({ onSignal: () => trace.getTracer("app").startSpan("charge").end() });
+  const rig = await startTraced({
+    onSignal: () => trace.getTracer("app").startSpan("charge").end(),
+  });
   const sender = await sendThroughHost(rig);
   await until(() => sdk.spans().length === 6);
 
-  const [http, receive, commit] = [sdk.span("POST /webhooks"), sdk.span("receive default"), sdk.span("commit default")];
+  const [http, receive, commit] = [
+    sdk.span("POST /webhooks"),
+    sdk.span("receive default"),
+    sdk.span("commit default"),
+  ];
   const [handOff, own] = [sdk.span("hand-off default"), sdk.span("charge")];
   expect(parentOf(receive)).toBe(idOf(http));
   expect(linksOf(receive)).toEqual([sender.spanId]);
   expect([parentOf(commit), linksOf(commit)]).toEqual([idOf(receive), [idOf(receive)]]);
   expect(parentOf(handOff)).toBe(idOf(receive));
   expect(parentOf(own)).toBe(idOf(handOff));
-  const traces = new Set([http, receive, commit, handOff, own].map((span) => span.spanContext().traceId));
+  const traces = new Set(
+    [http, receive, commit, handOff, own].map((span) => span.spanContext().traceId),
+  );
   expect([...traces]).toEqual([http.spanContext().traceId]);
   expect(traces).not.toContain(sender.traceId);
 
@@ -78,7 +108,10 @@ test("one trace, from the host's span to the user's own span in onSignal, linked
     "signalbox.outcome": "accepted",
   });
   expect(commit.attributes).toMatchObject({ "messaging.batch.message_count": 1 });
-  expect(handOff.attributes).toMatchObject({ "messaging.operation.type": "process", "signalbox.attempt": 1 });
+  expect(handOff.attributes).toMatchObject({
+    "messaging.operation.type": "process",
+    "signalbox.attempt": 1,
+  });
 });
 
 test("each attempt is a span of the delivery's trace, with the error of the callback", async () => {
@@ -94,16 +127,25 @@ test("each attempt is a span of the delivery's trace, with the error of the call
   await until(() => rig.namesSeen().includes("handedOff"));
   const [failed, done] = sdk.spans().filter(({ name }) => name === "hand-off default");
   const receive = idOf(sdk.span("receive default"));
-  expect([parentOf(failed as ReadableSpan), parentOf(done as ReadableSpan)]).toEqual([receive, receive]);
+  expect([parentOf(failed as ReadableSpan), parentOf(done as ReadableSpan)]).toEqual([
+    receive,
+    receive,
+  ]);
   expect(failed?.status.code).toBe(SpanStatusCode.ERROR);
-  expect(failed?.attributes).toMatchObject({ "error.type": "TypeError", "signalbox.outcome": "rejected" });
+  expect(failed?.attributes).toMatchObject({
+    "error.type": "TypeError",
+    "signalbox.outcome": "rejected",
+  });
   expect(failed?.events[0]?.attributes?.["exception.stacktrace"]).toContain("no queue");
   expect(done?.attributes).toMatchObject({ "signalbox.attempt": 2, "signalbox.outcome": "done" });
 });
 
 test("with logErrors: false a span has the name of an error alone", async () => {
   const sdk = registerSdk();
-  const rig = await startTraced({ onSignal: () => Promise.reject(new TypeError("no queue")), logErrors: false });
+  const rig = await startTraced({
+    onSignal: () => Promise.reject(new TypeError("no queue")),
+    logErrors: false,
+  });
   await deliver(rig);
   await until(() => rig.namesSeen().includes("handoffFailed"));
   const failed = sdk.span("hand-off default");
@@ -116,24 +158,33 @@ test.each([
   ["no trace", `00-${"0".repeat(32)}-${SPAN_ID}-01`, []],
   ["two", `00-${TRACE_ID}-${SPAN_ID}-01, 00-${TRACE_ID}-${SPAN_ID}-01`, []],
   ["a text", "'; DROP TABLE inbox; --", []],
-])("the sender's traceparent is a link at most, never a parent: %s", async (_name, traceparent, links) => {
-  const sdk = registerSdk();
-  const rig = await startTraced();
-  expect(await deliver(rig, { traceparent })).toMatchObject({ status: 200 });
-  const receive = sdk.span("receive default");
-  expect(linksOf(receive)).toEqual(links);
-  expect(parentOf(receive)).toBeUndefined();
-  expect(receive.spanContext().traceId).not.toBe(TRACE_ID);
-  expect(JSON.stringify(receive.attributes)).not.toContain(traceparent);
-});
+])(
+  "the sender's traceparent is a link at most, never a parent: %s",
+  async (_name, traceparent, links) => {
+    const sdk = registerSdk();
+    const rig = await startTraced();
+    expect(await deliver(rig, { traceparent })).toMatchObject({ status: 200 });
+    const receive = sdk.span("receive default");
+    expect(linksOf(receive)).toEqual(links);
+    expect(parentOf(receive)).toBeUndefined();
+    expect(receive.spanContext().traceId).not.toBe(TRACE_ID);
+    expect(JSON.stringify(receive.attributes)).not.toContain(traceparent);
+  },
+);
 
 test("a refused delivery has no id of its event, and a forged one is no error of the receiver", async () => {
   const sdk = registerSdk();
   const rig = await startTraced();
   await rig.receiver.handle({ ...rig.signed(), body: Buffer.from("{}") });
   const { attributes, status } = sdk.span("receive default");
-  expect(attributes).toMatchObject({ "error.type": "signature_mismatch", "signalbox.outcome": "signature_mismatch" });
-  expect([attributes["messaging.message.id"], status.code]).toEqual([undefined, SpanStatusCode.UNSET]);
+  expect(attributes).toMatchObject({
+    "error.type": "signature_mismatch",
+    "signalbox.outcome": "signature_mismatch",
+  });
+  expect([attributes["messaging.message.id"], status.code]).toEqual([
+    undefined,
+    SpanStatusCode.UNSET,
+  ]);
 });
 
 test("a delivery that is stored after its refusal counts once; a commit that fails is an error", async () => {
@@ -155,7 +206,10 @@ test("a delivery that is stored after its refusal counts once; a commit that fai
   store.fail(mediumError());
   await deliver(rig);
   const commits = sdk.spans().filter(({ name }) => name === "commit default");
-  expect(commits.map(({ status }) => status.code)).toEqual([SpanStatusCode.UNSET, SpanStatusCode.ERROR]);
+  expect(commits.map(({ status }) => status.code)).toEqual([
+    SpanStatusCode.UNSET,
+    SpanStatusCode.ERROR,
+  ]);
 });
 
 test("the span of a delivery ends when its client goes", async () => {
@@ -217,7 +271,9 @@ test("a hand-off inherits nothing from the delivery in whose turn it begins", as
   for (const telemetry of [openTelemetry(), withoutTraceParent]) {
     const onSignal = (): void => void inherited.push(context.active().getValue(key));
     const rig = await startTraced({ telemetry, onSignal });
-    const host = trace.setSpan(ROOT_CONTEXT, trace.getTracer("app").startSpan("host")).setValue(key, "host");
+    const host = trace
+      .setSpan(ROOT_CONTEXT, trace.getTracer("app").startSpan("host"))
+      .setValue(key, "host");
     await context.with(host, () => deliver(rig));
     await until(() => rig.namesSeen().includes("handedOff"));
   }
@@ -229,7 +285,9 @@ test("a hand-off inherits nothing from the delivery in whose turn it begins", as
 
 test("a delivery that is not sampled makes no span, not even of its commit and its hand-off", async () => {
   const sdk = registerSdk(new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(0) }));
-  const rig = await startTraced({ onSignal: () => trace.getTracer("app").startSpan("charge").end() });
+  const rig = await startTraced({
+    onSignal: () => trace.getTracer("app").startSpan("charge").end(),
+  });
   await deliver(rig);
   await until(() => rig.namesSeen().includes("handedOff"));
   expect(sdk.spans()).toEqual([]);

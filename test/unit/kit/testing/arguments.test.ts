@@ -5,21 +5,31 @@ const given = <Value>(value: unknown): Value => value as Value;
 
 test("a misspelt signal type is refused, with the type that was probably meant", () => {
   const call = () => signalEvent("price_increasd");
-  expect(call).toThrow(expect.objectContaining({ name: "SignalboxError", code: "option_unknown" }) as Error);
+  expect(call).toThrow(
+    expect.objectContaining({ name: "SignalboxError", code: "option_unknown" }) as Error,
+  );
   expect(call).toThrow(/no signal type "price_increasd"\. Did you mean "price_increased"\?/);
 });
 
 const INVALID: readonly (readonly [call: () => unknown, says: RegExp])[] = [
-  [() => signalEvent(given(5)), /The overrides of signalEvent are invalid: expected an object, not a number/],
+  [
+    () => signalEvent(given(5)),
+    /The overrides of signalEvent are invalid: expected an object, not a number/,
+  ],
   [() => signalEvent("new_model", given("x")), /expected an object, not a string/],
-  [() => signalEvent({ data: given<never>([]) }), /"data" of signalEvent is invalid: expected an object, not a list/],
+  [
+    () => signalEvent({ data: given<never>([]) }),
+    /"data" of signalEvent is invalid: expected an object, not a list/,
+  ],
   [() => testEvent(given("x")), /The overrides of testEvent/],
   [() => createManualClock(NaN), /createManualClock was given NaN/],
   [() => createManualClock().setNow(given("now")), /clock\.setNow was given now/],
 ];
 
 test.each(INVALID)("what fits no argument is refused, and says what does: %s", (call, says) => {
-  expect(call).toThrow(expect.objectContaining({ name: "SignalboxError", code: "option_invalid" }) as Error);
+  expect(call).toThrow(
+    expect.objectContaining({ name: "SignalboxError", code: "option_invalid" }) as Error,
+  );
   expect(call).toThrow(says);
 });
 

@@ -14,26 +14,38 @@ const fixture = (name: string): SignalEvent =>
 const kindOf = (event: object): string => parseEvent(Buffer.from(JSON.stringify(event))).kind;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-test.each(SIGNAL_TYPES)("a signal of type %s is the package's fixture, as of now, with an id of its own", (type) => {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 2, 1) });
-  onTestFinished(() => void vi.useRealTimers());
-  const event = signalEvent(type);
-  expect(kindOf(event)).toBe("known");
-  const original = fixture(`signals/${type}`);
-  const { id, created_at, data } = event;
-  const { signal_id, observed_at, published_at, period } = data;
-  expect({ ...event, id: original.id, created_at: original.created_at, data: original.data }).toEqual(original);
-  const ownTimes = { signal_id, observed_at, published_at, period };
-  expect(data).toEqual({ ...original.data, ...ownTimes });
-  expect(id).toBe(`sig_${signal_id}_${data.product.id}`);
-  expect(signal_id).not.toBe(original.data.signal_id);
-  const times = [period.start, period.end, observed_at, published_at, created_at].map((text) => Date.parse(text));
-  expect(times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN))).toBe(true);
-  expect(created_at).toBe("2031-03-01T00:00:00.000Z");
-  const ageOf = (text: string): number => Date.parse(created_at) - Date.parse(text);
-  expect(ageOf(published_at)).toBeLessThan(DAY_MS);
-  expect(ageOf(period.end)).toBeLessThan(60 * DAY_MS);
-});
+test.each(SIGNAL_TYPES)(
+  "a signal of type %s is the package's fixture, as of now, with an id of its own",
+  (type) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2031, 2, 1) });
+    onTestFinished(() => void vi.useRealTimers());
+    const event = signalEvent(type);
+    expect(kindOf(event)).toBe("known");
+    const original = fixture(`signals/${type}`);
+    const { id, created_at, data } = event;
+    const { signal_id, observed_at, published_at, period } = data;
+    expect({
+      ...event,
+      id: original.id,
+      created_at: original.created_at,
+      data: original.data,
+    }).toEqual(original);
+    const ownTimes = { signal_id, observed_at, published_at, period };
+    expect(data).toEqual({ ...original.data, ...ownTimes });
+    expect(id).toBe(`sig_${signal_id}_${data.product.id}`);
+    expect(signal_id).not.toBe(original.data.signal_id);
+    const times = [period.start, period.end, observed_at, published_at, created_at].map((text) =>
+      Date.parse(text),
+    );
+    expect(times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN))).toBe(
+      true,
+    );
+    expect(created_at).toBe("2031-03-01T00:00:00.000Z");
+    const ageOf = (text: string): number => Date.parse(created_at) - Date.parse(text);
+    expect(ageOf(published_at)).toBeLessThan(DAY_MS);
+    expect(ageOf(period.end)).toBeLessThan(60 * DAY_MS);
+  },
+);
 
 test("without a type it is a traffic_breakout, or what the overrides say", () => {
   expect(signalEvent().data.title).toBe(fixture("signals/traffic_breakout").data.title);
@@ -47,7 +59,10 @@ test("overrides are merged in, however deep, and the id follows them unless it i
     const { data } = fixture(`signals/${event.data.signal_type}`);
     expect(event.id).toBe("sig_7_8");
     expect(event.data.product).toEqual({ id: 8, slug: data.product.slug });
-    expect(event.data.change).toEqual({ ...data.change, after: { value: 9, unit: data.change.after.unit } });
+    expect(event.data.change).toEqual({
+      ...data.change,
+      after: { value: 9, unit: data.change.after.unit },
+    });
   }
   expect(signalEvent({ id: "evt_own" }).id).toBe("evt_own");
   expect(signalEvent("price_increased", { id: "evt_own" }).id).toBe("evt_own");
@@ -78,7 +93,10 @@ test("two processes do not begin with the same id: they may share a database", a
 });
 
 test("an override of undefined means absent", () => {
-  const absent = { id: undefined, data: { title: undefined, product: undefined } } as unknown as SignalEventOverrides;
+  const absent = {
+    id: undefined,
+    data: { title: undefined, product: undefined },
+  } as unknown as SignalEventOverrides;
   const { id, data } = signalEvent(absent);
   const { title, product } = fixture("signals/traffic_breakout").data;
   expect(data).toMatchObject({ title, product });

@@ -46,7 +46,10 @@ test("its clock stands still, and moving it brings the retries", async () => {
     .fn()
     .mockRejectedValueOnce(new Error("the queue is down"))
     .mockRejectedValueOnce(new Error("yet"));
-  const { deliver, receiver, clock } = await testReceiver({ onSignal, handoff: { backoff: () => 5000 } });
+  const { deliver, receiver, clock } = await testReceiver({
+    onSignal,
+    handoff: { backoff: () => 5000 },
+  });
   const event = signalEvent();
   await deliver(event);
   await waitForEvent(receiver, event.id, { state: "ready" });
@@ -64,9 +67,15 @@ test("deliveries are signed by its clock, and otherwise when that is asked for",
   const event = signalEvent();
   expect(await deliver(event)).toMatchObject(RECEIVED);
   await clock.advance(3_600_000);
-  expect(await deliver(event)).toMatchObject({ status: 200, body: '{"received":true,"duplicate":true}' });
-  const codeOf = ({ body }: { body: string }): unknown => (JSON.parse(body) as { error: { code: unknown } }).error.code;
-  expect(codeOf(await deliver(event, { now: clock.now() - 301_000 }))).toBe("timestamp_out_of_tolerance");
+  expect(await deliver(event)).toMatchObject({
+    status: 200,
+    body: '{"received":true,"duplicate":true}',
+  });
+  const codeOf = ({ body }: { body: string }): unknown =>
+    (JSON.parse(body) as { error: { code: unknown } }).error.code;
+  expect(codeOf(await deliver(event, { now: clock.now() - 301_000 }))).toBe(
+    "timestamp_out_of_tolerance",
+  );
   expect(codeOf(await deliver(event, { secret: "whsec_other" }))).toBe("signature_mismatch");
 });
 
@@ -79,7 +88,11 @@ test("of several secrets it signs with the first, and takes each", async () => {
 
 test("it takes the options of createReceiver, a store of the user's among them, and refuses others", async () => {
   const store = sqliteStore(join(tempFolder(), "signals.db"));
-  const { deliver, receiver } = await testReceiver({ store, endpoint: "crm", bodyLimitBytes: 2000 });
+  const { deliver, receiver } = await testReceiver({
+    store,
+    endpoint: "crm",
+    bodyLimitBytes: 2000,
+  });
   expect((await deliver(" ".repeat(2001))).status).toBe(413);
   const event = signalEvent();
   expect(await deliver(event)).toMatchObject(RECEIVED);
@@ -88,7 +101,8 @@ test("it takes the options of createReceiver, a store of the user's among them, 
   await receiver.close();
   const misspelt = { onSignl: () => undefined } as TestReceiverOptions;
   expect((await rejectionOf(testReceiver(misspelt))).code).toBe("option_unknown");
-  for (const secrets of ["", []]) expect((await rejectionOf(testReceiver({ secrets }))).code).toBe("secret_invalid");
+  for (const secrets of ["", []])
+    expect((await rejectionOf(testReceiver({ secrets }))).code).toBe("secret_invalid");
 });
 
 test("disposing of it closes the receiver, and waits for no callback", async () => {
@@ -106,21 +120,30 @@ test("disposing of it closes the receiver, and waits for no callback", async () 
   expect(box.clock.pendingTimers()).toBe(0);
 });
 
-test.each(SENDER_NAMES)("without secrets, a receiver of %s takes what deliver signs", async (name) => {
-  const sender = builtInSender(name)!;
-  const { deliver } = await testReceiver({ sender });
-  const { body, headers } = sender.sample(Date.now());
-  expect(await deliver(body, { headers: { ...headers } })).toMatchObject({ status: 200 });
-});
+test.each(SENDER_NAMES)(
+  "without secrets, a receiver of %s takes what deliver signs",
+  async (name) => {
+    const sender = builtInSender(name)!;
+    const { deliver } = await testReceiver({ sender });
+    const { body, headers } = sender.sample(Date.now());
+    expect(await deliver(body, { headers: { ...headers } })).toMatchObject({ status: 200 });
+  },
+);
 
 test("for a sender with public keys it makes a pair, of which deliver signs with the private key", async () => {
   const senders = (["ed25519", "ecdsa", "rsa-sha256"] as const).map((digest) =>
-    defineSender({ name: "acme", signature: { header: "x-acme", digest }, read: ({ json }) => json }),
+    defineSender({
+      name: "acme",
+      signature: { header: "x-acme", digest },
+      read: ({ json }) => json,
+    }),
   );
   for (const sender of [...senders, standardWebhooks({ key: "public" })]) {
     const { deliver, receiver, secret } = await testReceiver({ sender });
     expect(secret).toContain("PRIVATE KEY");
-    expect(await deliver({ id: "a", type: "b" }, { headers: { "webhook-id": "a" } })).toMatchObject(RECEIVED);
+    expect(await deliver({ id: "a", type: "b" }, { headers: { "webhook-id": "a" } })).toMatchObject(
+      RECEIVED,
+    );
     await waitForEvent(receiver, "a");
   }
 });

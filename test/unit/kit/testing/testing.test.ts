@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { verifySignature } from "../../../../src/kit/index.js";
-import { createManualClock, signalEvent, signedDelivery } from "../../../../src/kit/testing/index.js";
+import {
+  createManualClock,
+  signalEvent,
+  signedDelivery,
+} from "../../../../src/kit/testing/index.js";
 
 test.each([
   ["an event", signalEvent()],

@@ -23,7 +23,9 @@ test("it resolves with the entry once the event is done, also for one that has n
   const entry = await waiting;
   expect(entry).toMatchObject({ eventId: event.id, state: "done", attempts: 1 });
   expect(JSON.parse(Buffer.from(entry.rawBody ?? []).toString())).toEqual(event);
-  expect(await waitForEvent(rig.receiver, event.id, { timeoutMs: 0 })).toMatchObject({ state: "done" });
+  expect(await waitForEvent(rig.receiver, event.id, { timeoutMs: 0 })).toMatchObject({
+    state: "done",
+  });
 });
 
 test("an attempt that failed is waited for as ready, and the retry after it as done", async () => {
@@ -64,11 +66,14 @@ test("an event that ended in another state is refused at once, with what the cal
   rig.calls[0]!.reject(new TypeError("tenant is undefined"));
   const { code, message } = await failure;
   expect(code).toBe("wait_failed");
-  for (const fact of [id, "dead", "1 attempt", "TypeError: tenant is undefined"]) expect(message).toContain(fact);
+  for (const fact of [id, "dead", "1 attempt", "TypeError: tenant is undefined"])
+    expect(message).toContain(fact);
 
   const unknown = { ...signalEvent(), type: "signal.retracted" };
   await rig.deliver(unknown);
-  expect((await rejectionOf(waitForEvent(rig.receiver, unknown.id))).message).toContain("quarantined");
+  expect((await rejectionOf(waitForEvent(rig.receiver, unknown.id))).message).toContain(
+    "quarantined",
+  );
   const leased = await begun(rig);
   const never = waitForEvent(rig.receiver, leased, { state: "quarantined" });
   expect((await rejectionOf(never)).message).toContain("leased");
@@ -85,15 +90,23 @@ test("when its time is over it says where the event is, or that none came", asyn
   const { code, message } = await gaveUp(id);
   expect(code).toBe("wait_failed");
   const due = new Date(rig.clock.now() + 60_000).toISOString();
-  for (const fact of ["ready", "1 attempt", due, "Error: the queue is down"]) expect(message).toContain(fact);
+  for (const fact of ["ready", "1 attempt", due, "Error: the queue is down"])
+    expect(message).toContain(fact);
 });
 
 test.each([Number.NaN, -1, Infinity])("a time of %s ms is refused", async (timeoutMs) => {
   const { receiver } = await startRig();
-  expect((await rejectionOf(waitForEvent(receiver, "sig_0_0", { timeoutMs }))).code).toBe("option_invalid");
+  expect((await rejectionOf(waitForEvent(receiver, "sig_0_0", { timeoutMs }))).code).toBe(
+    "option_invalid",
+  );
 });
 
 test("a receiver that is not started is refused", async () => {
-  const receiver = createReceiver({ secrets: SECRET, store: memoryStore(), onSignal: () => undefined, logger: false });
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store: memoryStore(),
+    onSignal: () => undefined,
+    logger: false,
+  });
   expect((await rejectionOf(waitForEvent(receiver, "sig_0_0"))).code).toBe("store_failed");
 });

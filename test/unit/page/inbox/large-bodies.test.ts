@@ -55,18 +55,24 @@ test("a list parses no large body for its title", async () => {
     ["large", signalOf(5_000_000)],
     ["small", signalOf(1000)],
   ]);
-  const titlesOf = createTitles({ endpoints: ["default"], get: async (id) => storedWith(bodies.get(id) ?? null) });
+  const titlesOf = createTitles({
+    endpoints: ["default"],
+    get: async (id) => storedWith(bodies.get(id) ?? null),
+  });
   const parses = countParses();
   const entries = [...bodies.keys()].map((eventId) => ({ ...storedWith(null), eventId }));
   expect([await titlesOf(entries), parses()]).toEqual([[null, "A title"], 1]);
 });
 
-test.each([0, 1, 786_432, 786_433, 5_000_000])("the pieces of an exported event of %d bytes are its line", (bytes) => {
-  const event = storedWith(Buffer.alloc(bytes, "signal"));
-  const pieces = [...lineInPieces(event)];
-  expect(pieces.join("")).toBe(`${JSON.stringify(exportedEvent(event))}\n`);
-  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1_200_000);
-});
+test.each([0, 1, 786_432, 786_433, 5_000_000])(
+  "the pieces of an exported event of %d bytes are its line",
+  (bytes) => {
+    const event = storedWith(Buffer.alloc(bytes, "signal"));
+    const pieces = [...lineInPieces(event)];
+    expect(pieces.join("")).toBe(`${JSON.stringify(exportedEvent(event))}\n`);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(1_200_000);
+  },
+);
 
 test("an exported event without a body is one line too", () => {
   const event = storedWith(null);

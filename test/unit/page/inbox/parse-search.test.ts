@@ -34,10 +34,19 @@ test.for<[search: string, wanted: Wanted]>([
   ["before:2026-11-01T09:00+02:00", at("2026-11-01T07:00:00Z")],
   [
     " state:dead\ttype:price_drop  product:acme before:2026-11-01 sig_1 ",
-    { state: "dead", typeOrSubtype: "price_drop", subject: "acme", eventId: "sig_1", ...at("2026-11-01T00:00:00Z") },
+    {
+      state: "dead",
+      typeOrSubtype: "price_drop",
+      subject: "acme",
+      eventId: "sig_1",
+      ...at("2026-11-01T00:00:00Z"),
+    },
   ],
   // What an event has both ways can be asked for both ways.
-  ["type:signal.published type:price_drop", { type: "signal.published", typeOrSubtype: "price_drop" }],
+  [
+    "type:signal.published type:price_drop",
+    { type: "signal.published", typeOrSubtype: "price_drop" },
+  ],
 ])("%o is read", ([search, wanted]) => {
   expect(parseSearch(search, NOW)).toEqual(wanted);
 });
@@ -56,7 +65,10 @@ test.for<[search: string, message: string]>([
   ["before:1e9h", '"before:" needs a day'],
   ["before:2y", '"before:" needs a day'],
   ["stat:dead", 'Did you mean "state:"?'],
-  ["colour:red", "Known are type:, subtype:, state:, product:, subject:, endpoint:, id:, error:, before:, after:."],
+  [
+    "colour:red",
+    "Known are type:, subtype:, state:, product:, subject:, endpoint:, id:, error:, before:, after:.",
+  ],
   ["constructor:x", "Known are type:"],
   ["state:dead state:done", '"state:" is there twice.'],
   ["before:1h before:2h", '"before:" is there twice.'],

@@ -30,7 +30,12 @@ function delivery(
   attempts: SentAttempt[],
   more: Partial<SentDelivery> = {},
 ): SentDelivery {
-  const given = { delivery_id: 7, registration_id: "wh_1", created_at: dateTime(0), next_attempt_at: null };
+  const given = {
+    delivery_id: 7,
+    registration_id: "wh_1",
+    created_at: dateTime(0),
+    next_attempt_at: null,
+  };
   return { ...given, redelivery_of: null, state, attempts, ...more };
 }
 
@@ -62,7 +67,12 @@ function stored(
   };
 }
 
-const past = (after: number, kind: PastStep["kind"], attempts: number, error: string | null = null): PastStep => ({
+const past = (
+  after: number,
+  kind: PastStep["kind"],
+  attempts: number,
+  error: string | null = null,
+): PastStep => ({
   at: START + after,
   kind,
   attempts,
@@ -70,18 +80,32 @@ const past = (after: number, kind: PastStep["kind"], attempts: number, error: st
 });
 
 const DAY_LATER = START + 24 * HOUR_MS;
-const knows = (...deliveries: SentDelivery[]): TimelineSides["sender"] => ({ deliveries, serviceNow: DAY_LATER });
+const knows = (...deliveries: SentDelivery[]): TimelineSides["sender"] => ({
+  deliveries,
+  serviceNow: DAY_LATER,
+});
 
 /** Each step as `seconds after the start, lane, text`, and the notes. */
-function told(sides: Omit<TimelineSides, "now">, now = DAY_LATER): { steps: string[]; notes: string[] } {
+function told(
+  sides: Omit<TimelineSides, "now">,
+  now = DAY_LATER,
+): { steps: string[]; notes: string[] } {
   const { steps, notes } = buildTimeline({ now, ...sides });
-  return { steps: steps.map(({ at, lane, text }) => `${(at - START) / 1000} ${lane} ${text}`), notes };
+  return {
+    steps: steps.map(({ at, lane, text }) => `${(at - START) / 1000} ${lane} ${text}`),
+    notes,
+  };
 }
 
 test("a receiver that fails twice and a callback that fails once: every attempt of both sides, in order", () => {
   const refused = attempt(0, 503, { body: '{"error":{"code":"busy","message":"Too many."}}' });
-  const sender = knows(delivery("delivered", [refused, attempt(2000, "connection_refused"), attempt(7000, 200)]));
-  const event = stored(7010, "done", 9000, { attempts: 2, history: [past(7020, "failed", 1, "Error: no\n  at x")] });
+  const sender = knows(
+    delivery("delivered", [refused, attempt(2000, "connection_refused"), attempt(7000, 200)]),
+  );
+  const event = stored(7010, "done", 9000, {
+    attempts: 2,
+    history: [past(7020, "failed", 1, "Error: no\n  at x")],
+  });
   const inbox = { event };
   expect(told({ sender, inbox })).toEqual({
     steps: [
@@ -102,7 +126,10 @@ test("a receiver that fails twice and a callback that fails once: every attempt 
 
 test("an event that no function of onEvent takes was ignored", () => {
   const ignored = stored(0, "done", 0, { attempts: 0, lastError: NO_HANDLER });
-  const wanted = ["0 inbox received and stored", "0 inbox ignored: no function of onEvent takes its type"];
+  const wanted = [
+    "0 inbox received and stored",
+    "0 inbox ignored: no function of onEvent takes its type",
+  ];
   expect(told({ sender: null, inbox: { event: ignored } }).steps).toEqual(wanted);
 });
 
@@ -139,8 +166,16 @@ test.each([
   [stored(0, "ready", 60_000, { attempts: 2 }), 1000, "60 inbox hand-off 3 is due"],
   [stored(0, "ready", 500), 1000, "1 inbox hand-off 2 waits for the receiver"],
   [stored(0, "leased", 60_000, { attempts: 0 }), 1000, "1 inbox hand-off 1 is running"],
-  [stored(0, "quarantined", 0, { lastError: "not JSON" }), 1000, "0 inbox in quarantine: it cannot be used"],
-  [stored(0, "done", 0, { attempts: 0 }), 1000, "0 inbox done without a hand-off: no callback is for its type"],
+  [
+    stored(0, "quarantined", 0, { lastError: "not JSON" }),
+    1000,
+    "0 inbox in quarantine: it cannot be used",
+  ],
+  [
+    stored(0, "done", 0, { attempts: 0 }),
+    1000,
+    "0 inbox done without a hand-off: no callback is for its type",
+  ],
   [stored(0, "done", 0, { bytes: null }), 1000, "0 inbox done"],
 ])("the last step is the present state: %#", (event, after, last) => {
   expect(told({ sender: null, inbox: { event } }, START + after).steps.at(-1)).toBe(last);
@@ -150,7 +185,10 @@ test("each delivery of an event has its name, and a duplicate is seen on both si
   const first = delivery("delivered", [attempt(0, 200)]);
   const answers = [attempt(5000, 200, { body: '{"received":true,"duplicate":true}' })];
   const again = delivery("delivered", answers, { delivery_id: 9, redelivery_of: 7 });
-  const other = delivery("cancelled", [attempt(1000, 404)], { delivery_id: 8, registration_id: "wh_2" });
+  const other = delivery("cancelled", [attempt(1000, 404)], {
+    delivery_id: 8,
+    registration_id: "wh_2",
+  });
   const sides = { sender: knows(again, other, first), inbox: { event: stored(5, "done", 20) } };
   const { steps } = buildTimeline({ now: DAY_LATER, ...sides });
   expect(steps.map(({ delivery: name, text }) => `${name ?? "-"}: ${text}`)).toEqual([
@@ -186,7 +224,10 @@ test("a moved clock of the service changes no order, and is said", () => {
   expect(steps[1]).toMatchObject({ detail: "fault: the sender takes it for 500" });
   expect(steps[2]).toMatchObject({ serviceAt: START + 6 * HOUR_MS });
   expect(notes).toEqual([expect.stringContaining("The service's clock differs")]);
-  const paused = { ...sender, deliveries: [delivery("waiting", [], { next_attempt_at: dateTime(0) })] };
+  const paused = {
+    ...sender,
+    deliveries: [delivery("waiting", [], { next_attempt_at: dateTime(0) })],
+  };
   expect(told({ sender: paused, inbox: null }, now).steps).toEqual([
     "10 sender attempt 1 waits: a paused registration gets nothing",
   ]);
@@ -194,7 +235,8 @@ test("a moved clock of the service changes no order, and is said", () => {
 
 test("times of two machines that do not fit together are said to be doubtful", () => {
   const sender = knows(delivery("delivered", [attempt(0, 200)]));
-  const notesAt = (after: number): string[] => told({ sender, inbox: { event: stored(after, "done", after) } }).notes;
+  const notesAt = (after: number): string[] =>
+    told({ sender, inbox: { event: stored(after, "done", after) } }).notes;
   expect(notesAt(500)).toEqual([]);
   expect(notesAt(-5000)).toEqual([expect.stringContaining("clocks of the two machines differ")]);
   expect(notesAt(5000)).toEqual([expect.stringContaining("clocks of the two machines differ")]);
@@ -207,7 +249,9 @@ test("a side that does not know the event says so, and the other is shown", () =
     notes: [expect.stringContaining("never accepted")],
   });
   const accepted = knows(delivery("delivered", [attempt(0, 200)]));
-  expect(told({ sender: accepted, inbox: { event: null } }).notes).toEqual([expect.stringContaining("pruned")]);
+  expect(told({ sender: accepted, inbox: { event: null } }).notes).toEqual([
+    expect.stringContaining("pruned"),
+  ]);
   expect(told({ sender: knows(), inbox: { event: stored(0, "done", 0) } }).notes).toEqual([
     expect.stringContaining("This sender does not know the event"),
   ]);
@@ -215,7 +259,15 @@ test("a side that does not know the event says so, and the other is shown", () =
 });
 
 test("hostile answers are read as text", () => {
-  for (const body of ["null", "[1]", '{"error":7}', '{"error":null}', '{"error":{"code":{}}}', "<script>", "{"]) {
+  for (const body of [
+    "null",
+    "[1]",
+    '{"error":7}',
+    '{"error":null}',
+    '{"error":{"code":{}}}',
+    "<script>",
+    "{",
+  ]) {
     const sender = knows(delivery("failed", [attempt(0, 500, { body })]));
     expect(told({ sender, inbox: null }).steps[0]).toBe("0 sender attempt 1: 500 in 12 ms");
   }

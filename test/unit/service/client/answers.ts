@@ -1,27 +1,49 @@
-import { investigationTaskSchema, type InvestigationTask } from "../../../../src/service/contract/investigation.js";
+import {
+  investigationTaskSchema,
+  type InvestigationTask,
+} from "../../../../src/service/contract/investigation.js";
 import { productProfileSchema } from "../../../../src/service/contract/product-profile.js";
-import { rankingsResponseSchema, type RankingsResponse } from "../../../../src/service/contract/rankings.js";
+import {
+  rankingsResponseSchema,
+  type RankingsResponse,
+} from "../../../../src/service/contract/rankings.js";
 import {
   searchDemandResponseSchema,
   type SearchDemandResponse,
 } from "../../../../src/service/contract/search-demand.js";
-import { newRegistrationSchema, type NewRegistration } from "../../../../src/service/contract/webhook-registration.js";
+import {
+  newRegistrationSchema,
+  type NewRegistration,
+} from "../../../../src/service/contract/webhook-registration.js";
 import { sampleOf, TASK_ID } from "../contract/sample.js";
 import type { PlainAnswer } from "./serve-answers.js";
 
 export { TASK_ID };
-const OPEN = { poll_after_seconds: 60, result_url: null, completed_at: null, error: null, report: null };
+const OPEN = {
+  poll_after_seconds: 60,
+  result_url: null,
+  completed_at: null,
+  error: null,
+  report: null,
+};
 const QUEUED: InvestigationTask = { ...sampleOf(investigationTaskSchema), ...OPEN };
 const DEMAND = sampleOf(searchDemandResponseSchema);
 const RANKINGS = sampleOf(rankingsResponseSchema);
 
-export const profile = { ...sampleOf(productProfileSchema), name: "Larkvoice", pricing_model: "freemium" };
+export const profile = {
+  ...sampleOf(productProfileSchema),
+  name: "Larkvoice",
+  pricing_model: "freemium",
+};
 export const registration: NewRegistration = {
   ...sampleOf(newRegistrationSchema),
   signing_secret: "whsec_shown_once",
 };
 
-export const task = (over: Partial<InvestigationTask> = {}): InvestigationTask => ({ ...QUEUED, ...over });
+export const task = (over: Partial<InvestigationTask> = {}): InvestigationTask => ({
+  ...QUEUED,
+  ...over,
+});
 
 export const failedTask = (): InvestigationTask =>
   task({
@@ -32,9 +54,17 @@ export const failedTask = (): InvestigationTask =>
     error: { code: "SOURCES_UNREACHABLE", message: "No source answered." },
   });
 
-export const keywordRow = (id: number) => ({ ...DEMAND.items[0]!, keyword: `keyword ${id}`, keyword_id: id });
+export const keywordRow = (id: number) => ({
+  ...DEMAND.items[0]!,
+  keyword: `keyword ${id}`,
+  keyword_id: id,
+});
 
-export function demandPage(page: number, hasMore: boolean, ids: readonly number[] = [page]): SearchDemandResponse {
+export function demandPage(
+  page: number,
+  hasMore: boolean,
+  ids: readonly number[] = [page],
+): SearchDemandResponse {
   const pagination = { ...DEMAND.pagination, page, has_more: hasMore, has_previous: page > 1 };
   return { ...DEMAND, items: ids.map(keywordRow), keyword: null, pagination };
 }
@@ -46,8 +76,16 @@ export const rankingItem = (rank: number) => ({
   slug: `product-${rank}`,
 });
 
-export function rankingsPage(page: number, hasMore: boolean, ranks: readonly number[] = [page]): RankingsResponse {
-  return { ...RANKINGS, items: ranks.map(rankingItem), pagination: { page, limit: 25, has_more: hasMore } };
+export function rankingsPage(
+  page: number,
+  hasMore: boolean,
+  ranks: readonly number[] = [page],
+): RankingsResponse {
+  return {
+    ...RANKINGS,
+    items: ranks.map(rankingItem),
+    pagination: { page, limit: 25, has_more: hasMore },
+  };
 }
 
 /** The service's own error. */

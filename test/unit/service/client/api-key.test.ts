@@ -11,7 +11,12 @@ const PAGE = { json: rankingsPage(1, false) };
 
 /** All that a log could make of an error. */
 const shown = (error: Error): string =>
-  [inspect(error, { depth: 9, showHidden: true }), JSON.stringify(error), String(error), error.stack].join("\n");
+  [
+    inspect(error, { depth: 9, showHidden: true }),
+    JSON.stringify(error),
+    String(error),
+    error.stack,
+  ].join("\n");
 
 test.each([
   ["", "empty"],
@@ -19,7 +24,9 @@ test.each([
   ["key with spaces", "space"],
   [42, "text"],
 ])("the key %j is refused at construction, and not quoted", (apiKey, said) => {
-  const error = errorOf(() => createClient({ baseUrl: "https://service.example/v1", apiKey: apiKey as string }));
+  const error = errorOf(() =>
+    createClient({ baseUrl: "https://service.example/v1", apiKey: apiKey as string }),
+  );
   expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
   expect(shown(error)).not.toContain(API_KEY);
 });
@@ -30,19 +37,27 @@ test("a function is asked for each request, so that a new key is used at once", 
   const { client } = clientOn(baseUrl, { apiKey: async () => `key_number_${++asked}` });
   await client.rankings();
   await client.rankings();
-  expect(seen.map(({ headers }) => headers.authorization)).toEqual(["Bearer key_number_1", "Bearer key_number_2"]);
+  expect(seen.map(({ headers }) => headers.authorization)).toEqual([
+    "Bearer key_number_1",
+    "Bearer key_number_2",
+  ]);
 });
 
 test.each([
   ["fails", () => Promise.reject(new Error(`vault ${API_KEY}`))],
   ["gives nothing", () => undefined],
   ["gives a line break", () => `${API_KEY}\n`],
-])("when the function for the key %s, nothing is sent and nothing of it is quoted", async (_, apiKey) => {
-  const { baseUrl, seen } = await serveAnswers(PAGE);
-  const error = await failureOf(clientOn(baseUrl, { apiKey: apiKey as () => string }).client.rankings());
-  expect([error.kind, error.attempts, seen.length]).toEqual(["api_key", 0, 0]);
-  expect(shown(error)).not.toContain(API_KEY);
-});
+])(
+  "when the function for the key %s, nothing is sent and nothing of it is quoted",
+  async (_, apiKey) => {
+    const { baseUrl, seen } = await serveAnswers(PAGE);
+    const error = await failureOf(
+      clientOn(baseUrl, { apiKey: apiKey as () => string }).client.rankings(),
+    );
+    expect([error.kind, error.attempts, seen.length]).toEqual(["api_key", 0, 0]);
+    expect(shown(error)).not.toContain(API_KEY);
+  },
+);
 
 test("without a key the public profile is read, and nothing else is sent", async () => {
   const { baseUrl, seen } = await serveAnswers({ json: profile });
@@ -50,11 +65,17 @@ test("without a key the public profile is read, and nothing else is sent", async
   await client.productProfile("larkvoice");
   expect(seen[0]?.headers.authorization).toBeUndefined();
   const error = await failureOf(client.searchDemand());
-  expect([error.kind, error.help, seen.length]).toEqual(["api_key", "Give createClient an apiKey.", 1]);
+  expect([error.kind, error.help, seen.length]).toEqual([
+    "api_key",
+    "Give createClient an apiKey.",
+    1,
+  ]);
 });
 
 test("the key is in no error, even if the service, a proxy or the user's fetch repeats it", async () => {
-  const echo = refusal(401, API_KEY, { details: { headers: { authorization: `Bearer ${API_KEY}` } } });
+  const echo = refusal(401, API_KEY, {
+    details: { headers: { authorization: `Bearer ${API_KEY}` } },
+  });
   const { baseUrl } = await serveAnswers(
     {
       ...echo,
@@ -69,7 +90,8 @@ test("the key is in no error, even if the service, a proxy or the user's fetch r
     { status: 307, headers: { Location: `https://elsewhere.example/?key=${API_KEY}` } },
   );
   const { client } = clientOn(baseUrl);
-  for (let call = 0; call < 5; call++) expect(shown(await failureOf(client.rankings()))).not.toContain(API_KEY);
+  for (let call = 0; call < 5; call++)
+    expect(shown(await failureOf(client.rankings()))).not.toContain(API_KEY);
 
   // Long enough to be shortened in the middle of the key.
   const sent = "sent ".repeat(58);
@@ -109,8 +131,12 @@ test("a key that the service's error repeats with escapes is in no part of the e
 
 test("a function for the key that never returns is named in the error: nothing was sent", async () => {
   const { baseUrl, seen } = await serveAnswers(PAGE);
-  const { client, clock } = clientOn(baseUrl, { apiKey: () => new Promise<string>(() => undefined) });
-  const call = failureOf(client.registerWebhook({ url: "https://hooks.example/", signal_types: ["new_model"] }));
+  const { client, clock } = clientOn(baseUrl, {
+    apiKey: () => new Promise<string>(() => undefined),
+  });
+  const call = failureOf(
+    client.registerWebhook({ url: "https://hooks.example/", signal_types: ["new_model"] }),
+  );
   await clock.advance(TIMEOUT_MS);
   const { kind, attempts, retryable, message } = await call;
   expect([kind, attempts, retryable, seen.length]).toEqual(["api_key", 0, false, 0]);

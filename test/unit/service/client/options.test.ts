@@ -1,6 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { clientClock, resolveClientOptions } from "../../../../src/service/client/client-options.js";
+import {
+  clientClock,
+  resolveClientOptions,
+} from "../../../../src/service/client/client-options.js";
 import { errorOf } from "../../signalbox-error-of.js";
 import { rankingsPage } from "./answers.js";
 import { clientOn } from "./client-on.js";
@@ -23,11 +26,23 @@ test("the defaults are the documented ones", () => {
 });
 
 test("undefined means absent, at every level, and a group that is given in part keeps the other defaults", () => {
-  const names = ["apiKey", "timeoutMs", "retry", "answerLimitBytes", "userAgent", "fetch", "clock", "random"];
+  const names = [
+    "apiKey",
+    "timeoutMs",
+    "retry",
+    "answerLimitBytes",
+    "userAgent",
+    "fetch",
+    "clock",
+    "random",
+  ];
   const absent = resolve(Object.fromEntries(names.map((name) => [name, undefined])));
   const { fetch: _, ...plain } = resolve();
   expect(absent).toMatchObject(plain);
-  expect(resolve({ retry: { maxAttempts: 2, baseMs: undefined } }).retry).toEqual({ ...plain.retry, maxAttempts: 2 });
+  expect(resolve({ retry: { maxAttempts: 2, baseMs: undefined } }).retry).toEqual({
+    ...plain.retry,
+    maxAttempts: 2,
+  });
 });
 
 test.each([
@@ -58,7 +73,10 @@ test.each([
 ])("the option %s is refused as %j, by its name", (path, value) => {
   const [group, name] = path.split(".") as [string, string?];
   const error = errorOf(() => resolve({ [group]: name === undefined ? value : { [name]: value } }));
-  expect([error.code, error.message.includes(`"${path}" of createClient`)]).toEqual(["option_invalid", true]);
+  expect([error.code, error.message.includes(`"${path}" of createClient`)]).toEqual([
+    "option_invalid",
+    true,
+  ]);
 });
 
 test.each([
@@ -78,11 +96,14 @@ test.each([
   ["https://service.example/v1#x", "fragment"],
   ["ftp://service.example/v1", "https"],
   ["", "address"],
-])("the base address %j is refused with the reason, and its parts are not quoted", (baseUrl, said) => {
-  const error = errorOf(() => resolve({ baseUrl }));
-  expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
-  expect(error.message).not.toContain("secret_word");
-});
+])(
+  "the base address %j is refused with the reason, and its parts are not quoted",
+  (baseUrl, said) => {
+    const error = errorOf(() => resolve({ baseUrl }));
+    expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
+    expect(error.message).not.toContain("secret_word");
+  },
+);
 
 test("the User-Agent that is given is sent", async () => {
   const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });

@@ -3,7 +3,8 @@ import { demandPage, rankingsPage } from "./answers.js";
 import { clientOn, failureOf } from "./client-on.js";
 import { serve, type SeenRequest } from "./serve-answers.js";
 
-const pageAsked = ({ path }: SeenRequest): number => Number(new URL(path, "http://localhost").searchParams.get("page"));
+const pageAsked = ({ path }: SeenRequest): number =>
+  Number(new URL(path, "http://localhost").searchParams.get("page"));
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const collected: Item[] = [];
@@ -35,15 +36,24 @@ test("an account that always gets the first page comes to an end, and sees no ro
   expect(await collect(client.rankingsPages({ page: 5 }))).toEqual([]);
 });
 
-test.each([0, 201, "2"])("an impossible first page, %j, is an error and not an empty list", async (page) => {
-  const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
-  const { client } = clientOn(baseUrl);
-  const failure = await failureOf(collect(client.rankingsItems({ page: page as number })));
-  expect([failure.kind, failure.message.includes('"page"'), seen.length]).toEqual(["invalid_request", true, 0]);
-});
+test.each([0, 201, "2"])(
+  "an impossible first page, %j, is an error and not an empty list",
+  async (page) => {
+    const { baseUrl, seen } = await serve(() => ({ json: rankingsPage(1, false) }));
+    const { client } = clientOn(baseUrl);
+    const failure = await failureOf(collect(client.rankingsItems({ page: page as number })));
+    expect([failure.kind, failure.message.includes('"page"'), seen.length]).toEqual([
+      "invalid_request",
+      true,
+      0,
+    ]);
+  },
+);
 
 test("a page without items is the last one, whatever it says", async () => {
-  const { baseUrl, seen } = await serve((_, request) => ({ json: demandPage(pageAsked(request), true, []) }));
+  const { baseUrl, seen } = await serve((_, request) => ({
+    json: demandPage(pageAsked(request), true, []),
+  }));
   expect(await collect(clientOn(baseUrl).client.searchDemandItems())).toEqual([]);
   expect(seen).toHaveLength(1);
 });
@@ -55,7 +65,9 @@ test("the iterators end at the last page that the document allows", async () => 
       : { json: demandPage(pageAsked(request), true) },
   );
   const { client } = clientOn(baseUrl);
-  expect((await collect(client.rankingsItems({ page: 198 }))).map(({ rank }) => rank)).toEqual([198, 199, 200]);
+  expect((await collect(client.rankingsItems({ page: 198 }))).map(({ rank }) => rank)).toEqual([
+    198, 199, 200,
+  ]);
   const keywords = await collect(client.searchDemandItems({ page: 999 }));
   expect(keywords.map(({ keyword_id }) => keyword_id)).toEqual([999, 1000]);
   expect(seen).toHaveLength(5);

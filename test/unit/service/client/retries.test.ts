@@ -45,7 +45,12 @@ test.each([
 ])("a 429 %s is a rate limit, and the waits span the window of the limit", async (_, limited) => {
   const { result, pauses } = await outcomeOf([limited], rankings);
   const error = await failureOf(result);
-  expect([error.kind, error.status, error.attempts, error.retryAfterMs]).toEqual(["rate", 429, 4, null]);
+  expect([error.kind, error.status, error.attempts, error.retryAfterMs]).toEqual([
+    "rate",
+    429,
+    4,
+    null,
+  ]);
   expect(pauses).toEqual([10_000, 20_000, 30_000]);
 });
 
@@ -60,7 +65,9 @@ test("jitter takes away at most half of a wait, and none of what the service ask
 test("after a Retry-After of 0 or in the past the client still pauses", async () => {
   for (const value of ["0", "Sat, 21 Nov 2026 11:00:00 GMT"]) {
     const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": value } });
-    const { result, pauses } = await outcomeOf([limited, limited, PAGE], rankings, { random: () => 0 });
+    const { result, pauses } = await outcomeOf([limited, limited, PAGE], rankings, {
+      random: () => 0,
+    });
     await expect(result).resolves.toBeDefined();
     expect(pauses).toEqual([500, 1000]);
   }
@@ -73,7 +80,9 @@ test("a Retry-After longer than maxWaitMs fails the call at once", async () => {
   expect(error).toMatchObject({ kind: "rate", retryable: true, retryAfterMs: 61_000, attempts: 1 });
   expect(error.resetAt).toEqual(new Date(NOW + 61_000));
   expect([seen.length, pauses]).toEqual([1, []]);
-  const { result: patient } = await outcomeOf([limited, PAGE], rankings, { retry: { maxWaitMs: 61_000 } });
+  const { result: patient } = await outcomeOf([limited, PAGE], rankings, {
+    retry: { maxWaitMs: 61_000 },
+  });
   await expect(patient).resolves.toBeDefined();
 });
 
@@ -101,35 +110,52 @@ test("an exhausted quota is not a rate limit: the call fails at once, with the r
 test.each([
   ["behind", -86_400_000],
   ["ahead", 86_400_000],
-])("times in an answer are by the service's clock, also when it is %s of the client's", async (_name, ahead) => {
-  const at = (ms: number): Date => new Date(NOW + ahead + ms);
-  const sent = at(0).toUTCString();
-  const exhausted = { ...quotaHeaders(at(40_000).toISOString()), Date: sent };
-  const limited = { "Retry-After": at(7000).toUTCString(), Date: sent };
-  const { result, pauses } = await outcomeOf(
-    [
-      refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers: exhausted }),
-      refusal(429, "RATE_LIMITED", { headers: limited }),
-      PAGE,
-    ],
-    rankings,
-    { random: () => 0 },
-  );
-  await expect(result).resolves.toBeDefined();
-  expect(pauses).toEqual([40_000, 7000]);
-});
+])(
+  "times in an answer are by the service's clock, also when it is %s of the client's",
+  async (_name, ahead) => {
+    const at = (ms: number): Date => new Date(NOW + ahead + ms);
+    const sent = at(0).toUTCString();
+    const exhausted = { ...quotaHeaders(at(40_000).toISOString()), Date: sent };
+    const limited = { "Retry-After": at(7000).toUTCString(), Date: sent };
+    const { result, pauses } = await outcomeOf(
+      [
+        refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers: exhausted }),
+        refusal(429, "RATE_LIMITED", { headers: limited }),
+        PAGE,
+      ],
+      rankings,
+      { random: () => 0 },
+    );
+    await expect(result).resolves.toBeDefined();
+    expect(pauses).toEqual([40_000, 7000]);
+  },
+);
 
 test("an exhausted quota whose reset is past by the service's clock is not tried again, even if the client's is behind", async () => {
   const resetAt = new Date(NOW + 20_000);
-  const headers = { ...quotaHeaders(resetAt.toISOString()), Date: new Date(NOW + 86_400_000).toUTCString() };
-  const { result, seen } = await outcomeOf([refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }), PAGE], rankings);
+  const headers = {
+    ...quotaHeaders(resetAt.toISOString()),
+    Date: new Date(NOW + 86_400_000).toUTCString(),
+  };
+  const { result, seen } = await outcomeOf(
+    [refusal(429, "PRO_API_QUOTA_EXHAUSTED", { headers }), PAGE],
+    rankings,
+  );
   const error = await failureOf(result);
-  expect(error).toMatchObject({ kind: "quota", retryable: false, retryAfterMs: null, attempts: 1, resetAt });
+  expect(error).toMatchObject({
+    kind: "quota",
+    retryable: false,
+    retryAfterMs: null,
+    attempts: 1,
+    resetAt,
+  });
   expect(seen).toHaveLength(1);
 });
 
 test("an exhausted quota is recognised without its headers, and fails the call at once", async () => {
-  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", { details: { limit: 50, remaining: 0 } });
+  const exhausted = refusal(429, "PRO_API_QUOTA_EXHAUSTED", {
+    details: { limit: 50, remaining: 0 },
+  });
   const error = await failureOf((await outcomeOf([exhausted, PAGE], rankings)).result);
   expect(error).toMatchObject({ kind: "quota", retryable: false, resetAt: null, attempts: 1 });
   expect(error.quota).toMatchObject({ limit: 50, remaining: 0 });
@@ -138,8 +164,17 @@ test("an exhausted quota is recognised without its headers, and fails the call a
 test("a limit of the account fails the call at once, unless the service says how long to wait", async () => {
   for (const code of ["ACTIVE_INVESTIGATIONS_EXCEEDED", "REGISTRATIONS_EXCEEDED"]) {
     const error = await failureOf((await outcomeOf([refusal(429, code), PAGE], rankings)).result);
-    expect(error).toMatchObject({ kind: "limit", status: 429, code, retryable: false, attempts: 1 });
-    const again = await outcomeOf([refusal(429, code, { headers: { "Retry-After": "9" } }), PAGE], rankings);
+    expect(error).toMatchObject({
+      kind: "limit",
+      status: 429,
+      code,
+      retryable: false,
+      attempts: 1,
+    });
+    const again = await outcomeOf(
+      [refusal(429, code, { headers: { "Retry-After": "9" } }), PAGE],
+      rankings,
+    );
     await expect(again.result).resolves.toBeDefined();
     expect(again.pauses).toEqual([9500]);
   }
@@ -150,32 +185,40 @@ test.each([
   [503, ["unavailable", 4]],
   [404, ["http", 1]],
   [409, ["http", 1]],
-] as const)("a read that is answered %i is %j: its kind and how often it is sent", async (status, [kind, attempts]) => {
-  const { result, seen } = await outcomeOf([refusal(status, "SOME_CODE")], rankings);
-  const error = await failureOf(result);
-  expect(error).toMatchObject({
-    kind,
-    status,
-    code: "SOME_CODE",
-    requestId: "req_17",
-    attempts,
-    operation: "rankings",
-  });
-  expect(error.message).toContain(`${status} SOME_CODE, It says SOME_CODE (request req_17)`);
-  expect(seen).toHaveLength(attempts);
-});
+] as const)(
+  "a read that is answered %i is %j: its kind and how often it is sent",
+  async (status, [kind, attempts]) => {
+    const { result, seen } = await outcomeOf([refusal(status, "SOME_CODE")], rankings);
+    const error = await failureOf(result);
+    expect(error).toMatchObject({
+      kind,
+      status,
+      code: "SOME_CODE",
+      requestId: "req_17",
+      attempts,
+      operation: "rankings",
+    });
+    expect(error.message).toContain(`${status} SOME_CODE, It says SOME_CODE (request req_17)`);
+    expect(seen).toHaveLength(attempts);
+  },
+);
 
 test("waits double up to maxMs, and stop at maxAttempts", async () => {
   const retry = { maxAttempts: 6, baseMs: 100, maxMs: 500 };
-  const { result, pauses } = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, { retry });
+  const { result, pauses } = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, {
+    retry,
+  });
   expect((await failureOf(result)).attempts).toBe(6);
   expect(pauses).toEqual([100, 200, 400, 500, 500]);
-  const once = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, { retry: { maxAttempts: 1 } });
+  const once = await outcomeOf([refusal(503, "DATA_UNAVAILABLE")], rankings, {
+    retry: { maxAttempts: 1 },
+  });
   expect([(await failureOf(once.result)).attempts, once.seen.length]).toEqual([1, 1]);
 });
 
 test("the start of an investigation is always repeated with the same key, and the error has the key", async () => {
-  const start = (client: Client) => client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
+  const start = (client: Client) =>
+    client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
   const unavailable = refusal(503, "DATA_UNAVAILABLE");
   const { result, seen } = await outcomeOf(
     [unavailable, hangUp, refusal(500, "BROKEN"), { status: 202, json: task() }],
@@ -188,12 +231,19 @@ test("the start of an investigation is always repeated with the same key, and th
   const failed = await outcomeOf([hangUp], start);
   const error = await failureOf(failed.result);
   const { idempotency_key } = JSON.parse(failed.seen[0]?.body ?? "") as { idempotency_key: string };
-  expect([error.kind, error.attempts, error.idempotencyKey]).toEqual(["network", 4, idempotency_key]);
+  expect([error.kind, error.attempts, error.idempotencyKey]).toEqual([
+    "network",
+    4,
+    idempotency_key,
+  ]);
   expect(error.help).toContain("idempotencyKey");
 });
 
 const register = (client: Client): Promise<unknown> =>
-  client.registerWebhook({ url: "https://receiver.example/signals", signal_types: ["price_increased"] });
+  client.registerWebhook({
+    url: "https://receiver.example/signals",
+    signal_types: ["price_increased"],
+  });
 
 test("a registration is sent again after a refusal that came before any effect", async () => {
   const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "1" } });
@@ -224,7 +274,10 @@ test.each([
 ] as readonly (readonly [string, Answer, string])[])(
   "a registration is never sent again after %s: it could be made twice, and the first secret be lost",
   async (_, answer, kind) => {
-    const { result, seen, pauses } = await outcomeOf([answer, { status: 201, json: registration }], register);
+    const { result, seen, pauses } = await outcomeOf(
+      [answer, { status: 201, json: registration }],
+      register,
+    );
     const error = await failureOf(result);
     expect([error.kind, error.retryable, error.attempts]).toEqual([kind, false, 1]);
     expect(error.help).toContain("dashboard");
@@ -235,7 +288,9 @@ test.each([
 test("the help does not warn about a request that never arrived", async () => {
   const { baseUrl, server } = await serveAnswers(PAGE);
   await new Promise((resume) => server.close(resume));
-  const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND api.invalid"), { code: "ENOTFOUND" });
+  const notFound = Object.assign(new Error("getaddrinfo ENOTFOUND api.invalid"), {
+    code: "ENOTFOUND",
+  });
   const unresolved = () => Promise.reject(new TypeError("fetch failed", { cause: notFound }));
   for (const [address, options] of [
     [baseUrl, {}],

@@ -1,5 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -30,13 +35,20 @@ export interface AnsweringServer {
   server: ReturnType<typeof createServer>;
 }
 
-/** A real server that answers each request in turn; the last answer holds for all that follow. Closed with the test. */
-export async function serveAnswers(...answers: readonly [Answer, ...Answer[]]): Promise<AnsweringServer> {
+/**
+ * A real server that answers each request in turn; the last answer holds for all that follow.
+ * Closed with the test.
+ */
+export async function serveAnswers(
+  ...answers: readonly [Answer, ...Answer[]]
+): Promise<AnsweringServer> {
   return serve((index) => answers[Math.min(index, answers.length - 1)] as Answer);
 }
 
 /** The same, with an answer made for each request. */
-export async function serve(answerOf: (index: number, seen: SeenRequest) => Answer): Promise<AnsweringServer> {
+export async function serve(
+  answerOf: (index: number, seen: SeenRequest) => Answer,
+): Promise<AnsweringServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
@@ -51,9 +63,13 @@ export async function serve(answerOf: (index: number, seen: SeenRequest) => Answ
         return;
       }
       const body = answer.body ?? (answer.json === undefined ? "" : JSON.stringify(answer.json));
-      // The machine's: the client has a clock of its own in tests, and the answers of those that want one bring their own.
+      // The machine's: the client has a clock of its own in tests, and the answers of those that
+      // want one bring their own.
       response.sendDate = false;
-      response.writeHead(answer.status ?? 200, { "Content-Type": "application/json", ...answer.headers });
+      response.writeHead(answer.status ?? 200, {
+        "Content-Type": "application/json",
+        ...answer.headers,
+      });
       response.end(body);
     });
   });

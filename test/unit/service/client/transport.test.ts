@@ -12,7 +12,10 @@ const once1 = { retry: { maxAttempts: 1 } };
 /** What a read of the rankings that is sent once rejects with. */
 async function failureWith(answer: Answer, options: Parameters<typeof clientOn>[1] = {}) {
   const { baseUrl, seen } = await serveAnswers(answer);
-  return { error: await failureOf(clientOn(baseUrl, { ...once1, ...options }).client.rankings()), seen };
+  return {
+    error: await failureOf(clientOn(baseUrl, { ...once1, ...options }).client.rankings()),
+    seen,
+  };
 }
 
 test("an answer that is not as documented names the path that is wrong, and is not asked for again", async () => {
@@ -38,7 +41,11 @@ test.each([
   ["no object", { json: [] }, "a body is not as documented"],
   ["nothing", { body: "" }, "a body that is not JSON"],
   ["no UTF-8", { body: Buffer.from([0x22, 0xff, 0x22]) }, "a body that is not JSON"],
-  ["a page of a proxy", { body: "<html>Welcome</html>", headers: HTML }, "not JSON (text/html, 20 bytes)"],
+  [
+    "a page of a proxy",
+    { body: "<html>Welcome</html>", headers: HTML },
+    "not JSON (text/html, 20 bytes)",
+  ],
 ] as const)("a success with %s is an invalid answer", async (_, answer, said) => {
   const { error } = await failureWith(answer);
   expect(error.kind).toBe("invalid_answer");
@@ -46,7 +53,10 @@ test.each([
 });
 
 test("an undocumented answer to a registration is kept where no log shows it", async () => {
-  const { baseUrl } = await serveAnswers({ status: 201, json: { ...registration, failure_count: "none" } });
+  const { baseUrl } = await serveAnswers({
+    status: 201,
+    json: { ...registration, failure_count: "none" },
+  });
   const { client } = clientOn(baseUrl);
   const error = await failureOf(
     client.registerWebhook({ url: "https://receiver.example/x", signal_types: ["new_model"] }),
@@ -58,7 +68,10 @@ test("an undocumented answer to a registration is kept where no log shows it", a
 test.each([
   ["an error of another kind", { status: 403, json: { message: "x".repeat(5000) } }],
   ["a page of a proxy", { status: 502, body: `<html>${"x".repeat(5000)}</html>`, headers: HTML }],
-  ["an envelope without its request id", { status: 400, json: { error: { code: "X", message: "y" } } }],
+  [
+    "an envelope without its request id",
+    { status: 400, json: { error: { code: "X", message: "y" } } },
+  ],
 ] as const)("a refusal with %s has its status, no code, and quotes nothing", async (_, answer) => {
   const { error } = await failureWith(answer);
   expect(error).toMatchObject({ status: answer.status, code: null, requestId: null });
@@ -78,22 +91,30 @@ test("the service's message is quoted in one line, and shortened", async () => {
 test("an answer over the limit is not read to its end, however small it was when compressed", async () => {
   const bomb = gzipSync(Buffer.alloc(50_000_000, 0x20));
   const { error } = await failureWith({ body: bomb, headers: { "Content-Encoding": "gzip" } });
-  expect([error.kind, error.message.includes("answerLimitBytes")]).toEqual(["invalid_answer", true]);
+  expect([error.kind, error.message.includes("answerLimitBytes")]).toEqual([
+    "invalid_answer",
+    true,
+  ]);
 
   const page = Buffer.from(JSON.stringify(rankingsPage(1, false)));
   const { baseUrl } = await serveAnswers({ body: page });
-  await expect(clientOn(baseUrl, { answerLimitBytes: page.byteLength }).client.rankings()).resolves.toBeDefined();
+  await expect(
+    clientOn(baseUrl, { answerLimitBytes: page.byteLength }).client.rankings(),
+  ).resolves.toBeDefined();
   const tooSmall = clientOn(baseUrl, { answerLimitBytes: page.byteLength - 1 });
   expect((await failureOf(tooSmall.client.rankings())).kind).toBe("invalid_answer");
 });
 
 test("an endless answer is ended, and its connection closed", async () => {
   const { baseUrl, server } = await serve(() => (_, response) => {
-    const write = (): void => void (response.write(Buffer.alloc(65_536, 0x20)) ? setImmediate(write) : 0);
+    const write = (): void =>
+      void (response.write(Buffer.alloc(65_536, 0x20)) ? setImmediate(write) : 0);
     response.on("drain", write);
     write();
   });
-  const closed = new Promise<void>((resume) => server.on("connection", (socket) => socket.on("close", () => resume())));
+  const closed = new Promise<void>((resume) =>
+    server.on("connection", (socket) => socket.on("close", () => resume())),
+  );
   const error = await failureOf(clientOn(baseUrl, once1).client.rankings());
   expect(error.kind).toBe("invalid_answer");
   await closed;
@@ -109,14 +130,22 @@ test("a refusal whose body breaks off is a refusal", async () => {
 
 test.each([[301], [307]])("a redirect (%i) is not followed", async (status) => {
   const other = await serveAnswers({ json: rankingsPage(1, false) });
-  const { error, seen } = await failureWith({ status, headers: { Location: `${other.baseUrl}/elsewhere` } });
+  const { error, seen } = await failureWith({
+    status,
+    headers: { Location: `${other.baseUrl}/elsewhere` },
+  });
   expect(error).toMatchObject({ kind: "redirect", status, retryable: false });
   expect(error.help).toContain("baseUrl");
   expect([seen.length, other.seen.length]).toEqual([1, 0]);
 });
 
 test("a browser's redirect, which has no status, is a redirect too", async () => {
-  const opaque = { status: 0, headers: new Headers(), body: null, arrayBuffer: async () => new ArrayBuffer(0) };
+  const opaque = {
+    status: 0,
+    headers: new Headers(),
+    body: null,
+    arrayBuffer: async () => new ArrayBuffer(0),
+  };
   const fetch = (async () => opaque) as unknown as typeof globalThis.fetch;
   const { client } = clientOn("https://service.example/v1", { fetch });
   expect((await failureOf(client.rankings())).kind).toBe("redirect");
@@ -124,7 +153,10 @@ test("a browser's redirect, which has no status, is a redirect too", async () =>
 
 test.each([
   ["no answer", () => undefined],
-  ["half an answer", (_, response) => void response.writeHead(200, { "Content-Length": "50" }).write("{")],
+  [
+    "half an answer",
+    (_, response) => void response.writeHead(200, { "Content-Length": "50" }).write("{"),
+  ],
 ] as readonly (readonly [string, Answer])[])(
   "%s within timeoutMs is a timeout, and leaves no timer",
   async (_, answer) => {
@@ -151,8 +183,13 @@ test("a fetch without abort and without streams works too", async () => {
   }) as unknown as typeof globalThis.fetch;
   const { client, clock } = clientOn("https://service.example/v1", { fetch, ...once1 });
   await expect(client.productProfile("larkvoice")).resolves.toEqual(profile);
-  const { client: narrow } = clientOn("https://service.example/v1", { fetch, answerLimitBytes: 100 });
-  expect((await failureOf(narrow.productProfile("larkvoice"))).message).toContain("larger than answerLimitBytes");
+  const { client: narrow } = clientOn("https://service.example/v1", {
+    fetch,
+    answerLimitBytes: 100,
+  });
+  expect((await failureOf(narrow.productProfile("larkvoice"))).message).toContain(
+    "larger than answerLimitBytes",
+  );
   const failure = failureOf(client.rankings());
   await clock.advance(TIMEOUT_MS);
   expect((await failure).kind).toBe("timeout");
@@ -160,7 +197,9 @@ test("a fetch without abort and without streams works too", async () => {
 
 test("an abort ends a call at once, with its reason, before, during and between its requests", async () => {
   const reason = new Error("enough");
-  const { baseUrl, seen, server } = await serve((index) => (index === 0 ? () => undefined : { status: 503, body: "" }));
+  const { baseUrl, seen, server } = await serve((index) =>
+    index === 0 ? () => undefined : { status: 503, body: "" },
+  );
   const { client, clock } = clientOn(baseUrl);
   await expect(client.rankings({}, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   expect(seen).toHaveLength(0);
@@ -210,7 +249,9 @@ test("an abort that comes as a retry is planned ends the call", async () => {
 });
 
 test("one signal for many parallel calls, and for the pauses of their retries, makes Node print no warning", async () => {
-  const { baseUrl } = await serveAnswers(...repeated(24, { status: 503, body: "" }), { json: rankingsPage(1, false) });
+  const { baseUrl } = await serveAnswers(...repeated(24, { status: 503, body: "" }), {
+    json: rankingsPage(1, false),
+  });
   const { client, clock } = clientOn(baseUrl);
   const warnings: string[] = [];
   const onWarning = ({ name }: Error): void => void warnings.push(name);
@@ -232,7 +273,10 @@ test("a call that is over does not hear of an abort, so a signal of long life ke
     return Response.json(rankingsPage(1, false));
   };
   const given = new AbortController();
-  await clientOn("https://service.example/v1", { fetch }).client.rankings({}, { signal: given.signal });
+  await clientOn("https://service.example/v1", { fetch }).client.rankings(
+    {},
+    { signal: given.signal },
+  );
   given.abort();
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
 });

@@ -30,7 +30,8 @@ test("a task is polled after poll_after_seconds, onProgress gets each answer, an
   ]);
   const { task_id } = await client.startInvestigation({ slug: "larkvoice", confirmUsage: true });
   const reported: string[] = [];
-  const onProgress = ({ status }: InvestigationTask) => void reported.push(`${status} ${clock.elapsed()}`);
+  const onProgress = ({ status }: InvestigationTask) =>
+    void reported.push(`${status} ${clock.elapsed()}`);
   const waiting = client.waitForInvestigation(task_id, { onProgress });
   await settleOn(clock, waiting);
   // It failed, and that is an answer.
@@ -41,17 +42,23 @@ test("a task is polled after poll_after_seconds, onProgress gets each answer, an
 
 test("a task that is unknown to this client is read at once", async () => {
   const { client, times } = await servePolls([{ json: task({ status: "cancelled" }) }]);
-  await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({ status: "cancelled" });
+  await expect(client.waitForInvestigation(TASK_ID)).resolves.toMatchObject({
+    status: "cancelled",
+  });
   // And so is one of which it is known that it is over.
   await client.waitForInvestigation(TASK_ID);
   expect(times).toEqual([0, 0]);
 });
 
 test("a read counts as a poll, and the last known state is reported before the first one", async () => {
-  const { client, clock, times } = await servePolls([{ json: running(10) }, { json: failedTask() }]);
+  const { client, clock, times } = await servePolls([
+    { json: running(10) },
+    { json: failedTask() },
+  ]);
   await client.readInvestigation(TASK_ID);
   const reported: string[] = [];
-  const onProgress = ({ status }: InvestigationTask) => void reported.push(`${status} ${clock.elapsed()}`);
+  const onProgress = ({ status }: InvestigationTask) =>
+    void reported.push(`${status} ${clock.elapsed()}`);
   const waiting = client.waitForInvestigation(TASK_ID, { onProgress });
   await settleOn(clock, waiting);
   expect(reported).toEqual(["running 0", "failed 10000"]);
@@ -61,12 +68,18 @@ test("a read counts as a poll, and the last known state is reported before the f
   expect(times).toEqual([0, 10_000, 10_000]);
 });
 
-test.each([[null], [0], [-5]])("poll_after_seconds of %j while it runs is taken for a minute", async (seconds) => {
-  const { client, clock, times } = await servePolls([{ json: running(seconds) }, { json: failedTask() }]);
-  const waiting = client.waitForInvestigation(TASK_ID);
-  await settleOn(clock, waiting);
-  expect(times).toEqual([0, 60_000]);
-});
+test.each([[null], [0], [-5]])(
+  "poll_after_seconds of %j while it runs is taken for a minute",
+  async (seconds) => {
+    const { client, clock, times } = await servePolls([
+      { json: running(seconds) },
+      { json: failedTask() },
+    ]);
+    const waiting = client.waitForInvestigation(TASK_ID);
+    await settleOn(clock, waiting);
+    expect(times).toEqual([0, 60_000]);
+  },
+);
 
 test("a failed poll keeps the interval, and Retry-After makes it longer", async () => {
   const limited = refusal(429, "RATE_LIMITED", { headers: { "Retry-After": "30" } });
@@ -85,7 +98,12 @@ test("a failed poll keeps the interval, and Retry-After makes it longer", async 
 
 test("as many failed polls in a row as maxAttempts end the waiting, fewer do not", async () => {
   const three = [refusal(503, "DATA_UNAVAILABLE"), hangUp, refusal(502, "GATEWAY")] as const;
-  const mended = await servePolls([...three, { json: running(60) }, ...three, { json: failedTask() }]);
+  const mended = await servePolls([
+    ...three,
+    { json: running(60) },
+    ...three,
+    { json: failedTask() },
+  ]);
   const waiting = mended.client.waitForInvestigation(TASK_ID);
   await settleOn(mended.clock, waiting);
   await expect(waiting).resolves.toMatchObject({ status: "failed" });
@@ -129,7 +147,11 @@ test("the time of a wait ends it between two polls, with how far the task was", 
   const waiting = client.waitForInvestigation(TASK_ID, { timeoutMs: 150_000 });
   await settleOn(clock, waiting);
   const error = await failureOf(waiting);
-  expect([error.kind, error.operation, error.retryable]).toEqual(["timeout", "readInvestigation", true]);
+  expect([error.kind, error.operation, error.retryable]).toEqual([
+    "timeout",
+    "readInvestigation",
+    true,
+  ]);
   expect(error.message).toContain("running");
   expect([clock.elapsed(), seen.length, clock.pendingTimers()]).toEqual([150_000, 3, 0]);
 });
@@ -160,13 +182,20 @@ test("what onProgress throws ends the waiting, also when it comes later", async 
     () => Promise.reject(new Error("no more of it")),
   ]) {
     const { client, clock } = await servePolls([{ json: running(60) }]);
-    await expect(client.waitForInvestigation(TASK_ID, { onProgress })).rejects.toThrow("no more of it");
+    await expect(client.waitForInvestigation(TASK_ID, { onProgress })).rejects.toThrow(
+      "no more of it",
+    );
     expect(clock.pendingTimers()).toBe(0);
   }
 });
 
-test.each([[0], [-1], [Number.NaN], [2 ** 31]])("a time of %d ms to wait is refused", async (timeoutMs) => {
-  const { baseUrl, seen } = await serveAnswers({ json: running(60) });
-  const error = await failureOf(clientOn(baseUrl).client.waitForInvestigation(TASK_ID, { timeoutMs }));
-  expect([error.kind, seen.length]).toEqual(["invalid_request", 0]);
-});
+test.each([[0], [-1], [Number.NaN], [2 ** 31]])(
+  "a time of %d ms to wait is refused",
+  async (timeoutMs) => {
+    const { baseUrl, seen } = await serveAnswers({ json: running(60) });
+    const error = await failureOf(
+      clientOn(baseUrl).client.waitForInvestigation(TASK_ID, { timeoutMs }),
+    );
+    expect([error.kind, seen.length]).toEqual(["invalid_request", 0]);
+  },
+);

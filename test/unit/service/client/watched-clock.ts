@@ -1,7 +1,10 @@
 import type { ManualClock } from "../../../../src/kit/testing/index.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
 
-/** The `timeoutMs` of every client here: a timer of this length is a request that is under way, any other is a pause. */
+/**
+ * The `timeoutMs` of every client here: a timer of this length is a request that is under way, any
+ * other is a pause.
+ */
 export const TIMEOUT_MS = 54_321;
 
 /** A clock that stands still, and records the client's timers. */
@@ -14,7 +17,8 @@ export interface WatchedClock extends ManualClock {
   idle(): Promise<void>;
 }
 
-export const createWatchedClock = (startMs?: number): WatchedClock => watchClock(createManualClock(startMs));
+export const createWatchedClock = (startMs?: number): WatchedClock =>
+  watchClock(createManualClock(startMs));
 
 /** A view of a clock; timers that others set on the clock itself are not recorded. */
 export function watchClock(clock: ManualClock): WatchedClock {
@@ -62,8 +66,15 @@ export function watchClock(clock: ManualClock): WatchedClock {
   };
 }
 
-/** Moves time on, second by second, but never while a request is under way, until the promise is settled. */
-export async function settleOn(clock: WatchedClock, promise: Promise<unknown>, stepMs = 1000): Promise<void> {
+/**
+ * Moves time on, second by second, but never while a request is under way, until the promise is
+ * settled.
+ */
+export async function settleOn(
+  clock: WatchedClock,
+  promise: Promise<unknown>,
+  stepMs = 1000,
+): Promise<void> {
   const state = { isSettled: false };
   const settle = (): void => void (state.isSettled = true);
   promise.then(settle, settle);

@@ -1,4 +1,7 @@
-import { COMPONENTS, type ComponentName } from "../../../../src/service/contract/openapi/component-schemas.js";
+import {
+  COMPONENTS,
+  type ComponentName,
+} from "../../../../src/service/contract/openapi/component-schemas.js";
 import { openApiDocument } from "../../../../src/service/contract/openapi/openapi-document.js";
 import { createDocumentValidator } from "./document-validator.js";
 
@@ -11,7 +14,8 @@ const { faultsOf } = createDocumentValidator(DOCUMENT);
 /**
  * Whether a value is one of a named resource of the contract.
  *
- * @throws when zod, which the emulator and the client read with, and ajv, with the OpenAPI document, do not agree
+ * @throws when zod, which the emulator and the client read with, and ajv, with the OpenAPI
+ * document, do not agree
  */
 export function fits(name: ComponentName, value: unknown): boolean {
   const byZod = COMPONENTS[name].safeParse(value).success;
@@ -40,20 +44,36 @@ interface Schema {
   default?: string | number;
 }
 
-/** What a JSON Schema says, in a line: `text | null`, `integer 1..50 = 25`, `[{ month: text, share: optional number }]`. */
+/**
+ * What a JSON Schema says, in a line: `text | null`, `integer 1..50 = 25`, `[{ month: text, share:
+ * optional number }]`.
+ */
 export function notationOf({ default: byDefault, ...schema }: Schema): string {
-  const types = Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
+  const types = Array.isArray(schema.type)
+    ? schema.type.map((type) => ({ ...schema, type }))
+    : [schema];
   const whole = (schema.anyOf?.map(notationOf) ?? types.map(notationOfOne)).join(" | ");
   return byDefault === undefined ? whole : `${whole} = ${String(byDefault)}`;
 }
 
-function notationOfOne({ $ref, type, items, properties, required = [], format, pattern, ...rest }: Schema): string {
+function notationOfOne({
+  $ref,
+  type,
+  items,
+  properties,
+  required = [],
+  format,
+  pattern,
+  ...rest
+}: Schema): string {
   const { const: only, enum: values = only === undefined ? [] : [only] } = rest;
   if ($ref !== undefined) return $ref.replace("#/components/schemas/", "");
   if (values.length > 0) return values.join(" | ");
   if (type === "array") return `[${notationOf(items ?? {})}]${rangeOf(rest)}`;
   if (properties !== undefined) {
-    const fields = Object.entries(fieldsOf({ properties, required })).map(([name, said]) => `${name}: ${said}`);
+    const fields = Object.entries(fieldsOf({ properties, required })).map(
+      ([name, said]) => `${name}: ${said}`,
+    );
     return `{ ${fields.join(", ")} }`;
   }
   const kind = type === "string" ? "text" : String(type ?? "anything");
@@ -61,7 +81,10 @@ function notationOfOne({ $ref, type, items, properties, required = [], format, p
   return (format ?? kind) + rangeOf(rest) + form;
 }
 
-/** The fields of an object, each with its notation, which begins with `optional` if the field can be left out. */
+/**
+ * The fields of an object, each with its notation, which begins with `optional` if the field can be
+ * left out.
+ */
 export function fieldsOf({ properties = {}, required = [] }: Schema): Record<string, string> {
   const said = Object.entries(properties).map(([name, schema]) => {
     return [name, (required.includes(name) ? "" : "optional ") + notationOf(schema)] as const;

@@ -8,7 +8,10 @@ type Json = Record<string, unknown>;
 
 /** What ajv, which knows nothing of zod, says of a value. */
 export interface DocumentValidator {
-  /** The faults of a value by a schema of the document: one that was found in it, or the name of a component. */
+  /**
+   * The faults of a value by a schema of the document: one that was found in it, or the name of a
+   * component.
+   */
   faultsOf: (schema: Json | string, value: unknown) => string[];
   /** The faults of an answer, by the schema that the document has for this operation and status. */
   answerFaults: (operationId: string, status: number, body: unknown) => string[];
@@ -60,7 +63,9 @@ export function createDocumentValidator(document: OpenApiDocument): DocumentVali
     answerFaults: (operationId, status, body) => {
       const response = responsesOf(operationId)[String(status)];
       if (response === undefined) return [`the document has no answer ${status} of ${operationId}`];
-      const content = resolved(document, response)["content"] as { "application/json": { schema: Json } };
+      const content = resolved(document, response)["content"] as {
+        "application/json": { schema: Json };
+      };
       return faultsOf(content["application/json"].schema, body);
     },
     statusesOf: (operationId) => Object.keys(responsesOf(operationId)).map(Number),

@@ -42,7 +42,11 @@ const RESOURCES: Partial<Record<ComponentName, readonly string[]>> = {
     "reliability: { actorAttribution: text, coverageLevel: text, growthCausality: text, growthImpact: text }",
     "omitted_action_count omitted_context_count: integer",
   ],
-  RegisterWebhookBody: ["url: uri ..2048", "locale: optional en | zh-CN = en", "signal_types: [SignalType] 1..30"],
+  RegisterWebhookBody: [
+    "url: uri ..2048",
+    "locale: optional en | zh-CN = en",
+    "signal_types: [SignalType] 1..30",
+  ],
   NewRegistration: [
     "id signing_secret: text",
     "url: uri",
@@ -124,7 +128,10 @@ const RESOURCES: Partial<Record<ComponentName, readonly string[]>> = {
     "latest_visits previous_visits visits_change growth_rate: number",
     "domain_rating: optional number | null",
   ],
-  ErrorEnvelope: ["error: { code: text, message: text, details: optional anything }", "request_id: text"],
+  ErrorEnvelope: [
+    "error: { code: text, message: text, details: optional anything }",
+    "request_id: text",
+  ],
 };
 
 const QUERIES: Partial<Record<OperationName, readonly string[]>> = {
@@ -163,32 +170,60 @@ const heldBy = (fields: readonly string[]): Record<string, string> =>
     }),
   );
 
-test.each(Object.entries(RESOURCES))("%s has the fields of the document, and no other", (name, fields) => {
-  // The detail of a keyword has the fields of its row too.
-  const row = name === "KeywordDetail" ? fieldsOf(SCHEMAS["KeywordRow"] ?? {}) : {};
-  expect(fieldsOf(SCHEMAS[name] ?? {})).toEqual({ ...row, ...heldBy(fields) });
-});
+test.each(Object.entries(RESOURCES))(
+  "%s has the fields of the document, and no other",
+  (name, fields) => {
+    // The detail of a keyword has the fields of its row too.
+    const row = name === "KeywordDetail" ? fieldsOf(SCHEMAS["KeywordRow"] ?? {}) : {};
+    expect(fieldsOf(SCHEMAS[name] ?? {})).toEqual({ ...row, ...heldBy(fields) });
+  },
+);
 
-test.each(Object.entries(QUERIES))("%s has the parameters of the document, with bounds and default", (name, fields) => {
-  const listed = operationsOf(DOCUMENT).get(name)?.["parameters"] as { name: string; schema: object }[];
-  expect(Object.fromEntries(listed.map((each) => [each.name, notationOf(each.schema)]))).toEqual(heldBy(fields));
-});
+test.each(Object.entries(QUERIES))(
+  "%s has the parameters of the document, with bounds and default",
+  (name, fields) => {
+    const listed = operationsOf(DOCUMENT).get(name)?.["parameters"] as {
+      name: string;
+      schema: object;
+    }[];
+    expect(Object.fromEntries(listed.map((each) => [each.name, notationOf(each.schema)]))).toEqual(
+      heldBy(fields),
+    );
+  },
+);
 
 test("requests are closed, answers are open [start-investigation-notes/unknown-keys] [register-webhook-notes/unknown-keys] [profile-notes/more-fields] [keyword-row-notes/more-fields] [ranking-item-notes/more-fields]", () => {
-  const closed = Object.keys(SCHEMAS).filter((name) => JSON.stringify(SCHEMAS[name]).includes("additionalProperties"));
+  const closed = Object.keys(SCHEMAS).filter((name) =>
+    JSON.stringify(SCHEMAS[name]).includes("additionalProperties"),
+  );
   expect(closed).toEqual(["StartInvestigationBody", "RegisterWebhookBody"]);
   for (const name of closed) expect(SCHEMAS[name]).toHaveProperty("additionalProperties", false);
 });
 
 const UUID = "9b2f6c1e-4d7a-4f3b-8e5c-1a6d0b7f2c94";
-const start = (more: object) => ({ slug: "aurora-notes", idempotency_key: UUID, confirm_usage: true, ...more });
+const start = (more: object) => ({
+  slug: "aurora-notes",
+  idempotency_key: UUID,
+  confirm_usage: true,
+  ...more,
+});
 const register = (url: unknown) => ({ url, signal_types: ["traffic_breakout"] });
 const challenge = (created_at: string) => {
-  return { id: "a", type: "webhook.verification", version: "1", created_at, data: { challenge: "b" } };
+  return {
+    id: "a",
+    type: "webhook.verification",
+    version: "1",
+    created_at,
+    data: { challenge: "b" },
+  };
 };
 
 test("a date-time has a zone and a real date [all-resources/date-times]", () => {
-  for (const taken of ["2026-03-02T09:15:00Z", "2026-03-02T09:15:00.123Z", "2026-03-02T17:15:00+08:00"]) {
+  for (const taken of [
+    "2026-03-02T09:15:00Z",
+    "2026-03-02T09:15:00.123Z",
+    "2026-03-02T17:15:00+08:00",
+  ]) {
     expect(fits("WebhookVerificationEvent", challenge(taken)), taken).toBe(true);
   }
   for (const refused of ["2026-03-02", "2026-03-02 09:15", "yesterday", "2026-13-02T09:15:00Z"]) {
@@ -234,7 +269,10 @@ test("an endpoint is a URI as it stands, which a parser of URLs need not mend", 
     expect(fits("RegisterWebhookBody", register(url)), url).toBe(true);
   }
   const odd = ["\u0000", "\n", " ", "\\", "é", "<", '"', "{", "|", "%", "%4g"];
-  const inside = odd.flatMap((each) => [`https://hooks.example${each}`, `https://hooks.example/a${each}b`]);
+  const inside = odd.flatMap((each) => [
+    `https://hooks.example${each}`,
+    `https://hooks.example/a${each}b`,
+  ]);
   const forms = [
     "",
     "hooks.example/signals",
@@ -243,7 +281,8 @@ test("an endpoint is a URI as it stands, which a parser of URLs need not mend", 
     "https://hooks.example/[a]",
     "https://例え.jp",
   ];
-  for (const url of [...inside, ...forms]) expect(fits("RegisterWebhookBody", register(url)), url).toBe(false);
+  for (const url of [...inside, ...forms])
+    expect(fits("RegisterWebhookBody", register(url)), url).toBe(false);
 });
 
 test("the longest texts are counted in characters, not in the units of JavaScript", () => {

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
 import { ENTITLEMENTS, SCOPES, TIERS } from "../../../../src/service/contract/access.js";
-import { API_PREFIX, OPERATIONS, type Operation } from "../../../../src/service/contract/operations.js";
+import {
+  API_PREFIX,
+  OPERATIONS,
+  type Operation,
+} from "../../../../src/service/contract/operations.js";
 
-// What each is given and answers is in `fields.test.ts`. The scopes and entitlements have their effects in test/emulator.
+// What each is given and answers is in `fields.test.ts`. The scopes and entitlements have their
+// effects in test/emulator.
 test("the operations are those of the document: address, scope, units of the quota, status, errors", () => {
   const described = Object.entries<Operation>(OPERATIONS).map(([name, operation]) => {
     const { method, path, scope, quotaUnits, response, errors } = operation;
@@ -21,7 +26,12 @@ test("the operations are those of the document: address, scope, units of the quo
 
 test("keys have four scopes, accounts four entitlements and three tiers", () => {
   expect(SCOPES).toEqual(["research:execute", "research:read", "webhooks:manage", "mcp:tools"]);
-  const entitlements = ["api.access", "search_demand.full_database", "market.rankings", "market.advanced_filters"];
+  const entitlements = [
+    "api.access",
+    "search_demand.full_database",
+    "market.rankings",
+    "market.advanced_filters",
+  ];
   expect(ENTITLEMENTS).toEqual(entitlements);
   expect(TIERS).toEqual(["developer", "pro", "enterprise"]);
 });

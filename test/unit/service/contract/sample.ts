@@ -42,7 +42,9 @@ function valueOf({
   if (kind === "array") return items === undefined ? [] : [valueOf(items)];
   if (kind === "boolean") return true;
   if (kind === "object") {
-    return Object.fromEntries(Object.entries(properties ?? {}).map(([name, property]) => [name, valueOf(property)]));
+    return Object.fromEntries(
+      Object.entries(properties ?? {}).map(([name, property]) => [name, valueOf(property)]),
+    );
   }
   return 1;
 }

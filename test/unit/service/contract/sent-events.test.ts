@@ -10,7 +10,11 @@ const ENVELOPE = { id: "text", version: "1", created_at: "date-time" };
 
 test("an event has the envelope of its type [event-envelope/id] [event-envelope/version] [event-envelope/type] [event-envelope/created_at] [event-envelope/data] [versioning/event-version] [event-types/signal.published] [event-types/webhook.verification] [event-types/webhook.test]", () => {
   const { data: _signal, ...signal } = fieldsOf(SCHEMAS["SignalPublishedEvent"] ?? {});
-  expect(signal).toEqual({ ...ENVELOPE, id: String.raw`text /^sig_\d+_\d+$/`, type: "signal.published" });
+  expect(signal).toEqual({
+    ...ENVELOPE,
+    id: String.raw`text /^sig_\d+_\d+$/`,
+    type: "signal.published",
+  });
   expect(fieldsOf(SCHEMAS["WebhookVerificationEvent"] ?? {})).toEqual({
     ...ENVELOPE,
     type: "webhook.verification",
@@ -29,7 +33,9 @@ test("an event has the envelope of its type [event-envelope/id] [event-envelope/
 });
 
 test("a signal's data has the fields of the document [signal-data/signal_id] [signal-data/signal_type] [signal-data/product] [signal-data/title] [signal-data/summary] [signal-data/change] [signal-data/observed_at] [signal-data/period] [signal-data/published_at] [signal-data/evidence_summary] [signal-data/url]", () => {
-  const { data = {} } = (SCHEMAS["SignalPublishedEvent"]?.["properties"] ?? {}) as { data?: object };
+  const { data = {} } = (SCHEMAS["SignalPublishedEvent"]?.["properties"] ?? {}) as {
+    data?: object;
+  };
   expect(fieldsOf(data)).toEqual({
     signal_id: "integer",
     signal_type: "SignalType",
@@ -44,21 +50,28 @@ test("a signal's data has the fields of the document [signal-data/signal_id] [si
     evidence_summary: "text",
     url: "text",
   });
-  const withStart = (start: string) => ({ ...SIGNAL, data: { ...SIGNAL.data, period: { start, end: start } } });
+  const withStart = (start: string) => ({
+    ...SIGNAL,
+    data: { ...SIGNAL.data, period: { start, end: start } },
+  });
   expect(fits("SignalPublishedEvent", withStart("2024-02-29"))).toBe(true);
-  for (const day of ["2026-02-30", "2026-2-1", ""]) expect(fits("SignalPublishedEvent", withStart(day))).toBe(false);
+  for (const day of ["2026-02-30", "2026-2-1", ""])
+    expect(fits("SignalPublishedEvent", withStart(day))).toBe(false);
 });
 
 /** Whether a change has the meaning that the document gives to the signal type. */
 type Meaning = (change: SignalEvent["data"]["change"]) => boolean;
 
-const rises: Meaning = ({ direction, before, after }) => direction === "up" && after.value > before.value;
-const falls: Meaning = ({ direction, before, after }) => direction === "down" && after.value < before.value;
+const rises: Meaning = ({ direction, before, after }) =>
+  direction === "up" && after.value > before.value;
+const falls: Meaning = ({ direction, before, after }) =>
+  direction === "down" && after.value < before.value;
 const appears: Meaning = (change) => rises(change) && change.before.value === 0;
 const goesAway: Meaning = (change) => falls(change) && change.after.value === 0;
 const differs: Meaning = ({ direction, before, after }) =>
   direction === "changed" && (before.value !== after.value || before.unit !== after.unit);
-const shifts: Meaning = ({ before, after }) => before.unit === "share" && before.value !== after.value;
+const shifts: Meaning = ({ before, after }) =>
+  before.unit === "share" && before.value !== after.value;
 const enters =
   (place: number): Meaning =>
   ({ direction, before, after }) =>
@@ -69,9 +82,33 @@ const dropsOutOf =
     direction === "down" && before.value <= place && after.value > place;
 
 const MEANINGS: readonly (readonly [means: Meaning, types: readonly SignalType[]])[] = [
-  [rises, ["traffic_breakout", "traffic_acceleration", "ai_referral_breakout", "ai_referral_sources_diversified"]],
-  [rises, ["backlink_acquisition_spike", "media_review_burst", "ad_creative_expansion", "website_sitemap_expansion"]],
-  [rises, ["programmatic_seo_expansion", "organic_keyword_breakout", "brand_search_growth", "new_market_pages"]],
+  [
+    rises,
+    [
+      "traffic_breakout",
+      "traffic_acceleration",
+      "ai_referral_breakout",
+      "ai_referral_sources_diversified",
+    ],
+  ],
+  [
+    rises,
+    [
+      "backlink_acquisition_spike",
+      "media_review_burst",
+      "ad_creative_expansion",
+      "website_sitemap_expansion",
+    ],
+  ],
+  [
+    rises,
+    [
+      "programmatic_seo_expansion",
+      "organic_keyword_breakout",
+      "brand_search_growth",
+      "new_market_pages",
+    ],
+  ],
   [rises, ["browser_extension_user_growth"]],
   [(change) => rises(change) && change.before.unit === change.after.unit, ["price_increased"]],
   [(change) => rises(change) && change.after.value > 2, ["ai_directory_push"]],
@@ -82,18 +119,34 @@ const MEANINGS: readonly (readonly [means: Meaning, types: readonly SignalType[]
   [enters(20), ["entered_category_top_20"]],
   [dropsOutOf(10), ["dropped_out_of_category_top_10"]],
   [shifts, ["market_share_shift", "ai_traffic_share_shift"]],
-  [appears, ["new_ai_referral_source", "free_plan_added", "enterprise_plan_introduced", "search_ads_started"]],
+  [
+    appears,
+    [
+      "new_ai_referral_source",
+      "free_plan_added",
+      "enterprise_plan_introduced",
+      "search_ads_started",
+    ],
+  ],
   [appears, ["new_feature", "new_model", "api_added", "mcp_added", "product_launch"]],
   [goesAway, ["free_plan_removed", "product_discontinued"]],
   [differs, ["trial_changed", "positioning_shift", "primary_domain_changed"]],
-  [(change) => differs(change) && change.before.unit !== change.after.unit, ["pricing_model_changed"]],
+  [
+    (change) => differs(change) && change.before.unit !== change.after.unit,
+    ["pricing_model_changed"],
+  ],
 ];
 
-test.each(SIGNAL_TYPES)("%s can be subscribed to and sent, and its fixture has its meaning", (type) => {
-  const [means] = MEANINGS.find(([, types]) => types.includes(type)) ?? [];
-  const event = readFixture<SignalEvent>(`signals/${type}`);
-  expect(event.data.signal_type).toBe(type);
-  expect(fits("SignalPublishedEvent", event)).toBe(true);
-  expect(means?.(event.data.change)).toBe(true);
-  expect(fits("RegisterWebhookBody", { url: "https://hooks.example/signals", signal_types: [type] })).toBe(true);
-});
+test.each(SIGNAL_TYPES)(
+  "%s can be subscribed to and sent, and its fixture has its meaning",
+  (type) => {
+    const [means] = MEANINGS.find(([, types]) => types.includes(type)) ?? [];
+    const event = readFixture<SignalEvent>(`signals/${type}`);
+    expect(event.data.signal_type).toBe(type);
+    expect(fits("SignalPublishedEvent", event)).toBe(true);
+    expect(means?.(event.data.change)).toBe(true);
+    expect(
+      fits("RegisterWebhookBody", { url: "https://hooks.example/signals", signal_types: [type] }),
+    ).toBe(true);
+  },
+);

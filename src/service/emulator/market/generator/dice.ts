@@ -2,8 +2,8 @@
 export type Range = readonly [from: number, to: number];
 
 /**
- * Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and `Math.exp`. Each number depends on
- * how many were drawn before.
+ * Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and
+ * `Math.exp`. Each number depends on how many were drawn before.
  */
 export interface Dice {
   /** At least `from`, below `to`. */

@@ -11,7 +11,10 @@ export interface KeywordIdea {
   cluster: { id: string; name: Bilingual } | null;
   /** Null if it does not belong to a sector. */
   sectorIndex: number | null;
-  /** The product that the keyword names, if any, and the share of its organic visits that the keyword brings. */
+  /**
+   * The product that the keyword names, if any, and the share of its organic visits that the
+   * keyword brings.
+   */
   owner: { product: Product; share: number } | null;
   reach: Reach;
 }
@@ -30,9 +33,19 @@ interface Reach {
 
 /** The most common searches for the products of a sector. */
 const HEAD: Reach = { products: [5, 6, 7], ratio: [0.6, 0.95], isTop: true, visits: [0.04, 0.14] };
-const OTHER: Reach = { products: [1, 1, 1, 1, 2, 3, 4, 5, 6, 7], ratio: [0.3, 0.95], isTop: false, visits: [0.2, 0.7] };
+const OTHER: Reach = {
+  products: [1, 1, 1, 1, 2, 3, 4, 5, 6, 7],
+  ratio: [0.3, 0.95],
+  isTop: false,
+  visits: [0.2, 0.7],
+};
 const UNCLEAR: Reach = { ...OTHER, products: [0, 0, 1, 1, 1, 2, 3] };
-const BRAND: Reach = { products: [1, 1, 3], ratio: [0.05, 0.25], isTop: false, visits: [0.4, 0.85] };
+const BRAND: Reach = {
+  products: [1, 1, 3],
+  ratio: [0.05, 0.25],
+  isTop: false,
+  visits: [0.4, 0.85],
+};
 
 const NO_CLUSTER_SHARE = 0.06;
 /** The number of beginnings of product names that occur in unclear searches. */
@@ -67,20 +80,40 @@ export function sectorIdeas(dice: Dice): KeywordIdea[] {
 }
 
 /** Makes the keywords that name a product, and sometimes one that compares it with a rival. */
-export function brandIdeas(dice: Dice, product: Product, rival: Product | undefined): KeywordIdea[] {
+export function brandIdeas(
+  dice: Dice,
+  product: Product,
+  rival: Product | undefined,
+): KeywordIdea[] {
   const { name, slug, sectorIndex } = product;
   const isChinese = /\p{Script=Han}/u.test(name);
   const cluster = { id: `brand-${slug}`, name: { en: `${name}: brand`, zh: `${name}：品牌` } };
-  const idea = (template: string, brandType: KeywordIdea["brandType"], share: Range): KeywordIdea => {
+  const idea = (
+    template: string,
+    brandType: KeywordIdea["brandType"],
+    share: Range,
+  ): KeywordIdea => {
     const [text = ""] = fill([template], name);
-    return { text, brandType, cluster, sectorIndex, owner: { product, share: dice.number(...share) }, reach: BRAND };
+    return {
+      text,
+      brandType,
+      cluster,
+      sectorIndex,
+      owner: { product, share: dice.number(...share) },
+      reach: BRAND,
+    };
   };
   const ideas = WORDS.brandIntents
     .slice(0, dice.whole(...BRAND_KEYWORDS))
     .map(({ kind, en, zh }, place) =>
-      idea(isChinese || dice.chance(0.12) ? zh : en, kind, place === 0 ? [0.08, 0.16] : [0.01, 0.03]),
+      idea(
+        isChinese || dice.chance(0.12) ? zh : en,
+        kind,
+        place === 0 ? [0.08, 0.16] : [0.01, 0.03],
+      ),
     );
-  if (rival !== undefined && dice.chance(VERSUS_SHARE)) ideas.push(idea(`{} vs ${rival.name}`, "mixed", [0.01, 0.02]));
+  if (rival !== undefined && dice.chance(VERSUS_SHARE))
+    ideas.push(idea(`{} vs ${rival.name}`, "mixed", [0.01, 0.02]));
   return ideas;
 }
 

@@ -5,7 +5,10 @@ import type { Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
 import type { MonthIndex } from "../../time/month.js";
 
-/** The highest share of a product's organic visits from one keyword, unless the keyword names the product. */
+/**
+ * The highest share of a product's organic visits from one keyword, unless the keyword names the
+ * product.
+ */
 const MOST_SHARE = 0.012;
 /** The share of keywords that also bring visits to a product of another sector. */
 const OTHER_SECTOR_SHARE = 0.15;
@@ -19,9 +22,14 @@ const CHANCE = { sampleChange: 0.025, unverified: 0.03, breakout: 0.003, noVisit
 
 interface Keyword {
   keywordId: number;
-  /** The products that receive its visits, and the share of their organic visits in a usual month. */
+  /**
+   * The products that receive its visits, and the share of their organic visits in a usual month.
+   */
   receivers: { product: Product; share: number }[];
-  /** The share of its searches that lead to a visit of these products, and the number of other searches. */
+  /**
+   * The share of its searches that lead to a visit of these products, and the number of other
+   * searches.
+   */
   visitShare: number;
   otherSearches: number;
   trend: number;
@@ -35,7 +43,11 @@ export function createKeywordMarket(dice: Dice) {
   const clusters = new Set<string>();
   let productsKnown = 0;
 
-  function addKeyword(writer: MarketWriter, idea: KeywordIdea, bySector: readonly Product[][]): void {
+  function addKeyword(
+    writer: MarketWriter,
+    idea: KeywordIdea,
+    bySector: readonly Product[][],
+  ): void {
     const { text, brandType, cluster, sectorIndex, reach } = idea;
     if (texts.has(text)) return;
     texts.add(text);
@@ -57,7 +69,9 @@ export function createKeywordMarket(dice: Dice) {
   return {
     step(writer: MarketWriter, products: readonly Product[], month: MonthIndex): void {
       const offered = products.filter(({ isOffered }) => isOffered);
-      const largest = offered.sort((a, b) => b.traffic.visits.organic - a.traffic.visits.organic || a.index - b.index);
+      const largest = offered.sort(
+        (a, b) => b.traffic.visits.organic - a.traffic.visits.organic || a.index - b.index,
+      );
       const bySector = SECTORS.map((_, sectorIndex) =>
         largest.filter((product) => product.sectorIndex === sectorIndex),
       );
@@ -83,7 +97,8 @@ function chooseReceivers(dice: Dice, idea: KeywordIdea, bySector: readonly Produ
   const place = Math.floor(dice.number(0, 1) * dice.number(0, rivals.length));
   const start = owner !== null ? rivals.indexOf(owner.product) : reach.isTop ? 0 : place;
   const products = rivals.slice(start, start + count);
-  if (dice.chance(OTHER_SECTOR_SHARE)) products.push(...others.slice(start + count, start + count + 1));
+  if (dice.chance(OTHER_SECTOR_SHARE))
+    products.push(...others.slice(start + count, start + count + 1));
 
   const ratio = dice.number(...reach.ratio);
   const first = products[0]?.traffic.visits.organic ?? 0;

@@ -9,7 +9,12 @@ import { createTexts } from "./product-texts.js";
 import { stepTraffic } from "./product-traffic.js";
 import { makeProduct, type Product } from "./product.js";
 import { SECTORS } from "./sectors.js";
-import { writeIntroduction, writeNewProduct, writePlan, writeProductMonth } from "./write-product.js";
+import {
+  writeIntroduction,
+  writeNewProduct,
+  writePlan,
+  writeProductMonth,
+} from "./write-product.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 const FIRST_PRODUCTS = 600;
@@ -19,17 +24,23 @@ const BIRTHS: Range = [2, 5];
 const KEYWORDS_FROM = 12;
 /** The chance of each event in a month. */
 const CHANCE = { ending: 0.0022, domain: 0.0018, positioning: 0.006 } as const;
-/** If a new tagline has more of the former tagline's words than this percentage, it is not a new positioning. */
+/**
+ * If a new tagline has more of the former tagline's words than this percentage, it is not a new
+ * positioning.
+ */
 const MOST_KEPT = 50;
 
-/** Returns the time at which a month is observed, in milliseconds since 1970: on the 2nd of the next month, at 06:00 UTC. */
+/**
+ * Returns the time at which a month is observed, in milliseconds since 1970: on the 2nd of the next
+ * month, at 06:00 UTC.
+ */
 export function observedAt(month: MonthIndex): number {
   return monthStart(month + 1) + (24 + 6) * HOUR_MS;
 }
 
 /**
- * A made-up market of AI products. Each month depends only on the seed and the month before, so the data are the same whether the
- * months are generated together or one by one.
+ * A made-up market of AI products. Each month depends only on the seed and the month before, so the
+ * data are the same whether the months are generated together or one by one.
  */
 export interface MarketGenerator {
   /** The month that `advance` makes. */
@@ -76,7 +87,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   function discontinue(writer: MarketWriter, product: Product): void {
     product.isOffered = false;
     product.traffic.visits.organic = 0;
-    const sql = "UPDATE product SET discontinued_month = ?, staleness_status = 'stale' WHERE tool_id = ?";
+    const sql =
+      "UPDATE product SET discontinued_month = ?, staleness_status = 'stale' WHERE tool_id = ?";
     writer.run(sql, month, product.toolId);
   }
 
@@ -86,19 +98,37 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
     if (next === offer) return;
     product.offer = next;
     for (const { name } of offer.plans.filter((plan) => !next.plans.includes(plan))) {
-      const sql = "UPDATE plan SET until_month = ? WHERE tool_id = ? AND name = ? AND until_month IS NULL";
+      const sql =
+        "UPDATE plan SET until_month = ? WHERE tool_id = ? AND name = ? AND until_month IS NULL";
       writer.run(sql, month, toolId, name);
     }
-    for (const plan of next.plans) if (!offer.plans.includes(plan)) writePlan(writer, toolId, plan, month);
+    for (const plan of next.plans)
+      if (!offer.plans.includes(plan)) writePlan(writer, toolId, plan, month);
     if (next.pricingModel === offer.pricingModel) return;
-    writer.add("product_change", month, toolId, "pricing_model", offer.pricingModel, next.pricingModel, null);
+    writer.add(
+      "product_change",
+      month,
+      toolId,
+      "pricing_model",
+      offer.pricingModel,
+      next.pricingModel,
+      null,
+    );
     writer.run("UPDATE product SET pricing_model = ? WHERE tool_id = ?", next.pricingModel, toolId);
   }
 
   function changeDomain(writer: MarketWriter, product: Product): void {
     const { toolId, domain } = product;
     product.domain = domain.startsWith("get-") ? domain.slice("get-".length) : `get-${domain}`;
-    writer.add("product_change", month, toolId, "domain", domain, product.domain, dice.whole(88, 99));
+    writer.add(
+      "product_change",
+      month,
+      toolId,
+      "domain",
+      domain,
+      product.domain,
+      dice.whole(88, 99),
+    );
     writer.run("UPDATE product SET domain = ? WHERE tool_id = ?", product.domain, toolId);
   }
 
@@ -137,6 +167,8 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
 
 /** The percentage of the words of a text that another text has too. */
 function keptWords(before: string, after: string): number {
-  const [words = [], left = []] = [before, after].map((text) => text.toLowerCase().split(/[\s,:]+/));
+  const [words = [], left = []] = [before, after].map((text) =>
+    text.toLowerCase().split(/[\s,:]+/),
+  );
   return Math.round((100 * words.filter((word) => left.includes(word)).length) / words.length);
 }

@@ -20,7 +20,8 @@ export function createMarketWriter(database: Database): MarketWriter {
     return statement;
   };
   return {
-    add: (table, ...row) => void (prepared.get(table) ?? prepare(table, insertSql(table, row.length))).run(...row),
+    add: (table, ...row) =>
+      void (prepared.get(table) ?? prepare(table, insertSql(table, row.length))).run(...row),
     run: (sql, ...values) => void (prepared.get(sql) ?? prepare(sql, sql)).run(...values),
   };
 }

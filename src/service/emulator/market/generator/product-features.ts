@@ -22,11 +22,35 @@ interface Row {
 
 /** Features of four kinds, and AI platforms that send visits. */
 const ROWS = {
-  feature: { share: 1, start: [2, 5], chance: 0.03, most: 3 + WORDS.generalFeatures.length, nameOf: featureName },
+  feature: {
+    share: 1,
+    start: [2, 5],
+    chance: 0.03,
+    most: 3 + WORDS.generalFeatures.length,
+    nameOf: featureName,
+  },
   model: { share: 0.25, start: [1, 1], chance: 0.012, most: Infinity, nameOf: modelName },
-  api: { share: 0.3, start: [1, 1], chance: 0.005, most: 1, nameOf: () => ({ en: "Public API", zh: "开放API" }) },
-  mcp: { share: 0.04, start: [1, 1], chance: 0.009, most: 1, nameOf: () => ({ en: "MCP server", zh: "MCP服务器" }) },
-  source: { share: 0.75, start: [1, 3], chance: 0.025, most: WORDS.aiPlatforms.length, nameOf: platformName },
+  api: {
+    share: 0.3,
+    start: [1, 1],
+    chance: 0.005,
+    most: 1,
+    nameOf: () => ({ en: "Public API", zh: "开放API" }),
+  },
+  mcp: {
+    share: 0.04,
+    start: [1, 1],
+    chance: 0.009,
+    most: 1,
+    nameOf: () => ({ en: "MCP server", zh: "MCP服务器" }),
+  },
+  source: {
+    share: 0.75,
+    start: [1, 3],
+    chance: 0.025,
+    most: WORDS.aiPlatforms.length,
+    nameOf: platformName,
+  },
 } satisfies Record<string, Row>;
 const ENTRIES = Object.entries(ROWS) as [keyof typeof ROWS, Row][];
 
@@ -41,7 +65,11 @@ export interface Introduction {
 }
 
 /** Returns what a product introduces in a month, or has in its first month, and counts it. */
-export function introduce(dice: Dice, owner: Owner & { counts: Counts }, isFirst: boolean): Introduction[] {
+export function introduce(
+  dice: Dice,
+  owner: Owner & { counts: Counts },
+  isFirst: boolean,
+): Introduction[] {
   const { counts } = owner;
   return ENTRIES.flatMap(([kind, { share, start, chance, most, nameOf }]) => {
     if (!dice.chance(isFirst ? share : chance)) return [];

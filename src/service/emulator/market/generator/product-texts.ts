@@ -42,7 +42,10 @@ export function createTexts() {
         return { name, slug, isChinese };
       }
     },
-    /** Products of a kind get each pair of an audience and a tagline in turn. Their numbers have no common factor. */
+    /**
+     * Products of a kind get each pair of an audience and a tagline in turn. Their numbers have no
+     * common factor.
+     */
     position(owner: Owner): Positioning {
       const number = positionings.get(owner.kind) ?? 0;
       positionings.set(owner.kind, number + 1);
@@ -61,7 +64,16 @@ export function createTexts() {
 function wordsOf({ index, name, kind }: Owner, reader: Bilingual) {
   const { noun, does, benefit, features } = kind;
   const a = /^[aeiou]/i.test(noun.en) ? "an" : "a";
-  return { name, a, noun, does, benefit, reader, feature: pick(features, index), second: pick(features, index + 1) };
+  return {
+    name,
+    a,
+    noun,
+    does,
+    benefit,
+    reader,
+    feature: pick(features, index),
+    second: pick(features, index + 1),
+  };
 }
 
 function fill(text: Text, words: TextValues): Bilingual {

@@ -1,10 +1,16 @@
 import type { Dice } from "./dice.js";
 import type { Figures } from "./product-figures.js";
 
-/** The visits of the smallest products, and the lowest draw, which limits the visits of the largest products. */
+/**
+ * The visits of the smallest products, and the lowest draw, which limits the visits of the largest
+ * products.
+ */
 const SMALLEST_BASE = 2200;
 const SMALLEST_DRAW = 0.0012;
-/** The traffic of a new product before its first month, relative to its base, and its growth in that month. */
+/**
+ * The traffic of a new product before its first month, relative to its base, and its growth in that
+ * month.
+ */
 const START = { level: 0.12, rate: 0.8 } as const;
 
 /** How much of a month's growth is left in the next month. */
@@ -28,7 +34,8 @@ export interface Traffic {
 }
 
 export function firstTraffic(dice: Dice, isNew: boolean): Traffic {
-  // Follows Pareto's law: most products are small, and a few have millions of visits. Roots are exact on every machine.
+  // Follows Pareto's law: most products are small, and a few have millions of visits. Roots are
+  // exact on every machine.
   const draw = dice.number(SMALLEST_DRAW, 1);
   const base = SMALLEST_BASE / (draw * Math.sqrt(Math.sqrt(draw)));
   return {
@@ -42,13 +49,17 @@ export function firstTraffic(dice: Dice, isNew: boolean): Traffic {
   };
 }
 
-/** Advances a product's traffic by a month. The growth of a month partly lasts, and sometimes traffic surges or collapses. */
+/**
+ * Advances a product's traffic by a month. The growth of a month partly lasts, and sometimes
+ * traffic surges or collapses.
+ */
 export function stepTraffic(dice: Dice, traffic: Traffic, { aiShare, paidShare }: Figures): void {
   const usual = traffic.rate * MOMENTUM + dice.number(-0.035, 0.04);
   traffic.rate = dice.chance(CHANCE.surge) ? dice.number(-0.4, 1) : usual;
   const pull = PULL * (1 - traffic.level / traffic.base);
   traffic.level *= Math.max(0.3, 1 + traffic.rate + pull);
-  if (dice.chance(traffic.advertises ? CHANCE.adsEnd : CHANCE.adsBegin)) traffic.advertises = !traffic.advertises;
+  if (dice.chance(traffic.advertises ? CHANCE.adsEnd : CHANCE.adsBegin))
+    traffic.advertises = !traffic.advertises;
 
   const visits = Math.max(40, Math.round(traffic.level * dice.number(0.93, 1.07)));
   const aiReferral = Math.round(visits * aiShare);

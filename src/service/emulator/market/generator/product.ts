@@ -31,7 +31,10 @@ export function makeProduct(dice: Dice, index: number, isNew: boolean, texts: Te
   const home = isChinese
     ? "CN"
     : pick(WORDS.countries, Math.floor(dice.number(0, 1) * dice.number(0, WORDS.countries.length)));
-  const countries = [home, ...WORDS.countries.filter((country) => country !== home)].slice(0, dice.whole(3, 6));
+  const countries = [home, ...WORDS.countries.filter((country) => country !== home)].slice(
+    0,
+    dice.whole(3, 6),
+  );
   return {
     index,
     isNew,

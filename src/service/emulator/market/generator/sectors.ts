@@ -41,10 +41,14 @@ export function pair(text: string): Bilingual {
 export const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
 
 /**
- * A block for each sector. Its first line is the sector's slug, name and endings, its second line the common searches. Each further
- * line is a kind of product: noun; what it does; its benefit / audiences / features. From `src` and from `dist` the path is the same.
+ * A block for each sector. Its first line is the sector's slug, name and endings, its second line
+ * the common searches. Each further line is a kind of product: noun; what it does; its benefit /
+ * audiences / features. From `src` and from `dist` the path is the same.
  */
-const TABLE = readFileSync(join(import.meta.dirname, "../../../../../fixtures/market/sectors.txt"), "utf8");
+const TABLE = readFileSync(
+  join(import.meta.dirname, "../../../../../fixtures/market/sectors.txt"),
+  "utf8",
+);
 
 /** Ids follow the order of the table, so only append sectors. */
 export const SECTORS: readonly Sector[] = TABLE.trim()
@@ -52,11 +56,18 @@ export const SECTORS: readonly Sector[] = TABLE.trim()
   .map((block) => {
     const [head = "", terms = "", ...kinds] = block.split("\n");
     const [slug = "", name = "", endings = ""] = head.split(" / ");
-    return { slug, name: pair(name), endings: endings.split(" "), terms: pairs(terms), kinds: kinds.map(readKind) };
+    return {
+      slug,
+      name: pair(name),
+      endings: endings.split(" "),
+      terms: pairs(terms),
+      kinds: kinds.map(readKind),
+    };
   });
 
 function readKind(line: string): ProductKind {
   const [[noun, does, benefit] = [], audiences = [], features = []] = line.split(" / ").map(pairs);
-  if (noun === undefined || does === undefined || benefit === undefined) throw new RangeError(`incomplete: ${line}`);
+  if (noun === undefined || does === undefined || benefit === undefined)
+    throw new RangeError(`incomplete: ${line}`);
   return { noun, does, benefit, audiences, features };
 }

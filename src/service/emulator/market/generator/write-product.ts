@@ -14,7 +14,12 @@ const SECOND_SECTOR_SHARE = 0.3;
 const REGION = "US";
 
 /** @param month the product's first month in the catalog */
-export function writeNewProduct(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+export function writeNewProduct(
+  dice: Dice,
+  writer: MarketWriter,
+  product: Product,
+  month: MonthIndex,
+): void {
   const { isNew, toolId, sectorIndex, positioning, offer } = product;
   const { tagline, short, long } = positioning;
   const hasText = !dice.chance(NO_TEXT_SHARE);
@@ -36,22 +41,34 @@ export function writeNewProduct(dice: Dice, writer: MarketWriter, product: Produ
     isNew || dice.chance(PENDING_SHARE) ? "pending" : "verified",
     dice.chance(AGING_SHARE) ? "aging" : "fresh",
     monthStart(listedMonth) + dice.whole(0, (28 * DAY_MS) / 1000 - 1) * 1000,
-    // A new product is listed some months before its launch, so that an account can follow it before it.
+    // A new product is listed some months before its launch, so that an account can follow it
+    // before it.
     isNew ? listedMonth + dice.whole(1, 3) : listedMonth,
     // The month in which the domain was registered.
     listedMonth - dice.whole(0, isNew ? 14 : 40),
     null,
   );
   if (dice.chance(SECOND_SECTOR_SHARE)) {
-    writer.add("product_sector", toolId, ((sectorIndex + dice.whole(1, SECTORS.length - 1)) % SECTORS.length) + 1);
+    writer.add(
+      "product_sector",
+      toolId,
+      ((sectorIndex + dice.whole(1, SECTORS.length - 1)) % SECTORS.length) + 1,
+    );
   }
   for (const introduction of introduce(dice, product, true)) {
     // Features are not observed before the product is listed.
     const since = isNew ? month : Math.max(listedMonth, month - dice.whole(1, 12));
     // Sources are stored with the month before, so they do not count as new and cause no signal.
-    writeIntroduction(writer, toolId, introduction, introduction.kind === "source" ? month - 1 : since, 0);
+    writeIntroduction(
+      writer,
+      toolId,
+      introduction,
+      introduction.kind === "source" ? month - 1 : since,
+      0,
+    );
   }
-  for (const [country, permille] of product.countries) writer.add("product_country", toolId, country, permille);
+  for (const [country, permille] of product.countries)
+    writer.add("product_country", toolId, country, permille);
   for (const plan of offer.plans) writePlan(writer, toolId, plan, listedMonth);
 }
 
@@ -67,19 +84,51 @@ export function writeIntroduction(
   else writer.add("feature", null, toolId, kind, name.en, name.zh, month);
 }
 
-export function writePlan(writer: MarketWriter, toolId: number, plan: Plan, fromMonth: MonthIndex): void {
+export function writePlan(
+  writer: MarketWriter,
+  toolId: number,
+  plan: Plan,
+  fromMonth: MonthIndex,
+): void {
   const { name, kind, monthlyPriceCents, unitPriceMills, trialDays, trialNeedsCard } = plan;
   const trial = [trialDays, trialNeedsCard ? 1 : 0];
-  writer.add("plan", null, toolId, name, kind, REGION, monthlyPriceCents, unitPriceMills, ...trial, fromMonth, null);
+  writer.add(
+    "plan",
+    null,
+    toolId,
+    name,
+    kind,
+    REGION,
+    monthlyPriceCents,
+    unitPriceMills,
+    ...trial,
+    fromMonth,
+    null,
+  );
 }
 
 /** Writes the observations of a product in a month. */
-export function writeProductMonth(dice: Dice, writer: MarketWriter, product: Product, month: MonthIndex): void {
+export function writeProductMonth(
+  dice: Dice,
+  writer: MarketWriter,
+  product: Product,
+  month: MonthIndex,
+): void {
   const { toolId, traffic, figures, hasRating } = product;
   const { organic, paid, aiReferral, direct } = traffic.visits;
   const linking = 20 + Math.floor(figures.links * traffic.base);
   const rating = Math.min(980, Math.round(45 * doublings(linking)) + dice.whole(-4, 4)) / 10;
-  writer.add("product_month", month, toolId, organic, paid, aiReferral, direct, hasRating ? rating : null, linking);
+  writer.add(
+    "product_month",
+    month,
+    toolId,
+    organic,
+    paid,
+    aiReferral,
+    direct,
+    hasRating ? rating : null,
+    linking,
+  );
   const [pattern, market] = [Math.floor(figures.patternUrls), Math.floor(figures.marketUrls)];
   writer.add(
     "product_presence_month",
@@ -93,11 +142,16 @@ export function writeProductMonth(dice: Dice, writer: MarketWriter, product: Pro
     Math.floor(figures.articles),
     Math.floor(figures.directories),
     // Extension stores round to thousands.
-    figures.extension === 0 ? null : (1 + Math.round((figures.extension * traffic.base) / 1000)) * 1000,
+    figures.extension === 0
+      ? null
+      : (1 + Math.round((figures.extension * traffic.base) / 1000)) * 1000,
   );
 }
 
-/** How often 1 is doubled to reach a number. Between two powers of two it is a straight line; logarithms differ between machines. */
+/**
+ * How often 1 is doubled to reach a number. Between two powers of two it is a straight line;
+ * logarithms differ between machines.
+ */
 function doublings(value: number): number {
   const whole = 31 - Math.clz32(value);
   return whole + value / (1 << whole) - 1;

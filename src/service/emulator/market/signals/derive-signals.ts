@@ -1,13 +1,26 @@
 import type { ServiceLocale } from "../../../contract/locale.js";
 import type { SignalData } from "../../../../kit/senders/signals/envelope.js";
-import { SIGNAL_TYPES, type KnownSignalType } from "../../../../kit/senders/signals/signal-types.js";
+import {
+  SIGNAL_TYPES,
+  type KnownSignalType,
+} from "../../../../kit/senders/signals/signal-types.js";
 import type { Database } from "../../database/database.js";
 import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/month.js";
-import { count, dollars, fillText, monthNames, percent, type TextValues } from "../format-values.js";
+import {
+  count,
+  dollars,
+  fillText,
+  monthNames,
+  percent,
+  type TextValues,
+} from "../format-values.js";
 import type { SignalDraft } from "./due-signals.js";
 import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
 
-/** The fields that a caller can set when publishing by hand. A text is then the same in both languages. */
+/**
+ * The fields that a caller can set when publishing by hand. A text is then the same in both
+ * languages.
+ */
 export interface SignalOverrides {
   title?: string | undefined;
   summary?: string | undefined;
@@ -31,35 +44,49 @@ type Found = TextValues & {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Reads the figures of a type for all products, with the columns of `product` and `sector` that texts use. */
+/**
+ * Reads the figures of a type for all products, with the columns of `product` and `sector` that
+ * texts use.
+ */
 const figuresSql = ({ figures, when = "1" }: SignalRow): string =>
   `SELECT f.*, p.name, p.domain, s.name_en AS sector_en, s.name_zh AS sector_zh, (${when}) AS is_signal FROM (${figures}) f
    JOIN product p ON p.tool_id = f.tool_id JOIN sector s ON s.sector_id = p.sector_id`;
 
 /**
- * Finds the signals in a month's data (service document, Signal types), in the document's order of types. A product has at most
- * one signal of each type. A month that was not observed has no signals.
+ * Finds the signals in a month's data (service document, Signal types), in the document's order of
+ * types. A product has at most one signal of each type. A month that was not observed has no
+ * signals.
  */
 export function deriveSignals(database: Database, month: MonthIndex): SignalDraft[] {
   const observed = database
-    .prepare<[number], ObservedMonth>("SELECT month, captured_at FROM observed_month WHERE month = ?")
+    .prepare<[number], ObservedMonth>(
+      "SELECT month, captured_at FROM observed_month WHERE month = ?",
+    )
     .get(month);
   if (observed === undefined) return [];
   return SIGNAL_TYPES.flatMap((type) => prepareSignals(database, type)(observed));
 }
 
-/** Finds the signals of these types about these products in all observed months except the first. The oldest come first. */
+/**
+ * Finds the signals of these types about these products in all observed months except the first.
+ * The oldest come first.
+ */
 export function signalsAbout(
   database: Database,
   toolIds: readonly number[],
   types: readonly KnownSignalType[],
 ): SignalDraft[] {
   const months = database
-    .prepare<[], ObservedMonth>("SELECT month, captured_at FROM observed_month ORDER BY month LIMIT -1 OFFSET 1")
+    .prepare<[], ObservedMonth>(
+      "SELECT month, captured_at FROM observed_month ORDER BY month LIMIT -1 OFFSET 1",
+    )
     .all();
-  // One query for each product: a query by the product's id takes 0.02 ms, a query for all products 3 ms.
+  // One query for each product: a query by the product's id takes 0.02 ms, a query for all products
+  // 3 ms.
   const readers = types.map((type) => prepareSignals(database, type, "AND f.tool_id = @toolId"));
-  return months.flatMap((month) => toolIds.flatMap((toolId) => readers.flatMap((read) => read(month, toolId))));
+  return months.flatMap((month) =>
+    toolIds.flatMap((toolId) => readers.flatMap((read) => read(month, toolId))),
+  );
 }
 
 function prepareSignals(database: Database, signal_type: KnownSignalType, condition = "") {
@@ -75,7 +102,10 @@ function prepareSignals(database: Database, signal_type: KnownSignalType, condit
     });
 }
 
-/** The texts of a signal that is published by hand and that is not in the data. They are true for any values. */
+/**
+ * The texts of a signal that is published by hand and that is not in the data. They are true for
+ * any values.
+ */
 const BY_HAND: SignalTexts = {
   title: ["{name}: {type}", "{name}：手动发布的信号（{type}）"],
   summary: [
@@ -89,8 +119,9 @@ const BY_HAND: SignalTexts = {
 };
 
 /**
- * Makes a signal of one type about one product, to be published by hand, with the figures of the last observed month. If the data
- * of that month have this signal, the result is the same signal, with the overrides.
+ * Makes a signal of one type about one product, to be published by hand, with the figures of the
+ * last observed month. If the data of that month have this signal, the result is the same signal,
+ * with the overrides.
  */
 export function draftSignal(
   database: Database,
@@ -129,7 +160,10 @@ export function draftSignal(
   };
 }
 
-/** The last month that was observed at a time; before the first observation, the month before that time. */
+/**
+ * The last month that was observed at a time; before the first observation, the month before that
+ * time.
+ */
 function lastObserved(database: Database, atMs: number): ObservedMonth {
   const row = database
     .prepare<[number], ObservedMonth>(
@@ -141,8 +175,13 @@ function lastObserved(database: Database, atMs: number): ObservedMonth {
 
 const momentOf = (month: MonthIndex): object => ({ month, monthStart: monthStart(month) });
 
-function timesOf({ month, captured_at }: ObservedMonth): Pick<SignalDraft, "observed_at" | "period"> {
-  const lastDay = new Date(monthStart(month + 1) - DAY_MS).toISOString().slice(0, "2026-11-30".length);
+function timesOf({
+  month,
+  captured_at,
+}: ObservedMonth): Pick<SignalDraft, "observed_at" | "period"> {
+  const lastDay = new Date(monthStart(month + 1) - DAY_MS)
+    .toISOString()
+    .slice(0, "2026-11-30".length);
   return { observed_at: captured_at, period: { start: `${formatMonth(month)}-01`, end: lastDay } };
 }
 
@@ -154,7 +193,9 @@ function changeOf(
   const [before, after] = [before_value ?? 0, after_value ?? 0];
   const [unitBefore, unitAfter] = typeof unit === "string" ? [unit, unit] : unit;
   const isComparable = before !== 0 && unitBefore === unitAfter;
-  const magnitude = isComparable ? Math.round((Math.abs(after - before) / Math.abs(before)) * 10_000) / 10_000 : 1;
+  const magnitude = isComparable
+    ? Math.round((Math.abs(after - before) / Math.abs(before)) * 10_000) / 10_000
+    : 1;
   const isUp = unit === "rank" ? after < before : after > before;
   return {
     direction: direction ?? (after === before ? "changed" : isUp ? "up" : "down"),
@@ -168,8 +209,8 @@ function changeOf(
  * Fills the placeholders of a signal's texts:
  *
  * - `{name}`, `{sector}` and other columns of the figures;
- * - `{before}` and `{after}`, `{added}` (the difference, without its sign), `{rate}` (the difference relative to the value before)
- *   and `{moved}` ("rose" or "fell");
+ * - `{before}` and `{after}`, `{added}` (the difference, without its sign), `{rate}` (the
+ *   difference relative to the value before) and `{moved}` ("rose" or "fell");
  * - `{month}` and `{lastMonth}`, the names of the signal's month and the month before.
  */
 function fillTexts(
@@ -198,7 +239,10 @@ function fillTexts(
 }
 
 /** Formats a value by its unit. */
-function amount({ value, unit }: SignalDraft["change"]["before"]): string | { en: string; zh: string } {
+function amount({
+  value,
+  unit,
+}: SignalDraft["change"]["before"]): string | { en: string; zh: string } {
   if (unit.endsWith("share")) return percent(value);
   if (unit.startsWith("usd_")) return dollars(value);
   return Number.isInteger(value) ? count(value) : String(value);

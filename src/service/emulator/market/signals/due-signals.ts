@@ -29,8 +29,12 @@ const MINUTE_MS = 60_000;
 
 /** The queue of signals that wait to be published. */
 export function createDueSignals(database: Database) {
-  const insert = database.prepare<[number, string]>("INSERT INTO due_signal (due_at, draft) VALUES (?, ?)");
-  const first = database.prepare<[], { due_at: number | null }>("SELECT min(due_at) AS due_at FROM due_signal");
+  const insert = database.prepare<[number, string]>(
+    "INSERT INTO due_signal (due_at, draft) VALUES (?, ?)",
+  );
+  const first = database.prepare<[], { due_at: number | null }>(
+    "SELECT min(due_at) AS due_at FROM due_signal",
+  );
   const read = database.prepare<[number], { draft: string }>(
     "SELECT draft FROM due_signal WHERE due_at = ? ORDER BY due_signal_id",
   );
@@ -41,7 +45,8 @@ export function createDueSignals(database: Database) {
     add(drafts: readonly SignalDraft[], fromMs: number, minutesBetweenTypes: number): void {
       const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
       for (const draft of drafts) {
-        const dueAt = fromMs + Math.round(types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS);
+        const dueAt =
+          fromMs + Math.round(types.indexOf(draft.signal_type) * minutesBetweenTypes * MINUTE_MS);
         insert.run(dueAt, JSON.stringify(draft));
       }
     },
@@ -51,7 +56,9 @@ export function createDueSignals(database: Database) {
     takeFirst(): { draft: SignalDraft; dueAt: number }[] {
       const dueAt = nextDueAt();
       if (dueAt === null) return [];
-      const drafts = read.all(dueAt).map(({ draft }) => ({ draft: JSON.parse(draft) as SignalDraft, dueAt }));
+      const drafts = read
+        .all(dueAt)
+        .map(({ draft }) => ({ draft: JSON.parse(draft) as SignalDraft, dueAt }));
       remove.run(dueAt);
       return drafts;
     },

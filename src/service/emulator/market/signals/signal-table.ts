@@ -17,8 +17,9 @@ export interface SignalTexts {
 
 interface Figures {
   /**
-   * SQL that gives `tool_id`, `before_value`, `after_value` and the values of the texts, at most once for each product, whether
-   * or not there is a signal. It can use `@month` and `@monthStart` (milliseconds since 1970).
+   * SQL that gives `tool_id`, `before_value`, `after_value` and the values of the texts, at most
+   * once for each product, whether or not there is a signal. It can use `@month` and `@monthStart`
+   * (milliseconds since 1970).
    */
   figures: string;
   /** One unit, or the units of the values before and after. */
@@ -27,28 +28,46 @@ interface Figures {
   direction?: "changed";
 }
 
-/** One signal type: where its figures come from, when there is a signal, and the texts of the signal. */
+/**
+ * One signal type: where its figures come from, when there is a signal, and the texts of the
+ * signal.
+ */
 export interface SignalRow extends Figures, SignalTexts {
   /**
-   * The condition on the columns of `figures` under which there is a signal; by default each row is a signal. The service's
-   * document does not define when a rise is notable and when a change is material, so the emulator chose these thresholds.
+   * The condition on the columns of `figures` under which there is a signal; by default each row is
+   * a signal. The service's document does not define when a rise is notable and when a change is
+   * material, so the emulator chose these thresholds.
    */
   when?: string;
   source: SourceKind;
-  /** The kind of promotion that the signal is an action of; null for a result, which no report lists as an action. */
+  /**
+   * The kind of promotion that the signal is an action of; null for a result, which no report lists
+   * as an action.
+   */
   strategy: StrategyKind | null;
 }
 
 /** How the signals of each source are observed. */
 const EVIDENCE: Readonly<Record<SourceKind, Text>> = {
-  site: ["Public pages of {domain}, {lastMonth} and {month}.", "{domain}在{lastMonth}与{month}的公开页面。"],
+  site: [
+    "Public pages of {domain}, {lastMonth} and {month}.",
+    "{domain}在{lastMonth}与{month}的公开页面。",
+  ],
   ads: ["Entries in a public ads library.", "公开广告库中的记录。"],
-  web: ["Third-party pages about {domain}; reprints are not counted.", "第三方关于{domain}的页面，转载不计。"],
+  web: [
+    "Third-party pages about {domain}; reprints are not counted.",
+    "第三方关于{domain}的页面，转载不计。",
+  ],
   traffic: ["Monthly traffic samples, same source and method.", "月度流量样本，来源与方法一致。"],
-  searches: ["The same keywords in two comparable monthly samples.", "两个可比月度样本中的相同关键词。"],
+  searches: [
+    "The same keywords in two comparable monthly samples.",
+    "两个可比月度样本中的相同关键词。",
+  ],
 };
 
-/** The rows of signals that are observed at the same source and are actions of the same strategy. */
+/**
+ * The rows of signals that are observed at the same source and are actions of the same strategy.
+ */
 function observed<Type extends KnownSignalType>(
   source: SourceKind,
   strategy: StrategyKind | null,
@@ -59,14 +78,19 @@ function observed<Type extends KnownSignalType>(
   return Object.fromEntries(entries) as Record<Type, SignalRow>;
 }
 
-/** A summary that gives the values of both months. In Chinese a measure word can follow the values. */
+/**
+ * A summary that gives the values of both months. In Chinese a measure word can follow the values.
+ */
 const bothMonths = (en: string, zh: string, measure = ""): Text => [
   `${en} {moved} from {before} in {lastMonth} to {after} in {month}.`,
   `${zh}由{lastMonth}的{before}${measure}{moved}{month}的{after}${measure}。`,
 ];
 
 /** A value for each product that was observed in this month and the month before. */
-const compared = (table: "product_month" | "product_presence_month", value: (row: string) => string): string =>
+const compared = (
+  table: "product_month" | "product_presence_month",
+  value: (row: string) => string,
+): string =>
   `SELECT l.tool_id, ${value("b")} AS before_value, ${value("l")} AS after_value
    FROM ${table} l JOIN ${table} b ON b.month = @month - 1 AND b.tool_id = l.tool_id WHERE l.month = @month`;
 
@@ -91,7 +115,10 @@ const GAINS_SUMMARY: Text = [
   "{name}{month}的访问量增加{after}次，{lastMonth}增加{before}次，再前一个月增加{first_gain}次。",
 ];
 
-/** Selects only products that were observed in both months, so that a missing observation changes no rank and no share. */
+/**
+ * Selects only products that were observed in both months, so that a missing observation changes no
+ * rank and no share.
+ */
 const TRACKED = `SELECT l.tool_id, p.sector_id, ${visits("b")} AS earlier, ${visits("l")} AS latest
   FROM product_month l JOIN product_month b ON b.month = @month - 1 AND b.tool_id = l.tool_id
   JOIN product p ON p.tool_id = l.tool_id WHERE l.month = @month`;
@@ -137,7 +164,10 @@ const planCounts = (kind: "free" | "enterprise"): Figures => ({
   unit: `${kind}_plans`,
 });
 
-/** How many features a product introduced in this month, and the name of the first. Newly listed products do not count. */
+/**
+ * How many features a product introduced in this month, and the name of the first. Newly listed
+ * products do not count.
+ */
 const introduced = (kind: "feature" | "model" | "api" | "mcp", unit: string): Figures => ({
   figures: `SELECT f.tool_id, 0 AS before_value, count(*) AS after_value,
       f.name_en AS item_en, f.name_zh AS item_zh, min(f.feature_id) AS first_feature
@@ -146,7 +176,10 @@ const introduced = (kind: "feature" | "model" | "api" | "mcp", unit: string): Fi
   unit,
 });
 
-/** A changed text of a product. `share` is a percentage: of the wording that stayed, or of the addresses that redirect. */
+/**
+ * A changed text of a product. `share` is a percentage: of the wording that stayed, or of the
+ * addresses that redirect.
+ */
 const changedText = (kind: "domain" | "tagline", before: number, unit: string): Figures => ({
   figures: `SELECT tool_id, ${before} AS before_value, share / 100.0 AS after_value, before_text, after_text
    FROM product_change WHERE month = @month AND kind = '${kind}'`,
@@ -154,16 +187,23 @@ const changedText = (kind: "domain" | "tagline", before: number, unit: string): 
   direction: "changed",
 });
 
-/** The SQL condition that the samples of both months can be compared: they have the same version and are verified. */
+/**
+ * The SQL condition that the samples of both months can be compared: they have the same version and
+ * are verified.
+ */
 const COMPARABLE = `l.month = @month AND b.month = @month - 1 AND b.keyword_id = l.keyword_id
   AND l.sample_version = b.sample_version AND l.is_verified = 1 AND b.is_verified = 1`;
 
-/** The single definition of each signal type, for the signals of a month and for signals that are published by hand. */
+/**
+ * The single definition of each signal type, for the signals of a month and for signals that are
+ * published by hand.
+ */
 export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
   ...observed("traffic", null, {
     traffic_breakout: {
       figures: compared("product_month", visits),
-      // The document requires a large change in addition to a high rate, because a small product doubles easily.
+      // The document requires a large change in addition to a high rate, because a small product
+      // doubles easily.
       when: "before_value > 0 AND after_value >= before_value * 1.5 AND after_value - before_value >= 5000",
       unit: "visits",
       title: ["{name}'s monthly visits rose {rate} in {month}", "{name}{month}访问量增长{rate}"],
@@ -197,8 +237,14 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // With few visits the share changes by chance, so there is no signal.
       when: "fewest >= 2000 AND abs(after_value - before_value) >= 0.02",
       unit: "share",
-      title: ["{name} now gets {after} of its traffic from AI assistants", "{name}现有{after}的流量来自AI助手"],
-      summary: bothMonths("The share of {name}'s visits that come from AI assistants", "{name}来自AI助手的访问占比"),
+      title: [
+        "{name} now gets {after} of its traffic from AI assistants",
+        "{name}现有{after}的流量来自AI助手",
+      ],
+      summary: bothMonths(
+        "The share of {name}'s visits that come from AI assistants",
+        "{name}来自AI助手的访问占比",
+      ),
     },
     ai_referral_sources_diversified: {
       figures: `SELECT tool_id, sum(from_month <= @month - 3) AS before_value, count(*) AS after_value,
@@ -207,7 +253,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // If only one platform was added, the signal is new_ai_referral_source instead.
       when: "is_new AND after_value >= 3 AND after_value - before_value >= 2",
       unit: "platforms",
-      title: ["{after} AI platforms now send visitors to {name}", "已有{after}个AI平台为{name}带来访客"],
+      title: [
+        "{after} AI platforms now send visitors to {name}",
+        "已有{after}个AI平台为{name}带来访客",
+      ],
       summary: [
         "In {month}, {after} AI platforms sent visitors to {name}, up from {before} three months earlier.",
         "三个月前有{before}个AI平台为{name}带来访客，{month}增至{after}个。",
@@ -227,7 +276,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
     dropped_out_of_category_top_10: {
       ...RANKS,
       when: "before_value <= 10 AND after_value > 10",
-      title: ["{name} slipped from rank {before} to {after} in {sector}", "{name}在{sector}类降至第{after}名"],
+      title: [
+        "{name} slipped from rank {before} to {after} in {sector}",
+        "{name}在{sector}类降至第{after}名",
+      ],
     },
     market_share_shift: {
       figures: `SELECT tool_id, round(CAST(earlier AS REAL) / sum(earlier) OVER market, 4) AS before_value,
@@ -236,8 +288,14 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       // A change by one percent of the visits in the market.
       when: "abs(after_value - before_value) >= 0.01",
       unit: "share",
-      title: ["{name} now has {after} of the traffic in {sector}", "{name}现占{sector}类流量的{after}"],
-      summary: bothMonths("{name}'s share of the visits in {sector}", "{name}占{sector}类访问量的份额"),
+      title: [
+        "{name} now has {after} of the traffic in {sector}",
+        "{name}现占{sector}类流量的{after}",
+      ],
+      summary: bothMonths(
+        "{name}'s share of the visits in {sector}",
+        "{name}占{sector}类访问量的份额",
+      ),
     },
   }),
   ...observed("traffic", "attention", {
@@ -249,7 +307,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value >= 10",
       unit: "visits",
       title: ["{name} received its first visits from {source}", "{name}首次获得来自{source}的访问"],
-      summary: ["{source} sent its first {after} visits in {month}.", "{month}，{source}首次带来{after}次访问。"],
+      summary: [
+        "{source} sent its first {after} visits in {month}.",
+        "{month}，{source}首次带来{after}次访问。",
+      ],
     },
   }),
   ...observed("searches", null, {
@@ -269,7 +330,11 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value >= before_value * 1.8 AND after_value - before_value >= 150",
       unit: "visits",
       title: ['"{keyword}" brings {name} far more visits', "“{keyword}”为{name}带来的访问大幅增加"],
-      summary: bothMonths('Estimated visits to {name} from "{keyword}"', "“{keyword}”为{name}带来的估计访问", "次"),
+      summary: bothMonths(
+        'Estimated visits to {name} from "{keyword}"',
+        "“{keyword}”为{name}带来的估计访问",
+        "次",
+      ),
     },
     brand_search_growth: {
       figures: `SELECT p.tool_id, sum(b.search_volume) AS before_value, sum(l.search_volume) AS after_value
@@ -287,7 +352,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
     price_increased: {
       ...prices("rise"),
       when: "after_value > before_value",
-      title: ["{name} raised the price of its {plan} plan by {rate}", "{name}的{plan}套餐涨价{rate}"],
+      title: [
+        "{name} raised the price of its {plan} plan by {rate}",
+        "{name}的{plan}套餐涨价{rate}",
+      ],
     },
     price_decreased: {
       ...prices("fall"),
@@ -304,7 +372,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...planCounts("free"),
       when: "before_value > 0 AND after_value = 0",
       title: ["{name} dropped its free plan", "{name}取消免费套餐"],
-      summary: ["{name} has had no free plan since {month}.", "{month}起，{name}不再提供免费套餐。"],
+      summary: [
+        "{name} has had no free plan since {month}.",
+        "{month}起，{name}不再提供免费套餐。",
+      ],
     },
     pricing_model_changed: {
       figures: `SELECT c.tool_id, min(b.monthly_price_cents) / 100.0 AS before_value, min(l.unit_price_mills) / 1000.0 AS after_value
@@ -341,7 +412,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...planCounts("enterprise"),
       when: "plans_before > 0 AND ever_before = 0 AND after_value > 0",
       title: ["{name} introduced an enterprise plan", "{name}推出企业版"],
-      summary: ["{name} added its first enterprise plan in {month}.", "{month}，{name}首次提供企业版套餐。"],
+      summary: [
+        "{name} added its first enterprise plan in {month}.",
+        "{month}，{name}首次提供企业版套餐。",
+      ],
     },
   }),
   ...observed("web", "attention", {
@@ -354,7 +428,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
         WHERE l.month = @month`,
       when: "after_value >= before_value * 4 AND after_value >= 20",
       unit: "domains",
-      title: ["{after} more websites linked to {name} in {month}", "{month}新增{after}个网站链接到{name}"],
+      title: [
+        "{after} more websites linked to {name} in {month}",
+        "{month}新增{after}个网站链接到{name}",
+      ],
       summary: [
         "{name} gained {after} linking websites in {month}, against about {before} a month in the three months before.",
         "{name}{month}新增{after}个外链网站，此前三个月平均每月约{before}个。",
@@ -363,14 +440,28 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
     ai_directory_push: {
       ...presence("directories", "directories"),
       when: "after_value - before_value >= 4",
-      title: ["{name} was listed in {added} more AI directories", "{name}新获{added}个AI导航站收录"],
-      summary: bothMonths("The number of verified AI directories that list {name}", "收录{name}的已核实AI导航站", "个"),
+      title: [
+        "{name} was listed in {added} more AI directories",
+        "{name}新获{added}个AI导航站收录",
+      ],
+      summary: bothMonths(
+        "The number of verified AI directories that list {name}",
+        "收录{name}的已核实AI导航站",
+        "个",
+      ),
     },
     media_review_burst: {
       ...presence("articles", "articles"),
       when: "after_value >= 5 AND after_value >= before_value * 3",
-      title: ["{after} articles and reviews about {name} in {month}", "{month}有{after}篇关于{name}的报道与评测"],
-      summary: bothMonths("Independent articles and reviews about {name}", "关于{name}的独立报道与评测", "篇"),
+      title: [
+        "{after} articles and reviews about {name} in {month}",
+        "{month}有{after}篇关于{name}的报道与评测",
+      ],
+      summary: bothMonths(
+        "Independent articles and reviews about {name}",
+        "关于{name}的独立报道与评测",
+        "篇",
+      ),
     },
   }),
   ...observed("web", null, {
@@ -378,9 +469,19 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...presence("extension_users", "users"),
       // Extension stores round to thousands, so a smaller increase may come from rounding.
       when: "before_value > 0 AND after_value >= before_value * 1.25 AND after_value - before_value >= 2000",
-      title: ["{name}'s browser extension reached {after} users", "{name}的浏览器扩展用户达到{after}人"],
-      summary: bothMonths("The number of users of {name}'s browser extension", "{name}浏览器扩展的用户", "人"),
-      evidence: ["User counts of an extension store, rounded to thousands.", "扩展商店公布的用户数，取整到千位。"],
+      title: [
+        "{name}'s browser extension reached {after} users",
+        "{name}的浏览器扩展用户达到{after}人",
+      ],
+      summary: bothMonths(
+        "The number of users of {name}'s browser extension",
+        "{name}浏览器扩展的用户",
+        "人",
+      ),
+      evidence: [
+        "User counts of an extension store, rounded to thousands.",
+        "扩展商店公布的用户数，取整到千位。",
+      ],
     },
   }),
   ...observed("ads", "advertising", {
@@ -402,29 +503,45 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...presence("ad_creatives", "creatives"),
       when: "before_value > 0 AND after_value >= before_value * 1.7 AND after_value - before_value >= 8",
       title: ["{name} ran {rate} more ad creatives", "{name}的广告素材增加{rate}"],
-      summary: bothMonths("The number of different ads that {name} ran", "{name}投放的不同素材", "个"),
+      summary: bothMonths(
+        "The number of different ads that {name} ran",
+        "{name}投放的不同素材",
+        "个",
+      ),
     },
   }),
   ...observed("site", "product", {
     new_feature: {
       ...introduced("feature", "features"),
       title: ["{name} introduced {item}", "{name}推出{item}"],
-      summary: ["The official site of {name} announced {item} in {month}.", "{month}，{name}官方网站宣布推出{item}。"],
+      summary: [
+        "The official site of {name} announced {item} in {month}.",
+        "{month}，{name}官方网站宣布推出{item}。",
+      ],
     },
     new_model: {
       ...introduced("model", "models"),
       title: ["{name} released a new model, {item}", "{name}发布新模型{item}"],
-      summary: ["{item} became available to users of {name} in {month}.", "{month}起，{name}的用户可使用{item}。"],
+      summary: [
+        "{item} became available to users of {name} in {month}.",
+        "{month}起，{name}的用户可使用{item}。",
+      ],
     },
     api_added: {
       ...introduced("api", "apis"),
       title: ["{name} launched a public API", "{name}开放API"],
-      summary: ["{name} published the documentation of its API in {month}.", "{month}，{name}公开了API文档。"],
+      summary: [
+        "{name} published the documentation of its API in {month}.",
+        "{month}，{name}公开了API文档。",
+      ],
     },
     mcp_added: {
       ...introduced("mcp", "mcp_servers"),
       title: ["{name} now supports MCP", "{name}现已支持MCP"],
-      summary: ["{name} published the address of its MCP server in {month}.", "{month}，{name}公布了MCP服务器的地址。"],
+      summary: [
+        "{name} published the address of its MCP server in {month}.",
+        "{month}，{name}公布了MCP服务器的地址。",
+      ],
     },
     product_launch: {
       figures: `SELECT tool_id, launched_month < @month AS before_value, launched_month <= @month AS after_value
@@ -432,7 +549,10 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value > before_value",
       unit: "products",
       title: ["{name} has launched", "{name}正式上线"],
-      summary: ["{name}, a new product in {sector}, announced its launch.", "{sector}类新产品{name}宣布上线。"],
+      summary: [
+        "{name}, a new product in {sector}, announced its launch.",
+        "{sector}类新产品{name}宣布上线。",
+      ],
     },
   }),
   ...observed("site", "website", {
@@ -456,20 +576,34 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       ...presence("sitemap_urls", "urls"),
       when: "after_value >= before_value * 1.5 AND after_value - before_value >= 100",
       title: ["{name}'s sitemap grew to {after} pages", "{name}的站点地图增至{after}个页面"],
-      summary: bothMonths("Indexable pages in the sitemap of {domain}", "{domain}站点地图中的可索引页面", "个"),
+      summary: bothMonths(
+        "Indexable pages in the sitemap of {domain}",
+        "{domain}站点地图中的可索引页面",
+        "个",
+      ),
     },
     programmatic_seo_expansion: {
       ...presence("pattern_urls", "urls"),
       // Fewer pages could be written by hand.
       when: "after_value - before_value >= 300",
-      title: ["{name} published {added} more pages from one template", "{name}新增{added}个模板页面"],
-      summary: bothMonths("Pages of one pattern in the sitemap of {domain}", "{domain}站点地图中结构相同的页面", "个"),
+      title: [
+        "{name} published {added} more pages from one template",
+        "{name}新增{added}个模板页面",
+      ],
+      summary: bothMonths(
+        "Pages of one pattern in the sitemap of {domain}",
+        "{domain}站点地图中结构相同的页面",
+        "个",
+      ),
     },
     new_market_pages: {
       ...presence("market_urls", "urls"),
       // Fewer pages could be single additions.
       when: "after_value - before_value >= 50",
-      title: ["{name} added {added} pages for markets and use cases", "{name}新增{added}个面向不同市场或用途的页面"],
+      title: [
+        "{name} added {added} pages for markets and use cases",
+        "{name}新增{added}个面向不同市场或用途的页面",
+      ],
       summary: bothMonths(
         "Pages of {domain} for languages, regions or uses",
         "{domain}面向语言、地区或用途的页面",
@@ -484,13 +618,20 @@ export const SIGNALS: Readonly<Record<KnownSignalType, SignalRow>> = {
       when: "after_value < before_value",
       unit: "products",
       title: ["{name} has been shut down", "{name}停止服务"],
-      summary: ["In {month}, the maker announced the end of {name}.", "{month}，{name}宣布停止提供服务。"],
+      summary: [
+        "In {month}, the maker announced the end of {name}.",
+        "{month}，{name}宣布停止提供服务。",
+      ],
     },
     website_sitemap_contraction: {
       ...presence("sitemap_urls", "urls"),
       when: "after_value <= before_value * 0.6 AND before_value - after_value >= 100",
       title: ["{name} cut its sitemap by {rate}", "{name}的站点地图缩减{rate}"],
-      summary: bothMonths("Indexable pages in the sitemap of {domain}", "{domain}站点地图中的可索引页面", "个"),
+      summary: bothMonths(
+        "Indexable pages in the sitemap of {domain}",
+        "{domain}站点地图中的可索引页面",
+        "个",
+      ),
     },
   }),
 };

@@ -20,9 +20,19 @@ const listInput = z.strictObject({
 });
 
 const faultInput = z.discriminatedUnion("kind", [
-  z.strictObject({ registration_id, times, kind: z.literal("status"), value: z.int().min(200).max(599) }),
+  z.strictObject({
+    registration_id,
+    times,
+    kind: z.literal("status"),
+    value: z.int().min(200).max(599),
+  }),
   z.strictObject({ registration_id, times, kind: z.literal("latency"), value: milliseconds }),
-  z.strictObject({ registration_id, times, kind: z.literal("reorder"), value: milliseconds.default(2000) }),
+  z.strictObject({
+    registration_id,
+    times,
+    kind: z.literal("reorder"),
+    value: milliseconds.default(2000),
+  }),
   z.strictObject({ registration_id, times, kind: z.enum(["cut_body", "reset", "duplicate"]) }),
 ]);
 

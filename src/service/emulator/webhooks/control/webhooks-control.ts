@@ -22,17 +22,28 @@ const publishInput = z.strictObject({
   summary: text,
   evidence_summary: text,
   change: z
-    .strictObject({ direction: z.string().min(1).max(60), magnitude: z.number(), before: measure, after: measure })
+    .strictObject({
+      direction: z.string().min(1).max(60),
+      magnitude: z.number(),
+      before: measure,
+      after: measure,
+    })
     .optional(),
   period: z
     .strictObject({ start: z.iso.date(), end: z.iso.date() })
-    .refine(({ start, end }) => start <= end, { path: ["end"], message: "is earlier than period.start" })
+    .refine(({ start, end }) => start <= end, {
+      path: ["end"],
+      message: "is earlier than period.start",
+    })
     .optional(),
   observed_at: dateTimeSchema.optional(),
   published_at: dateTimeSchema.optional(),
 });
 
-/** The control operations on follows, registrations and signals. The real service has most of them in its dashboard. */
+/**
+ * The control operations on follows, registrations and signals. The real service has most of them
+ * in its dashboard.
+ */
 export function webhooksControl(
   { database, clock }: Pick<EmulatorCore, "database" | "clock">,
   webhooks: Webhooks,
@@ -51,11 +62,16 @@ export function webhooksControl(
   function publish(input: z.output<typeof publishInput>): PublishedSignal {
     const { slug: productSlug, signal_type, published_at, observed_at, ...texts } = input;
     const product = findProduct.get(productSlug);
-    if (product === undefined) throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
+    if (product === undefined)
+      throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
     const now = clock.now();
     const publishedAt = published_at === undefined ? now : Date.parse(published_at);
-    if (publishedAt > now) throw new ServiceError("INVALID_PARAMETERS", "published_at: is in the future.");
-    const overrides = { ...texts, observed_at: observed_at === undefined ? undefined : Date.parse(observed_at) };
+    if (publishedAt > now)
+      throw new ServiceError("INVALID_PARAMETERS", "published_at: is in the future.");
+    const overrides = {
+      ...texts,
+      observed_at: observed_at === undefined ? undefined : Date.parse(observed_at),
+    };
     const draft = draftSignal(database, { ...product, signal_type }, publishedAt, overrides);
     return webhooks.publish(draft, { publishedAt, isByHand: true });
   }
@@ -93,7 +109,8 @@ export function webhooksControl(
     listRegistrations: controlOperation({
       method: "GET",
       path: "/registrations",
-      about: "Lists the webhook registrations of an account or of all accounts, including deleted registrations.",
+      about:
+        "Lists the webhook registrations of an account or of all accounts, including deleted registrations.",
       input: z.strictObject({ account_id: accountId.optional() }),
       run: ({ account_id }) => ({ items: registrations.list({ accountId: account_id }) }),
     }),
@@ -118,7 +135,8 @@ export function webhooksControl(
     pauseRegistration: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/pause",
-      about: "Pauses an active registration. It gets no new signals. Its waiting deliveries stay until they expire.",
+      about:
+        "Pauses an active registration. It gets no new signals. Its waiting deliveries stay until they expire.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.setStatus(registration_id, "paused"),
     }),
@@ -139,7 +157,8 @@ export function webhooksControl(
     rotateSecret: controlOperation({
       method: "POST",
       path: "/registrations/{registration_id}/rotate",
-      about: "Gives a registration a new signing secret. It is shown only in this answer: store it.",
+      about:
+        "Gives a registration a new signing secret. It is shown only in this answer: store it.",
       input: onRegistration,
       run: ({ registration_id }) => registrations.rotateSecret(registration_id),
     }),
@@ -147,8 +166,12 @@ export function webhooksControl(
       method: "POST",
       path: "/registrations/{registration_id}/test",
       about: "Sends a webhook.test event to an active registration.",
-      input: onRegistration.extend({ message: z.string().max(2000).default("This is a test event.") }),
-      run: ({ registration_id, message }) => ({ delivery_id: registrations.sendTest(registration_id, message) }),
+      input: onRegistration.extend({
+        message: z.string().max(2000).default("This is a test event."),
+      }),
+      run: ({ registration_id, message }) => ({
+        delivery_id: registrations.sendTest(registration_id, message),
+      }),
     }),
     verifyRegistration: controlOperation({
       method: "POST",

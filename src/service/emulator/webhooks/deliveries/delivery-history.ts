@@ -9,7 +9,8 @@ import type { WebhookFault } from "../faults/webhook-faults.js";
 
 /** Selects deliveries; an empty filter selects all. */
 export type DeliveryFilter = {
-  [Column in "account_id" | "registration_id" | "event_id" | "event_type" | "state"]?: string | number | undefined;
+  [Column in "account_id" | "registration_id" | "event_id" | "event_type" | "state"]?:
+    string | number | undefined;
 } & {
   /** Selects deliveries with a smaller id: the next page. */
   before?: number | undefined;
@@ -35,18 +36,24 @@ const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
   JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
 
 /** Shows deliveries with their requests and answers, and sends them again. */
-export function createDeliveryHistory({ database, clock, scheduler }: EmulatorCore, outbox: Outbox) {
+export function createDeliveryHistory(
+  { database, clock, scheduler }: EmulatorCore,
+  outbox: Outbox,
+) {
   const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
   const attemptsOf = database.prepare<[number], AttemptRow>(
     "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
   );
   const statusOf = database
-    .prepare<[string], RegistrationRow["status"]>("SELECT status FROM registration WHERE registration_id = ?")
+    .prepare<[string], RegistrationRow["status"]>(
+      "SELECT status FROM registration WHERE registration_id = ?",
+    )
     .pluck();
 
   function rowOf(deliveryId: number): ShownRow {
     const row = find.get(deliveryId);
-    if (row === undefined) throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery with this id.");
+    if (row === undefined)
+      throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery with this id.");
     return row;
   }
 
@@ -63,17 +70,25 @@ export function createDeliveryHistory({ database, clock, scheduler }: EmulatorCo
       ].join(" AND ");
       const values = [before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit];
       return database
-        .prepare<unknown[], ShownRow>(`${SHOWN} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`)
+        .prepare<unknown[], ShownRow>(
+          `${SHOWN} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`,
+        )
         .all(...values)
         .map(show);
     },
     /** @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (deliveryId: number) => show(rowOf(deliveryId)),
-    /** Sends the event of a delivery again. @returns the id of the new delivery. @throws ServiceError */
+    /**
+     * Sends the event of a delivery again. @returns the id of the new delivery. @throws
+     * ServiceError
+     */
     redeliver(deliveryId: number): number {
       const row = rowOf(deliveryId);
       if (statusOf.get(row.registration_id) !== "active") {
-        throw new ServiceError("STATE_CONFLICT", "A delivery can be repeated only for an active registration.");
+        throw new ServiceError(
+          "STATE_CONFLICT",
+          "A delivery can be repeated only for an active registration.",
+        );
       }
       const isSignal = row.event_type === "signal.published";
       const expiresAt = isSignal ? row.expires_at : clock.now() + EVENT_LIFE_MS;
@@ -113,7 +128,10 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
   };
 }
 
-function signalIn({ event_type, body }: ShownRow): { signal_type: string; slug: string; title: string } | null {
+function signalIn({
+  event_type,
+  body,
+}: ShownRow): { signal_type: string; slug: string; title: string } | null {
   if (event_type !== "signal.published") return null;
   const { data } = JSON.parse(body.toString()) as SignalEvent;
   return { signal_type: data.signal_type, slug: data.product.slug, title: data.title };
@@ -122,15 +140,32 @@ function signalIn({ event_type, body }: ShownRow): { signal_type: string; slug: 
 const headersIn = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
 
 function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
-  const { started_at, sent_at, duration_ms, request_headers, status, answer_headers, answer_body, failure } = attempt;
+  const {
+    started_at,
+    sent_at,
+    duration_ms,
+    request_headers,
+    status,
+    answer_headers,
+    answer_body,
+    failure,
+  } = attempt;
   return {
     /** By the emulator's clock. */
     started_at: dateTime(started_at),
-    /** The same moment, by the machine's clock: unlike `started_at` it can be compared with a receiver's times. */
+    /**
+     * The same moment, by the machine's clock: unlike `started_at` it can be compared with a
+     * receiver's times.
+     */
     sent_at: dateTime(sent_at),
     /** In real time, to the last byte of the answer. */
     duration_ms,
-    request: { method: "POST", url, headers: headersIn(request_headers), body: body.toString("utf8") },
+    request: {
+      method: "POST",
+      url,
+      headers: headersIn(request_headers),
+      body: body.toString("utf8"),
+    },
     /** The answer with up to 16 KiB of its body; null when there was no answer. */
     answer:
       status === null
@@ -138,7 +173,10 @@ function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
         : { status, headers: headersIn(answer_headers), body: answer_body?.toString("utf8") ?? "" },
     /** Why there was no answer. */
     failure,
-    /** The faults that were applied. With `status`, the attempt counted as if the answer had had that status. */
+    /**
+     * The faults that were applied. With `status`, the attempt counted as if the answer had had
+     * that status.
+     */
     faults: JSON.parse(attempt.faults) as Pick<WebhookFault, "kind" | "value">[],
   };
 }

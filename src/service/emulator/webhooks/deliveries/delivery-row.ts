@@ -1,7 +1,14 @@
 import type { ServiceLocale } from "../../../contract/locale.js";
 
 /** The states of a delivery. The last four are final. Redelivery creates a new delivery. */
-export const DELIVERY_STATES = ["waiting", "sending", "delivered", "failed", "expired", "cancelled"] as const;
+export const DELIVERY_STATES = [
+  "waiting",
+  "sending",
+  "delivered",
+  "failed",
+  "expired",
+  "cancelled",
+] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** The types of events that are delivered. */

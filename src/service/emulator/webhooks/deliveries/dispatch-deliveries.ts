@@ -10,11 +10,13 @@ import type { WebhookRequest } from "../transport/send-request.js";
 import type { WebhookFaults } from "../faults/webhook-faults.js";
 
 /**
- * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs does not delay other
- * receivers.
+ * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs
+ * does not delay other receivers.
  */
 export interface DeliveryDispatcher extends DueWork {
-  /** Aborts the requests in flight. They count as not sent, so they are sent again after a restart. */
+  /**
+   * Aborts the requests in flight. They count as not sent, so they are sent again after a restart.
+   */
   close(): Promise<void>;
 }
 
@@ -32,8 +34,8 @@ interface DispatcherParts {
 }
 
 /**
- * The time-out while the clock is advanced, for a registration whose last request timed out. With it, days of retries take
- * seconds.
+ * The time-out while the clock is advanced, for a registration whose last request timed out. With
+ * it, days of retries take seconds.
  */
 const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
@@ -54,12 +56,14 @@ export function createDeliveryDispatcher(
   const running = new Set<Promise<void>>();
   let draining: Promise<void> | null = null;
 
-  // These deliveries were in flight when the process ended. They are sent again, since it is unknown whether they arrived.
+  // These deliveries were in flight when the process ended. They are sent again, since it is
+  // unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // A pending registration gets its verification event alone: one whose endpoint was changed may have signals that wait. The
-  // deliveries of a paused registration are not sent.
-  const isSendable = "(r.status = 'active' OR r.status = 'pending' AND d.event_type = 'webhook.verification')";
+  // A pending registration gets its verification event alone: one whose endpoint was changed may
+  // have signals that wait. The deliveries of a paused registration are not sent.
+  const isSendable =
+    "(r.status = 'active' OR r.status = 'pending' AND d.event_type = 'webhook.verification')";
   // The query looks up each registration, because GROUP BY would read all waiting deliveries.
   const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
     `SELECT registration_id, (SELECT min(due_at) FROM delivery d
@@ -80,7 +84,8 @@ export function createDeliveryDispatcher(
        AND ${isSendable}
      ORDER BY d.due_at, d.delivery_id LIMIT 1`,
   );
-  // Read just before the request, because the secret or the status may change while a fault holds the delivery back.
+  // Read just before the request, because the secret or the status may change while a fault holds
+  // the delivery back.
   const secretOf = database
     .prepare<[string], string>(
       `SELECT secret FROM registration
@@ -92,10 +97,13 @@ export function createDeliveryDispatcher(
        WHERE r.registration_id = delivery.registration_id) = 'deleted', 'cancelled', 'waiting')
      WHERE delivery_id = ?`,
   );
-  const markSending = database.prepare<[number]>("UPDATE delivery SET state = 'sending' WHERE delivery_id = ?");
+  const markSending = database.prepare<[number]>(
+    "UPDATE delivery SET state = 'sending' WHERE delivery_id = ?",
+  );
 
   const countOf = (registrationId: string): number => inFlight.get(registrationId) ?? 0;
-  const hasRoom = (registrationId: string): boolean => countOf(registrationId) < assumptions.deliveriesInFlight;
+  const hasRoom = (registrationId: string): boolean =>
+    countOf(registrationId) < assumptions.deliveriesInFlight;
 
   function leaveSlot(registrationId: string): void {
     inFlight.set(registrationId, countOf(registrationId) - 1);
@@ -119,7 +127,8 @@ export function createDeliveryDispatcher(
         .finally(() => {
           running.delete(run);
           leaveSlot(registrationId);
-          // The retry of this delivery may be due before all other work, so the scheduler must set its timer again.
+          // The retry of this delivery may be due before all other work, so the scheduler must set
+          // its timer again.
           if (!stop.signal.aborted) scheduler.wake();
         });
       running.add(run);
@@ -136,12 +145,15 @@ export function createDeliveryDispatcher(
         const secret = secretOf.get(registrationId);
         if (secret === undefined) return null;
         const isShort = scheduler.isAdvancing && timedOut.has(registrationId);
-        const timeoutMs = isShort ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs) : undefined;
+        const timeoutMs = isShort
+          ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs)
+          : undefined;
         const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
         return { request, startedAt: clock.now(), sentAt: machineNow() };
       },
       async yieldSlot(wait) {
-        // This call records that a delivery is held back, before `leaveSlot` sends the next one: `reorder` holds back only one.
+        // This call records that a delivery is held back, before `leaveSlot` sends the next one:
+        // `reorder` holds back only one.
         const waiting = wait();
         leaveSlot(registrationId);
         await waiting;
@@ -153,13 +165,15 @@ export function createDeliveryDispatcher(
       setAside.run(delivery.delivery_id);
       return;
     }
-    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out") timedOut.add(registrationId);
+    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out")
+      timedOut.add(registrationId);
     else timedOut.delete(registrationId);
     settle(delivery, sent);
   }
 
   function drained(): Promise<void> {
-    // If nothing runs, the function below ends before its promise is assigned to `draining`, which would then never become null.
+    // If nothing runs, the function below ends before its promise is assigned to `draining`, which
+    // would then never become null.
     if (running.size === 0) return Promise.resolve();
     draining ??= (async () => {
       while (running.size > 0) await Promise.all(running);
@@ -195,7 +209,10 @@ export function createDeliveryDispatcher(
   };
 }
 
-/** Signs the same bytes with a new timestamp for each attempt (service document, Events, rules 1 to 3). */
+/**
+ * Signs the same bytes with a new timestamp for each attempt (service document, Events, rules 1 to
+ * 3).
+ */
 function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
   return {
     url,

@@ -12,11 +12,15 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export const EVENT_LIFE_MS = LIMITS.signalDelayHours * 3_600_000;
 
 export function createOutbox({ database, clock }: EmulatorCore) {
-  const hasEvent = database.prepare<[string, ServiceLocale]>("SELECT 1 FROM event WHERE event_id = ? AND locale = ?");
+  const hasEvent = database.prepare<[string, ServiceLocale]>(
+    "SELECT 1 FROM event WHERE event_id = ? AND locale = ?",
+  );
   const insertEvent = database.prepare<[string, ServiceLocale, string, Buffer]>(
     "INSERT INTO event VALUES (?, ?, ?, ?)",
   );
-  const insert = database.prepare<[Omit<DeliveryRow, "delivery_id" | "state" | "attempts" | "event_type">]>(
+  const insert = database.prepare<
+    [Omit<DeliveryRow, "delivery_id" | "state" | "attempts" | "event_type">]
+  >(
     `INSERT INTO delivery (registration_id, event_id, locale, event_type, state, attempts, created_at, expires_at, due_at,
        redelivery_of)
      SELECT @registration_id, event_id, locale, type, 'waiting', 0, @created_at, @expires_at, @due_at, @redelivery_of
@@ -24,7 +28,10 @@ export function createOutbox({ database, clock }: EmulatorCore) {
   );
 
   function insertDelivery(
-    to: Pick<DeliveryRow, "registration_id" | "event_id" | "locale" | "redelivery_of" | "expires_at">,
+    to: Pick<
+      DeliveryRow,
+      "registration_id" | "event_id" | "locale" | "redelivery_of" | "expires_at"
+    >,
   ): number {
     const now = clock.now();
     return Number(insert.run({ ...to, created_at: now, due_at: now }).lastInsertRowid);
@@ -32,9 +39,11 @@ export function createOutbox({ database, clock }: EmulatorCore) {
 
   return {
     /**
-     * Adds a delivery of an event to a registration, due now. The bytes of an event are made once for each language.
+     * Adds a delivery of an event to a registration, due now. The bytes of an event are made once
+     * for each language.
      *
-     * @param since the start of the 24 hours in which the event can be sent, in milliseconds since 1970
+     * @param since the start of the 24 hours in which the event can be sent, in milliseconds since
+     * 1970
      * @returns the id of the delivery
      */
     add(
@@ -48,11 +57,29 @@ export function createOutbox({ database, clock }: EmulatorCore) {
         insertEvent.run(eventId, locale, made.type, Buffer.from(JSON.stringify(made)));
       }
       const expires_at = since + EVENT_LIFE_MS;
-      return insertDelivery({ registration_id, locale, event_id: eventId, redelivery_of: null, expires_at });
+      return insertDelivery({
+        registration_id,
+        locale,
+        event_id: eventId,
+        redelivery_of: null,
+        expires_at,
+      });
     },
-    /** Adds a new delivery of the same event: the same event id and bytes, a new signature. @returns the new id */
-    addAgain({ delivery_id, registration_id, event_id, locale }: DeliveryRow, expires_at: number): number {
-      return insertDelivery({ registration_id, event_id, locale, redelivery_of: delivery_id, expires_at });
+    /**
+     * Adds a new delivery of the same event: the same event id and bytes, a new signature. @returns
+     * the new id
+     */
+    addAgain(
+      { delivery_id, registration_id, event_id, locale }: DeliveryRow,
+      expires_at: number,
+    ): number {
+      return insertDelivery({
+        registration_id,
+        event_id,
+        locale,
+        redelivery_of: delivery_id,
+        expires_at,
+      });
     },
   };
 }

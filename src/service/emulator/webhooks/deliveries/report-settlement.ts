@@ -17,7 +17,16 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
 
   return (delivery: DueDelivery, settlement: Settlement): void => {
     const { registration_id, delivery_id, event_id, event_type, redelivery_of } = delivery;
-    const { outcome, attempt, url, failureCount, isDelivered, isVerified, isPaused, nextAttemptAt } = settlement;
+    const {
+      outcome,
+      attempt,
+      url,
+      failureCount,
+      isDelivered,
+      isVerified,
+      isPaused,
+      nextAttemptAt,
+    } = settlement;
     const registration = { registration_id, endpoint: shownEndpoint(url) };
     const result = "failure" in outcome ? outcome.failure : outcome.status;
     const facts = {
@@ -41,8 +50,14 @@ export function createSettlementReporter(report: ReportEvent, aheadMs: () => num
     }
 
     const aheadSeconds = Math.round(aheadMs() / 1000);
-    const trouble = { ...registration, failure_count: failureCount, last: result, ahead_seconds: aheadSeconds };
-    // A receiver that uses the machine's clock refuses a timestamp that is this far from its time, with a 4xx.
+    const trouble = {
+      ...registration,
+      failure_count: failureCount,
+      last: result,
+      ahead_seconds: aheadSeconds,
+    };
+    // A receiver that uses the machine's clock refuses a timestamp that is this far from its time,
+    // with a 4xx.
     const mayRefuseTime = Math.abs(aheadSeconds) > DEFAULT_TOLERANCE_SECONDS;
     const isRefused = typeof result === "number" && result >= 400 && result <= 499;
     if (isRefused && mayRefuseTime && !timeRefused.has(registration_id)) {

@@ -5,14 +5,22 @@ import type { DeliveryState } from "./delivery-row.js";
 /** Starts a span. Returns the function that ends the span and sums it up. */
 export type OpenSendingSpan = () => () => SendingSummary;
 
-export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database">): OpenSendingSpan {
-  const lastSignal = database.prepare<[], number | null>("SELECT max(signal_id) FROM signal").pluck();
-  const signalsAfter = database.prepare<[number], number>("SELECT count(*) FROM signal WHERE signal_id > ?").pluck();
+export function createOpenSendingSpan({
+  database,
+}: Pick<EmulatorCore, "database">): OpenSendingSpan {
+  const lastSignal = database
+    .prepare<[], number | null>("SELECT max(signal_id) FROM signal")
+    .pluck();
+  const signalsAfter = database
+    .prepare<[number], number>("SELECT count(*) FROM signal WHERE signal_id > ?")
+    .pluck();
   const byState = database.prepare<[], { state: DeliveryState; deliveries: number }>(
     "SELECT state, deliveries FROM delivery_count",
   );
   const paused = database
-    .prepare<[], string>("SELECT registration_id FROM registration WHERE status = 'paused' ORDER BY created_at")
+    .prepare<[], string>(
+      "SELECT registration_id FROM registration WHERE status = 'paused' ORDER BY created_at",
+    )
     .pluck();
 
   const totals = () => ({
@@ -25,7 +33,8 @@ export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database
     const before = totals();
     return () => {
       const after = totals();
-      const gained = (state: DeliveryState): number => (after.states.get(state) ?? 0) - (before.states.get(state) ?? 0);
+      const gained = (state: DeliveryState): number =>
+        (after.states.get(state) ?? 0) - (before.states.get(state) ?? 0);
       return {
         signals_published: signalsAfter.get(before.signal) ?? 0,
         deliveries: {
@@ -41,4 +50,5 @@ export function createOpenSendingSpan({ database }: Pick<EmulatorCore, "database
   };
 }
 
-const count = (states: Map<DeliveryState, number>): number => [...states.values()].reduce((sum, n) => sum + n, 0);
+const count = (states: Map<DeliveryState, number>): number =>
+  [...states.values()].reduce((sum, n) => sum + n, 0);

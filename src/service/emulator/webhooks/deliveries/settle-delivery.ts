@@ -18,7 +18,9 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
      VALUES (@delivery_id, @started_at, @sent_at, @duration_ms, @request_headers, @status, @failure, @answer_headers,
        @answer_body, @faults)`,
   );
-  const setState = database.prepare<[{ id: number; state: DeliveryState; attempt: number; dueAt: number }]>(
+  const setState = database.prepare<
+    [{ id: number; state: DeliveryState; attempt: number; dueAt: number }]
+  >(
     "UPDATE delivery SET state = @state, attempts = @attempt, due_at = @dueAt WHERE delivery_id = @id",
   );
   const findRegistration = database.prepare<[string], RegistrationRow>(
@@ -27,7 +29,8 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
   const activate = database.prepare<[{ id: string; now: number }]>(
     "UPDATE registration SET status = 'active', updated_at = @now WHERE registration_id = @id AND status = 'pending'",
   );
-  // A verification can be sent more than once. After one of these deliveries was answered, the waiting ones are cancelled.
+  // A verification can be sent more than once. After one of these deliveries was answered, the
+  // waiting ones are cancelled.
   const cancelVerifications = database.prepare<[string]>(
     `UPDATE delivery SET state = 'cancelled'
      WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'`,
@@ -55,7 +58,13 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
     const { challenge, status, failure_count, url } = findRegistration.get(id) as RegistrationRow;
     const isVerification = delivery.event_type === "webhook.verification";
     const attempted = { outcome, at: now, durationMs: requests[0]?.durationMs ?? 0, attempt, url };
-    const settled = { ...attempted, isDelivered: false, isVerified: false, isPaused: false, nextAttemptAt: null };
+    const settled = {
+      ...attempted,
+      isDelivered: false,
+      isVerified: false,
+      isPaused: false,
+      nextAttemptAt: null,
+    };
     if (isSuccess(outcome) && (!isVerification || challengeIn(outcome.body) === challenge)) {
       store("delivered");
       const isVerified = isVerification && activate.run({ id, now }).changes > 0;
@@ -76,13 +85,17 @@ export function createSettleDelivery({ database, clock, assumptions }: EmulatorC
   });
 }
 
-function isSuccess(outcome: RequestOutcome): outcome is Extract<RequestOutcome, { status: number }> {
+function isSuccess(
+  outcome: RequestOutcome,
+): outcome is Extract<RequestOutcome, { status: number }> {
   return "status" in outcome && outcome.status >= 200 && outcome.status <= 299;
 }
 
 const challengeAnswer = z.object({ challenge: z.string() });
 
-/** Returns the challenge in an answer (service document, webhook.verification); null without one. */
+/**
+ * Returns the challenge in an answer (service document, webhook.verification); null without one.
+ */
 function challengeIn(body: Buffer): string | null {
   try {
     return challengeAnswer.parse(JSON.parse(body.toString("utf8"))).challenge;

@@ -24,22 +24,38 @@ export interface SentDelivery {
   outcome: RequestOutcome;
 }
 
-/** Sends a delivery and applies its faults. Returns null when the registration gets no more deliveries. */
+/**
+ * Sends a delivery and applies its faults. Returns null when the registration gets no more
+ * deliveries.
+ */
 export type SendWithFaults = (given: {
   registrationId: string;
   faults: AppliedFaults;
-  /** Called right before the request is sent, so the signature has the time of that moment. Null: nothing is sent. */
+  /**
+   * Called right before the request is sent, so the signature has the time of that moment. Null:
+   * nothing is sent.
+   */
   sign: () => (Pick<SentRequest, "startedAt" | "sentAt"> & { request: WebhookRequest }) | null;
-  /** Called with the wait of a delivery that is held back. Other deliveries are sent during the wait. */
+  /**
+   * Called with the wait of a delivery that is held back. Other deliveries are sent during the
+   * wait.
+   */
   yieldSlot: (wait: () => Promise<void>) => Promise<void>;
   signal: AbortSignal;
 }) => Promise<SentDelivery | null>;
 
 export function createFaultySender(send: SendRequest): SendWithFaults {
-  /** The delivery of each registration that `reorder` holds back. It is released when a later delivery was answered. */
+  /**
+   * The delivery of each registration that `reorder` holds back. It is released when a later
+   * delivery was answered.
+   */
   const heldBack = new Map<string, AbortController>();
 
-  async function holdBack(registrationId: string, atMostMs: number, signal: AbortSignal): Promise<void> {
+  async function holdBack(
+    registrationId: string,
+    atMostMs: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const released = new AbortController();
     heldBack.set(registrationId, released);
     await pause(atMostMs, AbortSignal.any([signal, released.signal]));
@@ -62,14 +78,24 @@ export function createFaultySender(send: SendRequest): SendWithFaults {
     const began = performance.now();
     const sendOne = async (): Promise<SentRequest> => {
       const outcome = await send(request, signal);
-      return { request, outcome, startedAt, sentAt, durationMs: performance.now() - began, faults: applied };
+      return {
+        request,
+        outcome,
+        startedAt,
+        sentAt,
+        durationMs: performance.now() - began,
+        faults: applied,
+      };
     };
     const first = sendOne();
     const requests = await Promise.all(faults.has("duplicate") ? [first, sendOne()] : [first]);
     heldBack.get(registrationId)?.abort();
     const { outcome } = await first;
     const status = faults.get("status") ?? null;
-    return { requests, outcome: status === null || "failure" in outcome ? outcome : { ...outcome, status } };
+    return {
+      requests,
+      outcome: status === null || "failure" in outcome ? outcome : { ...outcome, status },
+    };
   };
 }
 

@@ -7,8 +7,9 @@ export interface WebhookFault {
   registration_id: string;
   kind: FaultKind;
   /**
-   * `status`: the status that replaces the real one. `latency`: milliseconds before the request is sent. `reorder`: for how
-   * many milliseconds, at most, the request is held back. Null for the other kinds.
+   * `status`: the status that replaces the real one. `latency`: milliseconds before the request is
+   * sent. `reorder`: for how many milliseconds, at most, the request is held back. Null for the
+   * other kinds.
    */
   value: number | null;
   /** To how many more requests the fault is applied; null: to all. */

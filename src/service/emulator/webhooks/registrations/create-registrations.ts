@@ -15,14 +15,21 @@ import { webhookRegistration, type RegistrationRow } from "./registration-row.js
 
 type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
-type RegistrationChanges = { [Name in keyof RegistrationBody]?: RegistrationBody[Name] | undefined };
+type RegistrationChanges = {
+  [Name in keyof RegistrationBody]?: RegistrationBody[Name] | undefined;
+};
 
 const DAY_MS = 24 * 3_600_000;
 
-/** The webhook registrations of all accounts: registerWebhook, and the operations of the service's dashboard. */
+/**
+ * The webhook registrations of all accounts: registerWebhook, and the operations of the service's
+ * dashboard.
+ */
 export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   const { database, clock, random, assumptions } = core;
-  const find = database.prepare<[string], RegistrationRow>("SELECT * FROM registration WHERE registration_id = ?");
+  const find = database.prepare<[string], RegistrationRow>(
+    "SELECT * FROM registration WHERE registration_id = ?",
+  );
   const countSince = database.prepare<[number, number], { made: number }>(
     "SELECT count(*) AS made FROM registration WHERE account_id = ? AND created_at >= ?",
   );
@@ -52,8 +59,15 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
     throw new ServiceError("RESOURCE_NOT_FOUND", "The webhook registration is deleted.");
   }
 
-  /** @throws ServiceError `STATE_CONFLICT` unless the registration has this status; `rule` says so to the caller */
-  function rowThatIs(status: RegistrationStatus, registrationId: string, rule: string): RegistrationRow {
+  /**
+   * @throws ServiceError `STATE_CONFLICT` unless the registration has this status; `rule` says so
+   * to the caller
+   */
+  function rowThatIs(
+    status: RegistrationStatus,
+    registrationId: string,
+    rule: string,
+  ): RegistrationRow {
     const row = existingRowOf(registrationId);
     if (row.status === status) return row;
     throw new ServiceError("STATE_CONFLICT", `${rule}; this one is ${row.status}.`);
@@ -66,41 +80,48 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   ) {
     const id = `evt_${randomUuid(random)}`;
     const now = clock.now();
-    const event = { id, version: "1" as const, created_at: new Date(now).toISOString(), ...content };
+    const event = {
+      id,
+      version: "1" as const,
+      created_at: new Date(now).toISOString(),
+      ...content,
+    };
     return outbox.add(row, () => event, id, now);
   }
 
   const sendVerification = (row: RegistrationRow): number =>
     send(row, { type: "webhook.verification", data: { challenge: row.challenge } });
 
-  const register = database.transaction((accountId: number, body: RegistrationBody): WebhookRegistration => {
-    refuseEndpoint(body.url, assumptions);
-    const now = clock.now();
-    const midnight = now - (now % DAY_MS);
-    if ((countSince.get(accountId, midnight)?.made ?? 0) >= LIMITS.registrationsPerDay) {
-      throw new ServiceError(
-        "REGISTRATIONS_EXCEEDED",
-        `The account has registered ${LIMITS.registrationsPerDay} webhooks today, which is the limit. Try again after midnight UTC.`,
-        { details: { limit: LIMITS.registrationsPerDay } },
-      );
-    }
-    const row: RegistrationRow = {
-      registration_id: `wh_${randomUuid(random)}`,
-      account_id: accountId,
-      url: body.url,
-      status: "pending",
-      locale: body.locale,
-      signal_types: JSON.stringify([...new Set(body.signal_types)]),
-      failure_count: 0,
-      secret: newSecret(),
-      challenge: newChallenge(),
-      created_at: now,
-      updated_at: now,
-    };
-    insert.run(row);
-    sendVerification(row);
-    return { ...webhookRegistration(row), signing_secret: row.secret };
-  });
+  const register = database.transaction(
+    (accountId: number, body: RegistrationBody): WebhookRegistration => {
+      refuseEndpoint(body.url, assumptions);
+      const now = clock.now();
+      const midnight = now - (now % DAY_MS);
+      if ((countSince.get(accountId, midnight)?.made ?? 0) >= LIMITS.registrationsPerDay) {
+        throw new ServiceError(
+          "REGISTRATIONS_EXCEEDED",
+          `The account has registered ${LIMITS.registrationsPerDay} webhooks today, which is the limit. Try again after midnight UTC.`,
+          { details: { limit: LIMITS.registrationsPerDay } },
+        );
+      }
+      const row: RegistrationRow = {
+        registration_id: `wh_${randomUuid(random)}`,
+        account_id: accountId,
+        url: body.url,
+        status: "pending",
+        locale: body.locale,
+        signal_types: JSON.stringify([...new Set(body.signal_types)]),
+        failure_count: 0,
+        secret: newSecret(),
+        challenge: newChallenge(),
+        created_at: now,
+        updated_at: now,
+      };
+      insert.run(row);
+      sendVerification(row);
+      return { ...webhookRegistration(row), signing_secret: row.secret };
+    },
+  );
 
   const change = database.prepare<[{ id: string; status: RegistrationStatus; now: number }]>(
     "UPDATE registration SET status = @status, updated_at = @now WHERE registration_id = @id",
@@ -113,9 +134,13 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   );
   const setStatus = database.transaction((id: string, status: "active" | "paused" | "deleted") => {
     const from = existingRowOf(id).status;
-    const isPossible = status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
+    const isPossible =
+      status === "deleted" || (status === "paused" ? from === "active" : from === "paused");
     if (!isPossible) {
-      throw new ServiceError("STATE_CONFLICT", `A registration that is ${from} cannot become ${status}.`);
+      throw new ServiceError(
+        "STATE_CONFLICT",
+        `A registration that is ${from} cannot become ${status}.`,
+      );
     }
     change.run({ id, status, now: clock.now() });
     if (status === "active") resetFailures.run(id);
@@ -132,26 +157,35 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   const cancelVerifications = database.prepare<[string]>(
     "UPDATE delivery SET state = 'cancelled' WHERE registration_id = ? AND state = 'waiting' AND event_type = 'webhook.verification'",
   );
-  const update = database.transaction((id: string, { url, locale, signal_types }: RegistrationChanges) => {
-    const before = existingRowOf(id);
-    const row: RegistrationRow = { ...before, locale: locale ?? before.locale, updated_at: clock.now() };
-    if (signal_types !== undefined) row.signal_types = JSON.stringify([...new Set(signal_types)]);
-    const isMoved = url !== undefined && url !== before.url;
-    if (isMoved) {
-      // Its verification would make it active again.
-      if (before.status === "paused") {
-        throw new ServiceError("STATE_CONFLICT", "A paused registration keeps its url: resume it first.");
+  const update = database.transaction(
+    (id: string, { url, locale, signal_types }: RegistrationChanges) => {
+      const before = existingRowOf(id);
+      const row: RegistrationRow = {
+        ...before,
+        locale: locale ?? before.locale,
+        updated_at: clock.now(),
+      };
+      if (signal_types !== undefined) row.signal_types = JSON.stringify([...new Set(signal_types)]);
+      const isMoved = url !== undefined && url !== before.url;
+      if (isMoved) {
+        // Its verification would make it active again.
+        if (before.status === "paused") {
+          throw new ServiceError(
+            "STATE_CONFLICT",
+            "A paused registration keeps its url: resume it first.",
+          );
+        }
+        refuseEndpoint(url, assumptions);
+        Object.assign(row, { url, status: "pending", challenge: newChallenge(), failure_count: 0 });
       }
-      refuseEndpoint(url, assumptions);
-      Object.assign(row, { url, status: "pending", challenge: newChallenge(), failure_count: 0 });
-    }
-    replace.run(row);
-    if (isMoved) {
-      cancelVerifications.run(id);
-      sendVerification(row);
-    }
-    return webhookRegistration(row);
-  });
+      replace.run(row);
+      if (isMoved) {
+        cancelVerifications.run(id);
+        sendVerification(row);
+      }
+      return webhookRegistration(row);
+    },
+  );
 
   const rotate = database.prepare<[{ id: string; secret: string; now: number }]>(
     "UPDATE registration SET secret = @secret, updated_at = @now WHERE registration_id = @id",
@@ -163,19 +197,30 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
   };
 
   return {
-    /** Adds a registration and sends its verification. No later answer contains the secret. @throws ServiceError */
+    /**
+     * Adds a registration and sends its verification. No later answer contains the secret. @throws
+     * ServiceError
+     */
     register: (accountId: number, body: RegistrationBody) => thenWake(register(accountId, body)),
     list: ({ accountId = null }: { accountId?: number | null | undefined }) =>
       selectAll.all({ accountId }).map(webhookRegistration),
     /** Reads a registration, even a deleted one. @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (registrationId: string) => webhookRegistration(rowOf(registrationId)),
-    /** Changes what is given. A new endpoint is verified before it gets signals. @throws ServiceError */
-    update: (registrationId: string, changes: RegistrationChanges) => thenWake(update(registrationId, changes)),
-    /** Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws ServiceError */
+    /**
+     * Changes what is given. A new endpoint is verified before it gets signals. @throws
+     * ServiceError
+     */
+    update: (registrationId: string, changes: RegistrationChanges) =>
+      thenWake(update(registrationId, changes)),
+    /**
+     * Pauses, resumes or deletes a registration. Deleting cancels its waiting deliveries. @throws
+     * ServiceError
+     */
     setStatus: (registrationId: string, status: "active" | "paused" | "deleted") =>
       thenWake(setStatus(registrationId, status)),
     /**
-     * Replaces the secret. Waiting deliveries are signed with the new secret too. No later answer contains the new secret.
+     * Replaces the secret. Waiting deliveries are signed with the new secret too. No later answer
+     * contains the new secret.
      * @throws ServiceError
      */
     rotateSecret(registrationId: string): WebhookRegistration {
@@ -185,13 +230,23 @@ export function createRegistrations(core: EmulatorCore, outbox: Outbox) {
       rotate.run({ id: registrationId, secret, now });
       return { ...webhookRegistration({ ...row, updated_at: now }), signing_secret: secret };
     },
-    /** Sends a `webhook.test` event to an active registration. @returns the id of the delivery. @throws ServiceError */
+    /**
+     * Sends a `webhook.test` event to an active registration. @returns the id of the delivery.
+     * @throws ServiceError
+     */
     sendTest(registrationId: string, message: string): number {
       const row = rowThatIs("active", registrationId, "A test event needs an active registration");
       return thenWake(send(row, { type: "webhook.test", data: { message } }));
     },
-    /** Sends the verification to a pending registration again. @returns the id of the delivery. @throws ServiceError */
+    /**
+     * Sends the verification to a pending registration again. @returns the id of the delivery.
+     * @throws ServiceError
+     */
     verifyAgain: (registrationId: string): number =>
-      thenWake(sendVerification(rowThatIs("pending", registrationId, "Only a pending registration can be verified"))),
+      thenWake(
+        sendVerification(
+          rowThatIs("pending", registrationId, "Only a pending registration can be verified"),
+        ),
+      ),
   };
 }

@@ -7,18 +7,21 @@ import { ServiceError } from "../../operations/service-error.js";
 export type EndpointRules = Pick<Assumptions, "allowLoopbackHttp">;
 
 /**
- * Checks the text of a registration's url (service document, operation 3). The addresses of a name are checked when a delivery
- * connects.
+ * Checks the text of a registration's url (service document, operation 3). The addresses of a name
+ * are checked when a delivery connects.
  *
  * @throws ServiceError `INVALID_PARAMETERS`
  */
 export function refuseEndpoint(url: string, rules: EndpointRules): void {
   const problem = endpointProblem(new URL(url), rules);
   if (problem === null) return;
-  throw new ServiceError("INVALID_PARAMETERS", `url: ${problem}.`, { details: [{ parameter: "url", problem }] });
+  throw new ServiceError("INVALID_PARAMETERS", `url: ${problem}.`, {
+    details: [{ parameter: "url", problem }],
+  });
 }
 
-const SWITCH = "start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp";
+const SWITCH =
+  "start the emulator with --allow-loopback-http, or with the assumption allowLoopbackHttp";
 
 function endpointProblem(url: URL, rules: EndpointRules): string | null {
   const { protocol, username, password, hash } = url;
@@ -47,10 +50,15 @@ export function addressIn({ hostname }: URL): string | null {
 const isLoopback = (address: string): boolean => addressKind(address) === "loopback";
 
 /**
- * Whether requests to a name with these addresses are allowed. All addresses must be public, because the connection can use any
- * of them. With `allowLoopbackHttp` they can instead all be loopback, even with plain HTTP.
+ * Whether requests to a name with these addresses are allowed. All addresses must be public,
+ * because the connection can use any of them. With `allowLoopbackHttp` they can instead all be
+ * loopback, even with plain HTTP.
  */
-export function mayConnect(protocol: string, addresses: readonly string[], rules: EndpointRules): boolean {
+export function mayConnect(
+  protocol: string,
+  addresses: readonly string[],
+  rules: EndpointRules,
+): boolean {
   if (addresses.length === 0) return false;
   if (addresses.every((address) => addressKind(address) === "public")) return protocol === "https:";
   return rules.allowLoopbackHttp && addresses.every(isLoopback);

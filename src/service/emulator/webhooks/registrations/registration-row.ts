@@ -1,5 +1,8 @@
 import type { ServiceLocale } from "../../../contract/locale.js";
-import type { RegistrationStatus, WebhookRegistration } from "../../../contract/webhook-registration.js";
+import type {
+  RegistrationStatus,
+  WebhookRegistration,
+} from "../../../contract/webhook-registration.js";
 
 /** A registration as it is stored. */
 export interface RegistrationRow {
@@ -23,7 +26,10 @@ export function shownEndpoint(url: string): string {
   return origin + pathname;
 }
 
-/** Returns a registration as the API shows it (service document, Signal webhook registration), without its secret. */
+/**
+ * Returns a registration as the API shows it (service document, Signal webhook registration),
+ * without its secret.
+ */
 export function webhookRegistration(row: RegistrationRow): WebhookRegistration {
   return {
     id: row.registration_id,

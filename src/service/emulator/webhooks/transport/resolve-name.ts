@@ -9,11 +9,12 @@ export type ResolveName = (name: string) => Promise<readonly string[]>;
 /** The code of the error for a name that resolves to a forbidden address. */
 export const ADDRESS_REFUSED = "ADDRESS_REFUSED";
 
-const resolveBySystem: ResolveName = async (name) => (await lookup(name, { all: true })).map(({ address }) => address);
+const resolveBySystem: ResolveName = async (name) =>
+  (await lookup(name, { all: true })).map(({ address }) => address);
 
 /**
- * Makes the `lookup` option of requests. The look-up fails if {@link mayConnect} forbids the name's addresses. Otherwise the
- * connection uses one of the checked addresses.
+ * Makes the `lookup` option of requests. The look-up fails if {@link mayConnect} forbids the name's
+ * addresses. Otherwise the connection uses one of the checked addresses.
  */
 export function createCheckedLookup(
   resolve: ResolveName = resolveBySystem,
@@ -22,13 +23,15 @@ export function createCheckedLookup(
   async function find(name: string, protocol: string): Promise<LookupAddress[]> {
     const addresses = await resolve(name);
     if (!mayConnect(protocol, addresses, rules)) {
-      throw Object.assign(new Error("The name resolves to a forbidden address."), { code: ADDRESS_REFUSED });
+      throw Object.assign(new Error("The name resolves to a forbidden address."), {
+        code: ADDRESS_REFUSED,
+      });
     }
     return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   }
 
-  // `setImmediate` calls the callback outside of the promise, so an error that the callback throws does not count as a failed
-  // look-up.
+  // `setImmediate` calls the callback outside of the promise, so an error that the callback throws
+  // does not count as a failed look-up.
   return (protocol) => (name, options, callback) => {
     find(name, protocol).then(
       (found) => {

@@ -6,7 +6,10 @@ import type { Assumptions } from "../../instance/assumption-options.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
 import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 
-/** Why a request got no answer. `address_refused` and `aborted`: the emulator itself ended the request. */
+/**
+ * Why a request got no answer. `address_refused` and `aborted`: the emulator itself ended the
+ * request.
+ */
 export type RequestFailure =
   | "timed_out"
   | "connection_refused"
@@ -46,19 +49,28 @@ export interface RequestSenderOptions {
 const ANSWER_LIMIT_BYTES = 16_384;
 
 /**
- * Sends each delivery over a connection of its own. An address is checked in the look-up of its connection, so the connection
- * cannot use another address than the checked one. The time-out runs in real time, from the look-up of the name to the last byte
- * of the answer.
+ * Sends each delivery over a connection of its own. An address is checked in the look-up of its
+ * connection, so the connection cannot use another address than the checked one. The time-out runs
+ * in real time, from the look-up of the name to the last byte of the answer.
  */
-export function createRequestSender({ assumptions, resolve, ca }: RequestSenderOptions): SendRequest {
+export function createRequestSender({
+  assumptions,
+  resolve,
+  ca,
+}: RequestSenderOptions): SendRequest {
   const lookupFor = createCheckedLookup(resolve, assumptions);
-  return ({ url: address, headers, body, timeoutMs = assumptions.deliveryTimeoutMs, breaksOff }, signal) =>
+  return (
+    { url: address, headers, body, timeoutMs = assumptions.deliveryTimeoutMs, breaksOff },
+    signal,
+  ) =>
     new Promise<RequestOutcome>((done) => {
       const url = new URL(address);
       const ip = addressIn(url);
-      if (ip !== null && !mayConnect(url.protocol, [ip], assumptions)) return done({ failure: "address_refused" });
+      if (ip !== null && !mayConnect(url.protocol, [ip], assumptions))
+        return done({ failure: "address_refused" });
       const timer = systemClock.setTimeout(() => end({ failure: "timed_out" }), timeoutMs);
-      const fail = (error: Error): void => end({ failure: signal.aborted ? "aborted" : failureOf(error) });
+      const fail = (error: Error): void =>
+        end({ failure: signal.aborted ? "aborted" : failureOf(error) });
       let request: ClientRequest | undefined;
       function end(outcome: RequestOutcome): void {
         timer.cancel();
@@ -81,7 +93,8 @@ export function createRequestSender({ assumptions, resolve, ca }: RequestSenderO
       }
       request.on("response", (response) => readAnswer(response, end, fail));
       request.on("error", fail);
-      // If there was neither an answer nor an error, the receiver switched to another protocol (101).
+      // If there was neither an answer nor an error, the receiver switched to another protocol
+      // (101).
       request.on("upgrade", () => end({ failure: "answer_unreadable" }));
       if (breaksOff === undefined) request.end(body);
       else breakOff(request, body, breaksOff);
@@ -98,7 +111,9 @@ function readAnswer(
   const answered = (): void =>
     onEnd({
       status: response.statusCode ?? 0,
-      headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+      headers: Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+      ),
       body: Buffer.concat(chunks).subarray(0, ANSWER_LIMIT_BYTES),
     });
   response.on("data", (chunk: Buffer) => {

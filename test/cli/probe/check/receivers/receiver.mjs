@@ -4,7 +4,12 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const { SIGNALS_SECRET: secret, FAULT: fault = "", JOURNAL: journal, PORT: port = "0" } = process.env;
+const {
+  SIGNALS_SECRET: secret,
+  FAULT: fault = "",
+  JOURNAL: journal,
+  PORT: port = "0",
+} = process.env;
 const LIMIT = 262_144;
 const SIGNALS = new URL("../../../../../fixtures/signals/", import.meta.url);
 // A process whose clock is wrong says so in its Date header too.
@@ -42,13 +47,18 @@ function signedBytes(body) {
 /** The code of a refusal, or null. */
 function refusal(header, body) {
   if (header === undefined) return fault === "takes-unsigned" ? null : "signature_missing";
-  const form = fault === "lenient-header" ? /t=(\d{1,12}).*v1=([0-9a-f]{64})/ : /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+  const form =
+    fault === "lenient-header"
+      ? /t=(\d{1,12}).*v1=([0-9a-f]{64})/
+      : /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
   const match = form.exec(header);
-  if (match === null) return fault === "reads-no-digest" ? ageOfLoose(header) : "signature_malformed";
+  if (match === null)
+    return fault === "reads-no-digest" ? ageOfLoose(header) : "signature_malformed";
   const [, t, v1] = match;
   const digest = createHmac("sha256", secret).update(`${t}.`).update(signedBytes(body)).digest();
   const isRight = timingSafeEqual(digest, Buffer.from(v1, "hex"));
-  if (!isRight && fault !== "no-signature-check" && fault !== "reads-no-digest") return "signature_mismatch";
+  if (!isRight && fault !== "no-signature-check" && fault !== "reads-no-digest")
+    return "signature_mismatch";
   return isOutOfTolerance(Number(t)) ? "timestamp_out_of_tolerance" : null;
 }
 
@@ -85,30 +95,50 @@ async function receive(request, body) {
   if (request.headers["content-encoding"] !== undefined) return [415, "encoding_unsupported"];
   if (body.length > LIMIT) return [413, "body_too_large"];
   const event = parse(body);
-  const isVerification = event?.type === "webhook.verification" && typeof event.data?.challenge === "string";
-  if (fault === "answers-any-challenge" && isVerification) return [200, { challenge: event.data.challenge }];
+  const isVerification =
+    event?.type === "webhook.verification" && typeof event.data?.challenge === "string";
+  if (fault === "answers-any-challenge" && isVerification)
+    return [200, { challenge: event.data.challenge }];
   const code = refusal(request.headersDistinct["x-service-signature"]?.join(", "), body);
   if (code !== null) return [401, code];
   if (isVerification) {
-    if (fault === "challenge-once" && known.has(event.id)) return [200, { received: true, duplicate: true }];
+    if (fault === "challenge-once" && known.has(event.id))
+      return [200, { received: true, duplicate: true }];
     known.add(event.id);
-    return [200, fault === "no-challenge" ? { received: true } : { challenge: event.data.challenge }];
+    return [
+      200,
+      fault === "no-challenge" ? { received: true } : { challenge: event.data.challenge },
+    ];
   }
-  if (typeof event?.id !== "string" || typeof event.type !== "string" || typeof event.data !== "object") {
+  if (
+    typeof event?.id !== "string" ||
+    typeof event.type !== "string" ||
+    typeof event.data !== "object"
+  ) {
     return [200, { received: true, quarantined: true }];
   }
-  const handlers = { "signal.published": accept, "webhook.test": accept, "webhook.verification": accept };
+  const handlers = {
+    "signal.published": accept,
+    "webhook.test": accept,
+    "webhook.verification": accept,
+  };
   if (fault === "throws-on-unknown-type") return handlers[event.type](event);
   if (fault === "closed-signal-types" && event.type === "signal.published") {
-    if (!existsSync(new URL(`${event.data.signal_type}.json`, SIGNALS))) return [422, "unknown_signal_type"];
+    if (!existsSync(new URL(`${event.data.signal_type}.json`, SIGNALS)))
+      return [422, "unknown_signal_type"];
   }
-  const isHandled = event.type !== "signal.published" || /price_increased|traffic|_pages/.test(event.data.signal_type);
+  const isHandled =
+    event.type !== "signal.published" ||
+    /price_increased|traffic|_pages/.test(event.data.signal_type);
   if (fault === "handles-few-types" && !isHandled) return [422, "type_not_handled"];
   return accept(event);
 }
 
 function answer(response, status, content) {
-  const error = { error: { code: content, message: "The delivery was refused." }, request_id: "req_1" };
+  const error = {
+    error: { code: content, message: "The delivery was refused." },
+    request_id: "req_1",
+  };
   const text = JSON.stringify(typeof content === "string" ? error : content);
   response.writeHead(status, {
     "Content-Type": "application/json",

@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { createEventLine, type EventNamed } from "../../../../../src/cli/service/emulator/event-line.js";
+import {
+  createEventLine,
+  type EventNamed,
+} from "../../../../../src/cli/service/emulator/event-line.js";
 
 const plain = (text: string): string => text;
 const PAINT = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };
@@ -25,7 +28,13 @@ function attempt(more: Partial<Attempt> = {}): Attempt {
 }
 
 const VERIFICATION = { event_type: "webhook.verification" } as const;
-const SIGNAL = { signal_id: 1, event_id: "sig_1_2", slug: "union-tongue", signal_type: "price_increased", tool_id: 2 };
+const SIGNAL = {
+  signal_id: 1,
+  event_id: "sig_1_2",
+  slug: "union-tongue",
+  signal_type: "price_increased",
+  tool_id: 2,
+};
 const MOVE: EventNamed<"clock_moved"> = {
   event: "clock_moved",
   now: "2026-12-02T08:00:00.000Z",
@@ -50,7 +59,13 @@ test("each event is one line, and a registration has a short name, which its fir
     line({ event: "sent", ...attempt({ redelivery_of: 5, registration_id: "wh_other" }) }),
     line({ event: "refused", next_attempt_at: null, ...attempt({ result: "connection_refused" }) }),
     line({ event: "refused", next_attempt_at: null, ...attempt(VERIFICATION) }),
-    line({ event: "published", ...SIGNAL, registrations: 0, accounts_over_limit: 0, hint: "nobody follows it" }),
+    line({
+      event: "published",
+      ...SIGNAL,
+      registrations: 0,
+      accounts_over_limit: 0,
+      hint: "nobody follows it",
+    }),
   ];
   expect(lines).toEqual([
     "registered wh_1 (wh_id_of_the_first) http://localhost:3000/hook for 30 signal types",
@@ -69,7 +84,9 @@ test("each event is one line, and a registration has a short name, which its fir
 test("of an advance with many deliveries some lines are shown, and the last one says how many are not", () => {
   const line = createEventLine(PAINT);
   for (const many of [42, 3]) {
-    const shown = Array.from({ length: many }, () => line({ event: "sent", ...attempt(), during_advance: true }));
+    const shown = Array.from({ length: many }, () =>
+      line({ event: "sent", ...attempt(), during_advance: true }),
+    );
     expect(shown.filter((text) => text !== null)).toHaveLength(Math.min(many, 40));
     const hidden = many > 40 ? " (2 more lines are not shown)" : "";
     expect(line(MOVE)).toBe(

@@ -8,7 +8,10 @@ test.each([
   ["as the service writes it", { "X-Service-Signature": "one" }],
   ["in capitals", { "X-SERVICE-SIGNATURE": "one" }],
   ["as a list of one", { [NAME]: ["one"] }],
-  ["beside others", { "content-type": "a", [NAME]: "one", "x-service-signaturf": "b", "x-service": "c" }],
+  [
+    "beside others",
+    { "content-type": "a", [NAME]: "one", "x-service-signaturf": "b", "x-service": "c" },
+  ],
 ])("a header is found %s", (_how, headers) => {
   expect(headerValue(headers, NAME)).toBe("one");
 });

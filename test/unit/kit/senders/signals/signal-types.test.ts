@@ -8,7 +8,18 @@ test("there are 38 signal types, each once", () => {
 
 test("the 38 are known and nothing else is", () => {
   for (const type of SIGNAL_TYPES) expect(isKnownSignalType(type)).toBe(true);
-  for (const type of ["", "TRAFFIC_BREAKOUT", "constructor", "__proto__", "length", "0", undefined, null, 0, {}]) {
+  for (const type of [
+    "",
+    "TRAFFIC_BREAKOUT",
+    "constructor",
+    "__proto__",
+    "length",
+    "0",
+    undefined,
+    null,
+    0,
+    {},
+  ]) {
     expect(isKnownSignalType(type), JSON.stringify(type)).toBe(false);
   }
 });

@@ -54,10 +54,13 @@ test.each([
 
 test("a value that is no text never throws and is never read", () => {
   fc.assert(
-    fc.property(fc.anything({ withSymbol: true, withBigInt: true, withNullPrototype: true } as never), (header) => {
-      if (typeof header === "string") return;
-      expect(parseSignatureHeader(header).ok).toBe(false);
-    }),
+    fc.property(
+      fc.anything({ withSymbol: true, withBigInt: true, withNullPrototype: true } as never),
+      (header) => {
+        if (typeof header === "string") return;
+        expect(parseSignatureHeader(header).ok).toBe(false);
+      },
+    ),
   );
   const text = `t=1,v1=${HEX}`;
   for (const header of [[text], { toString: () => text }, Buffer.from(text), new String(text)]) {

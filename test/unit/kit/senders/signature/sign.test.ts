@@ -9,7 +9,9 @@ test("the header has the name that the service gives it", () => {
 test("a window into a larger buffer is signed as the window alone", () => {
   const all = Buffer.from("..body..");
   const input = { secret: "s", timestamp: 1 };
-  expect(signBody({ ...input, body: all.subarray(2, 6) })).toBe(signBody({ ...input, body: "body" }));
+  expect(signBody({ ...input, body: all.subarray(2, 6) })).toBe(
+    signBody({ ...input, body: "body" }),
+  );
 });
 
 test("the time is now in whole seconds when it is left out", () => {
@@ -40,12 +42,18 @@ test.each([[""], [" \t\n"], [undefined], [["s3cret"]]])("the secret %j is refuse
   expect(error.message).not.toContain("s3cret");
 });
 
-test.each([[undefined], [null], ["text"], [{}]])("a call with %j in place of its input is refused", (input) => {
-  expect(errorOf(() => signBody(input as never)).code).toBe("secret_invalid");
-});
+test.each([[undefined], [null], ["text"], [{}]])(
+  "a call with %j in place of its input is refused",
+  (input) => {
+    expect(errorOf(() => signBody(input as never)).code).toBe("secret_invalid");
+  },
+);
 
-test.each([[undefined], [null], [{ id: "evt_1" }], [[123, 125]], [7]])("the body %j is refused", (body) => {
-  const error = errorOf(() => signBody({ body: body as never, secret: "s3cret" }));
-  expect(error.code).toBe("option_invalid");
-  expect(error.message).toContain("signBody");
-});
+test.each([[undefined], [null], [{ id: "evt_1" }], [[123, 125]], [7]])(
+  "the body %j is refused",
+  (body) => {
+    const error = errorOf(() => signBody({ body: body as never, secret: "s3cret" }));
+    expect(error.code).toBe("option_invalid");
+    expect(error.message).toContain("signBody");
+  },
+);

@@ -2,7 +2,11 @@ import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import * as fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
-import { signBody, verifySignature, type VerifySignatureInput } from "../../../../../src/kit/index.js";
+import {
+  signBody,
+  verifySignature,
+  type VerifySignatureInput,
+} from "../../../../../src/kit/index.js";
 
 const T = 1_795_255_200;
 const SECRET = "whsec_unit";
@@ -11,7 +15,13 @@ const HEADER = signBody({ body: BODY, secret: SECRET, timestamp: T });
 const MISMATCH = { ok: false, reason: "signature_mismatch" };
 
 const verify = (over: Partial<Record<keyof VerifySignatureInput, unknown>> = {}) =>
-  verifySignature({ header: HEADER, body: BODY, secrets: [SECRET], now: T * 1000, ...over } as VerifySignatureInput);
+  verifySignature({
+    header: HEADER,
+    body: BODY,
+    secrets: [SECRET],
+    now: T * 1000,
+    ...over,
+  } as VerifySignatureInput);
 
 test("a change of any one byte of the body is refused", () => {
   const change = fc.record({
@@ -61,7 +71,14 @@ test("nothing that is passed as the input, the time or the tolerance makes it th
       expect(verifySignature(value as never).ok).toBe(false);
     }),
   );
-  for (const value of [1n, Symbol("now"), { valueOf: () => 1n }, Object.create(null), "now", Number.NaN]) {
+  for (const value of [
+    1n,
+    Symbol("now"),
+    { valueOf: () => 1n },
+    Object.create(null),
+    "now",
+    Number.NaN,
+  ]) {
     expect(verify({ now: value }).ok).toBe(false);
     expect(verify({ toleranceSeconds: value }).ok).toBe(false);
   }
@@ -76,13 +93,18 @@ test.each([
   ["299 s", 299, true],
   ["300 s", 300, true],
   ["301 s", 301, false],
-])("a signature %s away from now is judged alike in both directions [limits/signature-age]", (_name, distance, ok) => {
-  for (const sign of [1, -1]) {
-    expect(verify({ now: (T + sign * distance) * 1000 })).toEqual(
-      ok ? { ok: true, timestamp: T, secretIndex: 0 } : { ok: false, reason: "timestamp_out_of_tolerance" },
-    );
-  }
-});
+])(
+  "a signature %s away from now is judged alike in both directions [limits/signature-age]",
+  (_name, distance, ok) => {
+    for (const sign of [1, -1]) {
+      expect(verify({ now: (T + sign * distance) * 1000 })).toEqual(
+        ok
+          ? { ok: true, timestamp: T, secretIndex: 0 }
+          : { ok: false, reason: "timestamp_out_of_tolerance" },
+      );
+    }
+  },
+);
 
 test("the last millisecond of the 300th second still counts, the one before the 300th before does not", () => {
   expect(verify({ now: (T + 300) * 1000 + 999 }).ok).toBe(true);
@@ -112,7 +134,9 @@ test("an old signature of somebody else is a mismatch, not an old one", () => {
 
 test("any of several secrets may have signed, and its place is told", () => {
   for (let place = 0; place < 5; place++) {
-    const secrets = Array.from({ length: 5 }, (_, index) => (index === place ? SECRET : `other_${index}`));
+    const secrets = Array.from({ length: 5 }, (_, index) =>
+      index === place ? SECRET : `other_${index}`,
+    );
     expect(verify({ secrets })).toEqual({ ok: true, timestamp: T, secretIndex: place });
   }
   expect(verify({ secrets: [] })).toEqual(MISMATCH);
@@ -136,9 +160,16 @@ test("a blank secret matches nothing, even what was signed with it", () => {
       .update(`${T}.`)
       .update(BODY)
       .digest("hex");
-    expect(verify({ header: `t=${T},v1=${digest}`, secrets: [blank] }), JSON.stringify(blank)).toEqual(MISMATCH);
+    expect(
+      verify({ header: `t=${T},v1=${digest}`, secrets: [blank] }),
+      JSON.stringify(blank),
+    ).toEqual(MISMATCH);
     // Nor does it keep a usable one behind it from being tried.
-    expect(verify({ secrets: [blank, SECRET] })).toEqual({ ok: true, timestamp: T, secretIndex: 1 });
+    expect(verify({ secrets: [blank, SECRET] })).toEqual({
+      ok: true,
+      timestamp: T,
+      secretIndex: 1,
+    });
   }
 });
 

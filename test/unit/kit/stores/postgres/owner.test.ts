@@ -10,7 +10,8 @@ test("leases count as kept from the last moment at which others could have taken
   let isReachable = true;
   const medium = { inRecovery: false };
   const answer = [{ id: 1, beat: { isKnown: true, medium } }];
-  const run = (() => (isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off")))) as Run;
+  const run = (() =>
+    isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off"))) as Run;
   const clock = createManualClock();
   const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
   const pass = async (seconds: number): Promise<void> => {
@@ -51,9 +52,12 @@ test("one heartbeat without an answer ends no lease", async () => {
   const clock = createManualClock();
   let isCutOff = false;
   const run = ((_text: string, _values: unknown[], timeoutMs = 10_000) => {
-    if (!isCutOff) return Promise.resolve([{ id: 1, beat: { isKnown: true, medium: { inRecovery: false } } }]);
+    if (!isCutOff)
+      return Promise.resolve([{ id: 1, beat: { isKnown: true, medium: { inRecovery: false } } }]);
     isCutOff = false;
-    return new Promise((_, reject) => clock.setTimeout(() => reject(new Error("no answer")), timeoutMs));
+    return new Promise((_, reject) =>
+      clock.setTimeout(() => reject(new Error("no answer")), timeoutMs),
+    );
   }) as Run;
   const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
   const born = owner.leasedSince();

@@ -19,7 +19,8 @@ test("a file that another writes to is waited for, and the event loop goes on me
   const other = writer(path);
   let settled = false;
   const committing = accept(store, newEvent()).finally(() => (settled = true));
-  // Were the wait inside of SQLite, this process could not turn, nor the other writer here ever end.
+  // Were the wait inside of SQLite, this process could not turn, nor the other writer here ever
+  // end.
   await turns(200);
   expect(settled).toBe(false);
   other.exec("COMMIT");
@@ -74,7 +75,10 @@ test("a file that stays busy is given up in the end, as a failure of the store a
   const other = writer(path);
   const startedAt = performance.now();
   const error = await rejectionOf(accept(store, newEvent()));
-  expect([error.code, error.help]).toEqual(["store_failed", expect.stringContaining("holds a lock")]);
+  expect([error.code, error.help]).toEqual([
+    "store_failed",
+    expect.stringContaining("holds a lock"),
+  ]);
   expect(performance.now() - startedAt).toBeGreaterThan(2000);
   other.exec("COMMIT");
   await accept(store, newEvent());

@@ -21,7 +21,8 @@ test("commits without a pause do not let the WAL grow, and each is there in the 
   const path = inboxPath();
   const store = await openStore(path);
   await acceptMany(store, 80);
-  // Twenty thousand pages were written. How many checkpoints that took depends on how busy the machine is.
+  // Twenty thousand pages were written. How many checkpoints that took depends on how busy the
+  // machine is.
   expect(walPages(path)).toBeLessThan(17_000);
   expect(checkpoints(store)?.done).toBeGreaterThan(0);
   expect(checkpoints(store)?.failed).toBe(0);
@@ -41,7 +42,8 @@ test("the WAL grows during a long read, and begins anew after it", async () => {
   expect(grown).toBeGreaterThan(7000);
   reader.exec("COMMIT");
   await acceptMany(store, 30);
-  // The file keeps its length, and is written from its beginning again: twice as many pages would not fit.
+  // The file keeps its length, and is written from its beginning again: twice as many pages would
+  // not fit.
   const kept = walPages(path);
   for (let times = 0; times < 2; times++) await acceptMany(store, 30);
   expect(walPages(path)).toBeLessThan(kept + 7500);

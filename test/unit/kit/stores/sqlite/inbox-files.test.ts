@@ -15,7 +15,10 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import type { InboxStore } from "../../../../../src/kit/index.js";
-import { refuseUnguardedFiles, watchFiles } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
+import {
+  refuseUnguardedFiles,
+  watchFiles,
+} from "../../../../../src/kit/stores/sqlite/inbox-files.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createWalSync } from "../../../../../src/kit/stores/sqlite/wal-sync.js";
@@ -36,27 +39,39 @@ async function closedInbox(): Promise<string> {
 
 const ROLES = [{}, { shared: true }, { operator: true }];
 
-test.each(SUFFIXES)("an inbox whose file inbox.db%s has a second name is opened by neither name", async (suffix) => {
-  const path = await closedInbox();
-  const second = join(tempFolder(), "second.db");
-  linkSync(path + suffix, second + suffix);
-  for (const role of ROLES) {
-    for (const name of suffix === "" ? [path, second] : [path]) {
-      const error = await rejectionOf(openStore({ path: name, ...role }));
-      expect([error.code, error.message.includes("hard link")]).toEqual(["store_unsupported", true]);
+test.each(SUFFIXES)(
+  "an inbox whose file inbox.db%s has a second name is opened by neither name",
+  async (suffix) => {
+    const path = await closedInbox();
+    const second = join(tempFolder(), "second.db");
+    linkSync(path + suffix, second + suffix);
+    for (const role of ROLES) {
+      for (const name of suffix === "" ? [path, second] : [path]) {
+        const error = await rejectionOf(openStore({ path: name, ...role }));
+        expect([error.code, error.message.includes("hard link")]).toEqual([
+          "store_unsupported",
+          true,
+        ]);
+      }
     }
-  }
-  rmSync(second + suffix);
-  await accept(await openStore(path), newEvent());
-});
+    rmSync(second + suffix);
+    await accept(await openStore(path), newEvent());
+  },
+);
 
-test.each(SUFFIXES.slice(1))("an inbox whose file inbox.db%s is a symbolic link is not opened", async (suffix) => {
-  const path = await closedInbox();
-  renameSync(path + suffix, `${path}-elsewhere`);
-  symlinkSync(`${path}-elsewhere`, path + suffix);
-  const error = await rejectionOf(openStore(path));
-  expect([error.code, error.message.includes("symbolic link")]).toEqual(["store_unsupported", true]);
-});
+test.each(SUFFIXES.slice(1))(
+  "an inbox whose file inbox.db%s is a symbolic link is not opened",
+  async (suffix) => {
+    const path = await closedInbox();
+    renameSync(path + suffix, `${path}-elsewhere`);
+    symlinkSync(`${path}-elsewhere`, path + suffix);
+    const error = await rejectionOf(openStore(path));
+    expect([error.code, error.message.includes("symbolic link")]).toEqual([
+      "store_unsupported",
+      true,
+    ]);
+  },
+);
 
 test("a file that is mounted on its own is refused with the advice to mount its folder", () => {
   const folder = join(tempFolder(), "with a blank");
@@ -65,12 +80,20 @@ test("a file that is mounted on its own is refused with the advice to mount its 
     `22 27 0:21 / /proc rw - proc proc rw\n36 27 254:0 /srv/inbox.db ${point.replaceAll(" ", "\\040")} rw - ext4 /dev/vda rw\n`;
   for (const suffix of SUFFIXES) {
     const error = errorOf(() => refuseUnguardedFiles(path, mountOf(path + suffix)));
-    expect([error.code, error.help.includes("Mount its folder")]).toEqual(["store_unsupported", true]);
+    expect([error.code, error.help.includes("Mount its folder")]).toEqual([
+      "store_unsupported",
+      true,
+    ]);
   }
-  for (const point of [folder, `${path}-other`, dirname(folder)]) refuseUnguardedFiles(path, mountOf(point));
+  for (const point of [folder, `${path}-other`, dirname(folder)])
+    refuseUnguardedFiles(path, mountOf(point));
 });
 
-async function refusedAndBack(store: InboxStore, change: () => void, undo: () => void): Promise<void> {
+async function refusedAndBack(
+  store: InboxStore,
+  change: () => void,
+  undo: () => void,
+): Promise<void> {
   await accept(store, newEvent());
   change();
   expect((await rejectionOf(accept(store, newEvent()))).code).toBe("store_failed");
@@ -128,7 +151,8 @@ test.each([0, 5000])(
       const error = await rejectionOf(accept(store, newEvent()));
       expect([error.code, error.message.includes("truncated")]).toEqual(["store_failed", true]);
     }
-    // Closing must not copy what is left of the WAL into the file: it ends in the middle of a transaction.
+    // Closing must not copy what is left of the WAL into the file: it ends in the middle of a
+    // transaction.
     await store.close("default");
     expect(readFileSync(path).equals(fileBefore)).toBe(true);
     expect(lstatSync(`${path}-wal`).size).toBe(bytes);
@@ -149,7 +173,9 @@ test.each([0, 8192])(
     await accept(store, newEvent());
     truncateSync(path, bytes);
     for (let time = 0; time < 2; time++) {
-      expect((await rejectionOf(accept(store, newEvent()))).message).toContain(`${path} was truncated`);
+      expect((await rejectionOf(accept(store, newEvent()))).message).toContain(
+        `${path} was truncated`,
+      );
     }
     // As a kill leaves it.
     const killed = inboxPath();
@@ -162,7 +188,10 @@ test.each([0, 8192])(
 test("an inbox that another program vacuums is not taken for one that was cut", async () => {
   const path = inboxPath();
   const store = await openStore(path);
-  await accept(store, newEvent({ eventId: "evt_1", state: "quarantined", body: Buffer.alloc(400_000, 1) }));
+  await accept(
+    store,
+    newEvent({ eventId: "evt_1", state: "quarantined", body: Buffer.alloc(400_000, 1) }),
+  );
   await store.discard([{ endpoint: "default", eventId: "evt_1" }]);
   const other = new Database(path);
   other.pragma("wal_checkpoint(TRUNCATE)");
@@ -179,7 +208,8 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
   writer.close();
 });
 
-const CUT = "a -wal that is cut to %d bytes just before a transaction: what stands behind the hole is not acknowledged";
+const CUT =
+  "a -wal that is cut to %d bytes just before a transaction: what stands behind the hole is not acknowledged";
 
 test.each([0, 5000])(CUT, (bytes) => {
   const path = inboxPath();
@@ -197,7 +227,10 @@ test.each([0, 5000])(CUT, (bytes) => {
   truncateSync(`${path}-wal`, bytes);
   write();
   expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("truncated");
-  expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([true, "store_failed"]);
+  expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([
+    true,
+    "store_failed",
+  ]);
   wal.close();
   release({ keepWal: true });
 });
@@ -210,7 +243,9 @@ test("a -wal that grows and begins anew is not taken for one that was cut", asyn
     [first, second].reduce((sum, store) => sum + (store.diagnostics()?.checkpoints.done ?? 0), 0);
   let total = 0;
   while (checkpoints() < 3 && total < 2000) {
-    await Promise.all([first, second].map((store) => accept(store, newEvent({ body: Buffer.alloc(300_000) }))));
+    await Promise.all(
+      [first, second].map((store) => accept(store, newEvent({ body: Buffer.alloc(300_000) }))),
+    );
     total += 2;
   }
   // Both stores can finish one in the last round.
@@ -237,5 +272,8 @@ test("a symbolic link whose target is missing is refused", async () => {
   const folder = tempFolder();
   symlinkSync(join(folder, "missing.db"), join(folder, "link.db"));
   const error = await rejectionOf(openStore(join(folder, "link.db")));
-  expect([error.code, error.message.includes("target is missing")]).toEqual(["store_unsupported", true]);
+  expect([error.code, error.message.includes("target is missing")]).toEqual([
+    "store_unsupported",
+    true,
+  ]);
 });

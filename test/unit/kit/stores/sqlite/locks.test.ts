@@ -9,7 +9,10 @@ import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.j
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
-/** Takes the whole file, as a program may that uses no shared memory: only SQLite's lock on the file keeps it out. */
+/**
+ * Takes the whole file, as a program may that uses no shared memory: only SQLite's lock on the file
+ * keeps it out.
+ */
 const TAKER = `
   const db = new (require("better-sqlite3"))(process.argv[1], { timeout: 0 });
   db.pragma("locking_mode = EXCLUSIVE");
@@ -36,7 +39,9 @@ test.each([
   await accept(store, newEvent());
   const opened = await open(path);
   expect(takenByAnotherProcess(path)).toBe("SQLITE_BUSY");
-  expect((await store.commit(batchOf({ accepts: [newEvent()] }))).accepts).toMatchObject([{ status: "accepted" }]);
+  expect((await store.commit(batchOf({ accepts: [newEvent()] }))).accepts).toMatchObject([
+    { status: "accepted" },
+  ]);
   if ("close" in opened) await opened.close("default");
 });
 

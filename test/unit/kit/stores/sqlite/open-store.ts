@@ -14,7 +14,9 @@ import { tempFolder } from "../../../temp-folder.js";
 export const inboxPath = (): string => join(tempFolder(), "inbox.db");
 
 /** A SQLite store that is open, and closed with the test. */
-export async function openStore(pathOrOptions: string | URL | SqliteStoreOptions): Promise<SqliteStore> {
+export async function openStore(
+  pathOrOptions: string | URL | SqliteStoreOptions,
+): Promise<SqliteStore> {
   const store = await opened(sqliteStore(pathOrOptions));
   onTestFinished(() => store.close("default"));
   return store;

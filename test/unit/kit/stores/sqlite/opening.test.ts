@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
@@ -90,7 +97,11 @@ test.each([
     openDatabase(path, "owner").release({ keepWal: false });
     const { db, release } = openDatabase(path, role);
     const pragma = (name: string): unknown => db.pragma(name, { simple: true });
-    expect([pragma("journal_mode"), pragma("synchronous"), pragma("busy_timeout")]).toEqual(["wal", 1, waits]);
+    expect([pragma("journal_mode"), pragma("synchronous"), pragma("busy_timeout")]).toEqual([
+      "wal",
+      1,
+      waits,
+    ]);
     release({ keepWal: false });
   },
 );
@@ -148,7 +159,9 @@ test("an inbox of the version before other senders opens with its facts, and kno
   const store = await openStore(path);
   const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
   expect(await store.get("default", event.eventId)).toMatchObject(facts);
-  expect((await store.search("default", { subtype: "price_drop", subject: "acme" })).entries).toMatchObject([facts]);
+  expect(
+    (await store.search("default", { subtype: "price_drop", subject: "acme" })).entries,
+  ).toMatchObject([facts]);
   expect((await accept(store, event)).accepts).toMatchObject([
     { status: "duplicate", seq: 1, sameBody: true, otherThan: null },
   ]);
@@ -166,7 +179,10 @@ test.each(['{"at":1,', "null"])(
     db.close();
     const result = await store.commit(batchOf({ claim: claimOf() }));
     expect(result.claim?.events.map(({ body }) => Buffer.from(body))).toEqual([event.body]);
-    expect((await store.get("default", event.eventId))?.received).toEqual({ at: event.received.at, headers: {} });
+    expect((await store.get("default", event.eventId))?.received).toEqual({
+      at: event.received.at,
+      headers: {},
+    });
   },
 );
 
@@ -204,7 +220,9 @@ test("a file of zeros, as a loss of power at its first write leaves it beside it
   const made = inboxPath();
   const writer = new Database(made);
   // More than the cache holds, so that the journal is written before the commit.
-  writer.exec("PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))");
+  writer.exec(
+    "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))",
+  );
   const path = inboxPath();
   copyFileSync(`${made}-journal`, `${path}-journal`);
   writer.close();
@@ -255,7 +273,10 @@ test("a tool does not upgrade an older inbox under its receiver", async () => {
   older.pragma("user_version = 0");
   older.close();
   const error = await rejectionOf(openStore({ path, operator: true }));
-  expect([error.code, error.help.includes("Start its receiver")]).toEqual(["store_unsupported", true]);
+  expect([error.code, error.help.includes("Start its receiver")]).toEqual([
+    "store_unsupported",
+    true,
+  ]);
 });
 
 test("an owner that was refused leaves no journal of its lock behind", async () => {
@@ -321,12 +342,17 @@ test("better-sqlite3 is refused on a Node that it would crash", () => {
 });
 
 test("a driver without its binary, or with that of another Node, is no failure of the disk", () => {
-  const uncompiled = new Error("Could not locate the bindings file. Tried:\n → build/better_sqlite3.node");
+  const uncompiled = new Error(
+    "Could not locate the bindings file. Tried:\n → build/better_sqlite3.node",
+  );
   const foreign = Object.assign(new Error("was compiled against"), { code: "ERR_DLOPEN_FAILED" });
   const absent = Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
   for (const cause of [uncompiled, foreign, absent]) {
     const error = storeError(cause, "inbox.db");
-    expect([error.code, error.help.includes("npm rebuild better-sqlite3")]).toEqual(["store_unsupported", true]);
+    expect([error.code, error.help.includes("npm rebuild better-sqlite3")]).toEqual([
+      "store_unsupported",
+      true,
+    ]);
     expect(error.cause).toBe(cause);
   }
   expect(storeError(new Error("Could not"), "inbox.db").code).toBe("store_failed");
@@ -349,7 +375,9 @@ function setUserVersion(path: string, version: number): number {
 }
 
 test("a migration that has landed is not edited", () => {
-  const hashes = MIGRATIONS.map((sql) => createHash("sha256").update(sql).digest("hex").slice(0, 16));
+  const hashes = MIGRATIONS.map((sql) =>
+    createHash("sha256").update(sql).digest("hex").slice(0, 16),
+  );
   expect(
     hashes,
     "Files that have this version would not get the change: append a migration, and then its hash here.",

@@ -1,13 +1,17 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
-import { sqliteStore, type SqliteStoreOptions } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
+import {
+  sqliteStore,
+  type SqliteStoreOptions,
+} from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createManualClock } from "../../../../../src/kit/testing/index.js";
 import { batchOf, newEvent, opened } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
-const refusal = async (options: string | SqliteStoreOptions) => (await rejectionOf(openStore(options))).code;
+const refusal = async (options: string | SqliteStoreOptions) =>
+  (await rejectionOf(openStore(options))).code;
 
 test("a second owner in the same process is refused, and let in when the first is closed", async () => {
   const path = inboxPath();
@@ -78,7 +82,10 @@ test("a close that cannot look at its files leaves no lock behind, and the store
 
 test("a duplicate is answered after a sync, since another process may not have synced its original yet", async () => {
   const path = inboxPath();
-  const [first, second] = [await openStore({ path, shared: true }), await openStore({ path, shared: true })];
+  const [first, second] = [
+    await openStore({ path, shared: true }),
+    await openStore({ path, shared: true }),
+  ];
   const event = newEvent();
   await accept(first, event);
   const syncs = second.diagnostics()?.sync.count ?? NaN;

@@ -41,7 +41,12 @@ async function filled(): Promise<SqliteStore> {
   return store;
 }
 
-const wantedBy = ({ state, subject, eventId = "", receivedBefore = Infinity }: SearchQuery): string[] =>
+const wantedBy = ({
+  state,
+  subject,
+  eventId = "",
+  receivedBefore = Infinity,
+}: SearchQuery): string[] =>
   Array.from({ length: EVENTS }, (_, n) => n)
     .filter((n) => state === undefined || stateOf(n) === state)
     .filter((n) => subject === undefined || subjectOf(n) === subject)
@@ -82,7 +87,9 @@ test("a store that is closed during a search rejects it, as a closed store", asy
   expect((await error).message).toMatch(/^The store is not open/);
 });
 
-/** An inbox without end in which each event takes a hundredth of a millisecond, and none matches. */
+/**
+ * An inbox without end in which each event takes a hundredth of a millisecond, and none matches.
+ */
 function endless(): { looks: number[]; turns: () => number; steps: SearchSteps } {
   const looks: number[] = [];
   let turns = 0;
@@ -112,7 +119,9 @@ function endless(): { looks: number[]; turns: () => number; steps: SearchSteps }
 
 test("a search ends after a while and says where it stopped, and the event loop turns between its slices", async () => {
   const { looks, turns, steps } = endless();
-  const { entries, nextBeforeSeq } = await search((step) => step(steps), "default", { subject: "none" });
+  const { entries, nextBeforeSeq } = await search((step) => step(steps), "default", {
+    subject: "none",
+  });
   expect(entries).toEqual([]);
   expect(nextBeforeSeq).toBe(Number.MAX_SAFE_INTEGER - looks.reduce((sum, rows) => sum + rows));
   expect(looks.length).toBeGreaterThan(1);

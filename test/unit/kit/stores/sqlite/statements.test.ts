@@ -12,13 +12,16 @@ import { rejectionOf } from "../../../signalbox-error-of.js";
 import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 
 /** How SQLite means to run every statement that is prepared. */
-function plansOf(prepareAll: (db: Database.Database) => unknown): { sql: string; plan: string[] }[] {
+function plansOf(
+  prepareAll: (db: Database.Database) => unknown,
+): { sql: string; plan: string[] }[] {
   const { db, release } = openDatabase(inboxPath(), "owner");
   onTestFinished(() => release({ keepWal: false }));
   const statements: string[] = [];
   const recording = new Proxy(db, {
     get(target, property) {
-      if (property === "prepare") return (sql: string) => (statements.push(sql), target.prepare(sql));
+      if (property === "prepare")
+        return (sql: string) => (statements.push(sql), target.prepare(sql));
       const value: unknown = Reflect.get(target, property);
       return typeof value === "function" ? value.bind(target) : value;
     },
@@ -28,7 +31,8 @@ function plansOf(prepareAll: (db: Database.Database) => unknown): { sql: string;
     const explain = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`);
     const names = [...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, null]);
     const unnamed = [...sql.matchAll(/\?/g)].map(() => null);
-    const rows = names.length > 0 ? explain.all(Object.fromEntries(names)) : explain.all(...unnamed);
+    const rows =
+      names.length > 0 ? explain.all(Object.fromEntries(names)) : explain.all(...unnamed);
     return { sql: sql.replaceAll(/\s+/g, " ").trim(), plan: rows.map(({ detail }) => detail) };
   });
 }
@@ -50,7 +54,8 @@ test("pruning, which runs every minute beside the deliveries, looks at old event
   const prunes = plansOf(createQueries).filter(({ sql }) => sql.includes("has_payload ="));
   const steps = prunes.filter(({ sql }) => sql.startsWith("SELECT seq")).map(({ plan }) => plan[0]);
   expect(steps.length).toBeGreaterThan(1);
-  for (const step of steps) expect(step).toMatch(/^SEARCH inbox USING COVERING INDEX inbox_done_\w+ \(.*due_at<\?\)/);
+  for (const step of steps)
+    expect(step).toMatch(/^SEARCH inbox USING COVERING INDEX inbox_done_\w+ \(.*due_at<\?\)/);
 });
 
 test("the age of what waits is found without a look at every event", () => {
@@ -67,10 +72,12 @@ test.each<[EventState, RegExp]>([
   ["done", /^SEARCH inbox USING INTEGER PRIMARY KEY \(rowid>\?\)$/],
 ])("a page of %s events is found by their index, also with a type", (state, search) => {
   for (const type of [{}, { type: "signal.published" }]) {
-    const listings = plansOf((db) => createQueries(db).list({ endpoint: "default", state, ...type })).filter(
-      ({ sql }) => sql.includes("afterSeq"),
-    );
-    expect(listings).toEqual([{ sql: expect.any(String) as string, plan: expect.any(Array) as string[] }]);
+    const listings = plansOf((db) =>
+      createQueries(db).list({ endpoint: "default", state, ...type }),
+    ).filter(({ sql }) => sql.includes("afterSeq"));
+    expect(listings).toEqual([
+      { sql: expect.any(String) as string, plan: expect.any(Array) as string[] },
+    ]);
     expect(listings[0]?.plan[0]).toMatch(search);
   }
 });
@@ -86,14 +93,18 @@ test("a search reads the table or an index in its order, and an index by the beg
   for (const state of EVENT_STATES) {
     const plans = plansFor({ state, subject: "a", eventId: "evt", receivedBefore: 1 });
     expect(
-      plans.filter(({ plan }) => plan.some((step) => /^SCAN inbox (?!USING)|^SCAN inbox$|TEMP/.test(step))),
+      plans.filter(({ plan }) =>
+        plan.some((step) => /^SCAN inbox (?!USING)|^SCAN inbox$|TEMP/.test(step)),
+      ),
     ).toEqual([]);
     expect(plans[0]?.plan).toEqual([
       "SEARCH inbox USING COVERING INDEX inbox_key (endpoint=? AND event_id>? AND event_id<?)",
     ]);
   }
   const dead = plansFor({ state: "dead", subject: "a" });
-  expect(dead[0]?.plan).toEqual(["SEARCH inbox USING COVERING INDEX inbox_dead (endpoint=? AND rowid<?)"]);
+  expect(dead[0]?.plan).toEqual([
+    "SEARCH inbox USING COVERING INDEX inbox_dead (endpoint=? AND rowid<?)",
+  ]);
   expect(dead[1]?.plan).toEqual([
     expect.stringMatching(/^SEARCH inbox USING INDEX inbox_dead \(endpoint=\? AND rowid>\? AND/),
   ]);
@@ -110,7 +121,10 @@ test("no other query scans or sorts the whole inbox", () => {
 test("a body lives in its own table, and a change of state does not write it again", async () => {
   const path = inboxPath();
   const store = await openStore(path);
-  const { accepts } = await accept(store, newEvent({ state: "leased", body: Buffer.alloc(256 * 1024, 1) }));
+  const { accepts } = await accept(
+    store,
+    newEvent({ state: "leased", body: Buffer.alloc(256 * 1024, 1) }),
+  );
   const sizeBefore = statSync(`${path}-wal`).size;
   expect(sizeBefore).toBeGreaterThan(256 * 1024);
   await settleDone(store, accepts[0]!.seq);

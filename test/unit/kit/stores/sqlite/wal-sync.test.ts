@@ -20,7 +20,8 @@ function useSync(sync: typeof fdatasync): void {
 function openWal(isFake = true): ReturnType<typeof createWalSync> {
   const path = inboxPath();
   writeFileSync(`${path}-wal`, "x");
-  if (isFake) useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as typeof fdatasync);
+  if (isFake)
+    useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as typeof fdatasync);
   return createWalSync(path);
 }
 

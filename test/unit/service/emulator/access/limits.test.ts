@@ -16,7 +16,13 @@ function openAccess() {
   const clock = createEmulatorClock(base);
   const assumptions = assumptionsSchema.parse({});
   const scheduler = createScheduler(clock, base);
-  const core = { database: openDatabase(null), clock, scheduler, random: systemRandom, assumptions };
+  const core = {
+    database: openDatabase(null),
+    clock,
+    scheduler,
+    random: systemRandom,
+    assumptions,
+  };
   return { base, core, access: createAccess(core) };
 }
 

@@ -25,7 +25,8 @@ function problemsOf(query: string): Record<string, string> {
 }
 
 test("texts become the types of the schema", () => {
-  const query = "q=a+b%20c%2B&min_growth=0.1&min_dr=1e1&min_traffic=9007199254740991&country=dE&page=7";
+  const query =
+    "q=a+b%20c%2B&min_growth=0.1&min_dr=1e1&min_traffic=9007199254740991&country=dE&page=7";
   expect(parsed(query, rankingsQuerySchema)).toMatchObject({
     q: "a b c+",
     min_growth: 0.1,
@@ -35,7 +36,11 @@ test("texts become the types of the schema", () => {
     page: 7,
   });
   const demand = "min_products=5&q=%E4%BD%A0&keyword_id=0";
-  expect(parsed(demand, searchDemandQuerySchema)).toMatchObject({ min_products: 5, q: "你", keyword_id: 0 });
+  expect(parsed(demand, searchDemandQuerySchema)).toMatchObject({
+    min_products: 5,
+    q: "你",
+    keyword_id: 0,
+  });
 });
 
 const ODD_NAME = "(a name with other characters than letters, digits, _, . and -)";
@@ -52,7 +57,10 @@ test.each([
   ["sort=ai&sort=ai", { sort: "is given more than once" }],
   ["constructor=1", { constructor: "is not known" }],
   ["q[]=1", { [ODD_NAME]: "is not known (did you mean q?)" }],
-  ["page=x&limit=0&view=1", { page: "must be a number", limit: "must be at least 1", view: "is not known" }],
+  [
+    "page=x&limit=0&view=1",
+    { page: "must be a number", limit: "must be at least 1", view: "is not known" },
+  ],
 ])("refused: %s", (query, problems) => expect(problemsOf(query)).toEqual(problems));
 
 test("a parameter named __proto__ is refused", () => {

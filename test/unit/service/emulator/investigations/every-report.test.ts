@@ -1,5 +1,8 @@
 import { expect, test } from "vitest";
-import { reportSchema, type InvestigationReport } from "../../../../../src/service/contract/report.js";
+import {
+  reportSchema,
+  type InvestigationReport,
+} from "../../../../../src/service/contract/report.js";
 import { buildReport } from "../../../../../src/service/emulator/investigations/build-report.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { madeMarket, rowsOf } from "../market/made-market.js";
@@ -29,7 +32,8 @@ const reports = subjects
 test("a product or category that was observed for two months has a report, and others have none", () => {
   expect(reports.length).toBeGreaterThan(50);
   for (const { slug, report, chinese } of reports) {
-    for (const each of [report, chinese]) expect(reportSchema.safeParse(each).error, slug).toBeUndefined();
+    for (const each of [report, chinese])
+      expect(reportSchema.safeParse(each).error, slug).toBeUndefined();
   }
   const others = subjects.filter(({ months }) => months < 2);
   expect(others.length).toBeGreaterThan(0);
@@ -38,7 +42,9 @@ test("a product or category that was observed for two months has a report, and o
 
 test("the counters of every report count what it lists", () => {
   for (const { slug, report } of reports) {
-    const unresolved = report.timeline.filter((item) => Number(item["traffic_change"] ?? 0) <= 0).length;
+    const unresolved = report.timeline.filter(
+      (item) => Number(item["traffic_change"] ?? 0) <= 0,
+    ).length;
     expect(report.summary, slug).toEqual({
       actionEvidenceCount: report.timeline.length,
       channelCount: report.analysis.channels.length,
@@ -47,7 +53,9 @@ test("the counters of every report count what it lists", () => {
       unresolvedActionCount: unresolved,
     });
     expect(report.analysis.openQuestions, slug).toHaveLength(unresolved);
-    const grouped = report.strategies.flatMap((strategy) => strategy["action_ids"] as string[]).sort();
+    const grouped = report.strategies
+      .flatMap((strategy) => strategy["action_ids"] as string[])
+      .sort();
     expect(grouped, slug).toEqual(report.timeline.map((item) => item["id"] as string).sort());
   }
 });
@@ -57,7 +65,9 @@ test("a category report adds up what the rankings of the category have", () => {
   for (const { slug: category } of rowsOf<{ slug: string }>(market, "SELECT slug FROM sector")) {
     const pages = [1, 2, 3].map((page) => ({ ...query, category, page }));
     const ranked = pages.flatMap((page) => readRankings(market, page, { isLimited: false }).items);
-    const visits = ranked.reduce((sum, { latest_visits }) => sum + latest_visits, 0).toLocaleString("en");
+    const visits = ranked
+      .reduce((sum, { latest_visits }) => sum + latest_visits, 0)
+      .toLocaleString("en");
     const found = reports.find(({ slug }) => slug === category);
     for (const report of [found?.report, found?.chinese]) {
       expect(report?.analysis.overview).toContain(visits);
@@ -70,13 +80,21 @@ test("all that is said cites sources of the list, and each source is cited", () 
   for (const { slug, report } of reports) {
     const { analysis, narrative, timeline, strategies, context_leads } = report;
     const parts = [analysis.phases, analysis.channels];
-    const said = [narrative?.summary, ...parts.flat(), ...timeline, ...strategies, ...context_leads];
+    const said = [
+      narrative?.summary,
+      ...parts.flat(),
+      ...timeline,
+      ...strategies,
+      ...context_leads,
+    ];
     const citations = said.map((each) => (each as { citations: string[] }).citations);
     expect(
       citations.filter((cited) => cited.length === 0),
       slug,
     ).toEqual([]);
-    expect(new Set<unknown>(citations.flat()), slug).toEqual(new Set(report.sources.map(({ id }) => id)));
+    expect(new Set<unknown>(citations.flat()), slug).toEqual(
+      new Set(report.sources.map(({ id }) => id)),
+    );
   }
 });
 
@@ -84,7 +102,8 @@ test("every text says something, and Chinese ones have blanks around Latin words
   const uneven =
     /.{0,20}(?:\p{Script=Han} [\p{Script=Han}\d]|[A-Za-z]\p{Script=Han}|\p{Script=Han}(?: ?[,.:;!?()]|\d*[A-Za-z]))/u;
   for (const { slug, report, chinese } of reports) {
-    for (const each of [report, chinese]) expect(JSON.stringify(each), slug).not.toMatch(/:""|undefined|NaN| {2}/);
+    for (const each of [report, chinese])
+      expect(JSON.stringify(each), slug).not.toMatch(/:""|undefined|NaN| {2}/);
     const unquoted = JSON.stringify({ ...chinese, context_leads: [] }).replaceAll(/“[^”]*”/g, "“”");
     expect(uneven.exec(unquoted)?.[0], slug).toBeUndefined();
   }

@@ -7,7 +7,14 @@ import { createEmulatorClock } from "../../../../../src/service/emulator/time/em
 import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
 import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
 import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
-import { handMadeMarket, LATEST, observed, product, SECTOR, visits } from "../research/hand-made-market.js";
+import {
+  handMadeMarket,
+  LATEST,
+  observed,
+  product,
+  SECTOR,
+  visits,
+} from "../research/hand-made-market.js";
 
 const START = Date.UTC(2026, 10, 5, 12);
 const SUCCEEDED_AFTER_MS = (20 + 240 + 80) * 1000;
@@ -30,18 +37,46 @@ function setUp() {
     ],
     observed_month: observed(LATEST - 2, LATEST - 1, LATEST),
     feature: [
-      { feature_id: 1, tool_id: 7, kind: "feature", name_en: "Dubbing", name_zh: "配音", from_month: LATEST - 1 },
-      { feature_id: 2, tool_id: 7, kind: "api", name_en: "Speech API", name_zh: "语音 API", from_month: LATEST },
+      {
+        feature_id: 1,
+        tool_id: 7,
+        kind: "feature",
+        name_en: "Dubbing",
+        name_zh: "配音",
+        from_month: LATEST - 1,
+      },
+      {
+        feature_id: 2,
+        tool_id: 7,
+        kind: "api",
+        name_en: "Speech API",
+        name_zh: "语音 API",
+        from_month: LATEST,
+      },
     ],
     plan: [],
-    keyword: [{ keyword_id: 1, keyword: "clone a voice", brand_type: "generic", cluster_id: null, sector_id: 3 }],
+    keyword: [
+      {
+        keyword_id: 1,
+        keyword: "clone a voice",
+        brand_type: "generic",
+        cluster_id: null,
+        sector_id: 3,
+      },
+    ],
     keyword_product_month: [{ month: LATEST, keyword_id: 1, tool_id: 7, traffic: 60 }],
   });
   database.exec(INVESTIGATION_SCHEMA);
   const base = createManualClock(START);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const core = { database, clock, scheduler, random: systemRandom, assumptions: assumptionsSchema.parse({}) };
+  const core = {
+    database,
+    clock,
+    scheduler,
+    random: systemRandom,
+    assumptions: assumptionsSchema.parse({}),
+  };
   return { database, base, scheduler, core, investigations: createInvestigations(core) };
 }
 
@@ -84,7 +119,11 @@ test("it goes through its stages as time goes on, and succeeds with its report [
     "340 succeeded complete",
   ]);
   const task = investigations.read(1, task_id);
-  expect(task).toMatchObject({ poll_after_seconds: null, result_url: task.status_url, error: null });
+  expect(task).toMatchObject({
+    poll_after_seconds: null,
+    result_url: task.status_url,
+    error: null,
+  });
   expect(task.completed_at).toBe(new Date(START + SUCCEEDED_AFTER_MS).toISOString());
   expect(task.report).not.toBeNull();
 });
@@ -96,7 +135,9 @@ test("the same key and inputs give the same task back, also when it is finished 
   await scheduler.advanceTo(START + SUCCEEDED_AFTER_MS);
   const again = investigations.start(1, INPUT);
   expect(again).toMatchObject({ task_id: first.task_id, status: "succeeded" });
-  expect(investigations.list({})).toEqual([{ account_id: 1, slug: INPUT.slug, locale: INPUT.locale, ...again }]);
+  expect(investigations.list({})).toEqual([
+    { account_id: 1, slug: INPUT.slug, locale: INPUT.locale, ...again },
+  ]);
 });
 
 test("the same key for another product or language is a conflict, and changes nothing [start-investigation-notes/key-conflict] [error-statuses/409]", () => {
@@ -116,19 +157,25 @@ test("an idempotency key is an account's own [read-investigation-notes/foreign-i
   const mine = investigations.start(1, INPUT);
   const theirs = investigations.start(2, { ...INPUT, slug: "voice" });
   expect(theirs.task_id).not.toBe(mine.task_id);
-  expect(() => investigations.read(1, theirs.task_id)).toThrow(expect.objectContaining({ code: "TASK_NOT_FOUND" }));
+  expect(() => investigations.read(1, theirs.task_id)).toThrow(
+    expect.objectContaining({ code: "TASK_NOT_FOUND" }),
+  );
 });
 
 test("a fourth is refused while three are active, and taken when one is finished [task-states-notes/three-active] [limits/active-investigations]", () => {
   const { investigations } = setUp();
-  const tasks = [1, 2, 3].map((index) => investigations.start(1, { ...INPUT, idempotency_key: keyNumber(index) }));
+  const tasks = [1, 2, 3].map((index) =>
+    investigations.start(1, { ...INPUT, idempotency_key: keyNumber(index) }),
+  );
   const fourth = { ...INPUT, idempotency_key: keyNumber(4) };
   expect(() => investigations.start(1, fourth)).toThrow(
     expect.objectContaining({ code: "ACTIVE_INVESTIGATIONS_EXCEEDED", status: 429 }),
   );
   // Another account has its own three, and a known key is no new task.
   expect(investigations.start(2, fourth).status).toBe("queued");
-  expect(investigations.start(1, { ...INPUT, idempotency_key: keyNumber(2) }).task_id).toBe(tasks[1]?.task_id);
+  expect(investigations.start(1, { ...INPUT, idempotency_key: keyNumber(2) }).task_id).toBe(
+    tasks[1]?.task_id,
+  );
   investigations.end(tasks[0]?.task_id ?? "", { status: "cancelled" });
   expect(investigations.start(1, fourth).status).toBe("queued");
 });
@@ -140,7 +187,11 @@ test("a cancelled or failed one stays so, without a report [task-states/failed-o
   investigations.end(cancelled.task_id, { status: "cancelled" });
   investigations.end(failed.task_id, { status: "failed", code: "UPSTREAM", message: "It broke." });
   await scheduler.advanceTo(START + 3_600_000);
-  expect(investigations.read(1, cancelled.task_id)).toMatchObject({ status: "cancelled", report: null, error: null });
+  expect(investigations.read(1, cancelled.task_id)).toMatchObject({
+    status: "cancelled",
+    report: null,
+    error: null,
+  });
   expect(investigations.read(1, failed.task_id)).toMatchObject({
     status: "failed",
     report: null,
@@ -174,7 +225,11 @@ test("a product that was observed in one month alone cannot be investigated: the
 test("a report's timeline, sources and counters agree with the data and with one another", async () => {
   const { investigations, scheduler } = setUp();
   const english = investigations.start(1, INPUT);
-  const chinese = investigations.start(1, { ...INPUT, locale: "zh-CN", idempotency_key: keyNumber(2) });
+  const chinese = investigations.start(1, {
+    ...INPUT,
+    locale: "zh-CN",
+    idempotency_key: keyNumber(2),
+  });
   await scheduler.advanceTo(START + SUCCEEDED_AFTER_MS);
   const report = investigations.read(1, english.task_id).report;
   expect(report).toMatchObject({
@@ -186,9 +241,21 @@ test("a report's timeline, sources and counters agree with the data and with one
         visits: 300,
         traffic_change: 100,
       },
-      { month: "2026-10", kind: "api_added", title: "larkvoice launched a public API", visits: 300, traffic_change: 0 },
+      {
+        month: "2026-10",
+        kind: "api_added",
+        title: "larkvoice launched a public API",
+        visits: 300,
+        traffic_change: 0,
+      },
     ],
-    summary: { actionEvidenceCount: 2, channelCount: 4, contextLeadCount: 1, sourceCount: 3, unresolvedActionCount: 1 },
+    summary: {
+      actionEvidenceCount: 2,
+      channelCount: 4,
+      contextLeadCount: 1,
+      sourceCount: 3,
+      unresolvedActionCount: 1,
+    },
     sources: [
       { id: "source_1", kind: "traffic", url: "https://traffic-panel.example/larkvoice.example" },
       { id: "source_2", kind: "site", url: "https://larkvoice.example" },
@@ -202,7 +269,15 @@ test("a report's timeline, sources and counters agree with the data and with one
   const channels = report?.analysis.channels as { visits: number }[];
   expect(channels.reduce((sum, channel) => sum + channel.visits, 0)).toBe(300);
   expect(report?.analysis.phases).toMatchObject([
-    { direction: "up", start_month: "2026-08", end_month: "2026-10", start_visits: 200, end_visits: 300 },
+    {
+      direction: "up",
+      start_month: "2026-08",
+      end_month: "2026-10",
+      start_visits: 200,
+      end_visits: 300,
+    },
   ]);
-  expect(investigations.read(1, chinese.task_id).report?.timeline[0]).toMatchObject({ title: "larkvoice 推出配音" });
+  expect(investigations.read(1, chinese.task_id).report?.timeline[0]).toMatchObject({
+    title: "larkvoice 推出配音",
+  });
 });

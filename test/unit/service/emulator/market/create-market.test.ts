@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
-import { openSqlite, type Database } from "../../../../../src/service/emulator/database/database.js";
-import { createMarket, type Market } from "../../../../../src/service/emulator/market/create-market.js";
+import {
+  openSqlite,
+  type Database,
+} from "../../../../../src/service/emulator/database/database.js";
+import {
+  createMarket,
+  type Market,
+} from "../../../../../src/service/emulator/market/create-market.js";
 import type { EmulatorCore } from "../../../../../src/service/emulator/instance/core.js";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
@@ -50,12 +56,18 @@ function run({
   return { ...market, core, published, failures };
 }
 
-const lastMonth = (database: Database): number => countOf(database, "SELECT max(month) FROM observed_month");
+const lastMonth = (database: Database): number =>
+  countOf(database, "SELECT max(month) FROM observed_month");
 
 test("a new database is filled from the seed, up to the last month that is observed by now", () => {
   const { database } = run({ database: emptyMarket(), startMs: OBSERVED - 1, seed: 5 }).core;
-  expect([lastMonth(database), countOf(database, "SELECT seed FROM catalog_origin")]).toEqual([LAST, 5]);
-  expect(lastMonth(run({ database: emptyMarket(), startMs: OBSERVED }).core.database)).toBe(LAST + 1);
+  expect([lastMonth(database), countOf(database, "SELECT seed FROM catalog_origin")]).toEqual([
+    LAST,
+    5,
+  ]);
+  expect(lastMonth(run({ database: emptyMarket(), startMs: OBSERVED }).core.database)).toBe(
+    LAST + 1,
+  );
 });
 
 test("a month that ended is observed on its day, and its signals go out type after type", async () => {
@@ -90,7 +102,11 @@ test("a restart goes on between two types, and does no month and no signal twice
   await after.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
   expect([...before.published, ...after.published]).toEqual(whole.published);
   expect(digestsOf(after.core.database)).toEqual(digestsOf(whole.core.database));
-  const later = run({ database: after.core.database, startMs: OBSERVED + 24 * 60 * MINUTE, seed: 99 });
+  const later = run({
+    database: after.core.database,
+    startMs: OBSERVED + 24 * 60 * MINUTE,
+    seed: 99,
+  });
   await later.core.scheduler.advanceTo(OBSERVED + 40 * 24 * 60 * MINUTE);
   const atOnce = madeMarket(1, LAST + 2, MONTHS + 2);
   expect(digestOf(later.core.database, "product_month")).toBe(digestOf(atOnce, "product_month"));
@@ -99,7 +115,9 @@ test("a restart goes on between two types, and does no month and no signal twice
 test("a month whose rows cannot be written leaves nothing behind, and is tried again", async () => {
   const { core, published, failures } = run({});
   const before = digestsOf(core.database);
-  core.database.exec("CREATE TRIGGER full BEFORE INSERT ON due_signal BEGIN SELECT raise(ABORT, 'disk is full'); END");
+  core.database.exec(
+    "CREATE TRIGGER full BEFORE INSERT ON due_signal BEGIN SELECT raise(ABORT, 'disk is full'); END",
+  );
   await core.scheduler.advanceTo(OBSERVED + MINUTE / 2);
   expect(digestsOf(core.database)).toEqual(before);
   expect(failures).toHaveLength(1);
@@ -108,7 +126,9 @@ test("a month whose rows cannot be written leaves nothing behind, and is tried a
   const undisturbed = run({});
   await undisturbed.core.scheduler.advanceTo(OBSERVED + 24 * 60 * MINUTE);
   expect(digestsOf(core.database)).toEqual(digestsOf(undisturbed.core.database));
-  expect(published.map(({ draft }) => draft)).toEqual(undisturbed.published.map(({ draft }) => draft));
+  expect(published.map(({ draft }) => draft)).toEqual(
+    undisturbed.published.map(({ draft }) => draft),
+  );
 });
 
 test("a listener that fails is heard of, and its signals stay", async () => {

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { BRAND_TYPES, COMPARISON_STATUSES, CONCENTRATIONS } from "../../../../../src/service/contract/search-demand.js";
+import {
+  BRAND_TYPES,
+  COMPARISON_STATUSES,
+  CONCENTRATIONS,
+} from "../../../../../src/service/contract/search-demand.js";
 import { growMonth } from "../../../../../src/service/emulator/market/generator/generate-market.js";
 import { keywordRows } from "../../../../../src/service/emulator/research/keyword-rows.js";
 import { countOf, digestsOf, LAST, madeMarket, rowsOf, tablesOf } from "./made-market.js";
@@ -28,10 +32,17 @@ test("growing month by month, in one process or a new one each time, equals gene
 });
 
 test("there are as many products, sectors, months, keywords and observations as the market is meant to have", () => {
-  const atLeast = (least: number, sql: string): void => expect(countOf(market, sql), sql).toBeGreaterThanOrEqual(least);
+  const atLeast = (least: number, sql: string): void =>
+    expect(countOf(market, sql), sql).toBeGreaterThanOrEqual(least);
   atLeast(15, "SELECT count(*) FROM sector");
-  atLeast(500, "SELECT count(*) FROM (SELECT 1 FROM product_month GROUP BY tool_id HAVING count(*) = 24)");
-  atLeast(5000, "SELECT count(*) FROM (SELECT 1 FROM keyword_month GROUP BY keyword_id HAVING count(*) = 12)");
+  atLeast(
+    500,
+    "SELECT count(*) FROM (SELECT 1 FROM product_month GROUP BY tool_id HAVING count(*) = 24)",
+  );
+  atLeast(
+    5000,
+    "SELECT count(*) FROM (SELECT 1 FROM keyword_month GROUP BY keyword_id HAVING count(*) = 12)",
+  );
   atLeast(20, "SELECT min(n) FROM (SELECT count(*) AS n FROM product GROUP BY sector_id)");
   atLeast(10, "SELECT count(DISTINCT country) FROM product_country_month");
   atLeast(1000, "SELECT count(*) FROM plan");
@@ -67,15 +78,27 @@ test("a keyword's sums are those of its receiving products, and no product recei
     SELECT sum(k.traffic) AS received, p.organic FROM keyword_product_month k JOIN product_month p USING (month, tool_id)
     GROUP BY month, tool_id HAVING received > p.organic)`;
   expect(countOf(small, tooMuch)).toBe(0);
-  expect(countOf(small, "SELECT count(*) FROM keyword_month WHERE search_volume < observed_traffic")).toBe(0);
+  expect(
+    countOf(small, "SELECT count(*) FROM keyword_month WHERE search_volume < observed_traffic"),
+  ).toBe(0);
 });
 
 test("the keywords of a month have every comparison, every concentration and every brand type that the service has", () => {
-  const rowOf = keywordRows({ database: market, month: LAST, locale: "en", view: { isLimited: false } });
-  const observed = rowsOf<{ id: number }>(market, `SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`);
+  const rowOf = keywordRows({
+    database: market,
+    month: LAST,
+    locale: "en",
+    view: { isLimited: false },
+  });
+  const observed = rowsOf<{ id: number }>(
+    market,
+    `SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`,
+  );
   const rows = observed.map(({ id }) => rowOf(id));
   expect(new Set(rows.map((row) => row?.comparison_status))).toEqual(new Set(COMPARISON_STATUSES));
-  expect(new Set(rows.map((row) => row?.traffic_distribution?.concentration))).toEqual(new Set(CONCENTRATIONS));
+  expect(new Set(rows.map((row) => row?.traffic_distribution?.concentration))).toEqual(
+    new Set(CONCENTRATIONS),
+  );
   expect(new Set(rows.map((row) => row?.brand_type))).toEqual(new Set(BRAND_TYPES));
 });
 
@@ -88,26 +111,38 @@ test("the countries of a product have no more visits than the product", () => {
 
 test("names and domains are unique, and everything has both languages", () => {
   for (const column of ["name", "domain", "slug"]) {
-    expect(countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`), column).toBe(0);
+    expect(
+      countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`),
+      column,
+    ).toBe(0);
   }
   expect(
-    countOf(market, "SELECT count(*) FROM product WHERE slug GLOB '*[^a-z0-9-]*' OR domain NOT LIKE '%.example'"),
+    countOf(
+      market,
+      "SELECT count(*) FROM product WHERE slug GLOB '*[^a-z0-9-]*' OR domain NOT LIKE '%.example'",
+    ),
   ).toBe(0);
   expect(countOf(market, "SELECT count(*) - count(DISTINCT keyword) FROM keyword")).toBe(0);
   const isChinese = (text: string | null): boolean => /\p{Script=Han}/u.test(text ?? "");
-  for (const row of rowsOf<{ name: string; tagline_en: string; tagline_zh: string }>(market, "SELECT * FROM product")) {
+  for (const row of rowsOf<{ name: string; tagline_en: string; tagline_zh: string }>(
+    market,
+    "SELECT * FROM product",
+  )) {
     expect(isChinese(row.tagline_zh)).toBe(true);
     expect(isChinese(row.tagline_en)).toBe(false);
   }
-  const keywords = rowsOf<{ keyword: string }>(market, "SELECT keyword FROM keyword").filter(({ keyword }) =>
-    isChinese(keyword),
+  const keywords = rowsOf<{ keyword: string }>(market, "SELECT keyword FROM keyword").filter(
+    ({ keyword }) => isChinese(keyword),
   );
   expect(keywords.length).toBeGreaterThan(1000);
 });
 
 test("each product has a tagline of its own in both languages, and its description names features that it has", () => {
   for (const column of ["tagline_en", "tagline_zh"]) {
-    expect(countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`), column).toBe(0);
+    expect(
+      countOf(market, `SELECT count(*) - count(DISTINCT ${column}) FROM product`),
+      column,
+    ).toBe(0);
   }
   const named = `SELECT count(*) FROM feature f
     WHERE f.tool_id = p.tool_id AND f.kind = 'feature' AND instr(p.long_description_en, f.name_en) > 0`;

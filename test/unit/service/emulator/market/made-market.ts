@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
-import { openSqlite, type Database } from "../../../../../src/service/emulator/database/database.js";
+import {
+  openSqlite,
+  type Database,
+} from "../../../../../src/service/emulator/database/database.js";
 import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
 import { generateMarket } from "../../../../../src/service/emulator/market/generator/generate-market.js";
 
@@ -41,7 +44,11 @@ export function digestOf(database: Database, table: string): string {
 }
 
 /** All rows that a query gives. */
-export function rowsOf<Row extends object>(database: Database, sql: string, ...values: unknown[]): Row[] {
+export function rowsOf<Row extends object>(
+  database: Database,
+  sql: string,
+  ...values: unknown[]
+): Row[] {
   return database.prepare<unknown[], Row>(sql).all(...values);
 }
 

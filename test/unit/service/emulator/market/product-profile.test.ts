@@ -6,14 +6,19 @@ import { resolveLocale } from "../../../../../src/service/emulator/market/locale
 import { LAST, madeMarket, rowsOf } from "./made-market.js";
 
 const market = madeMarket(1);
-const products = rowsOf<{ tool_id: number; slug: string; sector_id: number; pricing_model: string }>(
-  market,
-  "SELECT * FROM product",
-);
+const products = rowsOf<{
+  tool_id: number;
+  slug: string;
+  sector_id: number;
+  pricing_model: string;
+}>(market, "SELECT * FROM product");
 
 test("every product has a profile that fits the contract, in both languages", () => {
   for (const { slug, tool_id } of products) {
-    const [english, chinese] = [readProductProfile(market, slug, "en"), readProductProfile(market, slug, "zh-CN")];
+    const [english, chinese] = [
+      readProductProfile(market, slug, "en"),
+      readProductProfile(market, slug, "zh-CN"),
+    ];
     for (const profile of [english, chinese]) {
       expect(productProfileSchema.safeParse(profile).error).toBeUndefined();
       expect(profile).toMatchObject({ tool_id, canonical_slug: slug });
@@ -32,8 +37,14 @@ test("what a product has follows from its plans and features, and both answers o
   for (const { slug, tool_id, sector_id } of products) {
     const profile = readProductProfile(market, slug, "en");
     const expected = {
-      has_free_plan: has("SELECT 1 FROM plan WHERE tool_id = ? AND kind = 'free' AND until_month IS NULL", tool_id),
-      has_free_trial: has("SELECT 1 FROM plan WHERE tool_id = ? AND trial_days > 0 AND until_month IS NULL", tool_id),
+      has_free_plan: has(
+        "SELECT 1 FROM plan WHERE tool_id = ? AND kind = 'free' AND until_month IS NULL",
+        tool_id,
+      ),
+      has_free_trial: has(
+        "SELECT 1 FROM plan WHERE tool_id = ? AND trial_days > 0 AND until_month IS NULL",
+        tool_id,
+      ),
       has_api: has("SELECT 1 FROM feature WHERE tool_id = ? AND kind = 'api'", tool_id),
       has_mcp: has("SELECT 1 FROM feature WHERE tool_id = ? AND kind = 'mcp'", tool_id),
     };
@@ -44,7 +55,9 @@ test("what a product has follows from its plans and features, and both answers o
       is_primary: true,
       slug: profile?.primary_category_slug,
     });
-    expect(profile?.categories.slice(1).every((category) => category["is_primary"] === false)).toBe(true);
+    expect(profile?.categories.slice(1).every((category) => category["is_primary"] === false)).toBe(
+      true,
+    );
   }
   expect(seen.size).toBe(8);
 });
@@ -58,14 +71,21 @@ test("an unknown slug has no profile", () => {
 test("Chinese in any spelling is zh-CN, everything else en", () => {
   for (const text of ["zh", "zh-CN", "zh-cn", "zh_CN", "ZH", "zh-Hans-CN"])
     expect(resolveLocale(text), text).toBe("zh-CN");
-  for (const text of ["en", "", "de", "zhuang", "cn", "x-zh", "🀄"]) expect(resolveLocale(text), text).toBe("en");
+  for (const text of ["en", "", "de", "zhuang", "cn", "x-zh", "🀄"])
+    expect(resolveLocale(text), text).toBe("en");
 });
 
 test("a product that came with a month has its profile then", () => {
-  const before = new Set(rowsOf<{ slug: string }>(market, "SELECT slug FROM product").map(({ slug }) => slug));
+  const before = new Set(
+    rowsOf<{ slug: string }>(market, "SELECT slug FROM product").map(({ slug }) => slug),
+  );
   growMonth(market, LAST + 1);
-  const added = rowsOf<{ slug: string }>(market, "SELECT slug FROM product").filter(({ slug }) => !before.has(slug));
+  const added = rowsOf<{ slug: string }>(market, "SELECT slug FROM product").filter(
+    ({ slug }) => !before.has(slug),
+  );
   expect(added.length).toBeGreaterThan(0);
   for (const { slug } of added)
-    expect(readProductProfile(market, slug, "en")).toMatchObject({ verification_status: "pending" });
+    expect(readProductProfile(market, slug, "en")).toMatchObject({
+      verification_status: "pending",
+    });
 });

@@ -1,4 +1,7 @@
-import { openSqlite, type Database } from "../../../../../src/service/emulator/database/database.js";
+import {
+  openSqlite,
+  type Database,
+} from "../../../../../src/service/emulator/database/database.js";
 import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
 
 /** October 2026. */
@@ -22,7 +25,9 @@ export function handMadeMarket(tables: Record<string, readonly Row[]>): Database
     for (const row of rows) {
       const columns = Object.keys(row);
       database
-        .prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`)
+        .prepare(
+          `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
+        )
         .run(Object.values(row));
     }
   }
@@ -55,7 +60,15 @@ export function visits(
   toolId: number,
   [organic, paid, aiReferral, direct]: readonly [number, number, number, number],
 ): Row {
-  return { month, tool_id: toolId, organic, paid, ai_referral: aiReferral, direct, linking_domains: 10 };
+  return {
+    month,
+    tool_id: toolId,
+    organic,
+    paid,
+    ai_referral: aiReferral,
+    direct,
+    linking_domains: 10,
+  };
 }
 
 export function observed(...months: number[]): Row[] {

@@ -69,7 +69,11 @@ test("an item says what the months say, in the language that was asked for [serv
     paid_visits: 20,
     favicon_url: "https://lark.example/favicon.ico",
   });
-  expect(answer).toMatchObject({ requested_locale: "zh", resolved_locale: "zh-CN", category: null });
+  expect(answer).toMatchObject({
+    requested_locale: "zh",
+    resolved_locale: "zh-CN",
+    category: null,
+  });
 });
 
 test.each([
@@ -108,18 +112,32 @@ test.each([
 ])("a filter keeps what reaches it: %j", (filter, ranked) => {
   const { items, eligible_population } = rank(filter);
   expect(items.map(({ slug }) => slug).join(" ")).toBe(ranked);
-  // A filter selects from the eligible products: those with visits in the month before, and still observed.
+  // A filter selects from the eligible products: those with visits in the month before, and still
+  // observed.
   expect(eligible_population).toBe(3);
 });
 
 test("a category has the products whose second sector it is, and a country its own visits", () => {
   const inVoice = rank({ category: "voice" });
-  expect(inVoice).toMatchObject({ eligible_population: 3, category: { id: 3, slug: "voice", name: "Voice" } });
+  expect(inVoice).toMatchObject({
+    eligible_population: 3,
+    category: { id: 3, slug: "voice", name: "Voice" },
+  });
   expect(rank({ category: "video" }).items.map(({ slug }) => slug)).toEqual(["reel"]);
   const german = rank({ country: "de" });
   // The rating is of the whole product.
-  const facts = { slug: "lark", latest_visits: 20, previous_visits: 10, growth_rate: 1, domain_rating: 41.5 };
-  expect(german).toMatchObject({ eligible_population: 1, items: [facts], filters: { country: "DE" } });
+  const facts = {
+    slug: "lark",
+    latest_visits: 20,
+    previous_visits: 10,
+    growth_rate: 1,
+    domain_rating: 41.5,
+  };
+  expect(german).toMatchObject({
+    eligible_population: 1,
+    items: [facts],
+    filters: { country: "DE" },
+  });
 });
 
 test("pages follow one another, and a limited account sees the first alone", () => {
@@ -135,7 +153,12 @@ test("pages follow one another, and a limited account sees the first alone", () 
   });
   const second = rank({ limit: 2, page: 2 });
   expect(second.items).toMatchObject([{ rank: 3, slug: "mute" }]);
-  expect(second.pagination).toMatchObject({ has_more: false, has_previous: true, next_page: null, previous_page: 1 });
+  expect(second.pagination).toMatchObject({
+    has_more: false,
+    has_previous: true,
+    next_page: null,
+    previous_page: 1,
+  });
   const limited = rank({ limit: 2, page: 2 }, true);
   expect(limited).toMatchObject({ items: [{ rank: 1 }, { rank: 2 }], pagination: { page: 1, total: 2, has_more: false } }); // prettier-ignore
 });
@@ -145,7 +168,9 @@ test("the last page that a caller can get has no next one", () => {
   const many = handMadeMarket({
     sector: [SECTOR],
     product: ids.map((id) => product(id, `p${id}`)),
-    product_month: ids.flatMap((id) => [LATEST - 1, LATEST].map((month) => visits(month, id, [1, 0, 0, 0]))),
+    product_month: ids.flatMap((id) =>
+      [LATEST - 1, LATEST].map((month) => visits(month, id, [1, 0, 0, 0])),
+    ),
     observed_month: observed(LATEST - 1, LATEST),
   });
   const hasMore = (page: number) => rank({ limit: 1, page }, false, many).pagination.has_more;

@@ -3,7 +3,10 @@ import { searchDemandQuerySchema } from "../../../../../src/service/contract/sea
 import { readSearchDemand } from "../../../../../src/service/emulator/research/read-search-demand.js";
 import { handMadeMarket, LATEST, observed, product, SECTOR } from "./hand-made-market.js";
 
-/** Each keyword: its brand type, its searches, and the visits that it brings to the products 1, 2, … in a month. */
+/**
+ * Each keyword: its brand type, its searches, and the visits that it brings to the products 1, 2, …
+ * in a month.
+ */
 const KEYWORDS = [
   ["clone a voice", "generic", 900, [600, 200, 0, 100, 50, 40, 10]],
   ["voice studio", "generic", 800, [90, 5, 5]],
@@ -22,11 +25,17 @@ const BEFORE = [
   { keyword_id: 7, traffic: 50 },
 ];
 
-const keywordMonth = (month: number, keyword_id: number, observed_traffic: number, more: object = {}) => {
+const keywordMonth = (
+  month: number,
+  keyword_id: number,
+  observed_traffic: number,
+  more: object = {},
+) => {
   const usual = { search_volume: 1000, sample_version: 1, is_verified: 1, observed_products: 1 };
   return { month, keyword_id, observed_traffic, ...usual, ...more };
 };
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, each) => total + each, 0);
 
 const market = handMadeMarket({
   sector: [SECTOR, { sector_id: 4, slug: "video", name_en: "Video", name_zh: "视频" }],
@@ -34,7 +43,13 @@ const market = handMadeMarket({
     product(index + 1, name, { sector_id: index < 2 ? 3 : 4 }),
   ),
   keyword: KEYWORDS.map(([keyword, brand_type], index) => {
-    return { keyword_id: index + 1, keyword, brand_type, cluster_id: index === 0 ? "voice-core" : null, sector_id: 3 };
+    return {
+      keyword_id: index + 1,
+      keyword,
+      brand_type,
+      cluster_id: index === 0 ? "voice-core" : null,
+      sector_id: 3,
+    };
   }),
   keyword_cluster: [{ cluster_id: "voice-core", name_en: "Voice: core", name_zh: "语音：核心" }],
   keyword_month: [
@@ -42,13 +57,17 @@ const market = handMadeMarket({
       const observed_products = received.filter((each) => each > 0).length;
       return keywordMonth(LATEST, index + 1, sum(received), { search_volume, observed_products });
     }),
-    ...BEFORE.map(({ keyword_id, traffic, ...more }) => keywordMonth(LATEST - 1, keyword_id, traffic, more)),
+    ...BEFORE.map(({ keyword_id, traffic, ...more }) =>
+      keywordMonth(LATEST - 1, keyword_id, traffic, more),
+    ),
     keywordMonth(LATEST - 2, 3, 80),
     keywordMonth(LATEST - 12, 1, 500),
   ],
   keyword_product_month: KEYWORDS.flatMap(([, , , received], index) =>
     received.flatMap((traffic, place) => {
-      return traffic === 0 ? [] : [{ month: LATEST, keyword_id: index + 1, tool_id: place + 1, traffic }];
+      return traffic === 0
+        ? []
+        : [{ month: LATEST, keyword_id: index + 1, tool_id: place + 1, traffic }];
     }),
   ),
   observed_month: observed(LATEST - 12, LATEST - 2, LATEST - 1, LATEST),
@@ -137,7 +156,10 @@ test("the detail of a keyword has a year, the sectors and products, and the keyw
   expect(keyword?.products.map(({ tool_id, observed_traffic }) => [tool_id, observed_traffic])).toEqual(
     [[1, 600], [2, 200], [4, 100], [5, 50], [6, 40], [7, 10]]
   ); // prettier-ignore
-  const related = keyword?.related_observed.map(({ keyword_id, shared_products }) => [keyword_id, shared_products]);
+  const related = keyword?.related_observed.map(({ keyword_id, shared_products }) => [
+    keyword_id,
+    shared_products,
+  ]);
   expect(related).toEqual([[3, 3], [2, 2], [5, 2], [7, 2], [4, 1]]); // prettier-ignore
 });
 
@@ -157,7 +179,14 @@ test("the summary counts the terms, products and sectors with traffic, and the f
     sort: "traffic",
   });
   const asked = { market: "video", q: "voice", keyword_id: 0, page: 3, limit: 7 };
-  const said = { market_id: 4, market: "video", page: 3, page_size: 7, query: "voice", selected_keyword_id: null };
+  const said = {
+    market_id: 4,
+    market: "video",
+    page: 3,
+    page_size: 7,
+    query: "voice",
+    selected_keyword_id: null,
+  };
   expect(read(asked).filters).toMatchObject(said);
 });
 
@@ -170,6 +199,8 @@ test("a limited account sees page 1 alone, and one month of history [search-dema
 
 test("a market or a keyword that there is not is not found", () => {
   for (const query of [{ market: "nothing" }, { keyword_id: 999 }]) {
-    expect(() => read(query)).toThrow(expect.objectContaining({ code: "RESOURCE_NOT_FOUND", status: 404 }));
+    expect(() => read(query)).toThrow(
+      expect.objectContaining({ code: "RESOURCE_NOT_FOUND", status: 404 }),
+    );
   }
 });

@@ -1,11 +1,23 @@
 import { expect, test } from "vitest";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
-import { createScheduler, type DueWork, type Scheduler } from "../../../../../src/service/emulator/time/scheduler.js";
-import { createManualClock, type ManualClock } from "../../../../../src/kit/testing/manual-clock.js";
+import {
+  createScheduler,
+  type DueWork,
+  type Scheduler,
+} from "../../../../../src/service/emulator/time/scheduler.js";
+import {
+  createManualClock,
+  type ManualClock,
+} from "../../../../../src/kit/testing/manual-clock.js";
 
 const START = Date.UTC(2026, 10, 5);
 
-function setUp(): { base: ManualClock; now: () => number; scheduler: Scheduler; failures: unknown[] } {
+function setUp(): {
+  base: ManualClock;
+  now: () => number;
+  scheduler: Scheduler;
+  failures: unknown[];
+} {
   const base = createManualClock(START);
   const clock = createEmulatorClock(base);
   const failures: unknown[] = [];

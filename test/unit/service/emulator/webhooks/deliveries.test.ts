@@ -18,7 +18,9 @@ const DUES = [0, 10, 70, 370, 2170, 9370, 30_970, 74_170];
 
 test("retries come when they are due, each with a fresh t over the same bytes", async () => {
   const world = openWebhooks();
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(500).end(),
+  );
   const { signing_secret = "", id } = await activeRegistration(world, url);
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.idle();
@@ -36,7 +38,9 @@ test("retries come when they are due, each with a fresh t over the same bytes", 
   const times = signals.map(({ headers, body }) => {
     const header = String(headers["x-service-signature"]);
     const timestamp = Number(/^t=(\d+),/.exec(header)?.[1]);
-    expect(verifySignature({ header, body, secrets: [signing_secret], now: timestamp * 1000 })).toMatchObject({
+    expect(
+      verifySignature({ header, body, secrets: [signing_secret], now: timestamp * 1000 }),
+    ).toMatchObject({
       ok: true,
     });
     return timestamp - START / 1000;
@@ -45,14 +49,19 @@ test("retries come when they are due, each with a fresh t over the same bytes", 
   const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
   expect(delivery).toMatchObject({ state: "failed", next_attempt_at: null });
   expect(delivery?.attempts.map(({ answer }) => answer?.status)).toEqual(DUES.map(() => 500));
-  expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 8 });
+  expect(world.webhooks.registrations.read(id)).toMatchObject({
+    status: "active",
+    failure_count: 8,
+  });
 });
 
 test("nothing is sent after 24 hours, also when more retries are planned [signal-notes/no-backfill]", async () => {
   const world = openWebhooks({
     assumptions: { retrySeconds: Array(30).fill(3600).join(","), pauseAfterFailures: 100 },
   });
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(503).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(503).end(),
+  );
   await activeRegistration(world, url);
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.advanceTo(START + 100 * HOUR_MS);
@@ -64,7 +73,9 @@ test("nothing is sent after 24 hours, also when more retries are planned [signal
 
 test("the time of a signal's 24 hours begins when it was published", async () => {
   const world = openWebhooks({ assumptions: { retrySeconds: "10800,10800" } });
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(500).end(),
+  );
   await activeRegistration(world, url);
   await world.scheduler.advanceTo(START + 23 * HOUR_MS);
   world.webhooks.publish(draft(), { publishedAt: START });
@@ -75,7 +86,9 @@ test("the time of a signal's 24 hours begins when it was published", async () =>
 test("what waits for a paused registration goes on when it is resumed, and expires after 24 hours", async () => {
   const world = openWebhooks();
   let status = 500;
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(status).end(),
+  );
   const { id } = await activeRegistration(world, url);
   const first = world.webhooks.publish(draft());
   await world.scheduler.idle();
@@ -86,7 +99,9 @@ test("what waits for a paused registration goes on when it is resumed, and expir
   world.webhooks.registrations.setStatus(id, "active");
   await world.scheduler.idle();
   expect(signals).toHaveLength(2);
-  expect(world.webhooks.deliveries.list({ event_id: first.event_id, limit: 1 })[0]?.state).toBe("delivered");
+  expect(world.webhooks.deliveries.list({ event_id: first.event_id, limit: 1 })[0]?.state).toBe(
+    "delivered",
+  );
 
   status = 500;
   const second = world.webhooks.publish(draft());
@@ -106,13 +121,16 @@ test("what waits for a paused registration goes on when it is resumed, and expir
 test("after a signal that expired while nothing was sent, deliveries are waited for as before", async () => {
   const world = openWebhooks();
   let status = 500;
-  const { url } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+  const { url } = await serveEndpoint(
+    (_request, response) => void response.writeHead(status).end(),
+  );
   const { id } = await activeRegistration(world, url);
   world.webhooks.publish(draft());
   world.webhooks.registrations.setStatus(id, "paused");
   await world.scheduler.advanceTo(START + 25 * HOUR_MS);
   world.webhooks.registrations.setStatus(id, "active");
-  const deliveryOf = (event_id: string) => world.webhooks.deliveries.list({ event_id, limit: 1 })[0];
+  const deliveryOf = (event_id: string) =>
+    world.webhooks.deliveries.list({ event_id, limit: 1 })[0];
 
   status = 200;
   const taken = world.webhooks.publish(draft());
@@ -122,14 +140,17 @@ test("after a signal that expired while nothing was sent, deliveries are waited 
   status = 500;
   const refused = world.webhooks.publish(draft());
   await world.scheduler.advanceTo(START + 48 * HOUR_MS);
-  const started = deliveryOf(refused.event_id)?.attempts.map(({ started_at }) => Date.parse(started_at)) ?? [];
+  const started =
+    deliveryOf(refused.event_id)?.attempts.map(({ started_at }) => Date.parse(started_at)) ?? [];
   expect(started.map((time) => (time - START) / 1000 - 25 * 3600)).toEqual(DUES);
 });
 
 test("twenty failures in a row pause a registration, and a success forgives", async () => {
   const world = openWebhooks({ assumptions: { retrySeconds: "" } });
   let status = 500;
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(status).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(status).end(),
+  );
   const { id } = await activeRegistration(world, url);
   const publishOne = async (answer: number): Promise<unknown> => {
     status = answer;
@@ -138,9 +159,11 @@ test("twenty failures in a row pause a registration, and a success forgives", as
     const { failure_count, status: now } = world.webhooks.registrations.read(id);
     return [failure_count, now];
   };
-  for (let failed = 1; failed <= 19; failed++) expect(await publishOne(500)).toEqual([failed, "active"]);
+  for (let failed = 1; failed <= 19; failed++)
+    expect(await publishOne(500)).toEqual([failed, "active"]);
   expect(await publishOne(204)).toEqual([0, "active"]);
-  for (let failed = 1; failed <= 19; failed++) expect(await publishOne(404)).toEqual([failed, "active"]);
+  for (let failed = 1; failed <= 19; failed++)
+    expect(await publishOne(404)).toEqual([failed, "active"]);
   expect(await publishOne(301)).toEqual([20, "paused"]);
   expect(signals).toHaveLength(40);
   expect(world.webhooks.publish(draft()).registrations).toBe(0);
@@ -158,28 +181,45 @@ test("a receiver that asks for time with Retry-After gets it, within limits", as
   ] as const;
   const { url, signals } = await serveEndpoint((_request, response) => {
     const [status, after] = asked[signals.length - 1] ?? [200, ""];
-    response.writeHead(status, { "Retry-After": after, Date: "Thu, 05 Nov 2026 12:58:20 GMT" }).end();
+    response
+      .writeHead(status, { "Retry-After": after, Date: "Thu, 05 Nov 2026 12:58:20 GMT" })
+      .end();
   });
   await activeRegistration(world, url);
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.advanceTo(START + 24 * HOUR_MS);
   const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  const times = delivery?.attempts.map(({ started_at }) => (Date.parse(started_at) - START) / 1000) ?? [];
-  expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([120, 3600, 10, 10, 100]);
+  const times =
+    delivery?.attempts.map(({ started_at }) => (Date.parse(started_at) - START) / 1000) ?? [];
+  expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([
+    120, 3600, 10, 10, 100,
+  ]);
 });
 
 test("the history has request, answer and timing of each attempt, and no secret", async () => {
-  const world = openWebhooks({ assumptions: { retrySeconds: "10" }, machineNow: () => START - HOUR_MS });
+  const world = openWebhooks({
+    assumptions: { retrySeconds: "10" },
+    machineNow: () => START - HOUR_MS,
+  });
   const { url, signals } = await serveEndpoint((_request, response) => {
-    response.writeHead(signals.length === 1 ? 500 : 202, { "X-Trace": "abc" }).end(`answer ${signals.length}`);
+    response
+      .writeHead(signals.length === 1 ? 500 : 202, { "X-Trace": "abc" })
+      .end(`answer ${signals.length}`);
   });
   const { id, signing_secret = "" } = await activeRegistration(world, url);
   const { event_id } = world.webhooks.publish(draft());
   await world.scheduler.idle();
-  const waiting = world.webhooks.deliveries.list({ registration_id: id, state: "waiting", limit: 5 });
+  const waiting = world.webhooks.deliveries.list({
+    registration_id: id,
+    state: "waiting",
+    limit: 5,
+  });
   expect(waiting).toMatchObject([{ event_id, next_attempt_at: "2026-11-05T12:00:10.000Z" }]);
   await world.scheduler.advanceTo(START + 10_000);
-  const [delivery, verification] = world.webhooks.deliveries.list({ registration_id: id, limit: 5 });
+  const [delivery, verification] = world.webhooks.deliveries.list({
+    registration_id: id,
+    limit: 5,
+  });
   expect(verification?.event_type).toBe("webhook.verification");
   expect(delivery).toEqual({
     delivery_id: delivery?.delivery_id,
@@ -217,7 +257,9 @@ test("the history has request, answer and timing of each attempt, and no secret"
     })),
   });
   expect(delivery?.attempts).toHaveLength(2);
-  expect(JSON.stringify(world.webhooks.deliveries.list({ limit: 50 }))).not.toContain(signing_secret);
+  expect(JSON.stringify(world.webhooks.deliveries.list({ limit: 50 }))).not.toContain(
+    signing_secret,
+  );
 });
 
 test("deliveries are listed by registration, event and state, the newest first, page by page", async () => {
@@ -235,7 +277,9 @@ test("deliveries are listed by registration, event and state, the newest first, 
   expect(new Set(states)).toEqual(new Set(["failed", "delivered"]));
   const first = list({ registration_id: id, limit: 4 });
   const second = list({ registration_id: id, limit: 4, before: first.at(-1)?.delivery_id });
-  expect([...first, ...second].map(({ event_id }) => event_id).slice(0, 5)).toEqual(events.toReversed());
+  expect([...first, ...second].map(({ event_id }) => event_id).slice(0, 5)).toEqual(
+    events.toReversed(),
+  );
   expect(second).toHaveLength(2);
 });
 
@@ -257,7 +301,9 @@ test("a delivery is sent again as one of its own: same id and bytes, fresh t", a
   const [first, second] = signals;
   expect(second?.body).toEqual(first?.body);
   expect(second && eventIn(second).id).toBe(event_id);
-  expect(second?.headers["x-service-signature"]).toMatch(new RegExp(`^t=${(START + HOUR_MS) / 1000},`));
+  expect(second?.headers["x-service-signature"]).toMatch(
+    new RegExp(`^t=${(START + HOUR_MS) / 1000},`),
+  );
 });
 
 test("what is 24 hours old, paused, deleted or unknown is not sent again", async () => {
@@ -269,7 +315,11 @@ test("what is 24 hours old, paused, deleted or unknown is not sent again", async
   const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
   const redeliver = (): number => world.webhooks.deliveries.redeliver(delivery?.delivery_id ?? 0);
   const refused = (says: string): Error =>
-    expect.objectContaining({ code: "STATE_CONFLICT", status: 409, message: expect.stringContaining(says) }) as Error;
+    expect.objectContaining({
+      code: "STATE_CONFLICT",
+      status: 409,
+      message: expect.stringContaining(says),
+    }) as Error;
   expect(redeliver).toThrow(refused("24 hours"));
   for (const status of ["paused", "deleted"] as const) {
     world.webhooks.registrations.setStatus(id, status);
@@ -284,7 +334,9 @@ test("after a restart registrations and pending retries go on, and what was on i
   const before = openWebhooks({ database });
   before.webhooks.follows.follow(1, ["larkvoice"]);
   let isUp = false;
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(isUp ? 200 : 500).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(isUp ? 200 : 500).end(),
+  );
   const silent = await serveSilence();
   const { id, signing_secret } = await activeRegistration(before, url);
   before.webhooks.publish(draft());
@@ -298,8 +350,15 @@ test("after a restart registrations and pending retries go on, and what was on i
   expect(signals).toHaveLength(1);
 
   isUp = true;
-  const after = openWebhooks({ database, startMs: START + 9000, assumptions: { deliveryTimeoutMs: 1000 } });
-  expect(after.webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 1 });
+  const after = openWebhooks({
+    database,
+    startMs: START + 9000,
+    assumptions: { deliveryTimeoutMs: 1000 },
+  });
+  expect(after.webhooks.registrations.read(id)).toMatchObject({
+    status: "active",
+    failure_count: 1,
+  });
   await after.scheduler.idle();
   expect([signals.length, silent.requests.length]).toEqual([1, 2]);
   await after.scheduler.advanceTo(START + 10_000);
@@ -334,8 +393,14 @@ test("while the clock is advanced, a receiver that timed out has a short time-ou
       return Promise.resolve(timeouts.length === 4 ? answer : { failure: "timed_out" });
     },
   });
-  const { id } = world.webhooks.register(1, { url: "http://localhost/", signal_types: ["traffic_breakout"] });
+  const { id } = world.webhooks.register(1, {
+    url: "http://localhost/",
+    signal_types: ["traffic_breakout"],
+  });
   await world.scheduler.advanceTo(START + 48 * HOUR_MS);
   expect(timeouts).toEqual([undefined, 500, 500, 500, undefined, 500, 500, 500]);
-  expect(world.webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 8 });
+  expect(world.webhooks.registrations.read(id)).toMatchObject({
+    status: "pending",
+    failure_count: 8,
+  });
 });

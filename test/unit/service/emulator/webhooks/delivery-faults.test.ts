@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
 import type { EmulatorEvent } from "../../../../../src/service/emulator/instance/events.js";
 import { until } from "../../../until.js";
-import { activeRegistration, draft, HOUR_MS, openWebhooks, serveEndpoint, START } from "./webhook-world.js";
+import {
+  activeRegistration,
+  draft,
+  HOUR_MS,
+  openWebhooks,
+  serveEndpoint,
+  START,
+} from "./webhook-world.js";
 
 test("a retry after a part of a millisecond is at a whole one", async () => {
   const world = openWebhooks({ assumptions: { retrySeconds: "10.0006" } });
@@ -15,7 +22,9 @@ test("a retry after a part of a millisecond is at a whole one", async () => {
 
 test("an attempt that cannot be written down is told and made again after a restart, and others go on", async () => {
   const failures: EmulatorEvent[] = [];
-  const world = openWebhooks({ report: (event) => void (event.event === "failed" && failures.push(event)) });
+  const world = openWebhooks({
+    report: (event) => void (event.event === "failed" && failures.push(event)),
+  });
   const { url, signals } = await serveEndpoint();
   await activeRegistration(world, url);
   world.database.exec(
@@ -34,13 +43,17 @@ test("an attempt that cannot be written down is told and made again after a rest
   await world.webhooks.close();
   const again = openWebhooks({ database: world.database });
   await again.scheduler.idle();
-  expect(again.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([{ state: "delivered" }]);
+  expect(again.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([
+    { state: "delivered" },
+  ]);
 });
 
 test("what waited for a slot until it was 24 hours old is not sent, also when the machine slept meanwhile", async () => {
   const world = openWebhooks({ assumptions: { deliveriesInFlight: 1 } });
   const answers: (() => void)[] = [];
-  const { url, signals } = await serveEndpoint((_request, response) => void answers.push(() => void response.end()));
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void answers.push(() => void response.end()),
+  );
   await activeRegistration(world, url);
   world.webhooks.publish(draft());
   const second = world.webhooks.publish(draft());
@@ -50,7 +63,9 @@ test("what waited for a slot until it was 24 hours old is not sent, also when th
   answers[0]?.();
   await idle;
   expect(signals).toHaveLength(1);
-  expect(world.webhooks.deliveries.list({ event_id: second.event_id, limit: 1 })).toMatchObject([{ state: "expired" }]);
+  expect(world.webhooks.deliveries.list({ event_id: second.event_id, limit: 1 })).toMatchObject([
+    { state: "expired" },
+  ]);
 });
 
 test("of many that are to be held back one waits at a time, and no more go out at once than otherwise", async () => {
@@ -64,7 +79,8 @@ test("of many that are to be held back one waits at a time, and no more go out a
   });
   const { id } = await activeRegistration(world, url);
   world.webhooks.faults.set({ registration_id: id, kind: "reorder", value: 50, times: null });
-  for (let count = 0; count < 2000; count++) world.webhooks.registrations.sendTest(id, String(count));
+  for (let count = 0; count < 2000; count++)
+    world.webhooks.registrations.sendTest(id, String(count));
   await world.scheduler.idle();
   expect(signals).toHaveLength(2000);
   // The one that was held back is beside those that overtook it.
@@ -81,9 +97,13 @@ test.each([
   world.webhooks.faults.set({ registration_id: id, kind: "latency", value: 50, times: 1 });
   const { event_id } = world.webhooks.publish(draft());
   const idle = world.scheduler.idle();
-  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([{ state: "sending" }]);
+  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([
+    { state: "sending" },
+  ]);
   world.webhooks.registrations.setStatus(id, status);
   await idle;
   expect(signals).toEqual([]);
-  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([{ state, attempts: [] }]);
+  expect(world.webhooks.deliveries.list({ event_id, limit: 1 })).toMatchObject([
+    { state, attempts: [] },
+  ]);
 });

@@ -12,7 +12,11 @@ const accepts = (url: string, rules: typeof STRICT): boolean => {
     refuseEndpoint(url, rules);
     return true;
   } catch (error) {
-    expect(error).toMatchObject({ code: "INVALID_PARAMETERS", status: 400, details: [{ parameter: "url" }] });
+    expect(error).toMatchObject({
+      code: "INVALID_PARAMETERS",
+      status: 400,
+      details: [{ parameter: "url" }],
+    });
     expect(String(error)).toContain("url: must ");
     return false;
   }
@@ -40,8 +44,18 @@ const THIS_MACHINE = [
 ];
 /** In letters that no URI has: refused before anybody asks where they lead. */
 const THIS_MACHINE_IN_OTHER_LETTERS = ["１２７.0.0.1", "127。0。0。1", "⑫7.0.0.1"];
-/** `address-kind.test.ts` has the addresses; these are other spellings of some, and what stands for loopback and leads elsewhere. */
-const ELSEWHERE = ["0", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "167772161", "169.254.169.254", "[fe80::1%25eth0]"];
+/**
+ * `address-kind.test.ts` has the addresses; these are other spellings of some, and what stands for
+ * loopback and leads elsewhere.
+ */
+const ELSEWHERE = [
+  "0",
+  "[::127.0.0.1]",
+  "[64:ff9b::7f00:1]",
+  "167772161",
+  "169.254.169.254",
+  "[fe80::1%25eth0]",
+];
 
 test.each([...THIS_MACHINE, ...THIS_MACHINE_IN_OTHER_LETTERS, ...ELSEWHERE])(
   "no endpoint is at an address that is not public: %s",
@@ -52,10 +66,13 @@ test.each([...THIS_MACHINE, ...THIS_MACHINE_IN_OTHER_LETTERS, ...ELSEWHERE])(
   },
 );
 
-test.each(THIS_MACHINE)("with the switch, loopback is registered with and without TLS: %s", (host) => {
-  expect(accepts(`http://${host}:3000/hook`, LOCAL)).toBe(true);
-  expect(accepts(`https://${host}/hook`, LOCAL)).toBe(true);
-});
+test.each(THIS_MACHINE)(
+  "with the switch, loopback is registered with and without TLS: %s",
+  (host) => {
+    expect(accepts(`http://${host}:3000/hook`, LOCAL)).toBe(true);
+    expect(accepts(`https://${host}/hook`, LOCAL)).toBe(true);
+  },
+);
 
 test.each(ELSEWHERE)("the switch is for loopback alone: %s", (host) => {
   expect(accepts(`http://${host}/`, LOCAL)).toBe(false);
@@ -74,13 +91,18 @@ test.each([
   expect(accepts(url, STRICT)).toBe(false);
 });
 
-test.each(["http://8.8.8.8/", "http://hooks.example/", "ftp://localhost/", "https://user@localhost/"])(
-  "the switch allows no plain HTTP to others, and no other liberty: %s",
+test.each([
+  "http://8.8.8.8/",
+  "http://hooks.example/",
+  "ftp://localhost/",
+  "https://user@localhost/",
+])("the switch allows no plain HTTP to others, and no other liberty: %s", (url) => {
+  expect(accepts(url, LOCAL)).toBe(false);
+});
+
+test.each(["http://localhost:3000/", "https://127.0.0.1:3000/"])(
+  "a refusal names the switch for %s",
   (url) => {
-    expect(accepts(url, LOCAL)).toBe(false);
+    expect(() => refuseEndpoint(url, STRICT)).toThrow("--allow-loopback-http");
   },
 );
-
-test.each(["http://localhost:3000/", "https://127.0.0.1:3000/"])("a refusal names the switch for %s", (url) => {
-  expect(() => refuseEndpoint(url, STRICT)).toThrow("--allow-loopback-http");
-});

@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
 import type { EmulatorEvent } from "../../../../../src/service/emulator/instance/events.js";
-import { activeRegistration, draft, HOUR_MS, openWebhooks, serveEndpoint, START } from "./webhook-world.js";
+import {
+  activeRegistration,
+  draft,
+  HOUR_MS,
+  openWebhooks,
+  serveEndpoint,
+  START,
+} from "./webhook-world.js";
 
 const NAMES = ["registered", "verified", "published", "refused", "retried", "sent"];
 
 test("each step is reported as it happens, and no query of an address", async () => {
   const events: EmulatorEvent[] = [];
-  const world = openWebhooks({ report: (event) => void events.push(event), assumptions: { retrySeconds: "10" } });
+  const world = openWebhooks({
+    report: (event) => void events.push(event),
+    assumptions: { retrySeconds: "10" },
+  });
   let status = 500;
   let answer: object = { error: { code: "inbox_full" } };
   const { url } = await serveEndpoint(

@@ -18,7 +18,8 @@ type Fault = Partial<WebhookFault> & Pick<WebhookFault, "kind">;
 /** An active registration with this fault on the way to it. */
 async function withFault(world: WebhookWorld, url: string, ...faults: Fault[]): Promise<string> {
   const { id } = await activeRegistration(world, url);
-  for (const fault of faults) world.webhooks.faults.set({ registration_id: id, value: null, times: 1, ...fault });
+  for (const fault of faults)
+    world.webhooks.faults.set({ registration_id: id, value: null, times: 1, ...fault });
   return id;
 }
 
@@ -48,7 +49,9 @@ test("status: the receiver takes it, and the service sends it again", async () =
 });
 
 test("a fault holds for as many requests as was said, and one without a number until it is cleared", async () => {
-  const world = openWebhooks({ assumptions: { retrySeconds: "1,1,1,1,1,1", pauseAfterFailures: 99 } });
+  const world = openWebhooks({
+    assumptions: { retrySeconds: "1,1,1,1,1,1", pauseAfterFailures: 99 },
+  });
   const { url, signals } = await serveEndpoint();
   const id = await withFault(world, url, { kind: "status", value: 500, times: 3 });
   world.webhooks.publish(draft());
@@ -107,7 +110,10 @@ test("duplicate: the same bytes and signature twice, both in the history", async
   expect(second?.body).toEqual(first?.body);
   expect(second?.headers["x-service-signature"]).toBe(first?.headers["x-service-signature"]);
   expect(deliveriesOf(world, id)).toMatchObject([
-    { state: "delivered", attempts: [{ faults: [{ kind: "duplicate" }] }, { faults: [{ kind: "duplicate" }] }] },
+    {
+      state: "delivered",
+      attempts: [{ faults: [{ kind: "duplicate" }] }, { faults: [{ kind: "duplicate" }] }],
+    },
   ]);
 });
 
@@ -134,19 +140,28 @@ test("reorder: when no other comes, it is sent after its time", async () => {
 });
 
 /** A server that tells what it saw of each signal's body before the connection ended. */
-async function serveRaw(): Promise<{ url: string; ends: { received: number; announced: number; how: string }[] }> {
+async function serveRaw(): Promise<{
+  url: string;
+  ends: { received: number; announced: number; how: string }[];
+}> {
   const ends: { received: number; announced: number; how: string }[] = [];
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const { data } = JSON.parse(Buffer.concat(chunks).toString()) as { data: { challenge?: string } };
+      const { data } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        data: { challenge?: string };
+      };
       response.end(JSON.stringify({ challenge: data.challenge }));
     });
     request.on("error", (error) => {
       const received = Buffer.concat(chunks).byteLength;
-      ends.push({ received, announced: Number(request.headers["content-length"]), how: error.message });
+      ends.push({
+        received,
+        announced: Number(request.headers["content-length"]),
+        how: error.message,
+      });
     });
   });
   server.on("connection", (socket: Socket) => sockets.add(socket));
@@ -170,9 +185,13 @@ test.each(["cut_body", "reset"] as const)(
     const [end] = ends;
     expect(end?.received).toBeLessThan(end?.announced ?? 0);
     const [first] = deliveriesOf(world, id);
-    expect(first).toMatchObject({ state: "waiting", attempts: [{ faults: [{ kind, value: null }] }] });
+    expect(first).toMatchObject({
+      state: "waiting",
+      attempts: [{ faults: [{ kind, value: null }] }],
+    });
     const [attempt] = first?.attempts ?? [];
-    if (kind === "reset") expect(attempt).toMatchObject({ answer: null, failure: "connection_reset" });
+    if (kind === "reset")
+      expect(attempt).toMatchObject({ answer: null, failure: "connection_reset" });
     else expect([400, undefined]).toContain(attempt?.answer?.status);
     await world.scheduler.advanceTo(START + 10_000);
     expect(deliveriesOf(world, id)[0]?.state).toBe("delivered");
@@ -182,7 +201,12 @@ test.each(["cut_body", "reset"] as const)(
 test("what is held back or late ends at once when the service ends", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();
-  const id = await withFault(world, url, { kind: "reorder", value: 600_000 }, { kind: "latency", value: 600_000 });
+  const id = await withFault(
+    world,
+    url,
+    { kind: "reorder", value: 600_000 },
+    { kind: "latency", value: 600_000 },
+  );
   world.webhooks.publish(draft());
   const idle = world.scheduler.idle();
   await until(() => world.webhooks.faults.list(id).length === 0);

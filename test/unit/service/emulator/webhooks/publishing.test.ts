@@ -1,7 +1,15 @@
 import { expect, test } from "vitest";
 import { SIGNAL_TYPES } from "../../../../../src/kit/senders/signals/signal-types.js";
 import { parseEvent } from "../../../../../src/kit/senders/signals/parse-event.js";
-import { activeRegistration, draft, eventIn, HOUR_MS, openWebhooks, serveEndpoint, START } from "./webhook-world.js";
+import {
+  activeRegistration,
+  draft,
+  eventIn,
+  HOUR_MS,
+  openWebhooks,
+  serveEndpoint,
+  START,
+} from "./webhook-world.js";
 
 const ACCOUNT_2 = 2;
 
@@ -42,8 +50,13 @@ test("it reaches every active registration of followers that chose its type, and
   world.webhooks.follows.follow(3, ["mute"]);
   await activeRegistration(world, `${url}?chosen`);
   await activeRegistration(world, `${url}?chinese`, { locale: "zh-CN" });
-  await activeRegistration(world, `${url}?other-type`, { signal_types: ["new_model", "api_added"] });
-  await activeRegistration(world, `${url}?account-2`, { accountId: 2, signal_types: SIGNAL_TYPES.slice(0, 30) });
+  await activeRegistration(world, `${url}?other-type`, {
+    signal_types: ["new_model", "api_added"],
+  });
+  await activeRegistration(world, `${url}?account-2`, {
+    accountId: 2,
+    signal_types: SIGNAL_TYPES.slice(0, 30),
+  });
   await activeRegistration(world, `${url}?follows-another`, { accountId: 3 });
   await activeRegistration(world, `${url}?follows-nothing`, { accountId: 4 });
   const paused = await activeRegistration(world, `${url}?paused`);
@@ -58,7 +71,9 @@ test("it reaches every active registration of followers that chose its type, and
     .list({ event_id, limit: 20 })
     .map(({ attempts }) => attempts[0]?.request.url.replace(url, ""));
   expect(new Set(reached)).toEqual(new Set(["?account-2", "?chinese", "?chosen"]));
-  const titles = signals.map(({ body }) => (JSON.parse(body.toString()) as { data: { title: string } }).data.title);
+  const titles = signals.map(
+    ({ body }) => (JSON.parse(body.toString()) as { data: { title: string } }).data.title,
+  );
   expect(titles.toSorted()).toEqual(["Up", "Up", "上升"]);
 
   world.webhooks.follows.unfollow(2, "larkvoice");
@@ -77,10 +92,14 @@ test("a signal of before a registration or a follow does not reach it [register-
   await world.scheduler.advanceTo(START + HOUR_MS);
   world.webhooks.follows.follow(ACCOUNT_2, ["mute"]);
   const aboutMute = draft({ tool_id: 8 });
-  expect(world.webhooks.publish(aboutMute, { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(0);
+  expect(
+    world.webhooks.publish(aboutMute, { publishedAt: START + HOUR_MS - 1 }).registrations,
+  ).toBe(0);
   expect(world.webhooks.publish(aboutMute).registrations).toBe(1);
   await activeRegistration(world, url);
-  expect(world.webhooks.publish(draft(), { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(2);
+  expect(world.webhooks.publish(draft(), { publishedAt: START + HOUR_MS - 1 }).registrations).toBe(
+    2,
+  );
   expect(world.webhooks.publish(draft()).registrations).toBe(3);
 });
 
@@ -124,16 +143,23 @@ test("an account gets 1,000 signals in any 24 hours [limits/signal-events]", asy
     hint: expect.stringContaining("1000 signals"),
   });
   await activeRegistration(world, url, { accountId: ACCOUNT_2 });
-  expect(world.webhooks.publish(draft())).toMatchObject({ registrations: 1, accounts_over_limit: 1 });
+  expect(world.webhooks.publish(draft())).toMatchObject({
+    registrations: 1,
+    accounts_over_limit: 1,
+  });
   await world.scheduler.idle();
   // Two registrations of one account get the same event: it counts once.
   expect(new Set(signals.map((signal) => eventIn(signal).id)).size).toBe(1001);
   expect(signals).toHaveLength(2001);
 
   await world.scheduler.advanceTo(START + 24 * HOUR_MS - 1);
-  expect(world.webhooks.publish(draft())).toMatchObject({ registrations: 1, accounts_over_limit: 1 });
+  expect(world.webhooks.publish(draft())).toMatchObject({
+    registrations: 1,
+    accounts_over_limit: 1,
+  });
   await world.scheduler.advanceTo(START + 24 * HOUR_MS);
-  for (let made = 0; made < 400; made++) expect(world.webhooks.publish(draft()).accounts_over_limit).toBe(0);
+  for (let made = 0; made < 400; made++)
+    expect(world.webhooks.publish(draft()).accounts_over_limit).toBe(0);
   expect(world.webhooks.publish(draft()).accounts_over_limit).toBe(1);
 });
 

@@ -1,6 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { createOpenSendingSpan } from "../../../../../src/service/emulator/webhooks/deliveries/sending-span.js";
-import { activeRegistration, draft, openWebhooks, serveEndpoint, webhookDatabase } from "./webhook-world.js";
+import {
+  activeRegistration,
+  draft,
+  openWebhooks,
+  serveEndpoint,
+  webhookDatabase,
+} from "./webhook-world.js";
 
 test("no query reads all deliveries, attempts, events or signals: each goes by an index", async () => {
   const database = webhookDatabase();
@@ -33,7 +39,11 @@ test("no query reads all deliveries, attempts, events or signals: each goes by a
   expect(slow).toEqual([]);
 
   // What is asked at every step of the clock reads nothing that was delivered.
-  const ofWaiting = queries.filter((sql) => /state = 'waiting' *(\)|$|AND (expires_at|d\.due_at))/m.test(sql));
+  const ofWaiting = queries.filter((sql) =>
+    /state = 'waiting' *(\)|$|AND (expires_at|d\.due_at))/m.test(sql),
+  );
   expect(ofWaiting.length).toBeGreaterThan(3);
-  expect(ofWaiting.filter((sql) => !/delivery_(waiting|expiring)/.test(planOf(sql).join()))).toEqual([]);
+  expect(
+    ofWaiting.filter((sql) => !/delivery_(waiting|expiring)/.test(planOf(sql).join())),
+  ).toEqual([]);
 });

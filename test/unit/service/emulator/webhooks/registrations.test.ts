@@ -46,7 +46,9 @@ test("the verification is sent after the answer, and what answers its challenge 
   expect(request?.headers["content-type"]).toBe("application/json");
   const header = String(request?.headers["x-service-signature"]);
   const body = request?.body ?? Buffer.alloc(0);
-  expect(verifySignature({ header, body, secrets: [signing_secret], now: START })).toMatchObject({ ok: true });
+  expect(verifySignature({ header, body, secrets: [signing_secret], now: START })).toMatchObject({
+    ok: true,
+  });
   expect(webhooks.registrations.read(id)).toMatchObject({ status: "active", failure_count: 0 });
 });
 
@@ -54,30 +56,39 @@ test.each([
   ["another challenge", 200, '{"challenge":"other"}'],
   ["the challenge alone", 200, null],
   ["an error", 500, '{"challenge":"{{challenge}}"}'],
-])("a verification that is answered with %s leaves it pending, and is sent again", async (_what, status, answer) => {
-  const { webhooks, scheduler, clock } = openWebhooks({ assumptions: { pauseAfterFailures: 1 } });
-  const { url, requests } = await serveRecorder((request, response) => {
-    const { challenge = "" } = eventIn(request).data;
-    response
-      .writeHead(status, { Location: "/elsewhere" })
-      .end(answer?.replace("{{challenge}}", challenge) ?? challenge);
-  });
-  const { id } = webhooks.register(ACCOUNT, { ...BODY, url });
-  await scheduler.idle();
-  expect(webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 1 });
-  await scheduler.advanceTo(clock.now() + 10_000);
-  expect(requests).toHaveLength(2);
-  expect(webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 2 });
-});
+])(
+  "a verification that is answered with %s leaves it pending, and is sent again",
+  async (_what, status, answer) => {
+    const { webhooks, scheduler, clock } = openWebhooks({ assumptions: { pauseAfterFailures: 1 } });
+    const { url, requests } = await serveRecorder((request, response) => {
+      const { challenge = "" } = eventIn(request).data;
+      response
+        .writeHead(status, { Location: "/elsewhere" })
+        .end(answer?.replace("{{challenge}}", challenge) ?? challenge);
+    });
+    const { id } = webhooks.register(ACCOUNT, { ...BODY, url });
+    await scheduler.idle();
+    expect(webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 1 });
+    await scheduler.advanceTo(clock.now() + 10_000);
+    expect(requests).toHaveLength(2);
+    expect(webhooks.registrations.read(id)).toMatchObject({ status: "pending", failure_count: 2 });
+  },
+);
 
 test("ten registrations a day, the eleventh is refused until midnight [limits/webhook-registrations] [register-webhook-notes/ten-a-day]", async () => {
-  const { webhooks, scheduler } = openWebhooks({ send: () => Promise.resolve({ failure: "unreachable" }) });
+  const { webhooks, scheduler } = openWebhooks({
+    send: () => Promise.resolve({ failure: "unreachable" }),
+  });
   for (let made = 0; made < 10; made++) webhooks.register(ACCOUNT, BODY);
-  expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }));
+  expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(
+    expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }),
+  );
   expect(webhooks.registrations.list({ accountId: ACCOUNT })).toHaveLength(10);
   webhooks.register(2, BODY);
   await scheduler.advanceTo(START + 12 * HOUR_MS - 1);
-  expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }));
+  expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(
+    expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }),
+  );
   await scheduler.advanceTo(START + 12 * HOUR_MS);
   webhooks.register(ACCOUNT, BODY);
 });
@@ -107,7 +118,9 @@ test("pending, active, paused, active, deleted: nothing else", async () => {
 
 test("after a rotation the new secret signs, also what waited", async () => {
   const world = openWebhooks();
-  const { url, signals } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const { url, signals } = await serveEndpoint(
+    (_request, response) => void response.writeHead(500).end(),
+  );
   const { id, signing_secret: first = "" } = await activeRegistration(world, url);
   world.webhooks.publish(draft());
   await world.scheduler.idle();
@@ -139,8 +152,13 @@ test("a test event goes to an active registration, whatever it subscribed", asyn
   const { id } = await activeRegistration(world, url);
   const deliveryId = world.webhooks.registrations.sendTest(id, "Hello there");
   await world.scheduler.idle();
-  expect(signals.map(eventIn)).toMatchObject([{ type: "webhook.test", data: { message: "Hello there" } }]);
-  expect(world.webhooks.deliveries.read(deliveryId)).toMatchObject({ state: "delivered", event_type: "webhook.test" });
+  expect(signals.map(eventIn)).toMatchObject([
+    { type: "webhook.test", data: { message: "Hello there" } },
+  ]);
+  expect(world.webhooks.deliveries.read(deliveryId)).toMatchObject({
+    state: "delivered",
+    event_type: "webhook.test",
+  });
 });
 
 test("a verification can be sent again, and what is left of the first is cancelled when it is answered", async () => {
@@ -156,10 +174,9 @@ test("a verification can be sent again, and what is left of the first is cancell
   world.webhooks.registrations.verifyAgain(id);
   await world.scheduler.idle();
   expect(world.webhooks.registrations.read(id).status).toBe("active");
-  expect(world.webhooks.deliveries.list({ registration_id: id, limit: 9 }).map(({ state }) => state)).toEqual([
-    "delivered",
-    "cancelled",
-  ]);
+  expect(
+    world.webhooks.deliveries.list({ registration_id: id, limit: 9 }).map(({ state }) => state),
+  ).toEqual(["delivered", "cancelled"]);
   expect(() => world.webhooks.registrations.verifyAgain(id)).toThrow("pending");
 });
 
@@ -168,7 +185,9 @@ test("what waits for a deleted registration is cancelled, also what was on its w
   const { url } = await serveEndpoint((_request, response) => void response.writeHead(500).end());
   const { id } = await activeRegistration(world, url);
   const answers: (() => void)[] = [];
-  const slow = await serveRecorder((_request, response) => void answers.push(() => response.writeHead(500).end()));
+  const slow = await serveRecorder(
+    (_request, response) => void answers.push(() => response.writeHead(500).end()),
+  );
   world.webhooks.publish(draft());
   await world.scheduler.idle();
   world.webhooks.registrations.setStatus(id, "deleted");
@@ -179,7 +198,9 @@ test("what waits for a deleted registration is cancelled, also what was on its w
   world.webhooks.registrations.setStatus(other.id, "deleted");
   answers[0]?.();
   await settled;
-  const states = world.webhooks.deliveries.list({ limit: 9 }).map(({ event_type, state }) => [event_type, state]);
+  const states = world.webhooks.deliveries
+    .list({ limit: 9 })
+    .map(({ event_type, state }) => [event_type, state]);
   expect(states).toEqual([
     ["webhook.verification", "cancelled"],
     ["signal.published", "cancelled"],

@@ -11,8 +11,12 @@ export function selfSigned(name: string): { key: string; cert: string } {
   const subject = ["-subj", `/CN=${name}`, "-addext", `subjectAltName=DNS:${name}`];
   const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
   const files = ["-keyout", key, "-out", cert];
-  execFileSync("openssl", ["req", "-x509", ...curve, "-nodes", "-days", "2", ...subject, ...files], {
-    stdio: "ignore",
-  });
+  execFileSync(
+    "openssl",
+    ["req", "-x509", ...curve, "-nodes", "-days", "2", ...subject, ...files],
+    {
+      stdio: "ignore",
+    },
+  );
   return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 }

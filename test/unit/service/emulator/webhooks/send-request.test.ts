@@ -1,6 +1,11 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer, type Socket } from "node:net";
+import {
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import {
   createRequestSender,
@@ -14,7 +19,11 @@ import { serveSilence } from "./webhook-world.js";
 import { selfSigned } from "./self-signed.js";
 
 const BODY = Buffer.from('{"id":"evt_1"}');
-const HEADERS = { "Content-Type": "application/json", "Content-Length": "14", "X-Service-Signature": "t=1,v1=ab" };
+const HEADERS = {
+  "Content-Type": "application/json",
+  "Content-Length": "14",
+  "X-Service-Signature": "t=1,v1=ab",
+};
 
 function sender(
   options: {
@@ -25,9 +34,18 @@ function sender(
     signal?: AbortSignal;
   } = {},
 ) {
-  const { timeoutMs = 10_000, allowLoopbackHttp = true, signal = new AbortController().signal, ...rest } = options;
-  const send = createRequestSender({ assumptions: { deliveryTimeoutMs: timeoutMs, allowLoopbackHttp }, ...rest });
-  return (url: string): Promise<RequestOutcome> => send({ url, headers: HEADERS, body: BODY }, signal);
+  const {
+    timeoutMs = 10_000,
+    allowLoopbackHttp = true,
+    signal = new AbortController().signal,
+    ...rest
+  } = options;
+  const send = createRequestSender({
+    assumptions: { deliveryTimeoutMs: timeoutMs, allowLoopbackHttp },
+    ...rest,
+  });
+  return (url: string): Promise<RequestOutcome> =>
+    send({ url, headers: HEADERS, body: BODY }, signal);
 }
 
 /** @returns its port; the server and its connections end with the test */
@@ -94,7 +112,10 @@ test("of a long answer only the beginning is read", async () => {
 const SLOW: readonly (readonly [what: string, onSocket: (socket: Socket) => void])[] = [
   ["says nothing", () => undefined],
   ["stops in its headers", (socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-")],
-  ["stops in its body", (socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")],
+  [
+    "stops in its body",
+    (socket) => void socket.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
+  ],
   [
     "dribbles",
     (socket) => {
@@ -130,7 +151,11 @@ const says =
   (socket: Socket): void =>
     void socket.once("data", () => what(socket));
 
-const BROKEN: readonly (readonly [what: string, onSocket: (socket: Socket) => void, failure: RequestFailure])[] = [
+const BROKEN: readonly (readonly [
+  what: string,
+  onSocket: (socket: Socket) => void,
+  failure: RequestFailure,
+])[] = [
   ["reset", says((socket) => socket.resetAndDestroy()), "connection_reset"],
   ["closed", says((socket) => socket.end()), "connection_reset"],
   [
@@ -141,7 +166,9 @@ const BROKEN: readonly (readonly [what: string, onSocket: (socket: Socket) => vo
   ["no HTTP", says((socket) => socket.end("Hello\r\n\r\n")), "answer_unreadable"],
   [
     "of another protocol",
-    says((socket) => socket.write("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n")),
+    says((socket) =>
+      socket.write("HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n"),
+    ),
     "answer_unreadable",
   ],
   [
@@ -165,8 +192,11 @@ test("a port without a server refuses", async () => {
 });
 
 test("a name that leads nowhere is told", async () => {
-  const resolve: ResolveName = () => Promise.reject(Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND" }));
-  expect(await sender({ resolve })("https://hooks.example/")).toEqual({ failure: "name_unresolved" });
+  const resolve: ResolveName = () =>
+    Promise.reject(Object.assign(new Error("getaddrinfo"), { code: "ENOTFOUND" }));
+  expect(await sender({ resolve })("https://hooks.example/")).toEqual({
+    failure: "name_unresolved",
+  });
 });
 
 // `address-kind.test.ts` has the addresses.
@@ -186,7 +216,9 @@ test.each([["10.0.0.1"], ["127.0.0.1", "8.8.8.8"]])(
   "with the switch, plain HTTP goes to names of loopback alone: not to %s %s",
   async (...addresses) => {
     const resolve: ResolveName = () => Promise.resolve(addresses);
-    expect(await sender({ resolve })("http://hooks.example/")).toEqual({ failure: "address_refused" });
+    expect(await sender({ resolve })("http://hooks.example/")).toEqual({
+      failure: "address_refused",
+    });
   },
 );
 
@@ -224,7 +256,9 @@ test("certificates are verified, and the names in them", async () => {
   });
   const port = await listen(server);
   const resolve: ResolveName = () => Promise.resolve(["127.0.0.1"]);
-  expect(await sender({ resolve })(`https://hooks.example:${port}/`)).toEqual({ failure: "tls_failed" });
+  expect(await sender({ resolve })(`https://hooks.example:${port}/`)).toEqual({
+    failure: "tls_failed",
+  });
   const trusting = sender({ resolve, ca: cert });
   expect(await trusting(`https://other.example:${port}/`)).toEqual({ failure: "tls_failed" });
   expect(await trusting(`https://hooks.example:${port}/`)).toMatchObject({ status: 200 });

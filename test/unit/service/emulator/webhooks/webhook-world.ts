@@ -7,8 +7,14 @@ import {
   type Assumptions,
 } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
-import { createEmulatorClock, type EmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
-import { createScheduler, type Scheduler } from "../../../../../src/service/emulator/time/scheduler.js";
+import {
+  createEmulatorClock,
+  type EmulatorClock,
+} from "../../../../../src/service/emulator/time/emulator-clock.js";
+import {
+  createScheduler,
+  type Scheduler,
+} from "../../../../../src/service/emulator/time/scheduler.js";
 import {
   createWebhooks,
   type Webhooks,
@@ -16,7 +22,10 @@ import {
 } from "../../../../../src/service/emulator/webhooks/create-webhooks.js";
 import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
 import { WEBHOOK_SCHEMA } from "../../../../../src/service/emulator/webhooks/webhook-schema.js";
-import { createManualClock, type ManualClock } from "../../../../../src/kit/testing/manual-clock.js";
+import {
+  createManualClock,
+  type ManualClock,
+} from "../../../../../src/kit/testing/manual-clock.js";
 import { listen, serveRecorder, type RecordedRequest } from "../../../../cli/serve-requests.js";
 import { handMadeMarket, product, SECTOR } from "../research/hand-made-market.js";
 
@@ -43,12 +52,18 @@ export interface WebhookWorld {
 
 /** A catalog with two products, whose first one account 1 follows. */
 export function webhookDatabase(): Database {
-  const database = handMadeMarket({ sector: [SECTOR], product: [product(7, "larkvoice"), product(8, "mute")] });
+  const database = handMadeMarket({
+    sector: [SECTOR],
+    product: [product(7, "larkvoice"), product(8, "mute")],
+  });
   database.exec(WEBHOOK_SCHEMA);
   return database;
 }
 
-/** The service's side of signals, by a clock that a test moves; plain HTTP to this machine is allowed. */
+/**
+ * The service's side of signals, by a clock that a test moves; plain HTTP to this machine is
+ * allowed.
+ */
 export function openWebhooks({
   assumptions: changed,
   database,
@@ -59,8 +74,15 @@ export function openWebhooks({
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
   const scheduler = createScheduler(clock, base);
-  const assumptions: Assumptions = { ...assumptionsSchema.parse({}), allowLoopbackHttp: true, ...changed };
-  const webhooks = createWebhooks({ database: own, clock, scheduler, random: systemRandom, assumptions }, options);
+  const assumptions: Assumptions = {
+    ...assumptionsSchema.parse({}),
+    allowLoopbackHttp: true,
+    ...changed,
+  };
+  const webhooks = createWebhooks(
+    { database: own, clock, scheduler, random: systemRandom, assumptions },
+    options,
+  );
   onTestFinished(() => webhooks.close());
   if (database === undefined) webhooks.follows.follow(ACCOUNT, ["larkvoice"]);
   return { database: own, base, clock, scheduler, assumptions, webhooks };
@@ -79,7 +101,10 @@ export function draft(more: Partial<SignalDraft> = {}): SignalDraft {
       before: { value: 100, unit: "visits" },
       after: { value: 150, unit: "visits" },
     },
-    text: { en: text, "zh-CN": { title: "上升", summary: "访问量上升。", evidence_summary: "两个月。" } },
+    text: {
+      en: text,
+      "zh-CN": { title: "上升", summary: "访问量上升。", evidence_summary: "两个月。" },
+    },
     ...more,
   };
 }
@@ -90,11 +115,13 @@ interface ServedEvent {
   data: { challenge?: string };
 }
 
-export const eventIn = (request: RecordedRequest): ServedEvent => JSON.parse(request.body.toString()) as ServedEvent;
+export const eventIn = (request: RecordedRequest): ServedEvent =>
+  JSON.parse(request.body.toString()) as ServedEvent;
 
 /** A server that answers verifications, and all else as told; it keeps what is no verification. */
 export async function serveEndpoint(
-  answer: (request: RecordedRequest, response: ServerResponse) => void = (_request, response) => void response.end(),
+  answer: (request: RecordedRequest, response: ServerResponse) => void = (_request, response) =>
+    void response.end(),
 ): Promise<{ url: string; signals: RecordedRequest[]; requests: RecordedRequest[] }> {
   const signals: RecordedRequest[] = [];
   const { url, requests } = await serveRecorder((request, response) => {
@@ -118,7 +145,10 @@ export async function activeRegistration(
   const { accountId = ACCOUNT, signal_types = ["traffic_breakout"], ...rest } = more;
   const registration = webhooks.register(accountId, { url, signal_types, ...rest });
   await scheduler.idle();
-  return { ...webhooks.registrations.read(registration.id), signing_secret: registration.signing_secret };
+  return {
+    ...webhooks.registrations.read(registration.id),
+    signing_secret: registration.signing_secret,
+  };
 }
 
 /** A server that takes requests and never answers. */
