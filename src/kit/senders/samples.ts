@@ -24,7 +24,7 @@ export interface EventSample {
  * the same.
  */
 export function samplesOf(sender: string): readonly EventSample[] {
-  const path = join(import.meta.dirname ?? "", `../../fixtures/samples/${sender}.json`);
+  const path = join(import.meta.dirname ?? "", `../../../fixtures/samples/${sender}.json`);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as EventSample[]) : [];
 }
 
