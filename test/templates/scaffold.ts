@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll } from "vitest";
-import { SENDER_NAMES } from "../../src/kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../src/kit/senders/records.js";
 import { pack, REPOSITORY } from "../package/installed.js";
 import { run } from "./commands.js";
 

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "#commander";
-import { SENDER_NAMES, type SenderName } from "../../kit/senders/sender-names.js";
+import { recordOf, SENDER_NAMES, SENDERS, type SenderName } from "../../kit/senders/records.js";
 import type { AnySender } from "../../kit/senders/engine/sender.js";
 import type { Terminal } from "./terminal.js";
 import { usageError } from "./exit.js";
@@ -8,12 +8,14 @@ import { collect, httpUrl } from "./parse-option.js";
 export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(
   SENDER_NAMES,
 );
+/** The senders that sign the address of the receiver. */
+const SIGNING_URL = SENDERS.filter(({ needs }) => "publicUrl" in needs).map(({ name }) => name);
 export const PUBLIC_URL = new Option(
   "--public-url <url>",
-  "with --sender twilio: the address that Twilio has",
+  `with --sender ${SIGNING_URL.join(" or ")}: the address that the sender has`,
 ).argParser((text: string) => {
   httpUrl(text);
-  // As it was typed: Twilio signs a port or a slash that a URL would leave out or add.
+  // As it was typed: the sender signs a port or a slash that a URL would leave out or add.
   return text;
 });
 export const SENDER_HEADER = new Option(
@@ -34,11 +36,11 @@ export async function senderOf(
   options: { sender?: SenderName; publicUrl?: string },
   secret?: string,
 ): Promise<AnySender> {
-  const { sender = "signals", publicUrl } = options;
-  if (sender === "twilio" && publicUrl === undefined)
-    throw usageError("--sender twilio needs --public-url <url>");
+  const { sender, publicUrl } = options;
+  if (sender !== undefined && "publicUrl" in recordOf(sender).needs && publicUrl === undefined)
+    throw usageError(`--sender ${sender} needs --public-url <url>`);
   const { builtInSender } = await import("../../kit/senders/built-in.js");
-  return builtInSender(sender, { publicUrl, secret }) as AnySender;
+  return builtInSender(sender ?? "signals", { publicUrl, secret }) as AnySender;
 }
 
 /** Reads lines such as `X-GitHub-Event: push`. A value alone is that of the signature's header. */

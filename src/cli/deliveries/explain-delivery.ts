@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { builtInSender } from "../../kit/senders/built-in.js";
 import { readable } from "../../kit/senders/engine/define-sender.js";
-import { SENDER_NAMES } from "../../kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../kit/senders/records.js";
 import type { AnySender, Reading } from "../../kit/senders/engine/sender.js";
 import { ParsedSignature, type Signature } from "../../kit/senders/signature/header.js";
 import {

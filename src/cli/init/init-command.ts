@@ -1,5 +1,5 @@
 import { Option, type Command } from "#commander";
-import { SENDER_NAMES } from "../../kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../kit/senders/records.js";
 import {
   runs,
   withExamples,

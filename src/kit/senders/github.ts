@@ -1,7 +1,7 @@
 import { checkOptions } from "../../base/options/option-error.js";
 import { repeatedBodyOptions } from "./engine/check-definition.js";
-import { defineSender, matching } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { matching } from "./engine/define-sender.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The payload of a delivery, as far as many have it. */
@@ -47,7 +47,7 @@ export function github<Events extends object = Record<string, GithubPayload>>(
   options: GithubOptions = {},
 ): Sender<Events> {
   const { repeatedBody } = checkOptions("github", repeatedBodyOptions, options);
-  return defineSender({
+  return knownSender({
     name: "github",
     headers: [
       "x-github-delivery",
@@ -70,6 +70,5 @@ export function github<Events extends object = Record<string, GithubPayload>>(
       subject:
         json.repository?.full_name ?? json.organization?.login ?? json.installation?.account?.login,
     }),
-    sample: firstSampleOf("github"),
   }) as Sender<Events>;
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { checkOptions } from "../../base/options/option-error.js";
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { ReadableDelivery, ReadEvent, Sender } from "./engine/sender.js";
 import { standardSignature } from "./standard-webhooks.js";
 
@@ -43,7 +42,7 @@ export function gitlab<Event = GitlabPayload>(
   options: GitlabOptions = {},
 ): Sender<Record<string, Event>> {
   const { token } = checkOptions("gitlab", optionsSchema, options);
-  return defineSender({
+  return knownSender({
     name: "gitlab",
     headers: ["x-gitlab-event", "x-gitlab-instance", "x-gitlab-event-uuid", "idempotency-key"],
     bodyLimitBytes: 25 * 1024 * 1024,
@@ -52,7 +51,6 @@ export function gitlab<Event = GitlabPayload>(
       ? { header: "x-gitlab-token", token: true, id: "idempotency-key" }
       : standardSignature({ headerPrefix: "webhook", key: "base64" }),
     read,
-    sample: firstSampleOf("gitlab"),
   }) as Sender<Record<string, Event>>;
 
   function read({ json, headers }: ReadableDelivery): ReadEvent {

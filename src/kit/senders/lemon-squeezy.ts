@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** An event of Lemon Squeezy. */
@@ -16,11 +15,10 @@ export interface LemonSqueezyEvent {
  * delivery is a duplicate for as long as its event is remembered.
  */
 export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string, Event>> {
-  return defineSender({
+  return knownSender({
     name: "lemon-squeezy",
     headers: ["x-event-name"],
     signature: { header: "x-signature" },
     read: ({ json }) => ({ id: null, type: json.meta?.event_name, subject: json.data?.id }),
-    sample: firstSampleOf("lemon-squeezy"),
   }) as Sender<Record<string, Event>>;
 }

@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { EventsByType, Sender } from "./engine/sender.js";
 
 /** An event of Linear. */
@@ -22,7 +21,7 @@ const LEAST_KEY_SECONDS = 2 * 24 * 60 * 60;
 export function linear<Event extends { type: string } = LinearEvent>(): Sender<
   EventsByType<Event>
 > {
-  return defineSender<Event>({
+  return knownSender<Event>({
     name: "linear",
     headers: ["linear-event", "linear-delivery"],
     // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the
@@ -49,6 +48,5 @@ export function linear<Event extends { type: string } = LinearEvent>(): Sender<
         json.notification?.issue?.identifier ??
         json.agentSession?.id,
     }),
-    sample: firstSampleOf("linear"),
   });
 }

@@ -2,8 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { checkOptions } from "../../base/options/option-error.js";
 import { isUsableSecret } from "./signature/secret.js";
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** A delivery of Meta, with one or more entries. */
@@ -40,7 +39,7 @@ const optionsSchema = z.strictObject({
  */
 export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<string, Event>> {
   const { verifyToken } = checkOptions("meta", optionsSchema, options);
-  return defineSender({
+  return knownSender({
     name: "meta",
     // WhatsApp sends up to 3 MB.
     bodyLimitBytes: 3 * 1024 * 1024,
@@ -60,7 +59,6 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
       subtype: json.entry?.[0]?.changes?.[0]?.field ?? messagingOf(json.entry?.[0]),
       subject: json.entry?.[0]?.id,
     }),
-    sample: firstSampleOf("meta"),
   }) as Sender<Record<string, Event>>;
 }
 

@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** A notification of Paddle Billing. */
@@ -22,7 +21,7 @@ export interface PaddleEvent {
 export function paddle<Event extends { event_type: string } = PaddleEvent>(): Sender<
   Record<string, Event>
 > {
-  return defineSender({
+  return knownSender({
     name: "paddle",
     signature: {
       header: "paddle-signature",
@@ -31,6 +30,5 @@ export function paddle<Event extends { event_type: string } = PaddleEvent>(): Se
       message: ["time", ":", "body"],
     },
     read: ({ json }) => ({ id: json.event_id, type: json.event_type, subject: json.data?.id }),
-    sample: firstSampleOf("paddle"),
   }) as Sender<Record<string, Event>>;
 }

@@ -1,7 +1,7 @@
 import { checkOptions } from "../../base/options/option-error.js";
 import { repeatedBodyOptions } from "./engine/check-definition.js";
-import { defineSender, matching } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { matching } from "./engine/define-sender.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The options of `shopify`. */
@@ -42,7 +42,7 @@ export function shopify<Event = Record<string, unknown>>(
   options: ShopifyOptions = {},
 ): Sender<Record<string, Event>> {
   const { repeatedBody } = checkOptions("shopify", repeatedBodyOptions, options);
-  return defineSender<Event>({
+  return knownSender<Event>({
     name: "shopify",
     headers: [
       ...WEBHOOKS.map((name) => `x-shopify-${name}`),
@@ -67,7 +67,6 @@ export function shopify<Event = Record<string, unknown>>(
         subject: shop,
       };
     },
-    sample: firstSampleOf("shopify"),
   });
 }
 

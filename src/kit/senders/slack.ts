@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /**
@@ -23,7 +22,7 @@ function isCertificateCheck(form: Readonly<Record<string, string | undefined>>):
  * Not promised: an answer to a command or a view with content; send it to the `response_url`.
  */
 export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
-  return defineSender({
+  return knownSender({
     name: "slack",
     headers: ["x-slack-retry-num", "x-slack-retry-reason"],
     ackTimeoutMs: 2500,
@@ -51,6 +50,5 @@ export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
       subtype: json.command ?? json.event?.subtype,
       subject: json.team_id ?? json.team?.id,
     }),
-    sample: firstSampleOf("slack"),
   }) as Sender<Record<string, Event>>;
 }

@@ -71,6 +71,7 @@ export function standardWebhooks<Event extends { type: string } = StandardWebhoo
       id: delivery.headers[`${headerPrefix}-id`],
       type: typeOf === undefined ? (delivery.json.type ?? "event") : typeOf(delivery),
     }),
+    // Whatever its name is.
     sample: firstSampleOf("standard-webhooks"),
   });
 }

@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { EventsByType, Sender } from "./engine/sender.js";
 
 /**
@@ -21,7 +20,7 @@ export interface StripeEvent {
 export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
   EventsByType<Event>
 > {
-  return defineSender<Event>({
+  return knownSender<Event>({
     name: "stripe",
     signature: {
       header: "stripe-signature",
@@ -35,6 +34,5 @@ export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
       type: json.type,
       subject: json.data?.object?.id ?? json.related_object?.id,
     }),
-    sample: firstSampleOf("stripe"),
   });
 }

@@ -3,10 +3,9 @@ import { parse, stringify } from "node:querystring";
 import { z } from "zod";
 import { checkOptions } from "../../base/options/option-error.js";
 import { publicUrlOption } from "./engine/check-definition.js";
-import { defineSender } from "./engine/define-sender.js";
+import { knownSender } from "./known-sender.js";
 import { parametersOf } from "./engine/form.js";
 import { addressOf, type PublicUrl, type SignedRequest } from "./engine/scheme.js";
-import { firstSampleOf } from "./samples.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The parameters of a request of Twilio. */
@@ -43,7 +42,7 @@ const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
  */
 export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Record<string, Event>> {
   const { publicUrl } = checkOptions("twilio", optionsSchema, options);
-  return defineSender({
+  return knownSender({
     name: "twilio",
     publicUrl:
       typeof publicUrl === "string"
@@ -79,7 +78,6 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
       const type = CallSid === undefined ? "event" : `call.${CallStatus ?? "request"}`;
       return { id, type, subject: CallSid, event };
     },
-    sample: firstSampleOf("twilio"),
   }) as Sender<Record<string, Event>>;
 }
 

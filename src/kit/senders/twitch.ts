@@ -1,5 +1,4 @@
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** A notification of Twitch. */
@@ -16,7 +15,7 @@ export interface TwitchEvent {
  * revokes one, the type is `revocation` and the subtype its status.
  */
 export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
-  return defineSender({
+  return knownSender({
     name: "twitch",
     headers: ["twitch-eventsub-message-type", "twitch-eventsub-message-retry"],
     toleranceSeconds: 600,
@@ -42,6 +41,5 @@ export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
         subject: event?.broadcaster_user_login ?? event?.user_login,
       };
     },
-    sample: firstSampleOf("twitch"),
   }) as Sender<Record<string, Event>>;
 }

@@ -1,6 +1,5 @@
 import { createHmac } from "node:crypto";
-import { defineSender } from "./engine/define-sender.js";
-import { firstSampleOf } from "./samples.js";
+import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** An event of Zoom. */
@@ -24,7 +23,7 @@ const TOKEN = /^[\w+/-]{1,200}={0,2}$/;
  * Not promised: there is no id, so the hash of the body is it.
  */
 export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
-  return defineSender({
+  return knownSender({
     name: "zoom",
     ackTimeoutMs: 2500,
     // The last retry comes 85 minutes after the first try, and no page says that its time is a new
@@ -50,6 +49,5 @@ export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
       },
     },
     read: ({ json }) => ({ id: null, type: json.event, subject: json.payload?.account_id }),
-    sample: firstSampleOf("zoom"),
   }) as Sender<Record<string, Event>>;
 }

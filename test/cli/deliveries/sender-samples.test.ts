@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { findSample } from "../../../src/cli/deliveries/sender-samples.js";
 import { builtInSender } from "../../../src/kit/senders/built-in.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../../src/kit/senders/samples.js";
-import { SENDER_NAMES } from "../../../src/kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import { testReceiver } from "../../../src/kit/testing/index.js";
 
 const NAMES = readdirSync(new URL("../../../fixtures/samples/", import.meta.url)).map((file) =>

@@ -18,7 +18,7 @@ import {
   type ApprovableManifest,
 } from "../../../src/cli/init/package-manager.js";
 import { installedFrom } from "../../../src/cli/init/signalbox-spec.js";
-import { SENDER_NAMES } from "../../../src/kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import * as senders from "../../../src/kit/senders/index.js";
 import { loadDriver } from "../../../src/base/sqlite/sqlite-driver.js";
 import { REPOSITORY } from "../../package/installed.js";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { builtInSender } from "../../../../src/kit/senders/built-in.js";
 import { defineSender } from "../../../../src/kit/senders/engine/define-sender.js";
-import { SENDER_NAMES } from "../../../../src/kit/senders/sender-names.js";
+import { SENDER_NAMES } from "../../../../src/kit/senders/records.js";
 import { standardWebhooks } from "../../../../src/kit/senders/standard-webhooks.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import {
