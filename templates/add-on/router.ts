@@ -1,15 +1,43 @@
 import { Router } from "express";
+// if signals
 import { createReceiver, secretFile, type ReceiverOptions } from "signalbox";
+// end signals
+// if sender
+import { createReceiver, secretFile } from "signalbox";
+import type { SenderReceiverOptions } from "signalbox";
+// end sender
 import { expressHandler } from "signalbox/express";
-import { onSignal } from "./on-signal.js";
+// if sender
+import { __factory__ } from "signalbox/senders";
+// end sender
+// if namedType
+import type { __eventType__ } from "signalbox/senders";
+// end namedType
+import { __handler__ } from "./{{handlerFile}}.js";
 import { store } from "./store.js";
 
+// if sender
+type Events = Record<string, __eventType__>;
+type Options = Omit<SenderReceiverOptions<Events>, "sender" | "endpoint">;
+
+const { __variable__ = "{{local}}" } = process.env;
+
+// end sender
 /**
- * Creates a receiver of signals and its router. Mount the router in front of
+ * Creates a receiver of {{events}} and its router. Mount the router in front of
  * all body parsers, because the signature covers the exact bytes.
  */
-export function createSignals(options: ReceiverOptions) {
+export function __create__(options: __Options__) {
+  // if signals
   const receiver = createReceiver(options);
+  // end signals
+  // if sender
+  const receiver = createReceiver({
+    sender: __factory__(__variableOptions__),
+    endpoint: "{{sender}}",
+    ...options,
+  });
+  // end sender
 
   const router = Router();
   router.get("/health", (_request, response) => {
@@ -23,18 +51,23 @@ export function createSignals(options: ReceiverOptions) {
     router,
     /** Rejects when the inbox cannot be opened. */
     start: () => receiver.start(),
-    /** Refuses new deliveries, waits for onSignal, and closes the inbox. */
+    /** Refuses new deliveries, waits for {{handler}}, and closes the inbox. */
     close: () => receiver.close(),
   };
 }
 
+// if signals
 // One secret on each line. `signalbox register` adds them, without a restart.
+// end signals
+// if sender
+// One secret on each line: of a new one the receiver hears without a restart.
+// end sender
 // The file must survive a new deployment of the app.
-const { SIGNALS_SECRET_FILE = "signals.secret" } = process.env;
+const { __PREFIX___SECRET_FILE = "{{sender}}.secret" } = process.env;
 
-/** The receiver of this app. The inbox is opened by `signals.start()`. */
-export const signals = createSignals({
-  secrets: secretFile(SIGNALS_SECRET_FILE),
+/** The receiver of this app. The inbox is opened by `{{receiver}}.start()`. */
+export const __receiver__ = __create__({
+  secrets: secretFile(__PREFIX___SECRET_FILE),
   store,
-  onSignal,
+  __handler__,
 });

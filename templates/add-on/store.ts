@@ -1,7 +1,7 @@
 import { sqliteStore } from "signalbox/stores/sqlite";
 
 // The file must be on a disk that survives a new deployment of the app.
-const { SIGNALS_DB = "signals.db" } = process.env;
+const { __PREFIX___DB = "{{sender}}.db" } = process.env;
 
-/** The inbox, in which signals wait for onSignal. */
-export const store = sqliteStore(SIGNALS_DB);
+/** The inbox, in which events wait for {{handler}}. */
+export const store = sqliteStore(__PREFIX___DB);

@@ -15,7 +15,7 @@ import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS } from "./package-manager.js";
 import { signalboxSpec } from "./signalbox-spec.js";
-import { isAddOn, isForSenders, STORES, TEMPLATES, withPostgres, withSender } from "./templates.js";
+import { isAddOn, STORES, TEMPLATES } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
 export function addInitCommand(program: Command, context: CommandContext) {
@@ -23,8 +23,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
   const command = program
     .command("init")
     .description(
-      "Write a new receiver into a folder, install its dependencies and make a git repository. On a terminal it asks for " +
-        "missing values.",
+      "Write a new receiver into a folder, and install its dependencies. On a terminal it asks for missing values.",
     )
     .argument("[dir]", "the folder; created if it does not exist")
     .addOption(
@@ -41,7 +40,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
     .addOption(
       new Option(
         "--sender <name>",
-        "receive its webhooks in place of signals; with --template express or hono",
+        "receive its webhooks in place of signals; with any template but bullmq",
       ).choices(SENDER_NAMES),
     )
     .option(
@@ -50,11 +49,12 @@ export function addInitCommand(program: Command, context: CommandContext) {
     )
     .option(
       "--into <folder>",
-      "with --template add-on: where in the app to put the files (default: signals)",
+      "with --template add-on: where in the app to put the files (default: signals, or the sender's name)",
       notEmpty,
     )
     .option("--no-install", "do not install the dependencies")
-    .option("--no-git", "do not make a git repository")
+    // Of earlier versions, which made a repository.
+    .addOption(new Option("--no-git").hideHelp())
     .addOption(
       new Option(
         "--package-manager <name>",
@@ -83,11 +83,11 @@ export function addInitCommand(program: Command, context: CommandContext) {
       "npx signalbox init my-receiver --store postgres",
       "Make a new receiver with its inbox in PostgreSQL",
     ],
-    ["npx signalbox init . --template add-on", "Add files to the Express app in this folder"],
     [
-      "npx signalbox init . --force --no-install --no-git",
-      "Write only the files, into this folder",
+      "npx signalbox init . --template add-on --sender github",
+      "Add files for GitHub's webhooks to the Express app in this folder",
     ],
+    ["npx signalbox init . --force --no-install", "Write only the files, into this folder"],
     [
       "npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz",
       "Depend on a tarball of signalbox",
@@ -111,20 +111,16 @@ async function init(
   );
   cli.signal.throwIfAborted();
   const { template } = choices;
-  const { sender } = options;
-  if (sender !== undefined && !isForSenders(template)) {
-    throw usageError(`--sender works with --template express or hono, not with ${template.name}`);
-  }
+  if (options.sender !== undefined && template.signalsOnly)
+    throw usageError(`--sender does not work with --template ${template.name}`);
   if (isAddOn(template.name)) return addToApp(choices, options, cli);
   if (options.into !== undefined) throw usageError("--into needs --template add-on");
-  const stored = options.store === "postgres" ? withPostgres(template) : template;
-  const project = sender === undefined ? stored : withSender(stored, sender);
-  return makeProject({ ...choices, template: project }, options, cli);
+  return makeProject(choices, options, cli);
 }
 
 async function addToApp(
   { template, directory, replace }: Choices,
-  { store = "sqlite", into, packageManager, signalbox, json }: InitOptions,
+  { store = "sqlite", sender, into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
   const { planAddOn } = await import("./add-on/plan-add-on.js");
@@ -135,13 +131,8 @@ async function addToApp(
   const install = isDefault
     ? "signalbox"
     : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
-  const plan = planAddOn(directory, {
-    store,
-    into,
-    force: replace,
-    packageManager,
-    signalbox: install,
-  });
+  const options = { store, sender, into, force: replace, packageManager, signalbox: install };
+  const plan = planAddOn(directory, options);
   const replaced = writeFiles(directory, plan.files, { replace });
   const files = plan.files.map(({ path }) => path);
   if (json) terminal.printJson({ template: template.name, directory, ...plan, files, replaced });

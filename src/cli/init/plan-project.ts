@@ -1,17 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { SenderName } from "../../kit/senders/records.js";
 import { isJsonObject } from "../deliveries/restamp.js";
+import { fillTemplate, marksFor } from "./fill-template.js";
 import { PACKAGE_FOLDER } from "./package-folder.js";
-import { translatorFor } from "./for-sender.js";
-import {
-  approveBuilds,
-  nodesFor,
-  withCommandsOf,
-  type ApprovableManifest,
-  type PackageManager,
-} from "./package-manager.js";
-import type { Template } from "./templates.js";
+import { withCommandsOf, type PackageManager } from "./package-manager.js";
+import type { Store, Template } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 
 const FOLDER = join(PACKAGE_FOLDER, "templates");
@@ -20,13 +15,10 @@ const SECRET_FILE = "signals.secret";
 /** Files that hold secrets. Git ignores them. */
 const PRIVATE_FILES: ReadonlySet<string> = new Set([".env", SECRET_FILE]);
 
-export interface Project {
-  name: string;
-  files: PlannedFile[];
-}
-
-interface ProjectChoices {
+export interface ProjectChoices {
   directory: string;
+  store: Store;
+  sender: SenderName | undefined;
   packageManager: PackageManager;
   /** The value of `signalbox` in `dependencies`. */
   signalbox: string;
@@ -34,78 +26,91 @@ interface ProjectChoices {
   hasCopy: boolean;
 }
 
-type Manifest = ApprovableManifest & { dependencies?: Record<string, string> };
-
-/**
- * Files with commands of npm, which are replaced with the commands of the chosen package manager.
- */
-const WITH_COMMANDS = /(^|\/)(README\.md|Dockerfile|\.env\.example|ci\.yml)$/;
+interface Manifest extends Record<string, unknown> {
+  dependencies?: Record<string, string>;
+}
 
 /** Files that are written for npm and pnpm alone: others install in their own ways. */
 const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
 
-/**
- * Keeps what stands between the marks `if WORD` and `end WORD` for these words, and removes what
- * stands between others. A mark is a line of its own, as a comment.
- */
-function keepMarked(text: string, words: ReadonlySet<string>): string {
-  const marked =
-    /^[^\w\n]*if (sqlite|postgres|docker|signals|sender|vendor)\b.*\n([^]*?)^[^\w\n]*end \1\b.*\n/gm;
-  const kept = text.replaceAll(marked, (_all, word: string, part: string) =>
-    words.has(word) ? keepMarked(part, words) : "",
-  );
-  return kept.replaceAll(/\n{3,}/g, "\n\n");
-}
+/** The oldest major version of Node that better-sqlite3 13 supports. It crashes older versions. */
+const MIN_NODE_FOR_13 = 22;
+const FOR_OLDER_NODE = { "better-sqlite3": "^12.11.1" };
 
-export function planProject({ layers, sender }: Template, choices: ProjectChoices): Project {
-  const { directory, packageManager, signalbox, hasCopy } = choices;
-  const hasMachines = packageManager === "npm" || packageManager === "pnpm";
-  const words = new Set([
-    layers.includes("postgres") ? "postgres" : "sqlite",
-    sender === undefined ? "signals" : "sender",
-    ...(hasMachines ? ["docker"] : []),
-    ...(hasCopy ? ["vendor"] : []),
-  ]);
-  const translate = sender === undefined ? (text: string) => text : translatorFor(sender);
-  const contents = new Map<string, string>();
+/**
+ * The versions of Node that support the better-sqlite3 version that the package manager locks under
+ * the Node that runs `init`. CI tests with both, and the Docker image has the newer one.
+ */
+export const nodesFor = (nodeMajor: number): readonly [older: number, newer: number] =>
+  nodeMajor < MIN_NODE_FOR_13 ? [20, 22] : [22, 24];
+
+/** The project that `init` writes, as it is under a Node of `nodeMajor`. */
+export function planProject(
+  { layer }: Template,
+  { directory, store, sender, packageManager, signalbox, hasCopy }: ProjectChoices,
+  nodeMajor = Number.parseInt(process.versions.node, 10),
+) {
+  // A file of a later folder replaces an earlier file of the same path, but a later `package.json`
+  // is merged into the earlier one. So a later folder holds only the differences.
+  const layers = ["express", sender === undefined ? "signals" : "sender"];
+  if (layer !== undefined) layers.push(layer);
+  if (store === "postgres") layers.push("postgres");
+  if (packageManager !== "npm") layers.push(packageManager);
+  const texts = new Map<string, string>();
   const manifest: Manifest = {};
-  for (const layer of layers) {
-    for (const path of filesOf(join(FOLDER, layer))) {
-      const content = keepMarked(readFileSync(join(FOLDER, layer, path), "utf8"), words);
-      if (path === "package.json") merge(manifest, JSON.parse(content) as Manifest);
+  for (const each of layers) {
+    for (const path of filesOf(join(FOLDER, each))) {
+      const text = readFileSync(join(FOLDER, each, path), "utf8");
+      if (path === "package.json") merge(manifest, JSON.parse(text) as Manifest);
       // In `templates/`, .gitignore, .oxlintrc.json and .github have names that begin with _.
       // Otherwise the first would affect how npm packs signalbox, and the second how signalbox is
       // linted.
-      else contents.set(translate(path.replace(/^_/, ".")), translate(content));
+      else texts.set(path.replace(/^_/, "."), text);
     }
   }
   manifest.dependencies = sortedByKey({ ...manifest.dependencies, signalbox });
   const name = projectNameOf(directory, Object.keys(manifest.dependencies));
   manifest["name"] = name;
-  const nodeMajor = Number.parseInt(process.versions.node, 10);
-  const builds = approveBuilds(packageManager, manifest, nodeMajor);
+  // npm itself installs a better-sqlite3 that supports the running Node. pnpm reads its own file.
+  const isOlderNode = nodeMajor < MIN_NODE_FOR_13;
+  if (isOlderNode && packageManager === "yarn") manifest["resolutions"] = FOR_OLDER_NODE;
+  if (isOlderNode && packageManager === "bun") manifest["overrides"] = FOR_OLDER_NODE;
+
+  const hasMachines = packageManager === "npm" || packageManager === "pnpm";
+  const marks = marksFor(sender);
+  const words = [
+    ...marks.words,
+    store,
+    packageManager,
+    ...(hasMachines ? ["docker"] : []),
+    ...(hasCopy ? ["vendor"] : []),
+    ...(isOlderNode ? ["olderNode"] : []),
+  ];
+  const [olderNode, imageNode] = nodesFor(nodeMajor);
+  const values = {
+    ...marks.values,
+    name,
+    // So two projects in one database do not share an inbox. PostgreSQL allows 63 bytes.
+    schema: `signalbox_${name.replaceAll(/\W+/g, "_")}`.slice(0, 63),
+    olderNode: String(olderNode),
+    imageNode: String(imageNode),
+  };
+  const contents = new Map<string, string>();
+  for (const [path, text] of texts) {
+    if (!hasMachines && FOR_MACHINES.test(path)) continue;
+    const filled = fillTemplate(text, { ...marks, words, values });
+    contents.set(path, withCommandsOf(packageManager, filled));
+  }
   contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
   // A made-up secret, so that `replay` and `send` work before the receiver is registered. All
   // senders take one of this form.
   const secret = `whsec_${randomBytes(24).toString("base64")}`;
-  contents.set(
-    ".env",
-    (contents.get(".env.example") ?? "").replace(/^\w+_WEBHOOK_SECRET=$/m, `$&${secret}`),
-  );
+  const example = contents.get(".env.example") ?? "";
+  contents.set(".env", example.replace(/^\w+_WEBHOOK_SECRET=$/m, `$&${secret}`));
   if (sender === undefined)
     contents.set(SECRET_FILE, `whsec_local_${randomBytes(24).toString("hex")}\n`);
-  for (const { path, content } of builds) contents.set(path, content);
-  const [olderNode, imageNode] = nodesFor(nodeMajor);
-  const written = [...contents].filter(([path]) => hasMachines || !FOR_MACHINES.test(path));
-  const files = written.map(([path, content]): PlannedFile => {
-    const text = WITH_COMMANDS.test(path) ? withCommandsOf(packageManager, content) : content;
-    const filled = text
-      .replaceAll("{{name}}", name)
-      // So two projects in one database do not share an inbox. PostgreSQL allows 63 bytes.
-      .replaceAll("{{schema}}", `signalbox_${name.replaceAll(/\W+/g, "_")}`.slice(0, 63))
-      .replaceAll("{{olderNode}}", String(olderNode))
-      .replaceAll("{{imageNode}}", String(imageNode));
-    return { path, content: filled, ...(PRIVATE_FILES.has(path) && { isPrivate: true as const }) };
+  const files = [...contents].map(([path, content]): PlannedFile => {
+    return { path, content, ...(PRIVATE_FILES.has(path) && { isPrivate: true as const }) };
   });
   return { name, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }

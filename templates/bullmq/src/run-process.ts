@@ -33,7 +33,7 @@ export async function runProcess(
 /** Writes lines for a person on a terminal; JSON elsewhere, and in production. */
 async function createLogger(): Promise<Logger> {
   const isForPerson = process.stdout.isTTY && process.env["NODE_ENV"] !== "production";
-  // Not installed with `npm install --omit=dev`.
+  // It is a devDependency, which production leaves out.
   const pretty = isForPerson ? await import("pino-pretty").catch(() => null) : null;
   const ignore = "pid,hostname,endpoint,eventId,attempt";
   const options = { ignore, translateTime: "SYS:HH:MM:ss", singleLine: true, sync: true };

@@ -8,7 +8,7 @@ export function createApp(receiver: Receiver): Express {
   app.disable("x-powered-by");
 
   // In front of all body parsers, because the signature covers the exact bytes that were sent.
-  app.use("/webhooks/signals", expressHandler(receiver));
+  app.use("/webhooks/{{sender}}", expressHandler(receiver));
 
   // Whether the process runs. It ignores the inbox, because a restart would not repair a full disk.
   app.get("/healthz", (_request, response) => {

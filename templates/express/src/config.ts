@@ -6,7 +6,13 @@ const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"
 /** All variables of the receiver, with their defaults. */
 const VARIABLES = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
+  // if signals
   SECRET_FILE: z.string().default("signals.secret"),
+  // end signals
+  // if sender
+  __secret__: z.string("must be the signing secret"),
+  __variable__: z.string("must be {{is}}"),
+  // end sender
   ...STORE_VARIABLES,
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
   SHUTDOWN_GRACE_SECONDS: wholeNumber(0, 600).default(10),

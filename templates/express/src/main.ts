@@ -2,13 +2,16 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { pino, type Logger } from "pino";
+// if signals
 import { createReceiver, secretFile } from "signalbox";
+// end signals
 // if sender
-import { stripe } from "signalbox/senders";
+import { createReceiver } from "signalbox";
+import { __factory__ } from "signalbox/senders";
 // end sender
 import { createApp } from "./app.js";
 import { readConfig } from "./config.js";
-import { onSignal } from "./on-signal.js";
+import { __handler__ } from "./{{handlerFile}}.js";
 import { createStore } from "./store.js";
 
 const logger = await createLogger();
@@ -36,36 +39,36 @@ async function run(): Promise<void> {
   // end signals
   // if sender
   const receiver = createReceiver({
-    sender: stripe(),
-    endpoint: "stripe",
-    secrets: config.STRIPE_WEBHOOK_SECRET,
+    sender: __factory__(__options__),
+    endpoint: "{{sender}}",
+    secrets: config.__secret__,
     store: createStore(config),
-    onSignal,
+    onEvent,
     logger,
   });
   // end sender
   receiver.on("dead", ({ deliveryKey, reason }) =>
-    logger.error({ deliveryKey, reason }, "a signal is dead"),
+    logger.error({ deliveryKey, reason }, "{{anEvent}} is dead"),
   );
   const server = createApp(receiver).listen(config.PORT);
   await once(server, "listening");
   await receiver.start();
   const { port } = server.address() as AddressInfo;
-  logger.info(`listening on http://localhost:${port}/webhooks/signals`);
+  logger.info(`listening on http://localhost:${port}/webhooks/{{sender}}`);
 
   logger.info(`${await stopped}: closing`);
   // First all open requests are answered. The connections that then become idle would keep the
   // server open.
   setInterval(() => server.closeIdleConnections(), 100);
   await new Promise((resolve) => server.close(resolve));
-  // Then it waits for running calls of onSignal. Signals that are not done stay in the inbox.
+  // Then it waits for running calls of {{handler}}. What is not done stays in the inbox.
   await receiver.close({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1000 });
 }
 
 /** Writes lines for a person on a terminal; JSON elsewhere, and in production. */
 async function createLogger(): Promise<Logger> {
   const isForPerson = process.stdout.isTTY && process.env["NODE_ENV"] !== "production";
-  // Not installed with `npm install --omit=dev`.
+  // It is a devDependency, which production leaves out.
   const pretty = isForPerson ? await import("pino-pretty").catch(() => null) : null;
   const ignore = "pid,hostname,endpoint,eventId,attempt";
   const options = { ignore, translateTime: "SYS:HH:MM:ss", singleLine: true, sync: true };

@@ -2,7 +2,7 @@ import { sqliteStore } from "signalbox/stores/sqlite";
 import { z } from "zod";
 
 /** The variables of the inbox, with their defaults. */
-export const STORE_VARIABLES = { INBOX_PATH: z.string().default("signals.db") };
+export const STORE_VARIABLES = { INBOX_PATH: z.string().default("{{sender}}.db") };
 
-/** Signals are stored here before they are acknowledged. */
+/** Events are stored here before they are acknowledged. */
 export const createStore = ({ INBOX_PATH }: { INBOX_PATH: string }) => sqliteStore(INBOX_PATH);

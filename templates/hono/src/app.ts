@@ -9,7 +9,7 @@ export function createApp(receiver: Receiver): Server {
   const app = new Hono();
 
   const receive = fetchHandler(receiver);
-  app.all("/webhooks/signals", (context) => receive(context.req.raw));
+  app.all("/webhooks/{{sender}}", (context) => receive(context.req.raw));
 
   // Whether the process runs. It ignores the inbox, because a restart would not repair a full disk.
   app.get("/healthz", (context) => context.json({ ok: true }));

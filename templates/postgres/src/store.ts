@@ -6,6 +6,6 @@ export const STORE_VARIABLES = {
   DATABASE_URL: z.string().default("postgres://postgres@127.0.0.1:5432/postgres"),
 };
 
-/** Signals are stored here before they are acknowledged. */
+/** Events are stored here before they are acknowledged. */
 export const createStore = ({ DATABASE_URL }: { DATABASE_URL: string }) =>
   postgresStore({ connectionString: DATABASE_URL, schema: "{{schema}}" });

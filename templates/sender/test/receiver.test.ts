@@ -1,4 +1,4 @@
-import { stripe } from "signalbox/senders";
+import { __factory__ } from "signalbox/senders";
 import { createManualClock, signedDelivery, testReceiver } from "signalbox/testing";
 import request from "supertest";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,12 +6,15 @@ import { createApp } from "../src/app.js";
 import { readConfig } from "../src/config.js";
 
 const SECRET = "whsec_dGhlIHNlY3JldCBvZiB0aGlzIHRlc3Qh";
-const config = readConfig({ STRIPE_WEBHOOK_SECRET: SECRET });
-const sender = stripe();
+const config = readConfig({
+  __secret__: SECRET,
+  __variable__: "{{local}}",
+});
+const sender = __factory__(__options__);
 // The time of the event, at which the clock of the test stands.
 const now = Date.UTC(2026, 0, 1);
-const headers = "{{headers}}";
-const event = "{{event}}";
+const headers = __sampleHeaders__;
+const event = __sampleBody__;
 
 const sign = (secret: string) => signedDelivery(event, { sender, secret, headers, now });
 
@@ -29,7 +32,7 @@ async function serve() {
   const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
   const post = (delivery: ReturnType<typeof sign>) =>
     request(createApp(receiver))
-      .post("/webhooks/stripe")
+      .post("/webhooks/{{sender}}")
       .set(delivery.headers)
       .send(delivery.body.toString());
   return { post, handedOff, handled };
@@ -37,7 +40,7 @@ async function serve() {
 
 test("a signed event is accepted, and handled once", async () => {
   const { post, handedOff, handled } = await serve();
-  const delivery = sign(config.STRIPE_WEBHOOK_SECRET);
+  const delivery = sign(config.__secret__);
   await post(delivery).expect(200);
   await handedOff;
   await post(delivery).expect(200);

@@ -2,8 +2,6 @@ import { posix } from "node:path";
 import { echoed } from "../../console/printable.js";
 import { EXPRESS_CALL, type App } from "./read-app.js";
 
-export const MOUNT_PATH = "/webhooks/signals";
-
 /** A line that makes the app and does nothing else. */
 const CREATION = new RegExp(
   `^\\s*(?:export )?(?:(?:const|let|var) )?((?:this\\.)?[\\w$]+)(?:: \\w+)? = ${EXPRESS_CALL.source};$`,
@@ -13,11 +11,12 @@ const CREATION = new RegExp(
  * What the developer adds to the app, in this order. The file and the line are named only where
  * there is no doubt: if the app is made once, on a line of its own.
  *
- * @param router path of the new router from the app's folder, without its extension
+ * @param names what the new router exports, where it is mounted, and its path from the app's
+ * folder, without its extension
  */
 export function linesToAdd(
   { creations, isLazy, isRequiring, importExtension, handlesSigterm }: App,
-  router: string,
+  { receiver, mountPath, router }: { receiver: string; mountPath: string; router: string },
 ) {
   const [first] = creations;
   const found = creations.length === 1 ? CREATION.exec(first?.text ?? "") : null;
@@ -26,15 +25,16 @@ export function linesToAdd(
 
   const path = posix.relative(posix.dirname(first?.file ?? "app"), router);
   const module = `"${path.startsWith(".") ? path : `./${path}`}${importExtension}"`;
-  const load = `import(${module}).then(({ signals }) => signals.`;
-  const call = (method: string): string => (isLazy ? `${load}${method}())` : `signals.${method}()`);
+  const load = `import(${module}).then(({ ${receiver} }) => ${receiver}.`;
+  const call = (method: string): string =>
+    isLazy ? `${load}${method}())` : `${receiver}.${method}()`;
   const text = isRequiring
-    ? `const { signals } = require(${module});`
-    : `import { signals } from ${module};`;
-  const use = `${variable}.use("${MOUNT_PATH}", `;
+    ? `const { ${receiver} } = require(${module});`
+    : `import { ${receiver} } from ${module};`;
+  const use = `${variable}.use("${mountPath}", `;
   const mount = isLazy
     ? [`${use}(req, res, next) => {`, `  ${load}router(req, res, next), next);`, `});`]
-    : [`${use}signals.router);`];
+    : [`${use}${receiver}.router);`];
   const start = [
     `${call("start")}.catch((error) => {`,
     "  console.error(error);",

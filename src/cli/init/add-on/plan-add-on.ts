@@ -3,16 +3,19 @@ import { isAbsolute, join, posix, resolve } from "node:path";
 import { echoed, printable } from "../../console/printable.js";
 import { cdCommand, shellQuote } from "../../console/shell-quote.js";
 import { usageError } from "../../console/exit.js";
+import { recordOf, type SenderName } from "../../../kit/senders/records.js";
+import { fillTemplate, marksFor, type Marks } from "../fill-template.js";
 import { PACKAGE_FOLDER } from "../package-folder.js";
 import { HABITS, type PackageManager } from "../package-manager.js";
 import type { Store } from "../templates.js";
-import { linesToAdd, MOUNT_PATH } from "./lines-to-add.js";
+import { linesToAdd } from "./lines-to-add.js";
 import { readApp, type App } from "./read-app.js";
 
 const TEMPLATES = join(PACKAGE_FOLDER, "templates", "add-on");
 
 interface AddOnOptions {
   store: Store;
+  sender: SenderName | undefined;
   into: string | undefined;
   force: boolean;
   packageManager: PackageManager | undefined;
@@ -25,21 +28,24 @@ interface AddOnOptions {
  */
 export function planAddOn(
   folder: string,
-  { store, into, force, packageManager, signalbox }: AddOnOptions,
+  { store, sender, into, force, packageManager, signalbox }: AddOnOptions,
 ) {
   const directory = resolve(folder);
   const isPostgres = store === "postgres";
   const app = readApp(directory);
-  const target = into === undefined ? posix.join(app.sourceFolder, "signals") : insideApp(into);
+  const marks = marksFor(sender);
+  const { sender: name = "", receiver = "", handlerFile = "" } = marks.values;
+  const mountPath = `/webhooks/${name}`;
+  const target = into === undefined ? posix.join(app.sourceFolder, name) : insideApp(into);
   const test = testIn(app, target, existsSync(join(directory, "test")));
   const file = (template: string, path: string) => ({
     path: path + app.extension,
-    content: render(template, app, posix.relative(posix.dirname(path), target)),
+    content: render(template, app, marks, posix.relative(posix.dirname(path), target)),
   });
   const own = (name: string, template = name) => file(template, posix.join(target, name));
   const files = [
     own("router"),
-    own("on-signal"),
+    own(handlerFile, "on-signal"),
     own("store", isPostgres ? "postgres-store" : "store"),
     file("router.test", test),
   ];
@@ -49,35 +55,44 @@ export function planAddOn(
       `${echoed(taken.path)} exists already: give --force, or name another folder with --into`,
     );
   }
-  const edits = linesToAdd(app, posix.join(target, "router"));
+  const edits = linesToAdd(app, { receiver, mountPath, router: posix.join(target, "router") });
   const { exec, add } = HABITS[packageManager ?? app.packageManager];
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
   const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
   const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
-  const send = `${exec} signalbox send traffic_breakout --url http://localhost:${app.port ?? 3000}${MOUNT_PATH}`;
-  const register = `${exec} signalbox register --all-types --url https://hooks.example${MOUNT_PATH}`;
-  const secret = `node -p "'whsec_' + crypto.randomUUID()" >> signals.secret && chmod 600 signals.secret`;
+  const url = `http://localhost:${app.port ?? 3000}${mountPath}`;
+  const published = `https://hooks.example${mountPath}`;
+  const secretFile = `${name}.secret`;
+  // All senders take a secret of this form.
+  const random = `'whsec_' + crypto.randomBytes(24).toString('base64')`;
+  const secret = `node -p "${random}" >> ${secretFile} && chmod 600 ${secretFile}`;
   const install = `${add} ${signalbox}${isPostgres ? " pg" : ""}`;
   const hint = app.port === undefined ? "; use its port" : "";
   const database = isPostgres ? " with your database as DATABASE_URL" : "";
+  const cd = cdCommand(directory);
   const steps = [
     {
       purpose: "Install the packages, in the app's folder",
-      lines: typed(cdCommand(directory) ?? "", install),
+      lines: typed(...(cd === null ? [] : [cd]), install),
     },
     ...edits,
     { purpose: "Run the receiver's test", lines: typed(runTest) },
     {
-      purpose: `Start the app${database}, and send it a signal${hint}`,
-      lines: typed(secret, send),
+      purpose: `Start the app${database}, and send it ${marks.values["anEvent"]}${hint}`,
+      lines: typed(secret, `${exec} signalbox send ${sampleOf(sender, url)} --url ${url}`),
     },
-    {
-      purpose: "Register the deployed app, in its folder. This adds the secrets",
-      lines: typed(register),
-    },
+    sender === undefined
+      ? {
+          purpose: "Register the deployed app, in its folder. This adds the secrets",
+          lines: typed(`${exec} signalbox register --all-types --url ${published}`),
+        }
+      : {
+          purpose: `Add the deployed app at the sender (${recordOf(sender).page}), and put the secret into ${secretFile}`,
+          lines: [published],
+        },
     {
       purpose: "Keep these files out of git, in .gitignore",
-      lines: isPostgres ? ["*.secret"] : ["*.secret", "signals.db*"],
+      lines: isPostgres ? ["*.secret"] : ["*.secret", `${name}.db*`],
     },
   ];
   const nextSteps = steps.flatMap(({ purpose, lines }, i) => [
@@ -88,9 +103,15 @@ export function planAddOn(
   return { files, edits, nextSteps };
 }
 
-const typed = (...commands: string[]): string[] =>
-  commands.filter(Boolean).map((command) => `$ ${command}`);
+const typed = (...commands: string[]): string[] => commands.map((command) => `$ ${command}`);
 const shown = (line: string): string => `     ${printable(line)}`;
+
+/** What `signalbox send` sends to the app on this machine. */
+function sampleOf(sender: SenderName | undefined, url: string): string {
+  if (sender === undefined) return "traffic_breakout";
+  const address = "publicUrl" in recordOf(sender).needs ? ` --public-url ${url}` : "";
+  return `sample --sender ${sender} --secret-file ${sender}.secret${address}`;
+}
 
 /**
  * @throws CliError for a folder outside the app, and for characters that an import cannot hold
@@ -116,16 +137,18 @@ function testIn({ isLazy, ownTest = "" }: App, target: string, hasTestFolder: bo
   return `${folder}${posix.basename(target)}${suffix ?? ""}`;
 }
 
-const TYPES = /^import type .+\n+|, type \w+|: (Signal|Handoff|ReceiverOptions)\b/gm;
+/** What only TypeScript has. In the templates no other text looks like the type of a parameter. */
+const TYPES =
+  /^(import )?type [^;]+;\n+|, type \w+|: (string|[A-Z]\w+|Record<string, unknown>)(?=[,)])/gm;
 
 /**
  * Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new
  * files, seen from this one.
  */
-function render(template: string, app: App, folder: string): string {
+function render(template: string, app: App, marks: Marks, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
   const up = folder.startsWith("..") ? "" : "./";
-  const text = readFileSync(join(TEMPLATES, `${template}.ts`), "utf8")
+  const text = fillTemplate(readFileSync(join(TEMPLATES, `${template}.ts`), "utf8"), marks)
     .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
     .replace(
       /^(import .+ from )"node:test";\n/m,

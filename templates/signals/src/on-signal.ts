@@ -1,7 +1,4 @@
 import { isKnownSignalType, type Handoff, type Signal, type SignalType } from "signalbox";
-// if sender
-import type { StripeEvent } from "signalbox/senders";
-// end sender
 
 /**
  * Does the work for a signal: replace it with the work of your system. When it resolves, the signal
@@ -11,15 +8,6 @@ import type { StripeEvent } from "signalbox/senders";
  * After a crash a signal can come again, with the same `handoff.deliveryKey`. Store that key with
  * the effect, or give it to the other system as its idempotency key.
  */
-// if sender
-export async function onEvent(
-  _event: StripeEvent,
-  handoff: Pick<Handoff, "deliveryKey" | "logger">,
-): Promise<void> {
-  handoff.logger.info("an event");
-}
-// end sender
-// if signals
 export async function onSignal(
   signal: Signal,
   handoff: Pick<Handoff, "deliveryKey" | "logger">,
@@ -45,4 +33,3 @@ export function teamFor(type: SignalType): "pricing" | "growth" | "everyone" {
       return "everyone";
   }
 }
-// end signals
