@@ -23,9 +23,9 @@ export interface Marks {
 export function fillTemplate(text: string, { words, values, variables }: Marks): string {
   const kept = keepBlocks(text, words).split("\n");
   const lines = kept.flatMap((line) => {
-    const [mark = "", word = ""] = /\{\{if (\w+)\}\}/.exec(line) ?? [];
+    const [mark = "", word = ""] = / ?\{\{if (\w+)\}\}/.exec(line) ?? [];
     if (mark !== "" && !words.includes(word)) return [];
-    const rest = line.replace(` ${mark}`, " ".repeat(mark.length)).replace(mark, "").trimEnd();
+    const rest = line.replace(mark, " ".repeat(mark.length)).trimEnd();
     const isRepeated = /\{\{variable\}\}|__variable__/.test(rest);
     const all = isRepeated ? variables.map((variable) => ({ ...values, ...variable })) : [values];
     return all.map((each) => fillLine(rest, each));

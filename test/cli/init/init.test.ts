@@ -12,11 +12,8 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import {
-  approveBuilds,
-  nodesFor,
-  type ApprovableManifest,
-} from "../../../src/cli/init/package-manager.js";
+import { nodesFor, planProject } from "../../../src/cli/init/plan-project.js";
+import { TEMPLATES } from "../../../src/cli/init/templates.js";
 import { installedFrom } from "../../../src/cli/init/signalbox-spec.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import * as senders from "../../../src/kit/senders/index.js";
@@ -43,7 +40,7 @@ interface Made {
 }
 
 /** The files alone, so that nothing has to be installed. */
-const FILES_ONLY = ["--no-install", "--no-git"];
+const FILES_ONLY = ["--no-install"];
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -114,7 +111,7 @@ test("each receiver gets a secret of its own, in a file that git, Docker and oth
 });
 
 test("nothing of a template is left unfilled", async () => {
-  const unfilled = /\{\{\w|signal-receiver|^\W*(if|end) (sqlite|postgres|docker|signals|sender)\b/m;
+  const unfilled = /\{\{\w|\b__\w+__\b|signal-receiver|^\W*(if|end) \w+\W*$/m;
   for (const starter of [
     "express",
     "bullmq",
@@ -148,7 +145,7 @@ test.each(SENDER_STARTERS)(
       store,
     );
     const foreign =
-      /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\bif (sqlite|postgres|docker|sender)\b/i;
+      /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator|\{\{\w|\b__\w+__\b|^\W*(if|end) \w+\W*$/im;
     const left = files.filter(
       (path) => foreign.test(read(path)) || (sender !== "stripe" && /stripe/i.test(read(path))),
     );
@@ -283,11 +280,7 @@ const WRONG: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   ],
   [
     ["a", "--sender", "stripe", "--template", "bullmq"],
-    /--sender works with --template express or hono, not with bullmq/,
-  ],
-  [
-    ["--sender", "stripe", "--template", "add-on"],
-    /--sender works with --template express or hono, not with add-on/,
+    /--sender does not work with --template bullmq/,
   ],
   [["a", "--package-manager", "cargo"], /Allowed choices are npm, pnpm, yarn, bun/],
   [
@@ -320,20 +313,6 @@ test("bullmq: what it needs, and the worker, are among the steps", async () => {
   expect(made.alongside).toEqual(["pnpm run dev:worker"]);
   expect(await makeNew()).toMatchObject({ needs: null, alongside: [] });
 });
-
-test.each([
-  ["package.json", '{"workspaces":["packages/*"]}', true],
-  ["pnpm-workspace.yaml", "packages: [packages/*]\n", true],
-  ["package.json", '{"dependencies":{"@a/\\"workspaces\\"":"1"}}', false],
-  ["package.json/is-a-folder", "", false],
-])(
-  "a workspace above gets no second repository, and a note: %s %s",
-  async (name, text, isWorkspace) => {
-    const directory = join(tempFiles({ [name]: text }), "packages", "recv");
-    const { notes } = await make([directory, "--signalbox", "1.0.0"]);
-    expect(notes).toEqual(isWorkspace ? [expect.stringContaining("inside a workspace")] : []);
-  },
-);
 
 test("a folder with only a repository counts as empty", async () => {
   expect((await make([tempFiles({ ".git/HEAD": "ref: refs/heads/main\n" })])).files).toContain(
@@ -431,31 +410,37 @@ test.each(["pnpm", "yarn", "bun"])(
   },
 );
 
-const SCRIPTS = { "better-sqlite3": true, esbuild: false };
-const approved = (name: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) => {
-  const manifest: ApprovableManifest = { allowScripts: { ...SCRIPTS } };
-  return { files: approveBuilds(name, manifest, nodeMajor), manifest };
-};
+/** A text of the project that is planned for this package manager under this Node. */
+function planned(packageManager: "npm" | "pnpm" | "yarn" | "bun", nodeMajor: number) {
+  const choices = { directory: "/x", store: "sqlite", sender: undefined } as const;
+  const how = { packageManager, signalbox: "^1.0.0", hasCopy: false };
+  const { files } = planProject(TEMPLATES[0], { ...choices, ...how }, nodeMajor);
+  return (name: string) => String(files.find(({ path }) => path === name)?.content);
+}
 
 test("each package manager is told which packages may be built, and on Node 20 takes a driver that works there", () => {
-  expect(approved("npm", 20)).toEqual({ files: [], manifest: { allowScripts: SCRIPTS } });
-  expect(approved("bun", 22)).toEqual({
-    files: [],
-    manifest: { trustedDependencies: ["better-sqlite3"] },
-  });
+  const manifest = (name: "npm" | "yarn" | "bun", nodeMajor: number) =>
+    JSON.parse(planned(name, nodeMajor)("package.json")) as Record<string, unknown>;
   const pins = { "better-sqlite3": "^12.11.1" };
-  expect(approved("bun", 20).manifest).toMatchObject({ overrides: pins });
+  const allowScripts = { "better-sqlite3": true, esbuild: false };
+  expect(manifest("npm", 20)).toMatchObject({ allowScripts });
+  expect(manifest("npm", 20)).not.toHaveProperty("overrides");
+  expect(manifest("bun", 20)).toMatchObject({
+    trustedDependencies: ["better-sqlite3"],
+    overrides: pins,
+  });
   const dependenciesMeta = { "better-sqlite3": { built: true }, esbuild: { built: false } };
-  expect(approved("yarn", 22).manifest).toEqual({ dependenciesMeta });
-  expect(approved("yarn", 20).manifest).toMatchObject({ resolutions: pins });
-  expect(approved("pnpm", 20).files[0]?.content.split("\n")).toEqual([
-    'onlyBuiltDependencies: ["better-sqlite3"]',
-    'ignoredBuiltDependencies: ["esbuild"]',
-    'allowBuilds: {"better-sqlite3":true,"esbuild":false}',
-    'overrides: {"better-sqlite3":"^12.11.1"}',
-    "",
-  ]);
-  expect(approved("pnpm", 22).files[0]?.content).not.toContain("overrides");
+  expect(manifest("yarn", 20)).toMatchObject({ dependenciesMeta, resolutions: pins });
+  expect(planned("yarn", 20)(".yarnrc.yml")).toContain("nodeLinker");
+  for (const name of ["yarn", "bun"] as const) {
+    expect(Object.keys(manifest(name, 22))).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/allowScripts|overrides|resolutions/)]),
+    );
+  }
+  const settings = planned("pnpm", 20)("pnpm-workspace.yaml");
+  expect(settings).toMatch(/^allowBuilds:\n {2}better-sqlite3: true\n {2}esbuild: false\n/m);
+  expect(settings).toContain("overrides:\n  better-sqlite3: ^12.11.1\n");
+  expect(planned("pnpm", 22)("pnpm-workspace.yaml")).not.toContain("12.11");
 });
 
 test("CI and the image have versions of Node that run the driver in the lock file, whichever Node wrote that", async () => {
@@ -519,63 +504,23 @@ function stubs(programs: Readonly<Record<string, string>>): {
 
 const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
 
-test("it installs with the package manager and makes a repository with a commit, and their words are not on stdout", async () => {
+test("it installs with the package manager, whose words are not on stdout, and touches no git", async () => {
   const folder = tempFiles();
-  const { env, said } = stubs({
-    pnpm: `${NOTE}; touch pnpm-lock.yaml`,
-    git: `${NOTE}; case $1 in rev-parse) exit 128;; esac`,
-  });
-  const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json"];
-  const run = await runCli(args, { env });
+  const { env, said } = stubs({ pnpm: NOTE, git: NOTE });
+  const args = ["init", join(folder, "x"), "--package-manager", "pnpm", "--json", "--no-git"];
+  const run = await runCli([...args, "--signalbox", "^1.0.0"], { env });
   expect(run.exitCode).toBe(0);
-  // The commit is the last, so that it has the lock file.
-  expect(said()).toMatch(/^git add --force -- .* pnpm-lock\.yaml in x$/m);
-  expect(
-    said()
-      .split("\n")
-      .map((line) => line.split(" ").slice(0, 2).join(" ")),
-  ).toEqual(["git rev-parse", "git init", "pnpm install", "git add", "git -c", ""]);
+  expect(said()).toBe("pnpm install in x\n");
   const made = JSON.parse(run.stdout) as Made;
-  expect(made).toMatchObject({ git: true, installed: true });
-  expect(run.stderr).not.toContain("made a git repository");
-  const shown = await runCli(["init", join(folder, "y"), "--no-install"], { env });
-  expect(shown.stderr).toContain("made a git repository\n");
+  expect(made).toMatchObject({ git: false, installed: true });
   expect(made.nextSteps).not.toContain("pnpm install");
   expect(run.stderr).toContain("chatter");
-});
-
-test("the first commit holds what was written but for the secrets, also where git knows no name of the user", async () => {
-  const folder = tempFiles({ "mine/notes.txt": "mine" });
-  // No settings of this machine. `user.useConfigOnly` refuses a name that git would make up.
-  writeFileSync(
-    join(folder, ".gitconfig"),
-    "[user]\nuseConfigOnly = true\n[commit]\ngpgsign = true\n",
-  );
-  const env = { HOME: folder, GIT_CONFIG_NOSYSTEM: "1", XDG_CONFIG_HOME: folder };
-  const git = (...args: string[]): string =>
-    execFileSync("git", args, {
-      cwd: join(folder, "mine"),
-      encoding: "utf8",
-      env: { ...process.env, ...env },
-      stdio: "pipe",
-    });
-  const made = await runCli(["init", "mine", "--force", "--no-install"], { cwd: folder, env });
-  expect(made.exitCode).toBe(0);
-  expect(git("log", "--format=%s")).toBe("Receiver made with signalbox init\n");
-  // A file that was there before is the user's to commit.
-  expect(git("status", "--porcelain")).toBe("?? notes.txt\n");
-  expect(git("log", "--patch")).not.toContain("whsec_local_");
-  expect(git("ls-files")).not.toMatch(/^(\.env|signals\.secret)$/m);
-  // The name was given for this commit alone.
-  expect(() => git("commit", "--allow-empty", "--no-gpg-sign", "--message", "x")).toThrow(
-    /who you are|identity/,
-  );
 });
 
 test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo broken; exit 1" });
-  const failed = await runCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], {
+  const failed = await runCli(["init", "x", "--signalbox", "^1.0.0"], {
     cwd: folder,
     env,
   });
@@ -588,7 +533,7 @@ test("an install that fails, and one without the package manager: the files are 
   );
   expect(statSync(join(folder, "x", "package.json")).isFile()).toBe(true);
 
-  const args = ["init", "y", "--no-git", "--signalbox", "^1.0.0", "--package-manager", "bun"];
+  const args = ["init", "y", "--signalbox", "^1.0.0", "--package-manager", "bun"];
   const missing = await runCli(args, { cwd: folder, env: { PATH: tempFiles() } });
   expect(missing).toMatchObject({
     exitCode: 3,
@@ -652,7 +597,7 @@ test("where an installed signalbox came from is what npm noted", () => {
 test("Ctrl-C while it installs is 130, and says what is there and what is not", async () => {
   const folder = tempFiles();
   const { env } = stubs({ npm: "echo started; exec sleep 60" });
-  const child = startCli(["init", "x", "--no-git", "--signalbox", "^1.0.0"], { cwd: folder, env });
+  const child = startCli(["init", "x", "--signalbox", "^1.0.0"], { cwd: folder, env });
   const isStarted = new Promise<void>((resolve) => {
     child.stderr?.on("data", (chunk: Buffer) => {
       if (chunk.toString().includes("started")) resolve();
