@@ -26,6 +26,7 @@ const other = "whsec_dGhlIHNlY3JldCBvZiBhbm90aGVyISEh";
 // The time of the event, at which the clock of the test stands.
 const now = Date.UTC(2026, 0, 1);
 const clock = createManualClock(now);
+// prettier-ignore
 const headers = __sampleHeaders__;
 // prettier-ignore
 const event = __sampleBody__;

@@ -141,3 +141,21 @@ test.each(APPS)("what is written and printed works in an app: $name", async (app
   const inbox = await node(signalbox, "inbox", "stats", "--db", "signals.db", "--json");
   expect(JSON.parse(inbox.stdout)).toMatchObject({ done: 1 });
 });
+
+test("--sender github: the written files are formatted, and the written test passes", async () => {
+  const folder = install({ express: "express" });
+  const app = 'import express from "express";\n\nexport const app = express();\n';
+  const dependencies = { express: "^5" };
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", dependencies }));
+  writeFileSync(join(folder, "app.js"), app);
+  const node = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: folder });
+  const init = "init . --template add-on --sender github --json".split(" ");
+  const { stdout } = await node("node_modules/signalbox/dist/cli/main.js", ...init);
+  const { files } = JSON.parse(stdout) as Made;
+  for (const path of files) {
+    const content = readFileSync(join(folder, path), "utf8");
+    for (const printWidth of [80, 120])
+      expect(await format(content, { filepath: path, printWidth })).toBe(content);
+  }
+  expect((await node("--test", "github/router.test.js")).stdout).toMatch(/pass 2\b/);
+});

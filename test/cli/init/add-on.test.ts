@@ -261,6 +261,32 @@ test("--store postgres takes the app's database, and installs pg", async () => {
   expect(steps).not.toContain("signals.db");
 });
 
+test.each([
+  ["github", "githubReceiver", "github()", ""],
+  [
+    "twilio",
+    "twilioReceiver",
+    "twilio({ publicUrl: PUBLIC_URL })",
+    " --public-url http://localhost:4000/webhooks/twilio",
+  ],
+])(
+  "--sender %s: all is of the sender, and no type is left",
+  async (name, receiver, made, sends) => {
+    const files = { "package.json": ESM, "app.js": APP };
+    const { files: written, read, mount, steps } = await addTo(files, "--sender", name);
+    const names = ["router", "on-event", "store", "router.test"];
+    expect(written).toEqual(names.map((each) => `${name}/${each}.js`));
+    expect(mount?.lines).toEqual([`app.use("/webhooks/${name}", ${receiver}.router);`]);
+    expect(steps).toContain(`import { ${receiver} } from "./${name}/router.js";`);
+    expect(steps).toContain(
+      `signalbox send sample --sender ${name} --secret-file ${name}.secret${sends} --url http`,
+    );
+    expect(read(`${name}/router.js`)).toContain(`sender: ${made},\n    endpoint: "${name}",`);
+    const all = written.map(read).join("\n");
+    expect(all).not.toMatch(/\bsignals?\b|onSignal|\{\{|__\w+__|\btype \w+ =|: string\b/i);
+  },
+);
+
 test("--into names the folder, and a file that is there is replaced only with --force", async () => {
   const files = { "app.js": REQUIRING, "my hooks/on-signal.js": "mine\n" };
   const { replaced, steps } = await addTo(files, "--into", "my hooks/", "--force");
