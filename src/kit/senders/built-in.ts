@@ -1,6 +1,6 @@
 import type { AnySender } from "./engine/sender.js";
 import * as senders from "./index.js";
-import { SENDERS } from "./records.js";
+import { SENDERS, type Factory } from "./records.js";
 import { signals } from "./signals/signals.js";
 
 /** What a tool knows and the sender may need: its secret, and options by their names. */
@@ -22,6 +22,9 @@ export function builtInSender(
     known[option] ?? local,
   ]);
   // The type of `RECORDS` has all that the function needs.
-  const make = senders[record.factory] as (options: object) => AnySender;
-  return make({ ...Object.fromEntries(needed), ...record.optionsOfSecret(secret) });
+  const makers = { ...senders } as unknown as Record<Factory, (options: object) => AnySender>;
+  return makers[record.factory]({
+    ...Object.fromEntries(needed),
+    ...record.optionsOfSecret(secret),
+  });
 }

@@ -26,7 +26,7 @@ type RecordOf<Name extends Factory> = {
   /** The type of its events: one of `signalbox/senders`, or a TypeScript type. */
   eventType: string;
   /** The options that follow from the secret. */
-  optionsOfSecret?: (secret: string) => Partial<OptionsOf<Name>>;
+  optionsOfSecret?: (secret: string) => OptionsOf<Name>;
 } & ([RequiredIn<OptionsOf<Name>>] extends [never]
   ? { needs?: undefined }
   : { needs: { [Option in RequiredIn<OptionsOf<Name>>]: NeededOption } });

@@ -42,7 +42,7 @@ export function planAddOn(
     path: path + app.extension,
     content: render(template, app, marks, posix.relative(posix.dirname(path), target)),
   });
-  const own = (name: string, template = name) => file(template, posix.join(target, name));
+  const own = (path: string, template = path) => file(template, posix.join(target, path));
   const files = [
     own("router"),
     own(handlerFile, "on-signal"),
