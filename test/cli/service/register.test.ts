@@ -16,9 +16,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { LOCALES } from "../../../src/service/contract/locale.js";
-import { registerWebhookBodySchema } from "../../../src/service/contract/webhook-registration.js";
 import { openSecretWriter } from "../../../src/cli/service/register/secret-writer.js";
-import { MOST_SIGNAL_TYPES } from "../../../src/cli/service/signal-type-list.js";
 import { secretFile, SIGNAL_TYPES, type Receiver } from "../../../src/kit/index.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
@@ -122,15 +120,6 @@ test("all types are two registrations of at most 30, each with a secret of its o
       },
     },
   ]);
-});
-
-test("a list holds as many types as the service takes", () => {
-  const types = (count: number) => ({
-    url: URL_OF_RECEIVER,
-    signal_types: SIGNAL_TYPES.slice(0, count),
-  });
-  expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES)).success).toBe(true);
-  expect(registerWebhookBodySchema.safeParse(types(MOST_SIGNAL_TYPES + 1)).success).toBe(false);
 });
 
 test.each([
