@@ -61,7 +61,7 @@ const CASES: Record<string, Case> = {
     },
   },
   "no answer": { answer: () => (_asked, _number, response) => void response.destroy() },
-  "a late answer": { answer: () => () => undefined },
+  "a late answer": { args: [...ONE, "--timeout", "1"], answer: () => () => undefined },
   "a refusal, 400": { answer: () => refused(400, "INVALID_URL") },
   "a refusal, 404": { answer: () => refused(404, "NOT_FOUND") },
   "an unknown status": { answer: () => registered({ status: "on probation" }) },
@@ -71,7 +71,10 @@ const CASES: Record<string, Case> = {
     answer: () => (asked, number, response) =>
       (number === 1 ? registered() : refused(429, "RATE_LIMITED"))(asked, number, response),
   },
-  "nothing listens": { receiver: async () => "http://127.0.0.1:9/webhooks/signals" },
+  "nothing listens": {
+    args: [...ONE, "--timeout", "3"],
+    receiver: async () => "http://127.0.0.1:9/webhooks/signals",
+  },
   "a receiver with another secret": { receiver: async () => (await serveReceiver()).url },
   "a receiver with another secret, as NDJSON": {
     args: [...ONE, "--json"],
@@ -87,7 +90,7 @@ async function register({ args = ONE, answer, files = {}, receiver = serveChalle
   const file = join(tempFiles(files), "signals.secret");
   if (files["signals.secret"] !== undefined) chmodSync(file, 0o644);
   const service = await serveService(answer?.(file));
-  const given = ["--url", await receiver(), "--secret-file", file, "--timeout", "1"];
+  const given = ["--url", await receiver(), "--secret-file", file];
   const run = await callCli(["register", ...given, ...service.access, ...args]);
   for (const secret of [...SECRETS, API_KEY, "twice"])
     expect(run.stdout + run.stderr).not.toContain(secret);

@@ -12,11 +12,11 @@ import { answerJson, serveChallenges, serveService } from "./serve-service.js";
 import { tempFiles } from "../temp-files.js";
 
 /**
- * Registers a receiver at a service that does not tell the status, and waits for at most a second.
+ * Registers a receiver at a service that does not tell the status, and waits for at most three seconds.
  */
 async function register(url: string, ...args: string[]): Promise<CliRun> {
   const { access } = await serveService();
-  const into = ["--secret-file", join(tempFiles(), "signals.secret"), "--timeout", "1"];
+  const into = ["--secret-file", join(tempFiles(), "signals.secret"), "--timeout", "3"];
   return callCli(["register", "--url", url, "--types", "new_model", ...into, ...access, ...args]);
 }
 
