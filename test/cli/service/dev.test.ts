@@ -86,7 +86,7 @@ test("both handshakes and a first signal that is handled, in each run; at the en
     const [first, ...events] = ndjson(run);
     const uiUrl = expect.stringMatching(/\/_emulator\/ui\/$/);
     expect(first).toMatchObject({ uiUrl, pid: process.pid });
-    const names = events.map(({ event }) => event);
+    const names = events.map(({ event }) => String(event));
     const handshakes = ["registered", "registered", "verified", "verified"];
     expect(names.slice(0, 4).toSorted()).toEqual(handshakes);
     expect(names.slice(4)).toEqual(["published", "sent"]);

@@ -57,7 +57,7 @@ const CASES: Record<string, Case> = {
   "a lock that is deleted before the answer": {
     answer: (file) => (asked, number, response) => {
       rmSync(`${file}.lock`);
-      registered()(asked, number, response);
+      void registered()(asked, number, response);
     },
   },
   "no answer": { answer: () => (_asked, _number, response) => void response.destroy() },
