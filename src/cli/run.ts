@@ -60,9 +60,9 @@ function ignoreEndOfHelp(error: unknown): void {
   if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
 }
 
-// Errors with these codes are mistakes in the command line. All other codes are about the store or
-// the emulator.
-const USAGE_CODES: ReadonlySet<string> = new Set([
+// Errors with these codes are mistakes in the command line. All other codes are about the store,
+// the emulator or the system.
+const USAGE_CODES: ReadonlySet<unknown> = new Set([
   "secret_invalid",
   "timestamp_invalid",
   "option_unknown",
@@ -72,17 +72,10 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
 function explain(error: unknown): { exitCode: ExitCode; message: string } {
   if (error instanceof CliError)
     return { exitCode: error.exitCode, message: printable(error.message) };
-  if (isSignalboxError(error)) {
+  const isOfSystem = error instanceof Error && "code" in error && "syscall" in error;
+  if (isSignalboxError(error) || isOfSystem) {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.environment;
     return { exitCode, message: printable(error.message) };
-  }
-  if (
-    error instanceof Error &&
-    "code" in error &&
-    typeof error.code === "string" &&
-    "syscall" in error
-  ) {
-    return { exitCode: EXIT.environment, message: printable(error.message) };
   }
   // This is a bug in signalbox, so the stack is printed for a bug report.
   const details = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { MCP_TOOLS, type McpTool } from "../../src/service/contract/mcp-tools.js";
+import { LIMITS } from "../../src/service/contract/limits.js";
 import { OPERATIONS, type Operation } from "../../src/service/contract/operations.js";
 import { CHECKS } from "../../src/cli/probe/check/checks.js";
 import { ALL_KEYS } from "../../src/cli/service/dev/key-actions.js";
 import { EXAMINATIONS } from "../../src/cli/probe/doctor/examinations.js";
-import { MOST_SIGNAL_TYPES } from "../../src/cli/service/signal-type-list.js";
 import { EXIT } from "../../src/cli/console/exit.js";
 import { createProgram } from "../../src/cli/program.js";
 import { resolveClientOptions } from "../../src/service/client/client-options.js";
@@ -180,7 +180,7 @@ export const NUMBERS: Readonly<Record<string, number | string>> = {
   longestName: MAX_NAME_LENGTH,
   waitForEventMs: DEFAULT_TIMEOUT_MS,
   signalTypes: SIGNAL_TYPES.length,
-  signalTypesOfOne: MOST_SIGNAL_TYPES,
+  signalTypesOfOne: LIMITS.typesPerRegistration,
   oldestSqlite: OLDEST_SQLITE.join("."),
   oldestNode: MANIFEST.engines.node.replace(">=", ""),
 };

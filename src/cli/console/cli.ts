@@ -1,5 +1,4 @@
 import type { ExitCode } from "./exit.js";
-import type { UnfinishedWork } from "./interruption.js";
 import type { Terminal } from "./terminal.js";
 
 export interface Cli {
@@ -11,6 +10,13 @@ export interface Cli {
   signal: AbortSignal;
   /** Sets work that must end before Ctrl-C ends the process; null when the work is done. */
   setUnfinished(work: UnfinishedWork | null): void;
+}
+
+export interface UnfinishedWork {
+  /** The maximum time that the work can take after Ctrl-C. */
+  atMostMs: number;
+  /** Printed if the work takes longer, or if the user presses Ctrl-C again. */
+  ifInterrupted: string;
 }
 
 export interface Outcome {

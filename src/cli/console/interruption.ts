@@ -1,11 +1,7 @@
+import { once } from "node:events";
 import type { Clock } from "../../base/time/clock.js";
-
-export interface UnfinishedWork {
-  /** The maximum time that the work can take after Ctrl-C. */
-  atMostMs: number;
-  /** Printed if the work takes longer, or if the user presses Ctrl-C again. */
-  ifInterrupted: string;
-}
+import type { Cli, Outcome, UnfinishedWork } from "./cli.js";
+import { EXIT } from "./exit.js";
 
 interface InterruptionParts {
   clock: Clock;
@@ -53,4 +49,14 @@ export function createInterruption({ clock, note, exit }: InterruptionParts) {
       clock.setTimeout(exitNow, CLEAN_UP_MS + (unfinished?.atMostMs ?? 0));
     },
   };
+}
+
+/** Resolves when a server has to end: after a signal, or when nothing reads its output any more. */
+export async function untilStopped({ signal, terminal }: Cli, outcome: Outcome): Promise<void> {
+  if (!signal.aborted) await Promise.race([once(signal, "abort"), terminal.closed]);
+  const reason: unknown = signal.reason;
+  // A supervisor stops a server with SIGTERM, so the exit code is 0. After Ctrl-C it is 130, as in
+  // every command.
+  if (reason instanceof DOMException && reason.message === "SIGTERM")
+    outcome.whenInterrupted = EXIT.ok;
 }

@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
 import type { Cli } from "./cli.js";
 import { environmentError, errorCode, usageError } from "./exit.js";
+import { echoed } from "./printable.js";
 
 export async function readInput(file: string, cli: Pick<Cli, "stdin" | "signal">): Promise<Buffer> {
   return file === "-" ? readStdin(cli) : readBytes(file);
@@ -46,4 +47,12 @@ async function readStdin({ stdin, signal }: Pick<Cli, "stdin" | "signal">): Prom
   if (stdin.isTTY)
     throw usageError("`-` reads stdin, which is a terminal: pipe the body in, or name a file");
   return buffer(addAbortSignal(signal, stdin));
+}
+
+/** The address of a receiver on this machine that `init` made. Its port is PORT, or 3000. */
+export function receiverAddress(env: NodeJS.ProcessEnv): URL {
+  const port = env["PORT"] || "3000";
+  const address = `http://localhost:${port}/webhooks/signals`;
+  if (/^\d+$/.test(port) && URL.canParse(address)) return new URL(address);
+  throw usageError(`PORT is ${echoed(port)}, which is not a port: give --url`);
 }

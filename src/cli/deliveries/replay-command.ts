@@ -1,12 +1,10 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { EXIT, usageError } from "../console/exit.js";
-import { selectByName } from "../console/match-name.js";
-import { collect, httpUrl, notEmpty, wholeNumber } from "../console/parse-option.js";
+import { collect, httpUrl, notEmpty, selectByName, wholeNumber } from "../console/parse-option.js";
 import { someNames } from "../console/printable.js";
 import { isQuarantined } from "./answer.js";
-import { readDotenv } from "../console/read-input.js";
-import { receiverAddress } from "../console/receiver-address.js";
+import { readDotenv, receiverAddress } from "../console/read-input.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
 
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";

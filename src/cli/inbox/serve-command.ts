@@ -1,7 +1,7 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { wholeNumber } from "../console/parse-option.js";
-import { untilStopped } from "../console/until-stopped.js";
+import { untilStopped } from "../console/interruption.js";
 import { addInboxOptions, noteIfEmpty, withInbox } from "./open-inbox.js";
 import { pageOfInbox } from "./page-of-inbox.js";
 

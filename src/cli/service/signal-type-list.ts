@@ -1,18 +1,17 @@
+import { LIMITS } from "../../service/contract/limits.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../kit/senders/signals/signal-types.js";
 import { nearMiss } from "../../base/options/near-miss.js";
 import { usageError } from "../console/exit.js";
 import { echoed } from "../console/printable.js";
 
-/** The maximum number of signal types in a registration (service document, Endpoints, 3). */
-export const MOST_SIGNAL_TYPES = 30;
-
-interface TypeOptions {
+/** The requested types without repetitions, in lists that each fit into one registration. */
+export function readSignalTypes({
+  types,
+  allTypes,
+}: {
   types?: string[];
   allTypes?: true;
-}
-
-/** The requested types without repetitions, in lists that each fit into one registration. */
-export function readSignalTypes({ types, allTypes }: TypeOptions): KnownSignalType[][] {
+}): KnownSignalType[][] {
   if (types === undefined && allTypes === undefined) {
     throw usageError(
       "choose signal types: --all-types, or --types price_increased,price_decreased",
@@ -26,9 +25,9 @@ export function readSignalTypes({ types, allTypes }: TypeOptions): KnownSignalTy
     throw usageError(
       "--types is empty: name signal types, such as --types price_increased,new_model",
     );
-  const registrations = Math.ceil(unique.length / MOST_SIGNAL_TYPES);
-  return Array.from({ length: registrations }, (_, index) =>
-    unique.slice(index * MOST_SIGNAL_TYPES, (index + 1) * MOST_SIGNAL_TYPES),
+  const most = LIMITS.typesPerRegistration;
+  return Array.from({ length: Math.ceil(unique.length / most) }, (_, index) =>
+    unique.slice(index * most, (index + 1) * most),
   );
 }
 

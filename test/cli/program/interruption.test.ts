@@ -13,30 +13,31 @@ function interruption() {
   return { ...made, clock, printed };
 }
 
-test("an interrupted command has five seconds to clean up", async () => {
-  const { interrupt, signal, clock, printed } = interruption();
+const WORK = { atMostMs: 30_000, ifInterrupted: "look in the dashboard" };
+
+test.each([
+  ["it has five seconds to clean up", null, 5000, ["exit"]],
+  [
+    "what is under way has its own time, and says what has to be known",
+    WORK,
+    35_000,
+    [WORK.ifInterrupted, "exit"],
+  ],
+])("an interrupted command: %s", async (_what, work, ms, said) => {
+  const { interrupt, setUnfinished, signal, clock, printed } = interruption();
+  setUnfinished(work);
   expect(signal.aborted).toBe(false);
   interrupt("SIGINT");
   expect(signal.aborted).toBe(true);
-  await clock.advance(4999);
+  await clock.advance(ms - 1);
   expect(printed).toEqual([]);
   await clock.advance(1);
-  expect(printed).toEqual(["exit"]);
-});
-
-test("what is under way has its own time, and what has to be known when it takes longer is said", async () => {
-  const { interrupt, setUnfinished, clock, printed } = interruption();
-  setUnfinished({ atMostMs: 30_000, ifInterrupted: "look in the dashboard" });
-  interrupt("SIGINT");
-  await clock.advance(34_999);
-  expect(printed).toEqual([]);
-  await clock.advance(1);
-  expect(printed).toEqual(["look in the dashboard", "exit"]);
+  expect(printed).toEqual(said);
 });
 
 test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", async () => {
   const { interrupt, setUnfinished, clock, printed } = interruption();
-  setUnfinished({ atMostMs: 30_000, ifInterrupted: "look in the dashboard" });
+  setUnfinished(WORK);
   interrupt("SIGINT");
   interrupt("SIGINT");
   await clock.advance(300);
@@ -44,7 +45,7 @@ test("a second Ctrl-C ends at once; the same one, handed on by npm, does not", a
   expect(printed).toEqual([]);
   await clock.advance(1);
   interrupt("SIGINT");
-  expect(printed).toEqual(["look in the dashboard", "exit"]);
+  expect(printed).toEqual([WORK.ifInterrupted, "exit"]);
   // Once the work is done there is nothing to look for.
   setUnfinished(null);
   interrupt("SIGINT");

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { secretFile, type Signal } from "../../../src/kit/index.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { startReceiver } from "../../http/serve.js";
 import { callCli } from "../call-cli.js";
-import { outcomeOf, startCli, type CliRun } from "../run-cli.js";
+import { ndjson, outcomeOf, startCli, type CliRun } from "../run-cli.js";
 import { tempFiles } from "../temp-files.js";
 
 // An emulator makes its data, on a machine that may be busy.
@@ -71,44 +71,28 @@ function dev(...args: string[]): Running {
   return { printed, stop };
 }
 
-test("both handshakes, a first signal that is handled, and at the end a file without these secrets", async () => {
+test("both handshakes and a first signal that is handled, in each run; at the end a file without these secrets", async () => {
   const file = join(tempFiles({ "signals.secret": "whsec_of_the_user\n" }), "signals.secret");
   const { listener, signals } = await makeReceiver(file);
   const url = urlAt(portOf(await serve(listener)));
-  const { printed, stop } = dev("--json", "--url", url, "--secret-file", file);
-  await printed('"event":"sent"');
-  await vi.waitUntil(() => signals.length === 1);
-  expect(readFileSync(file, "utf8").match(/^whsec_/gm)).toHaveLength(3);
-  const { exitCode, lines, stderr } = await stop();
-  expect([exitCode, stderr]).toEqual([0, ""]);
-  const [first, ...events] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  expect(first).toMatchObject({
-    uiUrl: expect.stringMatching(/\/_emulator\/ui\/$/),
-    pid: process.pid,
-  });
-  const names = events.map(({ event }) => String(event));
-  expect(names.slice(0, 4).toSorted()).toEqual([
-    "registered",
-    "registered",
-    "verified",
-    "verified",
-  ]);
-  expect(names.slice(4)).toEqual(["published", "sent"]);
-  expect(
-    events.map(({ signal_types = 0 }) => Number(signal_types)).reduce((sum, n) => sum + n),
-  ).toBe(38);
-  expect(readFileSync(file, "utf8")).toBe("whsec_of_the_user\n");
-});
-
-test("a second run sends signals that a receiver with an inbox does not take for duplicates", async () => {
-  const folder = tempFiles();
-  const { listener, signals } = await makeReceiver(join(folder, "signals.secret"));
-  const url = urlAt(portOf(await serve(listener)));
+  // A receiver with an inbox takes no signal of the second run for a duplicate.
   for (const runs of [1, 2]) {
-    const { printed, stop } = dev("--url", url, "--secret-file", join(folder, "signals.secret"));
-    await printed("published price_increased ");
+    const { printed, stop } = dev("--json", "--url", url, "--secret-file", file);
+    await printed('"event":"sent"');
     await vi.waitUntil(() => signals.length === runs);
-    await stop();
+    expect(readFileSync(file, "utf8").match(/^whsec_/gm)).toHaveLength(3);
+    const run = await stop();
+    expect([run.exitCode, run.stderr]).toEqual([0, ""]);
+    const [first, ...events] = ndjson(run);
+    const uiUrl = expect.stringMatching(/\/_emulator\/ui\/$/);
+    expect(first).toMatchObject({ uiUrl, pid: process.pid });
+    const names = events.map(({ event }) => String(event));
+    const handshakes = ["registered", "registered", "verified", "verified"];
+    expect(names.slice(0, 4).toSorted()).toEqual(handshakes);
+    expect(names.slice(4)).toEqual(["published", "sent"]);
+    const types = events.map(({ signal_types = 0 }) => Number(signal_types));
+    expect(types.reduce((sum, n) => sum + n)).toBe(38);
+    expect(readFileSync(file, "utf8")).toBe("whsec_of_the_user\n");
   }
 });
 
@@ -177,27 +161,12 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("when the command ends, dev says so and ends with 1", async () => {
-  const file = join(tempFiles({ "app.mjs": "process.exit(4)" }), "app.mjs");
-  const ended = await callCli([
-    "dev",
-    "--port",
-    "0",
-    "--url",
-    urlAt(1),
-    "--",
-    process.execPath,
-    file,
-  ]);
-  expect([ended.exitCode, ended.stdout]).toEqual([
-    1,
-    expect.stringContaining("ended: exit code 4"),
-  ]);
-  const unknown = await callCli(["dev", "--port", "0", "--url", urlAt(1), "--", "no-such-command"]);
-  expect([unknown.exitCode, unknown.stdout]).toEqual([
-    1,
-    expect.stringContaining("there is no such command"),
-  ]);
+test.each([
+  [[process.execPath, "-e", "process.exit(4)"], "ended: exit code 4"],
+  [["no-such-command"], "there is no such command"],
+])("when the command ends, dev says so and ends with 1: %j", async (command, says) => {
+  const run = await callCli(["dev", "--port", "0", "--url", urlAt(1), "--", ...command]);
+  expect([run.exitCode, run.stdout]).toEqual([1, expect.stringContaining(says)]);
 });
 
 test("the usual port may be in use, a port that is asked for may not", async () => {
@@ -213,37 +182,21 @@ test("the usual port may be in use, a port that is asked for may not", async () 
   expect(await callCli(["dev", "--port", "4010"])).toMatchObject({ exitCode: 3 });
 });
 
-test.each([
-  [["--url", "localhost:3000"], "Expected an address"],
-  [[], "PORT is 70000, which is not a port: give --url"],
-  [["--url", "http://example.com/hooks"], "--url: must be an HTTPS endpoint"],
-])("wrong usage says what to type: %s", async (args, words) => {
-  const run = await callCli(["dev", ...args], { env: { PORT: "70000" } });
-  expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(words) });
-});
-
-test("a file that is not for secrets is refused before anything is registered", async () => {
-  const file = join(tempFiles(), "app.env");
-  writeFileSync(file, "KEY=value\n");
-  const url = urlAt(portOf(await serve((_request, response) => void response.end())));
-  const run = await callCli(["dev", "--port", "0", "--url", url, "--secret-file", file]);
-  expect([run.exitCode, run.stderr]).toEqual([3, expect.stringContaining("is not a secret")]);
+test("what cannot work is refused before anything is started", async () => {
+  const taken = urlAt(portOf(await serve((_request, response) => void response.end())));
+  const file = join(tempFiles({ "app.env": "KEY=value\n" }), "app.env");
+  const start = ["--", process.execPath, "-e", ""];
+  const rows: readonly (readonly [args: string[], exitCode: number, says: string])[] = [
+    [["--url", "localhost:3000"], 2, "Expected an address"],
+    [[], 2, "PORT is 70000, which is not a port: give --url"],
+    [["--url", "http://example.com/hooks"], 2, "--url: must be an HTTPS endpoint"],
+    [["--url", taken, "--secret-file", file], 3, "is not a secret"],
+    [["--url", taken, ...start], 3, `listens on ${new URL(taken).host}`],
+  ];
+  for (const [args, exitCode, says] of rows) {
+    const run = await callCli(["dev", ...args], { env: { PORT: "70000" } });
+    const stderr = expect.stringContaining(says);
+    expect(run).toMatchObject({ exitCode, stdout: "", stderr });
+  }
   expect(readFileSync(file, "utf8")).toBe("KEY=value\n");
-});
-
-test("a command is not started when another program has the receiver's port", async () => {
-  const port = portOf(await serve(() => undefined));
-  const run = await callCli([
-    "dev",
-    "--port",
-    "0",
-    "--url",
-    urlAt(port),
-    "--",
-    process.execPath,
-    "-e",
-    "",
-  ]);
-  expect([run.exitCode, run.stdout]).toEqual([3, ""]);
-  expect(run.stderr).toContain(`listens on 127.0.0.1:${port}`);
 });

@@ -6,8 +6,14 @@ import {
   type OptionsOf,
 } from "../../console/define-command.js";
 import { CliError, EXIT, type ExitCode } from "../../console/exit.js";
-import { selectByName } from "../../console/match-name.js";
-import { collect, httpUrl, notEmpty, numberOf, wholeNumber } from "../../console/parse-option.js";
+import {
+  collect,
+  httpUrl,
+  notEmpty,
+  numberOf,
+  selectByName,
+  wholeNumber,
+} from "../../console/parse-option.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../../console/secrets.js";
 import { acknowledgementTimes } from "./answers.js";
 import { createCheckContext, type Check, type CheckResult } from "./check-context.js";

@@ -20,18 +20,16 @@ const FIX_PAUSE_MS = 3000;
  *
  * @throws CliError when the secret file cannot be written
  */
-export async function connectReceiver(session: Session, env: NodeJS.ProcessEnv): Promise<void> {
+export async function connectReceiver(session: Session): Promise<void> {
   await waitForReceiver(session);
   const { options, emulator, apiKey, secrets } = session;
+  const { url, secretFile } = options;
   const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
-  const registrations = await registerAllTypes(client, {
-    url: options.url.href,
-    secretFile: options.secretFile,
-  });
+  const registrations = await registerAllTypes(client, { url: url.href, secretFile });
   secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
   // The verifications of the service come first, so that the receiver need not answer further ones.
   await emulator.control.settle();
-  await waitUntilVerified(registrations, session, env);
+  await waitUntilVerified(registrations, session);
   const [slug = ""] = session.slugs;
   await emulator.control.publishSignal({ signal_type: "price_increased", slug });
 }
@@ -57,18 +55,16 @@ async function waitForReceiver({
 export async function isListening({ hostname, port, protocol }: URL): Promise<boolean> {
   const usualPort = protocol === "https:" ? 443 : 80;
   const host = hostname.replaceAll(/[[\]]/g, "");
-  const socket = connect({
-    host,
-    port: port === "" ? usualPort : Number(port),
-    timeout: TIMEOUT_MS,
-  });
+  const socket = connect({ host, port: Number(port) || usualPort, timeout: TIMEOUT_MS });
   socket.once("timeout", () => socket.destroy(new Error("timeout")));
-  const isOpen = await once(socket, "connect").then(
-    () => true,
-    () => false,
-  );
-  socket.destroy();
-  return isOpen;
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
 
 /**
@@ -77,18 +73,14 @@ export async function isListening({ hostname, port, protocol }: URL): Promise<bo
  */
 async function waitUntilVerified(
   registrations: readonly NewRegistration[],
-  { emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,
-  env: NodeJS.ProcessEnv,
+  { cli: { env }, emulator: { baseUrl }, options: { url, secretFile }, screen, stop }: Session,
 ): Promise<void> {
+  const where = { url: url.href, baseUrl, secretFile, timeout: 5 };
   // Its own notes would repeat what is said here.
   const quiet = { env, signal: stop.signal, note: () => undefined };
   let told: string | null = null;
   for (;;) {
-    const outcome = await waitUntilActive(
-      registrations,
-      { url: url.href, baseUrl, secretFile, timeout: 5 },
-      quiet,
-    );
+    const outcome = await waitUntilActive(registrations, where, quiet);
     if (typeof outcome === "string") return;
     if (outcome.found !== told) screen.say(`not verified: ${outcome.found}. ${outcome.fix}`);
     told = outcome.found;

@@ -2,10 +2,9 @@ import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
-import { readDotenv } from "../../console/read-input.js";
+import { readDotenv, receiverAddress } from "../../console/read-input.js";
 import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
-import { receiverAddress } from "../../console/receiver-address.js";
-import { DEFAULT_PORT } from "./session.js";
+import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 
 export function addDevCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -35,7 +34,7 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     .addOption(SCHEMA)
     .option(
       "--port <n>",
-      `the port of the service (default: ${DEFAULT_PORT}, or a free one)`,
+      `the port of the service (default: ${new URL(DEFAULT_EMULATOR_URL).port}, or a free one)`,
       wholeNumber(0, 65_535),
     )
     .option(

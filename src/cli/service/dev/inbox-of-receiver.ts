@@ -7,41 +7,38 @@ import { CliError } from "../../console/exit.js";
 import { storeOf } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
-export interface InboxOfReceiver {
-  listener: RequestListener;
-  close(): Promise<void>;
-}
-
-interface Opened {
-  /** Which file it is: the user may delete the inbox, and the receiver then makes another one. */
-  file: string;
-  handler: RequestListener;
-  close(): Promise<void>;
-}
+const ENDPOINT = "default";
 
 /**
  * A page of the receiver's inbox. It is opened at the first request, because the receiver may make
  * it later.
  */
-export function createInboxOfReceiver(
-  place: InboxPlace,
-  note: (line: string) => void,
-): InboxOfReceiver {
-  let opened: Opened | null = null;
+export function createInboxOfReceiver(place: InboxPlace, note: (line: string) => void) {
+  let opened: { file: string; handler: RequestListener; close: () => Promise<void> } | null = null;
   /** One after the other, so that the inbox is opened once. */
   let changing: Promise<unknown> = Promise.resolve();
 
+  /** @throws CliError, SignalboxError when there is no inbox that can be used */
   async function current(): Promise<RequestListener> {
     const file = fileAt(place);
     if (opened?.file === file) return opened.handler;
     await opened?.close();
     opened = null;
-    opened = { file, ...(await open(place, note)) };
-    return opened.handler;
+    const store = await storeOf(place);
+    await store.open({ endpoint: ENDPOINT, clock: systemClock });
+    const closing = new AbortController();
+    const inbox = { store, endpoints: [ENDPOINT] };
+    const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+    async function close(): Promise<void> {
+      closing.abort();
+      await store.close(ENDPOINT);
+    }
+    opened = { file, handler, close };
+    return handler;
   }
 
   return {
-    listener(request, response) {
+    listener: ((request, response) => {
       const handled = changing.then(async () => (await current())(request, response));
       changing = handled.catch((error: unknown) => {
         const isExpected = error instanceof CliError || isSignalboxError(error);
@@ -53,38 +50,17 @@ export function createInboxOfReceiver(
         });
         response.end(JSON.stringify({ error: { code: "inbox_unavailable", message } }));
       });
-    },
-    async close() {
+    }) satisfies RequestListener,
+    async close(): Promise<void> {
       await changing;
       await opened?.close();
     },
   };
 }
 
+/** Which file it is: the user may delete the inbox, and the receiver then makes another one. */
 function fileAt({ db }: InboxPlace): string {
   if (isDatabase(db)) return db;
   const { dev, ino } = statSync(db, { throwIfNoEntry: false }) ?? { dev: 0, ino: 0 };
   return `${dev}:${ino}`;
-}
-
-/** @throws CliError, SignalboxError when there is no inbox that can be used */
-async function open(
-  place: InboxPlace,
-  note: (line: string) => void,
-): Promise<Omit<Opened, "file">> {
-  const store = await storeOf(place);
-  const endpoint = "default";
-  await store.open({ endpoint, clock: systemClock });
-  const closing = new AbortController();
-  const handler = await pageOfInbox(
-    { store, endpoints: [endpoint] },
-    { closing: closing.signal, note },
-  );
-  return {
-    handler,
-    async close() {
-      closing.abort();
-      await store.close(endpoint);
-    },
-  };
 }

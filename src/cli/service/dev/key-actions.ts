@@ -1,26 +1,27 @@
 import { spawn } from "node:child_process";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../kit/senders/signals/signal-types.js";
-import type { Cli } from "../../console/cli.js";
 import { formatTable } from "../../console/table.js";
-import { EXIT, type ExitCode } from "../../console/exit.js";
+import { EXIT } from "../../console/exit.js";
 import { advanceToNextSignals } from "../../../service/emulator/control/advance-to-next-signals.js";
 import { dashboardUrl, inboxUrl } from "../emulator/report-start.js";
-import { CTRL_C, readKeys, type Keys } from "./read-keys.js";
 import type { Session } from "./session.js";
 
-type ConsoleParts = Pick<Cli, "env" | "stdin" | "stderr" | "terminal">;
+const CTRL_C = "\u0003";
 
-interface KeyAction {
+/** Gives the terminal to `ask`, which asks questions, and reads keys again afterwards. */
+type Lend = <Result>(ask: () => Promise<Result>) => Promise<Result>;
+
+interface Key {
   key: string;
   /** @default the key */
   name?: string;
   /** For the line of all keys. */
   word: string;
   about: string;
-  act: (session: Session, keys: Keys, cli: ConsoleParts) => Promise<unknown>;
+  act?: (session: Session, lend: Lend) => unknown;
 }
 
-const ACTIONS: readonly KeyAction[] = [
+export const ALL_KEYS: readonly Key[] = [
   { key: "p", word: "publish", about: "publish a signal that you choose", act: publishChosen },
   {
     key: "d",
@@ -40,9 +41,18 @@ const ACTIONS: readonly KeyAction[] = [
     key: "o",
     word: "open",
     about: "open the dashboard at the timeline of the last signal",
-    act: openLast,
+    async act(session) {
+      const last = await lastSignal(session);
+      const timeline = last === undefined ? "" : `#/events/${encodeURIComponent(last.event_id)}`;
+      openPage("dashboard", `${dashboardUrl(session.emulator.url)}${timeline}`, session);
+    },
   },
-  { key: "i", word: "inbox", about: "open the receiver's inbox", act: openInbox },
+  {
+    key: "i",
+    word: "inbox",
+    about: "open the receiver's inbox",
+    act: (session) => openPage("inbox", inboxUrl(session.emulator.url), session),
+  },
   {
     key: " ",
     name: "space",
@@ -54,15 +64,12 @@ const ACTIONS: readonly KeyAction[] = [
     key: "?",
     word: "help",
     about: "show the keys",
-    async act(_session, _keys, { terminal }) {
+    act({ cli }) {
       const rows = ALL_KEYS.map(({ key, name = key, about }) => [`  ${name}`, about]);
-      for (const line of formatTable(rows)) terminal.print(line);
+      for (const line of formatTable(rows)) cli.terminal.print(line);
     },
   },
-];
-
-export const ALL_KEYS: readonly Omit<KeyAction, "act">[] = [
-  ...ACTIONS,
+  // It does not wait for the action of another key.
   { key: "q", word: "quit", about: "stop the service" },
 ];
 
@@ -74,43 +81,74 @@ export const KEY_LINE = ALL_KEYS.map(({ key, name = key, word }) => `${name}\u00
   ", ",
 );
 
-/** Runs the action of each key, one after the other: a key that is pressed meanwhile is ignored. */
-export function listenToKeys(
-  session: Session,
-  cli: ConsoleParts,
-  end: (exitCode: ExitCode) => void,
-): Keys {
-  const { screen, secrets, stop } = session;
+/**
+ * Runs the action of each key, one after the other: a key that is pressed meanwhile is ignored.
+ *
+ * @returns a function that restores the terminal
+ */
+export function listenToKeys(session: Session): () => void {
+  const { screen, secrets, stop, end, cli } = session;
+  const { stdin } = cli;
   let isBusy = false;
+  let isClosed = false;
 
-  async function press(key: string): Promise<void> {
-    if (key === "q") return end(EXIT.ok);
+  async function press(pressed: string): Promise<void> {
+    if (pressed === "q") return end(EXIT.ok);
     // As the signal of a terminal does: the first Ctrl-C ends `dev`, and a second one does not wait
     // until the command has ended.
-    if (key === CTRL_C) return void process.emit("SIGINT", "SIGINT");
-    const action = ACTIONS.find((each) => each.key === key);
+    if (pressed === CTRL_C) return void process.emit("SIGINT", "SIGINT");
+    const action = ALL_KEYS.find(({ key }) => key === pressed);
     if (action === undefined || isBusy) return;
     // The signals of the days that pass now would be lost.
-    if (secrets.length === 0 && "dm".includes(key))
+    if (secrets.length === 0 && "dm".includes(pressed))
       return screen.say("the receiver is not registered yet");
     isBusy = true;
     try {
-      await action.act(session, keys, cli);
+      await action.act?.(session, lend);
     } catch (error) {
       if (!stop.signal.aborted) screen.say(error instanceof Error ? error.message : String(error));
     } finally {
       isBusy = false;
     }
   }
-  const keys = readKeys(cli.stdin, (key) => void press(key));
-  return keys;
+
+  function onData(data: Buffer): void {
+    const text = data.toString();
+    // Keys such as the arrows send several characters, which begin with an escape.
+    if (!text.startsWith("\u001b")) for (const key of text) void press(key);
+  }
+  function read(): void {
+    if (isClosed) return;
+    // In this mode Ctrl-C is a key too, and sends no signal.
+    stdin.setRawMode(true);
+    stdin.on("data", onData);
+    stdin.resume();
+  }
+  function release(): void {
+    stdin.off("data", onData);
+    stdin.setRawMode(false);
+    stdin.pause();
+  }
+  const lend: Lend = async (ask) => {
+    release();
+    try {
+      return await ask();
+    } finally {
+      read();
+    }
+  };
+
+  read();
+  return () => {
+    isClosed = true;
+    release();
+  };
 }
 
-async function publishChosen(session: Session, keys: Keys, cli: ConsoleParts): Promise<void> {
-  const { emulator, screen, slugs, stop } = session;
+async function publishChosen(session: Session, lend: Lend): Promise<void> {
   if (await saysPaused(session)) return;
-  const chosen = await screen.during(() => keys.lend(() => pickSignal(slugs, cli, stop.signal)));
-  if (chosen !== null) await emulator.control.publishSignal(chosen);
+  const chosen = await session.screen.during(() => lend(() => pickSignal(session)));
+  if (chosen !== null) await session.emulator.control.publishSignal(chosen);
 }
 
 /**
@@ -118,11 +156,7 @@ async function publishChosen(session: Session, keys: Keys, cli: ConsoleParts): P
  *
  * @returns null when the user presses Escape or Ctrl-C, or Enter where nothing matches
  */
-async function pickSignal(
-  slugs: readonly string[],
-  { stdin, stderr }: ConsoleParts,
-  signal: AbortSignal,
-) {
+async function pickSignal({ slugs, cli: { stdin, stderr }, stop: { signal } }: Session) {
   const { autocomplete } = await import("#clack-prompts");
   const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
@@ -149,80 +183,56 @@ async function lastSignal({ emulator: { control } }: Session) {
   return items.find(({ event_type }) => event_type === "signal.published");
 }
 
-async function openLast(session: Session, _keys: Keys, { env }: ConsoleParts): Promise<void> {
-  const last = await lastSignal(session);
-  const page = dashboardUrl(session.emulator.url);
-  const url = last === undefined ? page : `${page}#/events/${encodeURIComponent(last.event_id)}`;
-  session.screen.say(`dashboard: ${url}`);
-  openBrowser(url, env);
-}
-
-async function openInbox(
-  { emulator, screen }: Session,
-  _keys: Keys,
-  { env }: ConsoleParts,
-): Promise<void> {
-  const url = inboxUrl(emulator.url);
-  screen.say(`inbox: ${url}`);
-  openBrowser(url, env);
-}
-
 /**
  * Opens the address in the user's browser if there is one. Nothing tells whether it worked, so the
- * caller prints the address too.
+ * address is printed too.
  */
-function openBrowser(
-  url: string,
-  env: NodeJS.ProcessEnv,
-  platform: NodeJS.Platform = process.platform,
-): void {
-  const command = commandOf(url, env, platform);
-  if (command === null) return;
-  const [file, ...args] = command;
-  const child = spawn(file, args, { detached: true, stdio: "ignore", env, windowsHide: true });
+function openPage(what: string, url: string, { screen, cli: { env } }: Session): void {
+  screen.say(`${what}: ${url}`);
+  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some(
+    (name) => (env[name] ?? "") !== "",
+  );
+  const openers: Partial<Record<NodeJS.Platform, string[]>> = {
+    darwin: ["open"],
+    // The first argument in quotes is the title of a window.
+    win32: ["cmd", "/c", "start", '""'],
+  };
+  const [file, ...args] = openers[process.platform] ?? (hasDisplay ? ["xdg-open"] : []);
+  if (file === undefined) return;
+  const options = { detached: true, stdio: "ignore", env, windowsHide: true } as const;
+  const child = spawn(file, [...args, url], options);
   // There may be no such command.
   child.on("error", () => undefined);
   child.unref();
 }
 
-function commandOf(
-  url: string,
-  env: NodeJS.ProcessEnv,
-  platform: NodeJS.Platform,
-): [string, ...string[]] | null {
-  if (platform === "darwin") return ["open", url];
-  // The first argument in quotes is the title of a window.
-  if (platform === "win32") return ["cmd", "/c", "start", '""', url];
-  const hasDisplay = ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].some(
-    (name) => (env[name] ?? "") !== "",
-  );
-  return hasDisplay ? ["xdg-open", url] : null;
-}
-
 async function redeliverLast(session: Session): Promise<void> {
   if (await saysPaused(session)) return;
-  const { control } = session.emulator;
   const last = await lastSignal(session);
   if (last === undefined) session.screen.say("no signal was sent yet");
-  else await control.redeliver({ delivery_id: last.delivery_id });
+  else await session.emulator.control.redeliver({ delivery_id: last.delivery_id });
+}
+
+/** The ids of the registrations with this status. */
+async function registrationsThatAre(status: string, { emulator }: Session): Promise<string[]> {
+  const { items } = await emulator.control.listRegistrations();
+  return items.filter((each) => each.status === status).map(({ id }) => id);
 }
 
 /** Says what to press while the registrations are paused. @returns whether they are */
-async function saysPaused({ emulator: { control }, screen }: Session): Promise<boolean> {
-  const { items } = await control.listRegistrations();
-  const isPaused = items.some(({ status }) => status === "paused");
-  if (isPaused) screen.say("paused: press space to resume first");
+async function saysPaused(session: Session): Promise<boolean> {
+  const isPaused = (await registrationsThatAre("paused", session)).length > 0;
+  if (isPaused) session.screen.say("paused: press space to resume first");
   return isPaused;
 }
 
-async function pauseOrResume({ emulator: { control }, screen }: Session): Promise<void> {
-  const { items } = await control.listRegistrations();
-  const active = items.filter(({ status }) => status === "active");
-  const paused = items.filter(({ status }) => status === "paused");
-  for (const { id } of active) await control.pauseRegistration({ registration_id: id });
-  if (active.length > 0) return screen.say("paused: nothing is sent until you press space again");
-  for (const { id } of paused) await control.resumeRegistration({ registration_id: id });
-  screen.say(
-    paused.length > 0 ? "resumed: signals are sent again" : "no registration is active yet",
-  );
+async function pauseOrResume(session: Session): Promise<void> {
+  const { control } = session.emulator;
+  const { say } = session.screen;
+  const active = await registrationsThatAre("active", session);
+  for (const id of active) await control.pauseRegistration({ registration_id: id });
+  if (active.length > 0) return say("paused: nothing is sent until you press space again");
+  const paused = await registrationsThatAre("paused", session);
+  for (const id of paused) await control.resumeRegistration({ registration_id: id });
+  say(paused.length > 0 ? "resumed: signals are sent again" : "no registration is active yet");
 }

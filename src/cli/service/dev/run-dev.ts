@@ -5,31 +5,32 @@ import { refuseEndpoint } from "../../../service/emulator/webhooks/registrations
 import { isSignalboxError } from "../../../base/errors.js";
 import { printable } from "../../console/printable.js";
 import { systemClock } from "../../../base/time/clock.js";
-import type { Terminal } from "../../console/terminal.js";
 import type { CommandContext } from "../../console/define-command.js";
 import { assertPlace } from "../../inbox/inbox-place.js";
 import { environmentError, EXIT, usageError, type ExitCode } from "../../console/exit.js";
 import { startEmulator } from "../emulator/start-emulator.js";
-import { untilStopped } from "../../console/until-stopped.js";
+import { untilStopped } from "../../console/interruption.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
+import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 import { resumeCommand } from "../emulator/report-event.js";
 import { dashboardUrl, demoAccounts, inboxUrl, startFacts } from "../emulator/report-start.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { createInboxOfReceiver } from "./inbox-of-receiver.js";
 import { connectReceiver, isListening } from "./connect-receiver.js";
 import { KEY_LINE, listenToKeys } from "./key-actions.js";
-import { shortLogLine } from "./log-line.js";
-import { createScreen, type Screen } from "./screen.js";
-import { DEFAULT_PORT, type DevOptions, type Session } from "./session.js";
-import { startCommand, STOP_MS } from "./start-command.js";
+import { createScreen, type DevOptions, type Screen, type Session } from "./session.js";
+import { shortLogLine, startCommand, STOP_MS, type RunningCommand } from "./start-command.js";
 
 const FOLLOWED = 25;
 
 /** Sends again sooner than the service, because a receiver under development is often restarted. */
 const RETRY_SECONDS = "2,5,10,30,60,300,1800,7200,21600,43200";
 
-export async function runDev(options: DevOptions, context: CommandContext): Promise<ExitCode> {
-  const { terminal, env, stdin, stderr } = context.cli;
+export async function runDev(
+  options: DevOptions,
+  { cli, outcome }: CommandContext,
+): Promise<ExitCode> {
+  const { terminal, env, stdin, stderr } = cli;
   assertAddress(options.url);
   // A file that is not there yet is not checked: the receiver makes it.
   assertPlace(options);
@@ -59,19 +60,14 @@ export async function runDev(options: DevOptions, context: CommandContext): Prom
     const { account_id: account = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
     const access = { account, count: FOLLOWED, baseUrl: emulator.baseUrl, apiKey };
     const slugs = await followMostVisited(emulator.control, access);
-    const session = {
-      options,
-      emulator,
-      apiKey,
-      slugs,
-      secrets,
-      screen,
-      hasKeys,
-      stop: new AbortController(),
-    };
+    let end!: (exitCode: ExitCode) => void;
+    const ended = new Promise<ExitCode>((resolve) => (end = resolve));
+    void untilStopped(cli, outcome).then(() => end(EXIT.ok));
+    const stop = new AbortController();
+    const session = { cli, options, emulator, apiKey, slugs, secrets, screen, end, stop };
     if (isJson) terminal.printJson(facts);
-    else printStart(session, terminal);
-    return await runSession(session, context);
+    else printStart(session, hasKeys);
+    return await runSession(session, { ended, hasKeys });
   } finally {
     await emulator.close();
     await inbox.close();
@@ -112,81 +108,56 @@ async function startOnSomePort(
     // duplicates.
     firstSignalId: (systemClock.now() % 1_000_000_000) + 1,
   } as const;
+  const startOn = (at: number) => startEmulator({ ...given, seed, assumptions, port: at });
+  const usualPort = Number(new URL(DEFAULT_EMULATOR_URL).port);
   try {
-    return await startEmulator({ ...given, seed, assumptions, port: port ?? DEFAULT_PORT });
+    return await startOn(port ?? usualPort);
   } catch (error) {
     if (port !== undefined || !isSignalboxError(error) || error.code !== "port_in_use") throw error;
-    say(`port ${DEFAULT_PORT} is in use, so the service listens on another one`);
-    return startEmulator({ ...given, seed, assumptions, port: 0 });
+    say(`port ${usualPort} is in use, so the service listens on another one`);
+    return startOn(0);
   }
 }
 
-function printStart({ emulator, apiKey, options, hasKeys }: Session, terminal: Terminal): void {
-  const { print, paint } = terminal;
-  const { bold, dim, green } = paint;
-  print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
-  print("");
-  print(`  ${dim("Receiver")}   ${options.url.href}`);
-  print(`  ${dim("Secrets")}    ${printable(options.secretFile)}`);
-  print(`  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`);
-  print(`  ${dim("Inbox")}      ${inboxUrl(emulator.url)}`);
-  print(`  ${dim("MCP")}        ${emulator.mcpUrl}`);
-  print("");
-  print(`  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`);
-  print("");
-  if (!hasKeys) return;
-  print(`${bold("Keys")}  ${KEY_LINE}`);
-  print("");
+function printStart({ cli, emulator, apiKey, options }: Session, hasKeys: boolean): void {
+  const { bold, dim, green } = cli.terminal.paint;
+  const lines = [
+    `${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`,
+    "",
+    `  ${dim("Receiver")}   ${options.url.href}`,
+    `  ${dim("Secrets")}    ${printable(options.secretFile)}`,
+    `  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`,
+    `  ${dim("Inbox")}      ${inboxUrl(emulator.url)}`,
+    `  ${dim("MCP")}        ${emulator.mcpUrl}`,
+    "",
+    `  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`,
+    "",
+    ...(hasKeys ? [`${bold("Keys")}  ${KEY_LINE}`, ""] : []),
+  ];
+  for (const line of lines) cli.terminal.print(line);
 }
 
 /**
  * Connects the receiver and reads keys, until a key, a signal or the end of the user's command ends
  * it.
  */
-async function runSession(session: Session, { cli, outcome }: CommandContext): Promise<ExitCode> {
-  const { emulator, apiKey, screen, options, hasKeys, stop } = session;
-  let end!: (exitCode: ExitCode) => void;
-  const ended = new Promise<ExitCode>((resolve) => {
-    end = resolve;
-  });
-  void untilStopped(cli, outcome).then(() => end(EXIT.ok));
+async function runSession(
+  session: Session,
+  { ended, hasKeys }: { ended: Promise<ExitCode>; hasKeys: boolean },
+): Promise<ExitCode> {
+  const { cli, emulator, stop, end } = session;
   // The terminal was closed. The command has its own process group, so it would not end with this
   // process.
   const hangUp = (): void => end(EXIT.ok);
   process.once("SIGHUP", hangUp);
-
-  const connecting = connectReceiver(session, cli.env);
-  const isTerminal = cli.terminal.columns !== Infinity;
-  const service = { SIGNALS_BASE_URL: emulator.baseUrl, SIGNALS_API_KEY: apiKey };
-  const command =
-    options.command.length === 0
-      ? null
-      : startCommand(options.command, {
-          // In a terminal its log lines are shown short. Its stdout is then none, so it is told
-          // that colours are welcome.
-          env: { ...(isTerminal && { FORCE_COLOR: "1" }), ...cli.env, ...service },
-          stdout: options.json
-            ? "stderr"
-            : isTerminal
-              ? (line) => screen.pass(shortLogLine(line))
-              : "stdout",
-        });
-  if (command !== null) {
-    cli.setUnfinished({
-      atMostMs: STOP_MS,
-      ifInterrupted: "the command that dev started may still run",
-    });
-    void command.ended.then((how) => {
-      if (!stop.signal.aborted) screen.say(`${printable(options.command.join(" "))} ended: ${how}`);
-      end(EXIT.failed);
-    });
-  }
-  const keys = hasKeys ? listenToKeys(session, cli, end) : null;
+  const connecting = connectReceiver(session);
+  const command = startReceiver(session);
+  const restoreTerminal = hasKeys ? listenToKeys(session) : null;
   try {
     return await Promise.race([ended, connecting.then(() => ended)]);
   } finally {
     stop.abort();
-    keys?.close();
+    restoreTerminal?.();
     await connecting.catch(() => undefined);
     // The service stops first, so that it sends nothing to a receiver that is ending.
     await emulator.close();
@@ -194,6 +165,34 @@ async function runSession(session: Session, { cli, outcome }: CommandContext): P
     cli.setUnfinished(null);
     process.off("SIGHUP", hangUp);
   }
+}
+
+/** Starts the user's command if there is one. Its end ends `dev`. */
+function startReceiver(session: Session): RunningCommand | null {
+  const { cli, emulator, apiKey, screen, options, stop, end } = session;
+  if (options.command.length === 0) return null;
+  const isTerminal = cli.terminal.columns !== Infinity;
+  const shown = isTerminal ? (line: string) => screen.pass(shortLogLine(line)) : "stdout";
+  const command = startCommand(options.command, {
+    env: {
+      // In a terminal its log lines are shown short. Its stdout is then none, so it is told that
+      // colours are welcome.
+      ...(isTerminal && { FORCE_COLOR: "1" }),
+      ...cli.env,
+      SIGNALS_BASE_URL: emulator.baseUrl,
+      SIGNALS_API_KEY: apiKey,
+    },
+    stdout: options.json ? "stderr" : shown,
+  });
+  cli.setUnfinished({
+    atMostMs: STOP_MS,
+    ifInterrupted: "the command that dev started may still run",
+  });
+  void command.ended.then((how) => {
+    if (!stop.signal.aborted) screen.say(`${printable(options.command.join(" "))} ended: ${how}`);
+    end(EXIT.failed);
+  });
+  return command;
 }
 
 /** Removes the secrets, so that the file does not grow with each run. */

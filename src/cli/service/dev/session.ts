@@ -1,7 +1,10 @@
+import type { ClockMove } from "../../../service/emulator/control/clock-move.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
-import type { Screen } from "./screen.js";
-
-export const DEFAULT_PORT = 4010;
+import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
+import type { Cli } from "../../console/cli.js";
+import type { ExitCode } from "../../console/exit.js";
+import type { Terminal } from "../../console/terminal.js";
+import { createEventReporter, timed, type ReporterOptions } from "../emulator/report-event.js";
 
 export interface DevOptions {
   /** The words of a command that starts the receiver; empty if there is none. */
@@ -19,6 +22,7 @@ export interface DevOptions {
 
 /** What the parts of `signalbox dev` share while it runs. */
 export interface Session {
+  cli: Cli;
   options: DevOptions;
   emulator: Emulator;
   apiKey: string;
@@ -27,8 +31,61 @@ export interface Session {
   /** The secrets that were added to the secret file. Empty until the receiver is registered. */
   secrets: string[];
   screen: Screen;
-  /** Whether keys are read from a terminal. */
-  hasKeys: boolean;
+  end: (exitCode: ExitCode) => void;
   /** Aborts when the command ends. */
   stop: AbortController;
+}
+
+/** Where all lines of `signalbox dev` go. */
+export interface Screen {
+  report(event: EmulatorEvent): void;
+  /** Prints a line with the time of day. With `--json` it is a note on stderr. */
+  say(line: string): void;
+  /** Prints a line of the user's command as it is. */
+  pass(line: string): void;
+  /** Keeps lines back while a question is on the screen. */
+  during<Result>(ask: () => Promise<Result>): Promise<Result>;
+  /** Prints one line with the sums of several advances of the clock, instead of a line for each. */
+  asOneAdvance(advance: () => Promise<ClockMove>): Promise<void>;
+}
+
+export function createScreen(terminal: Terminal, options: ReporterOptions): Screen {
+  const held: (() => void)[] = [];
+  let isAsking = false;
+  let isMuted = false;
+  const print = createEventReporter(terminal, options);
+
+  function whenFree(write: () => void): void {
+    if (isAsking) held.push(write);
+    else write();
+  }
+
+  return {
+    report(event) {
+      if (event.event !== "clock_moved" || !isMuted) whenFree(() => print(event));
+    },
+    say(line) {
+      whenFree(() =>
+        options.isJson ? terminal.note(line) : terminal.print(timed(line, terminal)),
+      );
+    },
+    pass: (line) => whenFree(() => terminal.print(line)),
+    async during(ask) {
+      isAsking = true;
+      try {
+        return await ask();
+      } finally {
+        isAsking = false;
+        for (const write of held.splice(0)) write();
+      }
+    },
+    async asOneAdvance(advance) {
+      isMuted = true;
+      try {
+        print({ event: "clock_moved", ...(await advance()) });
+      } finally {
+        isMuted = false;
+      }
+    },
+  };
 }

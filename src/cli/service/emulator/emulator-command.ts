@@ -8,7 +8,7 @@ import {
   type OptionsOf,
 } from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
-import { untilStopped } from "../../console/until-stopped.js";
+import { untilStopped } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../console/parse-option.js";
 import { echoed } from "../../console/printable.js";
 import { nearMiss } from "../../../base/options/near-miss.js";

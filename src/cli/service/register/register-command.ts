@@ -1,13 +1,12 @@
 import { Option, type Command } from "#commander";
+import { LIMITS } from "../../../service/contract/limits.js";
 import type { ServiceLocale } from "../../../service/contract/locale.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import { collect, httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
 import { DEFAULT_SECRET_FILE } from "../../console/secrets.js";
-import { MOST_SIGNAL_TYPES } from "../signal-type-list.js";
 
-// Not imported from src/api, because that import would load the schemas of all answers and make the
-// start slower.
+// Not imported from the contract, because that import would load zod and make the start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];
 const EXIT_CODES =
   "Exit codes: 0 registered, secrets stored, and the receiver answers verifications; 1 registered, but the receiver does\n" +
@@ -20,7 +19,7 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
     .command("register")
     .description(
       "Register a receiver at the service, and store the signing secret, which the service shows once, in a file that the " +
-        `receiver reads (\`secretFile\`). Then wait until the registration is active. A registration has at most ${MOST_SIGNAL_TYPES} signal types. For more types several ` +
+        `receiver reads (\`secretFile\`). Then wait until the registration is active. A registration has at most ${LIMITS.typesPerRegistration} signal types. For more types several ` +
         "registrations are made, each with its own secret.",
     )
     .requiredOption(

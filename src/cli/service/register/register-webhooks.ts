@@ -1,25 +1,16 @@
 import type { ServiceLocale } from "../../../service/contract/locale.js";
-import { createClient, type Client } from "../../../service/client/client.js";
+import { createClient } from "../../../service/client/client.js";
 import { isClientError } from "../../../service/client/client-error.js";
-import type { ClientOptions } from "../../../service/client/client-options.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
-import type { KnownSignalType } from "../../../kit/senders/signals/signal-types.js";
 import type { Cli } from "../../console/cli.js";
-import { type CommandContext } from "../../console/define-command.js";
-import {
-  CliError,
-  EXIT,
-  environmentError,
-  toUsageError,
-  usageError,
-  type ExitCode,
-} from "../../console/exit.js";
+import type { CommandContext } from "../../console/define-command.js";
+import { CliError, EXIT, toUsageError, usageError, type ExitCode } from "../../console/exit.js";
 import { echoed, printable } from "../../console/printable.js";
 import { shellQuote } from "../../console/shell-quote.js";
-import type { Terminal } from "../../console/terminal.js";
 import { readBytes, readDotenv } from "../../console/read-input.js";
-import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { readSignalTypes } from "../signal-type-list.js";
+import { registerAndKeep } from "./register-and-keep.js";
+import { openSecretWriter } from "./secret-writer.js";
 import { waitUntilActive } from "./wait-until-active.js";
 
 export interface RegisterOptions {
@@ -40,51 +31,61 @@ export async function registerWebhooks(
   options: RegisterOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const { dotenv } = options;
-  const { env } = context.cli;
-  const cli = { ...context.cli, env: dotenv === undefined ? env : readDotenv(dotenv, env) };
-  const { terminal, signal } = cli;
+  const { dotenv, url, locale, timeout, json } = options;
+  const { env: variables } = context.cli;
+  const cli = {
+    ...context.cli,
+    env: dotenv === undefined ? variables : readDotenv(dotenv, variables),
+  };
+  const { terminal, signal, setUnfinished } = cli;
   const lists = readSignalTypes(options);
-  const baseUrl = options.baseUrl ?? cli.env["SIGNALS_BASE_URL"] ?? "";
-  if (baseUrl === "")
-    throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
-  const apiKey = readApiKey(options, cli.env);
-  // Without retries, because the user sees the error and can repeat the command.
-  const retry = { maxAttempts: 1 };
-  const timeoutMs = options.timeout * 1000;
-  const client = clientFor({ baseUrl, apiKey, timeoutMs, retry, userAgent: "signalbox" }, options);
+  const { client, baseUrl } = connect(options, cli.env);
+  const file = printable(options.secretFile);
 
   const noteWait = (): void =>
     terminal.note(
-      `waiting up to ${options.timeout} s for an answer that may hold a secret; press Ctrl-C again to stop now`,
+      `waiting up to ${timeout} s for an answer that may hold a secret; press Ctrl-C again to stop now`,
     );
   signal.addEventListener("abort", noteWait, { once: true });
   const done: NewRegistration[] = [];
-  for (const [index, types] of lists.entries()) {
-    try {
+  try {
+    for (const types of lists) {
       signal.throwIfAborted();
-      terminal.progress(`registering ${index + 1} of ${lists.length}`);
-      const registration = await registerOne(client, types, options, cli);
+      terminal.progress(`registering ${done.length + 1} of ${lists.length}`);
+      const writer = openSecretWriter(options.secretFile);
+      // Ctrl-C does not end the call, because the secret in its answer would be lost.
+      setUnfinished({
+        atMostMs: timeout * 1000,
+        ifInterrupted:
+          `${printable(url)} may be registered with a secret that is lost. If the dashboard shows this registration, delete it there. ` +
+          `After that, delete ${printable(writer.lock)}`,
+      });
+      const asked = { url, locale, signal_types: types };
+      const registration = await registerAndKeep(client, asked, writer, file);
+      setUnfinished(null);
       done.push(registration);
-      report(registration, options, terminal);
-    } catch (error) {
-      const explained = explainFailure(error);
-      // After Ctrl-C, `runCli` prints no error, so the error is printed here.
-      if (signal.aborted && explained instanceof CliError) terminal.note(explained.message);
-      if (done.length > 0) {
-        const others = lists.slice(index).flat().join(",");
-        terminal.note(
-          `${placeOf(done)} in ${printable(options.secretFile)}; to register the other signal types, type`,
-        );
-        terminal.note(`the same command with these types alone: --types ${others}`);
+      if (writer.takesRights) {
+        terminal.note(`other users of this machine had access to ${file}: its mode is 0600 now`);
       }
-      throw explained;
-    } finally {
-      cli.setUnfinished(null);
+      const { signing_secret: _secret, ...shown } = registration;
+      if (json) terminal.printJson({ ...shown, secret_file: options.secretFile });
+      else terminal.print(lineOf(registration));
     }
+  } catch (error) {
+    const explained = explainFailure(error);
+    // After Ctrl-C, `runCli` prints no error, so the error is printed here.
+    if (signal.aborted && explained instanceof CliError) terminal.note(explained.message);
+    if (done.length > 0) {
+      const others = lists.slice(done.length).flat().join(",");
+      terminal.note(`${placeOf(done)} in ${file}; to register the other signal types, type`);
+      terminal.note(`the same command with these types alone: --types ${others}`);
+    }
+    throw explained;
+  } finally {
+    setUnfinished(null);
+    signal.removeEventListener("abort", noteWait);
   }
-  signal.removeEventListener("abort", noteWait);
-  terminal.note(`${placeOf(done)} in ${printable(options.secretFile)}`);
+  terminal.note(`${placeOf(done)} in ${file}`);
   return reportStatus(done, { ...options, baseUrl }, cli);
 }
 
@@ -96,17 +97,12 @@ async function reportStatus(
   const { print, printJson, note, paint } = cli.terminal;
   const outcome = await waitUntilActive(done, options, { ...cli, note });
   const failure = typeof outcome === "object" ? outcome : null;
+  const ok = failure === null;
   if (options.json) {
     const { found = null, fix = null } = failure ?? {};
-    const status = failure === null ? outcome : "failed";
+    const registrations = done.map(({ id }) => id);
     printJson({
-      summary: {
-        ok: failure === null,
-        registrations: done.map(({ id }) => id),
-        status,
-        found,
-        fix,
-      },
+      summary: { ok, registrations, status: ok ? outcome : "failed", found, fix },
     });
   } else if (failure !== null) {
     const check = ["--url", options.url, "--secret-file", options.secretFile];
@@ -117,42 +113,50 @@ async function reportStatus(
     );
     print(`  $ npx signalbox doctor ${check.map((word) => shellQuote(printable(word))).join(" ")}`);
   } else if (outcome === "active") {
-    print(
-      paint.green(
-        done.length === 1
-          ? "the registration is active"
-          : `all ${done.length} registrations are active`,
-      ),
-    );
+    const all = done.length === 1 ? "the registration is" : `all ${done.length} registrations are`;
+    print(paint.green(`${all} active`));
   } else {
     print("the receiver answers verifications with this secret");
     print("the service's own verification is asynchronous, and its dashboard shows the status");
   }
-  return failure === null ? EXIT.ok : EXIT.failed;
+  return ok ? EXIT.ok : EXIT.failed;
+}
+
+function connect(options: RegisterOptions, env: NodeJS.ProcessEnv) {
+  const baseUrl = options.baseUrl ?? env["SIGNALS_BASE_URL"] ?? "";
+  if (baseUrl === "")
+    throw usageError("no address of the service: set SIGNALS_BASE_URL, or give --base-url <url>");
+  const apiKey = readApiKey(options, env);
+  try {
+    const client = createClient({
+      baseUrl,
+      apiKey,
+      timeoutMs: options.timeout * 1000,
+      // Without retries, because the user sees the error and can repeat the command.
+      retry: { maxAttempts: 1 },
+      userAgent: "signalbox",
+    });
+    return { client, baseUrl };
+  } catch (error) {
+    const source = options.baseUrl === undefined ? "SIGNALS_BASE_URL" : "--base-url";
+    throw toUsageError(error, { baseUrl: source });
+  }
 }
 
 function readApiKey({ apiKey, apiKeyFile }: RegisterOptions, env: NodeJS.ProcessEnv): string {
   if (apiKey !== undefined && apiKeyFile !== undefined)
     throw usageError("give --api-key or --api-key-file, not both");
-  if (apiKeyFile === undefined) {
-    const given = apiKey ?? (env["SIGNALS_API_KEY"] || undefined);
-    if (given !== undefined) return given;
-    throw usageError("no API key: set SIGNALS_API_KEY, or give --api-key-file <file>");
-  }
   // Trimmed, because an editor may have added a line end.
-  const key = readBytes(apiKeyFile).toString().trim();
-  if (key === "") throw usageError(`the file ${apiKeyFile} contains no API key`);
-  return key;
-}
-
-function clientFor(clientOptions: ClientOptions, { baseUrl }: RegisterOptions): Client {
-  try {
-    return createClient(clientOptions);
-  } catch (error) {
-    throw toUsageError(error, {
-      baseUrl: baseUrl === undefined ? "SIGNALS_BASE_URL" : "--base-url",
-    });
-  }
+  const key =
+    apiKeyFile === undefined
+      ? (apiKey ?? env["SIGNALS_API_KEY"] ?? "")
+      : readBytes(apiKeyFile).toString().trim();
+  if (key !== "") return key;
+  throw usageError(
+    apiKeyFile === undefined
+      ? "no API key: set SIGNALS_API_KEY, or give --api-key-file <file>"
+      : `the file ${apiKeyFile} contains no API key`,
+  );
 }
 
 function placeOf(done: readonly NewRegistration[]): string {
@@ -160,74 +164,9 @@ function placeOf(done: readonly NewRegistration[]): string {
   return done.length === 1 ? `the secret of ${ids} is` : `the secrets of ${ids} are`;
 }
 
-/**
- * Registers one list, and stores the secret. Ctrl-C does not end the call, because the secret in
- * its answer would be lost.
- */
-async function registerOne(
-  client: Client,
-  types: KnownSignalType[],
-  { url, locale, secretFile, timeout }: RegisterOptions,
-  { terminal, setUnfinished }: Cli,
-): Promise<NewRegistration> {
-  const writer = openSecretWriter(secretFile);
-  try {
-    const ifInterrupted =
-      `${printable(url)} may be registered with a secret that is lost. If the dashboard shows this registration, delete it there. ` +
-      `After that, delete ${printable(writer.lock)}`;
-    setUnfinished({ atMostMs: timeout * 1000, ifInterrupted });
-    const registration = await client.registerWebhook({ url, locale, signal_types: types });
-    keep(writer, registration.signing_secret, registration.id);
-    if (writer.takesRights) {
-      terminal.note(
-        `other users of this machine had access to ${printable(secretFile)}: its mode is 0600 now`,
-      );
-    }
-    return registration;
-  } catch (error) {
-    const made = registeredAnyway(error);
-    if (made === null) throw error;
-    keep(writer, made.secret, made.id);
-    throw environmentError(
-      `${echoed(made.id)} is registered, and its secret is in ${printable(secretFile)}, but the service's answer is not as its document says`,
-    );
-  } finally {
-    writer.close();
-  }
-}
-
-function keep(writer: SecretWriter, secret: string, id: string): void {
-  try {
-    writer.add(secret);
-  } catch (error) {
-    const why = error instanceof CliError ? error.message : String(error);
-    throw environmentError(`${echoed(id)} is registered, but ${why}`);
-  }
-}
-
-/**
- * Finds the secret in an answer that the client refused because the answer does not fit the
- * service's document.
- */
-function registeredAnyway(error: unknown): { id: string; secret: string } | null {
-  const answer = isClientError(error) ? error.answer : null;
-  if (typeof answer !== "object" || answer === null || !("signing_secret" in answer)) return null;
-  const { signing_secret: secret } = answer;
-  const id = "id" in answer && typeof answer.id === "string" ? answer.id : "a webhook";
-  return typeof secret === "string" ? { id, secret } : null;
-}
-
-function report(
-  registration: NewRegistration,
-  { secretFile, json }: RegisterOptions,
-  terminal: Terminal,
-): void {
-  const { signing_secret: _secret, ...shown } = registration;
-  if (json === true) return terminal.printJson({ ...shown, secret_file: secretFile });
-  const { id, status, signal_types: types } = registration;
-  terminal.print(
-    `${echoed(id)}  ${status}  ${types.length === 1 ? echoed(types[0] ?? "") : `${types.length} signal types`}`,
-  );
+function lineOf({ id, status, signal_types: types }: NewRegistration): string {
+  const [first = ""] = types;
+  return `${echoed(id)}  ${status}  ${types.length === 1 ? echoed(first) : `${types.length} signal types`}`;
 }
 
 /**

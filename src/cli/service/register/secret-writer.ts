@@ -22,7 +22,7 @@ import {
   secretLockOf,
 } from "../../../kit/receiver/secret-file.js";
 import { syncFolderOf } from "../../../kit/stores/sqlite/wal-sync.js";
-import { CliError, environmentError } from "../../console/exit.js";
+import { CliError, environmentError, errorCode } from "../../console/exit.js";
 
 /**
  * Adds a secret to a file. While the writer is open, receivers that read the file wait for the new
@@ -47,8 +47,8 @@ export interface SecretWriter {
   /** Other lines stay. @throws Error when the file could not be written; it is then unchanged */
   remove(secrets: readonly string[]): void;
   /**
-   * Removes the lock if no secret was added. Idempotent. Never throws, because its error would hide
-   * the error of `add`.
+   * Removes the lock if it holds no secret. To be called once. Never throws, because its error
+   * would hide the error of `add`.
    */
   close(): void;
 }
@@ -67,16 +67,22 @@ const ROOM = "\n".repeat(4096);
  * locked
  */
 export function openSecretWriter(path: string): SecretWriter {
+  try {
+    return open(path);
+  } catch (error) {
+    throw cannotWrite(path, error);
+  }
+}
+
+function open(path: string): SecretWriter {
   const file = resolve(path);
   const lock = secretLockOf(file);
   const before = readExisting(file, path);
   const descriptor = openLock(lock, path);
-  let isOpen = true;
+  /** The lock is the only place of a secret. */
+  let holdsSecret = false;
 
-  /**
-   * Whether the lock is still the file that this writer created. A user may have deleted or
-   * replaced it.
-   */
+  /** Whether the lock is still this writer's: it may be renamed, or deleted by a user. */
   function isOurs(): boolean {
     try {
       return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
@@ -85,24 +91,12 @@ export function openSecretWriter(path: string): SecretWriter {
     }
   }
 
-  function closeFile(): void {
-    isOpen = false;
-    try {
-      closeSync(descriptor);
-    } catch {
-      // An error has no effect, because the content is synced already.
-    }
-  }
-
   function close(): void {
-    if (!isOpen) return;
-    const mustRemove = isOurs();
-    closeFile();
-    try {
-      if (mustRemove) rmSync(lock, { force: true });
-    } catch {
-      // If the lock stays, the next registration is refused, and its error says what to do.
-    }
+    const mustRemove = !holdsSecret && isOurs();
+    // The content is synced already.
+    ignoreErrors(() => closeSync(descriptor));
+    // If the lock stays, the next registration is refused, and its error says what to do.
+    if (mustRemove) ignoreErrors(() => rmSync(lock, { force: true }));
   }
 
   /** Gives the file a new content, which is computed from its present content. */
@@ -113,13 +107,8 @@ export function openSecretWriter(path: string): SecretWriter {
     write(descriptor, edit(text));
     if (!isOurs()) throw environmentError(`${lock} was deleted or replaced in the meantime`);
     renameSync(lock, file);
-    closeFile();
-    try {
-      syncFolderOf(file);
-    } catch {
-      // An error has no effect: the content is synced, and some file systems cannot sync the
-      // rename.
-    }
+    // The content is synced, and some file systems cannot sync the rename.
+    ignoreErrors(() => syncFolderOf(file));
   }
 
   /**
@@ -128,16 +117,17 @@ export function openSecretWriter(path: string): SecretWriter {
    */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
-    const place = isOurs() ? lock : `${lock}.${process.pid}`;
+    holdsSecret = isOurs();
+    const place = holdsSecret ? lock : `${lock}.${process.pid}`;
     try {
-      if (place === lock) write(descriptor, `${secret}\n`);
+      if (holdsSecret) write(descriptor, `${secret}\n`);
       else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
     } catch {
+      holdsSecret = false;
       return environmentError(
         `its secret is lost, because: ${message}. Delete the registration in the dashboard`,
       );
     }
-    closeFile();
     return environmentError(
       `${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`,
     );
@@ -165,18 +155,24 @@ export function openSecretWriter(path: string): SecretWriter {
         }
       },
       remove(secrets) {
-        change((text) =>
-          text
-            .split(/(?<=\n)/)
-            .filter((line) => !secrets.includes(line.trimEnd()))
-            .join(""),
-        );
+        change((text) => {
+          const lines = text.split(/(?<=\n)/);
+          return lines.filter((line) => !secrets.includes(line.trimEnd())).join("");
+        });
       },
       close,
     };
   } catch (error) {
     close();
-    throw cannotWrite(path, error);
+    throw error;
+  }
+}
+
+function ignoreErrors(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // The caller says why an error has no effect.
   }
 }
 
@@ -184,7 +180,7 @@ function openLock(lock: string, path: string): number {
   try {
     return openSync(lock, "wx", 0o600);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw cannotWrite(path, error);
+    if (errorCode(error) !== "EEXIST") throw error;
     throw environmentError(
       `${lock} exists: another registration is running, or was killed. If none is running, add the secret in ${lock}, if any, ` +
         `to ${path}, and delete ${lock}`,
@@ -204,7 +200,7 @@ const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
  * file with other content, because it is not a file for secrets, and may be named by mistake.
  */
 function readExisting(file: string, path: string): { text: string; stat: Stats | null } {
-  const stat = attempt(path, () => lstatSync(file, { throwIfNoEntry: false }));
+  const stat = lstatSync(file, { throwIfNoEntry: false });
   if (stat === undefined) return { text: "", stat: null };
   if (stat.isSymbolicLink())
     throw environmentError(`${path} is a link: give the path of its target`);
@@ -212,7 +208,7 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
     throw environmentError(`cannot store secrets in ${path}: it is not a regular file`);
   if (stat.size > MAX_SECRET_FILE_BYTES)
     throw environmentError(`${path} is too large for a file of secrets`);
-  const text = attempt(path, () => readFileSync(file, "utf8"));
+  const text = readFileSync(file, "utf8");
   const wrong = secretLines(text).find(
     (line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line),
   );
@@ -264,17 +260,9 @@ function write(descriptor: number, text: string): void {
   fsyncSync(descriptor);
 }
 
-function attempt<Result>(path: string, act: () => Result): Result {
-  try {
-    return act();
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
-
 function cannotWrite(path: string, error: unknown): CliError {
   if (error instanceof CliError) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const why = code === "ENOENT" ? "its folder does not exist" : (code ?? "error");
+  const code = errorCode(error);
+  const why = code === "ENOENT" ? "its folder does not exist" : code;
   return environmentError(`cannot write the secret file ${path} (${why})`);
 }

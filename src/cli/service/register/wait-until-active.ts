@@ -17,7 +17,7 @@ interface WaitOptions {
   timeout: number;
 }
 
-export interface Obstacle {
+interface Obstacle {
   found: string;
   fix: string;
   /** It may pass without a change to the receiver, so it is worth waiting. */
@@ -44,21 +44,26 @@ export async function waitUntilActive(
   const secondsLeft = (): number => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
   const emulator = await emulatorAt(options, env["SIGNALS_CONTROL_TOKEN"] || undefined, signal);
   let noted: string | null = null;
+
+  /** @returns the obstacle that `look` still finds when the time is over, or that does not pass */
+  async function repeat(look: () => Promise<Obstacle | null>): Promise<Obstacle | null> {
+    for (;;) {
+      const obstacle = await look();
+      if (obstacle === null || !obstacle.mayPass || performance.now() + PAUSE_MS > endsAt)
+        return obstacle;
+      if (obstacle.found !== noted) note(`waiting up to ${secondsLeft()} s: ${obstacle.found}`);
+      noted = obstacle.found;
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
   for (const { id, signing_secret: secret } of registrations) {
     // The service itself has verified it.
-    if ((await emulator?.isActive(id)) === true) continue;
-    const looks = [
-      () => verifyReceiver(secret, options, { timeoutMs: secondsLeft() * 1000, signal }),
-    ];
-    if (emulator !== null) looks.push(() => emulator.look(id));
-    for (const look of looks) {
-      for (let obstacle = await look(); obstacle !== null; obstacle = await look()) {
-        if (!obstacle.mayPass || performance.now() + PAUSE_MS > endsAt) return obstacle;
-        if (obstacle.found !== noted) note(`waiting up to ${secondsLeft()} s: ${obstacle.found}`);
-        noted = obstacle.found;
-        await sleep(PAUSE_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-      }
-    }
+    if ((await emulator?.statusOf(id)) === "active") continue;
+    const obstacle =
+      (await repeat(() => verifyReceiver(secret, options, secondsLeft() * 1000, signal))) ??
+      (emulator && (await repeat(() => emulator.look(id))));
+    if (obstacle !== null) return obstacle;
   }
   return emulator === null ? "unknown" : "active";
 }
@@ -66,7 +71,8 @@ export async function waitUntilActive(
 async function verifyReceiver(
   secret: string,
   { url, secretFile }: WaitOptions,
-  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
+  timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<Obstacle | null> {
   const event = verificationEvent();
   const { headers, body } = signedDelivery(event, { secret });
@@ -108,20 +114,22 @@ async function emulatorAt(
   const control = await connectControl(origin, how).catch(() => signal.throwIfAborted());
   if (control === undefined) return null;
   const asked = new Set<string>();
+  const statusOf = async (id: string) =>
+    (await control.readRegistration({ registration_id: id })).status;
   return {
-    isActive: async (id: string) =>
-      (await control.readRegistration({ registration_id: id })).status === "active",
+    statusOf,
     /**
      * Asks once for another verification, because the emulator's own next attempt may be minutes
      * away.
      */
     async look(id: string): Promise<Obstacle | null> {
-      const registration = { registration_id: id };
-      const { status } = await control.readRegistration(registration);
+      const status = await statusOf(id);
       if (status === "active") return null;
       // It is refused if the registration has just become active.
       if (!asked.has(id))
-        await control.verifyRegistration(registration).catch(() => signal.throwIfAborted());
+        await control
+          .verifyRegistration({ registration_id: id })
+          .catch(() => signal.throwIfAborted());
       asked.add(id);
       return {
         found: `the emulator says that ${id} is ${status}`,

@@ -3,7 +3,7 @@ import type { Command } from "#commander";
 import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
 import type { Cli } from "../../console/cli.js";
 import { echoed } from "../../console/printable.js";
-import { connectControl, serviceUrl } from "../emulator/remote-control.js";
+import { connectControl, DEFAULT_EMULATOR_URL, serviceUrl } from "../emulator/remote-control.js";
 import { findEvent } from "../../inbox/event-ids.js";
 import { DEFAULT_INBOX, ENDPOINT, SCHEMA } from "../../inbox/inbox-place.js";
 import { noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
@@ -30,7 +30,7 @@ export function addTraceCommand(program: Command, context: CommandContext) {
     .argument("<id>", "the event's id")
     .option(
       "--url <url>",
-      "the emulator's address; or set SIGNALS_BASE_URL (default: http://127.0.0.1:4010)",
+      `the emulator's address; or set SIGNALS_BASE_URL (default: ${DEFAULT_EMULATOR_URL})`,
       httpUrl,
     )
     .option(

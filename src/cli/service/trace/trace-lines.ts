@@ -11,24 +11,19 @@ const LONG_ID = /(\bwh_\w{8})[\w-]+/;
 
 /** A line for each step: the time of this machine, the lane, and what happened. */
 export function traceLines(steps: readonly TimelineStep[], now: number, paint: Paint): string[] {
-  const tones = {
-    good: paint.green,
-    bad: paint.red,
-    warn: paint.yellow,
-    busy: paint.bold,
-    idle: paint.dim,
-  };
+  const { green: good, red: bad, yellow: warn, bold: busy, dim: idle } = paint;
+  const tones = { good, bad, warn, busy, idle };
+  const deliveryOfLane = new Map<string, string | undefined>();
   const groups = steps.map((step, index) => {
-    const { at, lane, tone, text } = step;
+    const { at, lane, tone, text, delivery } = step;
+    const isNewDelivery = delivery !== deliveryOfLane.get(lane);
+    deliveryOfLane.set(lane, delivery);
     const previous = steps[index - 1];
-    const isNewDelivery =
-      step.delivery !== steps.slice(0, index).findLast((each) => each.lane === lane)?.delivery;
-    const remarks = [dayOf(step, previous), gapOf(step, previous, now)].filter(
-      (remark) => remark !== "",
-    );
+    const isNewDay = previous === undefined || dayOf(previous.at) !== dayOf(at);
+    const gap = gapBefore(step, previous, now);
+    const remarks = [isNewDay ? dayOf(at) : "", gap && `… ${gap}`].filter((each) => each !== "");
     const details = detailsOf(step, isNewDelivery).map((detail) => ["", "", paint.dim(detail)]);
-    const first = [timeOfDay(at), lane, tones[tone](printable(text))];
-    return { remarks, rows: [first, ...details] };
+    return { remarks, rows: [[timeOf(at), lane, tones[tone](printable(text))], ...details] };
   });
   const lines = formatTable(groups.flatMap(({ rows }) => rows));
   // The remarks are no cells: a long one would move all texts.
@@ -38,36 +33,21 @@ export function traceLines(steps: readonly TimelineStep[], now: number, paint: P
   ]);
 }
 
-function detailsOf(
-  { delivery, serviceAt, detail }: TimelineStep,
-  isNewDelivery: boolean,
-): string[] {
-  return [
-    ...(delivery === undefined || !isNewDelivery
-      ? []
-      : [printable(delivery).replace(LONG_ID, "$1…")]),
-    ...(serviceAt === undefined
-      ? []
-      : [`service's clock: ${dayOfTime(serviceAt)} ${timeOfDay(serviceAt).slice(0, 8)}`]),
-    ...(detail === undefined ? [] : [shortened(detail.split("\n", 1)[0] ?? "", DETAIL_LENGTH)]),
-  ];
-}
-
-function gapOf(step: TimelineStep, previous: TimelineStep | undefined, now: number): string {
-  const gap = gapBefore(step, previous, now);
-  return gap && `… ${gap}`;
-}
-
-function dayOf({ at }: TimelineStep, previous: TimelineStep | undefined): string {
-  const day = dayOfTime(at);
-  return previous === undefined || dayOfTime(previous.at) !== day ? day : "";
+function detailsOf({ delivery, serviceAt, detail }: TimelineStep, isNewDelivery: boolean) {
+  const details: string[] = [];
+  if (delivery !== undefined && isNewDelivery)
+    details.push(printable(delivery).replace(LONG_ID, "$1…"));
+  if (serviceAt !== undefined)
+    details.push(`service's clock: ${dayOf(serviceAt)} ${timeOf(serviceAt).slice(0, 8)}`);
+  if (detail !== undefined) details.push(shortened(detail.split("\n", 1)[0] ?? "", DETAIL_LENGTH));
+  return details;
 }
 
 /** As `dev` and `emulator` print it. */
-const timeOfDay = (at: number): string =>
+const timeOf = (at: number): string =>
   `${new Date(at).toTimeString().slice(0, 8)}.${String(Math.trunc(at) % 1000).padStart(3, "0")}`;
 
-function dayOfTime(at: number): string {
+function dayOf(at: number): string {
   const date = new Date(at);
   const parts = [date.getFullYear(), date.getMonth() + 1, date.getDate()];
   return parts.map((part) => String(part).padStart(2, "0")).join("-");
