@@ -50,6 +50,8 @@ interface Step extends Answered {
 
 interface Transcript {
   about: string;
+  /** What it shows of the service's document. */
+  rules: string[];
   options?: EmulatorOptions;
   accounts: Record<string, { tier: Tier; scopes?: never[]; entitlements?: never[] }>;
   steps: Step[];
