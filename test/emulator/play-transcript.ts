@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { format, resolveConfig } from "prettier";
 import { expect } from "vitest";
 import { verifySignature } from "../../src/kit/senders/signature/verify.js";
@@ -121,7 +122,7 @@ const shownHeaders = (headers: Headers): Record<string, string> | undefined => {
 };
 
 /** The body of an answer, without the id of the request. */
-const withoutId = ({ request_id: _, ...body }: Json): Json => body;
+const withoutId = ({ request_id: _id, ...body }: Json): Json => body;
 
 /** Calls an operation over HTTP as the contract says. */
 function restCall(name: OperationName, given: Json): { path: string; body?: Json } {
@@ -169,8 +170,12 @@ const TOOLS = new Map<OperationName, string>(
 export async function playTranscript(transcript: Transcript, door: Door): Promise<Transcript> {
   const signals: { path: string; header: string; body: Buffer }[] = [];
   let endpoint: NonNullable<Step["endpoint"]> = {};
-  const url = await listen(async (request, response) => {
-    const body = Buffer.concat(await request.toArray());
+  const url = await listen((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => answerDelivery(request, Buffer.concat(chunks), response));
+  });
+  function answerDelivery(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
     const { type, data } = JSON.parse(body.toString()) as {
       type: string;
       data: { challenge: string };
@@ -181,7 +186,7 @@ export async function playTranscript(transcript: Transcript, door: Door): Promis
     const isRight = type === "webhook.verification" && status === 200;
     response.writeHead(status, headers);
     response.end(isRight ? JSON.stringify({ challenge: data.challenge }) : answer);
-  });
+  }
   const masks = createMasks(url);
   const events: unknown[] = [];
   const running = await startEmulator({

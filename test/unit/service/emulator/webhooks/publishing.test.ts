@@ -3,7 +3,6 @@ import { LIMITS } from "../../../../../src/service/contract/limits.js";
 import {
   activeRegistration,
   draft,
-  eventIn,
   HOUR_MS,
   openWebhooks,
   serveEndpoint,
