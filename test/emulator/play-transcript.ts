@@ -124,6 +124,11 @@ const shownHeaders = (headers: Headers): Record<string, string> | undefined => {
 /** The body of an answer, without the id of the request. */
 const withoutId = ({ request_id: _id, ...body }: Json): Json => body;
 
+const queryOf = (given: Json): string =>
+  new URLSearchParams(
+    Object.entries(given).map(([key, value]): [string, string] => [key, String(value)]),
+  ).toString();
+
 /** Calls an operation over HTTP as the contract says. */
 function restCall(name: OperationName, given: Json): { path: string; body?: Json } {
   const { path, body }: Operation = OPERATIONS[name];
@@ -134,9 +139,7 @@ function restCall(name: OperationName, given: Json): { path: string; body?: Json
     return encodeURIComponent(String(value));
   });
   if (body !== undefined) return { path: filled, body: rest };
-  const query = new URLSearchParams(
-    Object.entries(rest).map(([key, value]) => [key, String(value)]),
-  ).toString();
+  const query = queryOf(rest);
   return { path: query === "" ? filled : `${filled}?${query}` };
 }
 
@@ -339,9 +342,7 @@ async function callControl(
     delete rest[key];
     return encodeURIComponent(String(value));
   });
-  const query = new URLSearchParams(
-    Object.entries(rest).map(([key, value]) => [key, String(value)]),
-  ).toString();
+  const query = queryOf(rest);
   const isRead = found.method === "GET";
   const told = await control(isRead && query !== "" ? `${path}?${query}` : path, {
     method: found.method,
