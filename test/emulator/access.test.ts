@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OPERATIONS, type OperationName } from "../../src/service/contract/operations.js";
-import { errorEnvelopeSchema } from "../../src/service/contract/error-envelope.js";
+import { type OperationName } from "../../src/service/contract/operations.js";
 import {
   openEmulator,
   refusal,
@@ -36,129 +35,6 @@ const CALLS: Record<
   searchDemand: ["/research/search-demand?limit=1", {}],
   rankings: ["/research/rankings?limit=1", {}],
 };
-const PROTECTED = (Object.keys(CALLS) as (keyof typeof CALLS)[]).map(
-  (name) => [name, ...CALLS[name]] as const,
-);
-
-test.each(PROTECTED)(
-  "%s wants a key: 401 without, with a wrong or a revoked one",
-  async (_name, path, how) => {
-    const { key } = await running.account("pro");
-    const said = async (headers: Record<string, string>) => {
-      const told = await running.ask(path, { ...how, headers });
-      expect(errorEnvelopeSchema.safeParse(told.body).success).toBe(true);
-      expect(told.headers.get("www-authenticate")).toBe("Bearer");
-      return refusal(told);
-    };
-    expect(await said({})).toEqual({ status: 401, code: "API_KEY_MISSING" });
-    for (const authorization of [
-      `Basic ${key}`,
-      "Bearer",
-      `Bearer ${key} x`,
-      `Bearer ${key.slice(0, -1)}`,
-      key,
-    ]) {
-      expect((await said({ authorization })).status, authorization).toBe(401);
-    }
-    const found = (await running.emulator.control.listAccounts()).items.at(-1);
-    const [listed] = (
-      await running.emulator.control.listKeys({ account_id: found?.account_id ?? 0 })
-    ).items;
-    await running.emulator.control.revokeKey({ key_id: listed?.key_id ?? "" });
-    expect(await said({ authorization: `Bearer ${key}` })).toEqual({
-      status: 401,
-      code: "API_KEY_REVOKED",
-    });
-  },
-);
-
-test.each(PROTECTED)(
-  "%s wants its scope: 403 with all others [authentication/scopes]",
-  async (name, path, how) => {
-    const { scope } = OPERATIONS[name];
-    const others = (
-      ["research:execute", "research:read", "webhooks:manage", "mcp:tools"] as const
-    ).filter((each) => each !== scope);
-    const { key } = await running.account("pro", { scopes: others });
-    expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
-      status: 403,
-      code: "SCOPE_INSUFFICIENT",
-    });
-    const { key: none } = await running.account("pro", { scopes: [] });
-    expect(refusal(await running.ask(path, { ...how, key: none })).status).toBe(403);
-  },
-);
-
-test.each([
-  ["searchDemand", "api.access"],
-  ["searchDemand", "search_demand.full_database"],
-  ["rankings", "api.access"],
-  ["rankings", "market.rankings"],
-  ["rankings", "market.advanced_filters"],
-  ["startInvestigation", "api.access"],
-  ["readInvestigation", "api.access"],
-  ["registerWebhook", "api.access"],
-] as const)(
-  "%s wants the entitlement %s: 403 without it [authentication/entitlements]",
-  async (name, missing) => {
-    const [path, how] = CALLS[name];
-    const all = [
-      "api.access",
-      "search_demand.full_database",
-      "market.rankings",
-      "market.advanced_filters",
-    ] as const;
-    const { key, accountId } = await running.account("pro", {
-      entitlements: all.filter((each) => each !== missing),
-    });
-    expect(refusal(await running.ask(path, { ...how, key }))).toEqual({
-      status: 403,
-      code: "ACCESS_INSUFFICIENT",
-    });
-    await running.emulator.control.updateAccount({ account_id: accountId, entitlements: [...all] });
-    expect((await running.ask(path, { ...how, key })).status).not.toBe(403);
-  },
-);
-
-test("Developer Access stands in for the entitlements of research, but not for api.access [authentication/entitlements]", async () => {
-  const { key } = await running.account("developer", { entitlements: ["api.access"] });
-  expect((await running.ask("/research/rankings?limit=1", { key })).status).toBe(200);
-  expect((await running.ask("/research/search-demand?limit=1", { key })).status).toBe(200);
-  const { key: without } = await running.account("developer", { entitlements: [] });
-  expect((await running.ask("/research/rankings?limit=1", { key: without })).status).toBe(403);
-});
-
-test("an extra dimension of the rankings wants the account's feature", async () => {
-  const entitlements = [
-    "api.access",
-    "market.rankings",
-    "market.advanced_filters",
-    "market.sort.ai",
-  ] as const;
-  const { key } = await running.account("pro", { entitlements });
-  const statusOf = async (sort: string) =>
-    (await running.ask(`/research/rankings?limit=1&sort=${sort}`, { key })).status;
-  expect([await statusOf("growth"), await statusOf("ai"), await statusOf("paid")]).toEqual([
-    200, 200, 403,
-  ]);
-});
-
-test("a public profile needs no key, and looks at none; in another language than the service's it is English [authentication/public-needs-no-key] [services/public-catalog]", async () => {
-  const path = `/tools/${await anySlug()}`;
-  for (const [locale, resolved] of [
-    ["zh-CN", "zh-CN"],
-    ["a-text-of-more-than-20", "en"],
-  ]) {
-    const { status, body } = await running.ask(`${path}?locale=${locale}`, {
-      headers: { authorization: "nonsense" },
-    });
-    expect([status, body["resolved_locale"]]).toEqual([200, resolved]);
-  }
-  expect(refusal(await running.ask("/tools/no-such-product"))).toEqual({
-    status: 404,
-    code: "PRODUCT_NOT_FOUND",
-  });
-});
 
 test("a key is shown once and kept hashed [authentication/bearer-keys]", async () => {
   const { key, accountId } = await running.account("pro");
@@ -168,62 +44,7 @@ test("a key is shown once and kept hashed [authentication/bearer-keys]", async (
   expect((await running.emulator.control.snapshot()).includes(key.slice(12))).toBe(false);
 });
 
-test("search demand and rankings take a session token, others do not [authentication/session-tokens]", async () => {
-  const { accountId } = await running.account("pro");
-  const { control } = running.emulator;
-  const { token } = await control.createSession({ account_id: accountId });
-  expect((await control.listKeys({ account_id: accountId })).items).toHaveLength(1);
-  const statuses = await Promise.all(
-    PROTECTED.map(async ([name, path, how]) => [
-      name,
-      (await running.ask(path, { ...how, key: token })).status,
-    ]),
-  );
-  expect(Object.fromEntries(statuses)).toEqual({
-    startInvestigation: 401,
-    readInvestigation: 401,
-    registerWebhook: 401,
-    searchDemand: 200,
-    rankings: 200,
-  });
-  const [claims = "", signature = ""] = token.split(".");
-  for (const forged of [
-    `${claims}x.${signature}`,
-    `${claims}.${signature.slice(1)}`,
-    `${claims}.`,
-    `${token}.x`,
-  ]) {
-    expect(refusal(await running.ask("/research/rankings", { key: forged }))).toEqual({
-      status: 401,
-      code: "SESSION_INVALID",
-    });
-  }
-});
-
 const QUOTA_HEADERS = ["x-quota-limit", "x-quota-remaining", "x-quota-policy", "x-quota-reset"];
-
-test("each counted operation takes one unit, what is refused takes none [limits/quota-units]", async () => {
-  const { key } = await running.account("developer");
-  const left = async (path: string, how: Asked = {}) =>
-    (await running.ask(path, { ...how, key })).headers.get("x-quota-remaining");
-  expect(await left(NO_TASK)).toBe("50");
-  expect(await left("/research/rankings?limit=0")).toBe("50");
-  expect(await left(...CALLS.startInvestigation)).toBe("50");
-  expect(await left("/research/rankings?limit=1")).toBe("49");
-  expect(await left("/research/search-demand?limit=1")).toBe("48");
-  const slug = await anySlug();
-  const body = { slug, idempotency_key: UUID, confirm_usage: true };
-  expect(await left(STARTS, { body })).toBe("47");
-  // A retry recovers its task, and is not counted again.
-  expect(await left(STARTS, { body })).toBe("47");
-  expect(await left(STARTS, { body: { ...body, locale: "zh-CN" } })).toBe("47");
-});
-
-async function anySlug(): Promise<string> {
-  const { key } = await running.account("pro");
-  const { body } = await running.ask("/research/rankings?limit=1", { key });
-  return (body["items"] as { slug: string }[])[0]?.slug ?? "";
-}
 
 test("refusals come in order: key, rate, scope, fault, parameters, quota, and then the operation's own", async () => {
   const own = await startEmulator();

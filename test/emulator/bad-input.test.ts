@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { errorEnvelopeSchema } from "../../src/service/contract/error-envelope.js";
-import { openEmulator, refusal, type Asked, type RunningEmulator } from "./start-emulator.js";
+import { openEmulator, type Asked, type RunningEmulator } from "./start-emulator.js";
 
 let running: RunningEmulator;
 let key: string;
@@ -88,46 +88,6 @@ test("input that is not well-formed gets 400 with the envelope, and changes noth
   expect(odd).toEqual([]);
   expect(await state()).toEqual(before);
 }, 120_000);
-
-test("a refused body names the parameters and repeats no value of them", async () => {
-  const body = {
-    slug: "S3CRET",
-    idempotency_key: "s3cret",
-    confirm_usage: "s3cret",
-    extra: "s3cret",
-  };
-  const told = await running.ask(START, { body, key });
-  expect(told.body["error"]).toMatchObject({
-    code: "INVALID_BODY",
-    details: [
-      { parameter: "slug", problem: expect.stringContaining("must be a slug") },
-      { parameter: "idempotency_key", problem: "must be a UUID" },
-      { parameter: "confirm_usage", problem: "must be true" },
-      { parameter: "extra", problem: "is not known" },
-    ],
-  });
-  expect(told.text.toLowerCase()).not.toContain("s3cret");
-});
-
-test.each([
-  ["/nothing", "RESOURCE_NOT_FOUND"],
-  ["/research/rankings/", "RESOURCE_NOT_FOUND"],
-  ["/Research/rankings", "RESOURCE_NOT_FOUND"],
-  ["//research/rankings", "RESOURCE_NOT_FOUND"],
-  ["/tools/%zz", "RESOURCE_NOT_FOUND"],
-  ["/tools/a%2fb", "PRODUCT_NOT_FOUND"],
-])("%s is not there: %s [error-statuses/404]", async (path, code) => {
-  const told = await running.ask(path, { key });
-  expect([refusal(told), errorEnvelopeSchema.safeParse(told.body).success]).toEqual([
-    { status: 404, code },
-    true,
-  ]);
-});
-
-test("a wrong method gets 404, as the document has no other error", async () => {
-  const told = await running.ask("/research/rankings", { method: "POST", key });
-  expect(refusal(told)).toEqual({ status: 404, code: "RESOURCE_NOT_FOUND" });
-});
 
 test("HEAD is no operation of the document: refused without a body, and no call of the quota", async () => {
   const { key: limited } = await running.account("developer");

@@ -47,27 +47,6 @@ test("what is listed is what there is as methods, each with its input and a sent
   expect(new Set(routes).size).toBe(routes.length);
 });
 
-test("the same over HTTP as by methods", async () => {
-  const made = await control("/accounts", { body: { name: "Over HTTP", tier: "enterprise" } });
-  expect(made.status).toBe(200);
-  const { items } = await running.emulator.control.listAccounts();
-  expect(items.at(-1)).toEqual({ ...made.body, calls_this_month: 0 });
-  const { account_id } = items.at(-1) ?? { account_id: 0 };
-  const created = await control(`/accounts/${account_id}/keys`, {
-    body: { scopes: ["research:read"] },
-  });
-  expect(
-    (await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string }))
-      .status,
-  ).toBe(200);
-  const revoked = await control(`/keys/${created.body["key_id"] as string}`, { method: "DELETE" });
-  expect(revoked.body["revoked_at"]).toBe(new Date(running.clock.now()).toISOString());
-  expect(
-    (await running.ask("/research/rankings?limit=1", { key: created.body["key"] as string }))
-      .status,
-  ).toBe(401);
-});
-
 test.each([
   ["/accounts", { tier: "pro", nmae: "x" }, "nmae: is not known (did you mean name?)."],
   ["/accounts/x/keys", {}, "account_id: must be a number"],
@@ -202,25 +181,6 @@ test("the dashboard has a strict policy, and its files are found below any path"
   for (const path of ["assets/style.css", "assets/..%2Fdashboard.js", "index.html"]) {
     expect([path, (await fetch(`${url}/_emulator/ui/${path}`)).status]).toEqual([path, 404]);
   }
-});
-
-test("the clock goes forward by spans and to moments, and never back", async () => {
-  const own = await startEmulator();
-  const { advance, now } = own.emulator.control;
-  expect((await now()).now).toBe(new Date(BEGINNING).toISOString());
-  expect((await advance({ hours: 1, minutes: 1, seconds: 1, ms: 1 })).now).toBe(
-    "2026-10-31T21:01:01.001Z",
-  );
-  // A month that has no such day ends on its last one.
-  expect((await advance({ months: 1 })).now).toBe("2026-11-30T21:01:01.001Z");
-  expect((await advance({ to: "2027-01-01T01:00:00+01:00" })).now).toBe("2027-01-01T00:00:00.000Z");
-  await expect(advance({ to: "2026-12-31T00:00:00Z" })).rejects.toMatchObject({
-    code: "INVALID_PARAMETERS",
-  });
-  await expect(advance({ months: 121 })).rejects.toMatchObject({ code: "INVALID_PARAMETERS" });
-  expect((await now()).now).toBe("2027-01-01T00:00:00.000Z");
-  await own.clock.advance(5000);
-  expect((await now()).now).toBe("2027-01-01T00:00:05.000Z");
 });
 
 test("a moved clock tells what was sent on the way, and what it paused", async () => {
@@ -366,36 +326,6 @@ test("with a token the control API answers each caller that has it, from anywher
     }
   }
   expect((await own.ask("/research/rankings?limit=1", { key })).status).toBe(200);
-});
-
-test("an operation can be told to answer 503, for some calls or until it is told otherwise [error-statuses/503] [start-investigation-notes/not-activated]", async () => {
-  const { key } = await running.account("pro");
-  const ask = async () => refusal(await running.ask("/research/rankings?limit=1", { key }));
-  const { setOperationFault, clearOperationFault } = running.emulator.control;
-  await setOperationFault({ operation: "rankings", code: "DATA_UNAVAILABLE", calls: 2 });
-  expect([await ask(), await ask(), (await ask()).status]).toEqual([
-    { status: 503, code: "DATA_UNAVAILABLE" },
-    { status: 503, code: "DATA_UNAVAILABLE" },
-    200,
-  ]);
-  await setOperationFault({ operation: "startInvestigation", code: "FEATURE_NOT_ACTIVATED" });
-  const start = {
-    body: {
-      slug: "x",
-      idempotency_key: "3f0c9a52-5a44-4c8e-9d6f-7b1f2a9c0001",
-      confirm_usage: true,
-    },
-    key,
-  };
-  expect(refusal(await running.ask("/research/promotion-investigations", start))).toEqual({
-    status: 503,
-    code: "FEATURE_NOT_ACTIVATED",
-  });
-  await clearOperationFault({ operation: "startInvestigation" });
-  expect((await running.ask("/research/promotion-investigations", start)).status).toBe(404);
-  await expect(
-    setOperationFault({ operation: "productProfile", code: "DATA_UNAVAILABLE" } as never),
-  ).rejects.toThrow();
 });
 
 test("what the path says is not said again by the query or the body", async () => {

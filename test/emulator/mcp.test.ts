@@ -8,7 +8,6 @@ import {
   openEmulator,
   refusal,
   startEmulator,
-  type Asked,
   type RunningEmulator,
   type Told,
 } from "./start-emulator.js";
@@ -42,45 +41,6 @@ const wish = (more: object = {}) => ({
   idempotency_key: randomUUID(),
   confirm_usage: true,
   ...more,
-});
-
-// That the two research tools answer as REST, test/properties shows with random parameters.
-test("a tool's result and its refusal are REST's, as text and as an object [services/remote-mcp] [operations/remote-mcp] [mcp-notes/results] [mcp-notes/errors] [mcp-tools/start_promotion_investigation] [mcp-tools/get_promotion_investigation]", async () => {
-  const { key } = await running.account("pro");
-  const start = wish({ locale: "zh-CN" });
-  const { task_id } = (await running.ask(TASKS, { key, body: start })).body;
-  const other = await running.account("pro");
-  const foreign = (await running.ask(TASKS, { key: other.key, body: wish() })).body["task_id"];
-  const starting = (body: object, code?: string) =>
-    ["start_promotion_investigation", body, TASKS, { body }, code] as const;
-  const reading = (id: unknown, code?: string) =>
-    ["get_promotion_investigation", { task_id: id }, `${TASKS}/${String(id)}`, {}, code] as const;
-  const calls: (readonly [
-    name: string,
-    given: object,
-    path: string,
-    how: Asked,
-    code?: string | undefined,
-  ])[] = [
-    starting(start),
-    reading(task_id),
-    starting(wish({ confirm_usage: false, product: slug }), "INVALID_BODY"),
-    starting({ ...start, locale: "en" }, "IDEMPOTENCY_KEY_CONFLICT"),
-    reading(NO_TASK, "TASK_NOT_FOUND"),
-    reading(foreign, "TASK_NOT_FOUND"),
-  ];
-  for (const [name, given, path, how, code] of calls) {
-    const rest = await running.ask(path, { ...how, key });
-    const { status, headers, result, error } = await callTool(running.emulator, key, name, given);
-    expect([status, error?.code], JSON.stringify(given)).toEqual([200, code]);
-    const request_id = headers.get("x-request-id");
-    const payload = code === undefined ? rest.body : { error: rest.body["error"], request_id };
-    const whole = {
-      content: [{ type: "text", text: JSON.stringify(payload) }],
-      structuredContent: payload,
-    };
-    expect(result).toEqual(code === undefined ? whole : { ...whole, isError: true });
-  }
 });
 
 test("the tools have the parameters of REST, and only a start changes anything [mcp-tools/search_ai_demand] [mcp-tools/rank_ai_products]", async () => {

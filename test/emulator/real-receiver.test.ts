@@ -31,6 +31,7 @@ test("our receiver answers the handshake, also when it knows the secret only lat
   const { id, signing_secret = "" } = world.webhooks.register(1, {
     url,
     signal_types: ["traffic_breakout"],
+    locale: "en",
   });
   await world.scheduler.idle();
   // The receiver waits for a secret that it does not have yet, until the service gives up and asks

@@ -50,7 +50,7 @@ async function register(world: WebhookWorld, urls: readonly string[]): Promise<v
   for (const [index, url] of urls.entries()) {
     const accountId = 1 + Math.floor(index / 10);
     if (index % 10 === 0) world.webhooks.follows.follow(accountId, ["larkvoice"]);
-    const { id } = world.webhooks.register(accountId, { url, signal_types: ["traffic_breakout"] });
+    const { id } = world.webhooks.register(accountId, { url, signal_types: ["traffic_breakout"], locale: "en" });
     await world.scheduler.idle();
     // The one that is dead was there when it was registered.
     world.database
@@ -84,7 +84,7 @@ test("200 signals go to 20 registrations, and dead, silent and slow ones delay n
     .run(silent.url);
   world.webhooks.follows.follow(2, ["larkvoice"]);
   for (const url of urls.slice(8))
-    world.webhooks.register(2, { url, signal_types: ["traffic_breakout"] });
+    world.webhooks.register(2, { url, signal_types: ["traffic_breakout"], locale: "en" });
   await world.scheduler.idle();
 
   for (let made = 0; made < SIGNALS; made++) world.webhooks.publish(draft());

@@ -1,14 +1,14 @@
-import {
-  registerWebhookBodySchema,
-  type WebhookRegistration,
-} from "../../contract/webhook-registration.js";
+import type { WebhookRegistration } from "../../contract/webhook-registration.js";
 import { systemClock } from "../../../base/time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
 import { createFaultySender } from "./faults/create-faulty-sender.js";
 import { createFollows } from "./registrations/create-follows.js";
 import { shownEndpoint } from "./registrations/registration-row.js";
-import { createRegistrations } from "./registrations/create-registrations.js";
+import {
+  createRegistrations,
+  type RegistrationBody,
+} from "./registrations/create-registrations.js";
 import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
@@ -30,6 +30,8 @@ export interface WebhooksOptions {
   ca?: string | undefined;
   /** The machine's time. @default the system's clock */
   machineNow?: (() => number) | undefined;
+  /** The limit of an account in a rolling 24 hours; for tests. @default the service's */
+  signalsPerDay?: number | undefined;
   /** Called with each event of registrations and deliveries. Must not throw. @default none */
   report?: ReportEvent | undefined;
 }
@@ -49,7 +51,7 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
   const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
   const settle = createSettleDelivery(core);
   const reportSettlement = createSettlementReporter(report, () => signingTime() - machineNow());
-  const publish = createPublishSignal(core, outbox);
+  const publish = createPublishSignal(core, outbox, options.signalsPerDay);
   const dispatcher = createDeliveryDispatcher(core, {
     send: createFaultySender(send),
     settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
@@ -63,8 +65,8 @@ export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}
 
   return {
     /** The operation registerWebhook. No later answer contains the secret. @throws ServiceError */
-    register(accountId: number, body: Record<string, unknown>): WebhookRegistration {
-      const registration = registrations.register(accountId, registerWebhookBodySchema.parse(body));
+    register(accountId: number, body: RegistrationBody): WebhookRegistration {
+      const registration = registrations.register(accountId, body);
       const { id: registration_id, url, signal_types } = registration;
       const facts = {
         registration_id,

@@ -43,6 +43,7 @@ const DAY_MS = 24 * 3_600_000;
 export function createPublishSignal(
   { database, clock, scheduler, assumptions }: EmulatorCore,
   outbox: Outbox,
+  signalsPerDay: number = LIMITS.signalsPerDay,
 ) {
   const insertSignal = database.prepare<[number, string, number, number, string]>(
     "INSERT INTO signal VALUES (?, ?, ?, ?, ?)",
@@ -79,7 +80,7 @@ export function createPublishSignal(
   ): string {
     if (ageMs > EVENT_LIFE_MS) return `it is more than ${LIMITS.signalDelayHours} hours old`;
     if (accounts_over_limit > 0)
-      return `its followers got ${LIMITS.signalsPerDay} signals in the last 24 hours`;
+      return `its followers got ${signalsPerDay} signals in the last 24 hours`;
     if (countFollowers.get(tool_id) === 0)
       return `nobody follows it; to follow it: npx signalbox emulator follow ${slug}`;
     return "no follower has an active registration for this signal type";
@@ -121,8 +122,7 @@ export function createPublishSignal(
         // A signal for two registrations of an account counts once toward the account's daily
         // limit.
         if (!isWithinLimit.has(accountId)) {
-          const isWithin =
-            (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < LIMITS.signalsPerDay;
+          const isWithin = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < signalsPerDay;
           isWithinLimit.set(accountId, isWithin);
           if (isWithin) noteSent.run(accountId, signalId, now);
           else result.accounts_over_limit++;

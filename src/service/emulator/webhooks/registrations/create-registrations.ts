@@ -13,7 +13,8 @@ import { refuseEndpoint } from "./endpoint-rules.js";
 import type { Outbox } from "../deliveries/outbox.js";
 import { webhookRegistration, type RegistrationRow } from "./registration-row.js";
 
-type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
+/** The body of registerWebhook, checked and with all defaults. */
+export type RegistrationBody = z.output<typeof registerWebhookBodySchema>;
 
 type RegistrationChanges = {
   [Name in keyof RegistrationBody]?: RegistrationBody[Name] | undefined;

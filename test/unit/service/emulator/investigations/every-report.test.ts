@@ -6,6 +6,14 @@ import {
 import { buildReport } from "../../../../../src/service/emulator/investigations/build-report.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { madeMarket, rowsOf } from "../market/made-market.js";
+import {
+  handMadeMarket,
+  LATEST,
+  observed,
+  product,
+  SECTOR,
+  visits as visitsOf,
+} from "../research/hand-made-market.js";
 
 /** Of the products, one in so many. */
 const EACH = 15;
@@ -107,4 +115,98 @@ test("every text says something, and Chinese ones have blanks around Latin words
     const unquoted = JSON.stringify({ ...chinese, context_leads: [] }).replaceAll(/“[^”]*”/g, "“”");
     expect(uneven.exec(unquoted)?.[0], slug).toBeUndefined();
   }
+});
+
+test("a report's timeline, sources and counters agree with the data and with one another", () => {
+  const database = handMadeMarket({
+    sector: [SECTOR],
+    product: [product(7, "larkvoice"), product(8, "mute")],
+    product_month: [
+      visitsOf(LATEST - 2, 7, [100, 0, 10, 90]),
+      visitsOf(LATEST - 1, 7, [160, 0, 20, 120]),
+      visitsOf(LATEST, 7, [140, 40, 20, 100]),
+      visitsOf(LATEST, 8, [1, 1, 1, 1]),
+    ],
+    observed_month: observed(LATEST - 2, LATEST - 1, LATEST),
+    feature: [
+      {
+        feature_id: 1,
+        tool_id: 7,
+        kind: "feature",
+        name_en: "Dubbing",
+        name_zh: "配音",
+        from_month: LATEST - 1,
+      },
+      {
+        feature_id: 2,
+        tool_id: 7,
+        kind: "api",
+        name_en: "Speech API",
+        name_zh: "语音 API",
+        from_month: LATEST,
+      },
+    ],
+    plan: [],
+    keyword: [
+      {
+        keyword_id: 1,
+        keyword: "clone a voice",
+        brand_type: "generic",
+        cluster_id: null,
+        sector_id: 3,
+      },
+    ],
+    keyword_product_month: [{ month: LATEST, keyword_id: 1, tool_id: 7, traffic: 60 }],
+  });
+  const [report, chinese] = (["en", "zh-CN"] as const).map((locale) =>
+    buildReport(database, { slug: "larkvoice", locale, generatedAtMs: 0 }),
+  );
+  expect(report).toMatchObject({
+    timeline: [
+      {
+        month: "2026-09",
+        kind: "new_feature",
+        title: "larkvoice introduced Dubbing",
+        visits: 300,
+        traffic_change: 100,
+      },
+      {
+        month: "2026-10",
+        kind: "api_added",
+        title: "larkvoice launched a public API",
+        visits: 300,
+        traffic_change: 0,
+      },
+    ],
+    summary: {
+      actionEvidenceCount: 2,
+      channelCount: 4,
+      contextLeadCount: 1,
+      sourceCount: 3,
+      unresolvedActionCount: 1,
+    },
+    sources: [
+      { id: "source_1", kind: "traffic", url: "https://traffic-panel.example/larkvoice.example" },
+      { id: "source_2", kind: "site", url: "https://larkvoice.example" },
+      { id: "source_3", kind: "searches", url: "https://search-sample.example/larkvoice.example" },
+    ],
+    context_leads: [{ keyword: "clone a voice", traffic: 60, citations: ["source_3"] }],
+    reliability: { actorAttribution: "observed", coverageLevel: "partial" },
+    omitted_action_count: 0,
+    omitted_context_count: 0,
+  });
+  const channels = report?.analysis.channels as { visits: number }[];
+  expect(channels.reduce((sum, channel) => sum + channel.visits, 0)).toBe(300);
+  expect(report?.analysis.phases).toMatchObject([
+    {
+      direction: "up",
+      start_month: "2026-08",
+      end_month: "2026-10",
+      start_visits: 200,
+      end_visits: 300,
+    },
+  ]);
+  expect(chinese?.timeline[0]).toMatchObject({
+    title: "larkvoice 推出配音",
+  });
 });

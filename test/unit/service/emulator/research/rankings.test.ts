@@ -140,29 +140,6 @@ test("a category has the products whose second sector it is, and a country its o
   });
 });
 
-test("pages follow one another, and a limited account sees the first alone", () => {
-  expect(rank({ limit: 2 }).pagination).toEqual({
-    page: 1,
-    limit: 2,
-    total: 3,
-    total_pages: 2,
-    has_more: true,
-    has_previous: false,
-    next_page: 2,
-    previous_page: null,
-  });
-  const second = rank({ limit: 2, page: 2 });
-  expect(second.items).toMatchObject([{ rank: 3, slug: "mute" }]);
-  expect(second.pagination).toMatchObject({
-    has_more: false,
-    has_previous: true,
-    next_page: null,
-    previous_page: 1,
-  });
-  const limited = rank({ limit: 2, page: 2 }, true);
-  expect(limited).toMatchObject({ items: [{ rank: 1 }, { rank: 2 }], pagination: { page: 1, total: 2, has_more: false } }); // prettier-ignore
-});
-
 test("the last page that a caller can get has no next one", () => {
   const ids = Array.from({ length: 201 }, (_none, index) => index + 1);
   const many = handMadeMarket({

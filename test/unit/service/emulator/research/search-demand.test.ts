@@ -163,44 +163,9 @@ test("the detail of a keyword has a year, the sectors and products, and the keyw
   expect(related).toEqual([[3, 3], [2, 2], [5, 2], [7, 2], [4, 1]]); // prettier-ignore
 });
 
-test("the summary counts the terms, products and sectors with traffic, and the filters say what was asked for", () => {
-  expect(read({}).summary).toMatchObject({ latest_month: "2026-10", markets: 2, observed_products: 7, observed_terms: 6 }); // prettier-ignore
-  expect(read({ type: undefined }).filters).toEqual({
-    demand_type: "non_brand",
-    market_id: null,
-    market: "",
-    min_products: 1,
-    min_traffic: 0,
-    min_volume: 0,
-    page: 1,
-    page_size: 25,
-    query: "",
-    selected_keyword_id: null,
-    sort: "traffic",
-  });
-  const asked = { market: "video", q: "voice", keyword_id: 0, page: 3, limit: 7 };
-  const said = {
-    market_id: 4,
-    market: "video",
-    page: 3,
-    page_size: 7,
-    query: "voice",
-    selected_keyword_id: null,
-  };
-  expect(read(asked).filters).toMatchObject(said);
-});
-
 test("a limited account sees page 1 alone, and one month of history [search-demand-notes/developer-view] [tiers/developer]", () => {
   const limited = read({ page: 2, limit: 5, keyword_id: 1 }, true);
   expect(limited.items).toEqual(read({ limit: 5 }).items);
   expect(limited.pagination).toMatchObject({ page: 1, total: 5, total_pages: 1, has_more: false });
   expect(limited.keyword?.history).toHaveLength(1);
-});
-
-test("a market or a keyword that there is not is not found", () => {
-  for (const query of [{ market: "nothing" }, { keyword_id: 999 }]) {
-    expect(() => read(query)).toThrow(
-      expect.objectContaining({ code: "RESOURCE_NOT_FOUND", status: 404 }),
-    );
-  }
 });

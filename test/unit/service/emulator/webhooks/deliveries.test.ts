@@ -4,7 +4,6 @@ import { until } from "../../../until.js";
 import {
   activeRegistration,
   draft,
-  eventIn,
   HOUR_MS,
   openWebhooks,
   serveEndpoint,
@@ -196,139 +195,6 @@ test("a receiver that asks for time with Retry-After gets it, within limits", as
   ]);
 });
 
-test("the history has request, answer and timing of each attempt, and no secret", async () => {
-  const world = openWebhooks({
-    assumptions: { retrySeconds: "10" },
-    machineNow: () => START - HOUR_MS,
-  });
-  const { url, signals } = await serveEndpoint((_request, response) => {
-    response
-      .writeHead(signals.length === 1 ? 500 : 202, { "X-Trace": "abc" })
-      .end(`answer ${signals.length}`);
-  });
-  const { id, signing_secret = "" } = await activeRegistration(world, url);
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  const waiting = world.webhooks.deliveries.list({
-    registration_id: id,
-    state: "waiting",
-    limit: 5,
-  });
-  expect(waiting).toMatchObject([{ event_id, next_attempt_at: "2026-11-05T12:00:10.000Z" }]);
-  await world.scheduler.advanceTo(START + 10_000);
-  const [delivery, verification] = world.webhooks.deliveries.list({
-    registration_id: id,
-    limit: 5,
-  });
-  expect(verification?.event_type).toBe("webhook.verification");
-  expect(delivery).toEqual({
-    delivery_id: delivery?.delivery_id,
-    registration_id: id,
-    event_id,
-    event_type: "signal.published",
-    signal: { signal_type: "traffic_breakout", slug: "larkvoice", title: "Up" },
-    state: "delivered",
-    created_at: "2026-11-05T12:00:00.000Z",
-    expires_at: "2026-11-06T12:00:00.000Z",
-    next_attempt_at: null,
-    redelivery_of: null,
-    attempts: signals.map(({ body, headers }, index) => ({
-      started_at: `2026-11-05T12:00:${index}0.000Z`,
-      sent_at: "2026-11-05T11:00:00.000Z",
-      duration_ms: expect.any(Number) as number,
-      request: {
-        method: "POST",
-        url,
-        headers: {
-          "Content-Type": "application/json",
-          "Content-Length": String(body.byteLength),
-          "User-Agent": "signalbox-emulator",
-          "X-Service-Signature": headers["x-service-signature"],
-        },
-        body: body.toString(),
-      },
-      answer: {
-        status: index === 0 ? 500 : 202,
-        headers: expect.objectContaining({ "x-trace": "abc" }) as object,
-        body: `answer ${index + 1}`,
-      },
-      failure: null,
-      faults: [],
-    })),
-  });
-  expect(delivery?.attempts).toHaveLength(2);
-  expect(JSON.stringify(world.webhooks.deliveries.list({ limit: 50 }))).not.toContain(
-    signing_secret,
-  );
-});
-
-test("deliveries are listed by registration, event and state, the newest first, page by page", async () => {
-  const world = openWebhooks({ assumptions: { retrySeconds: "" } });
-  const good = await serveEndpoint();
-  const bad = await serveEndpoint((_request, response) => void response.writeHead(500).end());
-  const { id } = await activeRegistration(world, good.url);
-  await activeRegistration(world, bad.url);
-  const events = Array.from({ length: 5 }, () => world.webhooks.publish(draft()).event_id);
-  await world.scheduler.idle();
-  const { list } = world.webhooks.deliveries;
-  expect(list({ limit: 50 })).toHaveLength(12);
-  expect(list({ state: "failed", limit: 50 })).toHaveLength(5);
-  const states = list({ event_id: events[2], limit: 50 }).map(({ state }) => state);
-  expect(new Set(states)).toEqual(new Set(["failed", "delivered"]));
-  const first = list({ registration_id: id, limit: 4 });
-  const second = list({ registration_id: id, limit: 4, before: first.at(-1)?.delivery_id });
-  expect([...first, ...second].map(({ event_id }) => event_id).slice(0, 5)).toEqual(
-    events.toReversed(),
-  );
-  expect(second).toHaveLength(2);
-});
-
-test("a delivery is sent again as one of its own: same id and bytes, fresh t", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint();
-  await activeRegistration(world, url);
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + HOUR_MS);
-  const [original] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  const again = world.webhooks.deliveries.redeliver(original?.delivery_id ?? 0);
-  await world.scheduler.idle();
-  expect(world.webhooks.deliveries.read(again)).toMatchObject({
-    event_id,
-    state: "delivered",
-    redelivery_of: original?.delivery_id,
-    expires_at: original?.expires_at,
-  });
-  const [first, second] = signals;
-  expect(second?.body).toEqual(first?.body);
-  expect(second && eventIn(second).id).toBe(event_id);
-  expect(second?.headers["x-service-signature"]).toMatch(
-    new RegExp(`^t=${(START + HOUR_MS) / 1000},`),
-  );
-});
-
-test("what is 24 hours old, paused, deleted or unknown is not sent again", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint();
-  const { id } = await activeRegistration(world, url);
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 24 * HOUR_MS + 1);
-  const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  const redeliver = (): number => world.webhooks.deliveries.redeliver(delivery?.delivery_id ?? 0);
-  const refused = (says: string): Error =>
-    expect.objectContaining({
-      code: "STATE_CONFLICT",
-      status: 409,
-      message: expect.stringContaining(says),
-    }) as Error;
-  expect(redeliver).toThrow(refused("24 hours"));
-  for (const status of ["paused", "deleted"] as const) {
-    world.webhooks.registrations.setStatus(id, status);
-    expect(redeliver).toThrow(refused("active"));
-  }
-  expect(() => world.webhooks.deliveries.redeliver(999)).toThrow("no delivery");
-  expect(signals).toHaveLength(1);
-});
-
 test("after a restart registrations and pending retries go on, and what was on its way is sent again", async () => {
   const database = webhookDatabase();
   const before = openWebhooks({ database });
@@ -341,7 +207,7 @@ test("after a restart registrations and pending retries go on, and what was on i
   const { id, signing_secret } = await activeRegistration(before, url);
   before.webhooks.publish(draft());
   await before.scheduler.idle();
-  before.webhooks.register(1, { url: silent.url, signal_types: ["new_model"] });
+  before.webhooks.register(1, { url: silent.url, signal_types: ["new_model"], locale: "en" });
   const running = before.scheduler.idle();
   await until(() => silent.requests.length === 1);
   await before.webhooks.close();
@@ -396,6 +262,7 @@ test("while the clock is advanced, a receiver that timed out has a short time-ou
   const { id } = world.webhooks.register(1, {
     url: "http://localhost/",
     signal_types: ["traffic_breakout"],
+    locale: "en",
   });
   await world.scheduler.advanceTo(START + 48 * HOUR_MS);
   expect(timeouts).toEqual([undefined, 500, 500, 500, undefined, 500, 500, 500]);

@@ -79,10 +79,9 @@ test("of many that are to be held back one waits at a time, and no more go out a
   });
   const { id } = await activeRegistration(world, url);
   world.webhooks.faults.set({ registration_id: id, kind: "reorder", value: 50, times: null });
-  for (let count = 0; count < 2000; count++)
-    world.webhooks.registrations.sendTest(id, String(count));
+  for (let count = 0; count < 20; count++) world.webhooks.registrations.sendTest(id, String(count));
   await world.scheduler.idle();
-  expect(signals).toHaveLength(2000);
+  expect(signals).toHaveLength(20);
   // The one that was held back is beside those that overtook it.
   expect(most).toBeLessThanOrEqual(world.assumptions.deliveriesInFlight + 1);
 });

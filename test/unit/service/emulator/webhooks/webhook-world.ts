@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Database } from "../../../../../src/service/emulator/database/database.js";
-import type { SignalType } from "../../../../../src/kit/senders/signals/signal-types.js";
+import type { KnownSignalType } from "../../../../../src/kit/senders/signals/signal-types.js";
+import type { ServiceLocale } from "../../../../../src/service/contract/locale.js";
 import {
   assumptionsSchema,
   type Assumptions,
@@ -140,10 +141,13 @@ export async function serveEndpoint(
 export async function activeRegistration(
   { webhooks, scheduler }: WebhookWorld,
   url: string,
-  more: { signal_types?: readonly SignalType[]; locale?: string; accountId?: number } = {},
+  {
+    accountId = ACCOUNT,
+    signal_types = ["traffic_breakout"],
+    locale = "en",
+  }: { signal_types?: KnownSignalType[]; locale?: ServiceLocale; accountId?: number } = {},
 ): Promise<ReturnType<Webhooks["register"]>> {
-  const { accountId = ACCOUNT, signal_types = ["traffic_breakout"], ...rest } = more;
-  const registration = webhooks.register(accountId, { url, signal_types, ...rest });
+  const registration = webhooks.register(accountId, { url, signal_types, locale });
   await scheduler.idle();
   return {
     ...webhooks.registrations.read(registration.id),
