@@ -4,7 +4,7 @@ import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
 import { isDatabase, type InboxPlace } from "../../inbox/inbox-place.js";
 import { CliError } from "../../console/exit.js";
-import { storeOf } from "../../inbox/open-inbox.js";
+import { inboxOf, storeOf } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 export interface InboxOfReceiver {
@@ -76,10 +76,8 @@ async function open(
   const endpoint = "default";
   await store.open({ endpoint, clock: systemClock });
   const closing = new AbortController();
-  const handler = await pageOfInbox(
-    { store, endpoints: [endpoint] },
-    { closing: closing.signal, note },
-  );
+  const [, inbox] = await inboxOf(store, [endpoint]);
+  const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
   return {
     handler,
     async close() {
