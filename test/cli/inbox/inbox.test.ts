@@ -161,7 +161,6 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     );
     await expectStory("moves", db, [
       "stats",
-      "stats --json",
       "failures",
       "failures --limit 1",
       "failures --json",
@@ -170,6 +169,12 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       "retry",
       "retry evt_1 --all-dead",
     ]);
+    expect(ndjson(await inbox(db, "stats", "--json"))[0]).toMatchObject({
+      endpoint: "default",
+      total: 7,
+      hasReceiver: false,
+      level: "problem",
+    });
     await expectStory("discard", await mixedInbox(), [
       "discard --all-dead",
       "ls --state dead",
