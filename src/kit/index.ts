@@ -40,7 +40,7 @@ export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "../base/time/durations.js";
 export type { Failure, Pause } from "./inbox/inbox-facts.js";
-export type { Inbox, InboxStats, InboxVitals } from "./inbox/inbox-reader.js";
+export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type { InboxStore, StoreDiagnostics } from "./inbox/store.js";
 export type {

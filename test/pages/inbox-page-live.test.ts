@@ -4,9 +4,8 @@ import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import type { Receiver, ReceiverEventName } from "../../src/kit/index.js";
 import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
-import { receiverInbox } from "../../src/page/inbox/page-inbox.js";
-import { partsOf } from "../../src/kit/receiver/receiver-parts.js";
-import type { InboxStore } from "../../src/kit/index.js";
+import { joinInboxes } from "../../src/page/inbox/page-inbox.js";
+import { partsOf, type ReceiverParts } from "../../src/kit/receiver/receiver-parts.js";
 import { createPageHandler } from "../../src/page/inbox/page-handler.js";
 import type { Overview } from "../../src/page/inbox/inbox-api.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
@@ -48,7 +47,7 @@ async function pageWithClock({
   const listeners = new Set<() => void>();
   const responses: ServerResponse[] = [];
   let reads = 0;
-  const inbox = receiverInbox(receiver, partsOf(receiver)?.store as InboxStore);
+  const inbox = joinInboxes([(partsOf(receiver) as ReceiverParts).inbox]);
   const handler = createPageHandler({
     inbox: {
       ...inbox,

@@ -80,7 +80,7 @@ export const TABLES: Readonly<Record<string, () => TableFacts | Promise<TableFac
       logger: false,
     }),
   receiver: () => ({ names: keysOf(createReceiver(MINIMAL)) }),
-  inbox: () => ({ names: membersOf("src/kit/inbox/inbox-reader.ts", "Inbox") }),
+  inbox: () => ({ names: membersOf("src/kit/inbox/open-inbox.ts", "Inbox") }),
   health: async () => {
     await using receiver = createReceiver({
       ...MINIMAL,

@@ -16,7 +16,7 @@ import type { Paint, Terminal } from "../console/terminal.js";
 import { printable, shortened } from "../console/printable.js";
 import { formatTable } from "../console/table.js";
 import { shortId } from "./event-ids.js";
-import type { OpenInbox } from "./open-inbox.js";
+import type { CommandInbox } from "./open-inbox.js";
 
 type Colour = (text: string) => string;
 
@@ -26,7 +26,7 @@ const LEAST_REMARK = 24;
 /** The table of `ls`. */
 export function listLines(
   entries: readonly InboxEntry[],
-  { endpoints, now }: Pick<OpenInbox, "endpoints" | "now">,
+  { endpoints, now }: Pick<CommandInbox, "endpoints" | "now">,
   { paint, columns }: Pick<Terminal, "paint" | "columns">,
 ): string[] {
   const isJoined = endpoints.length > 1;

@@ -3,8 +3,10 @@ import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { printable } from "../console/printable.js";
-import { addInboxOptions, listPages, noteIfEmpty, withInbox } from "./open-inbox.js";
+import { addInboxOptions, noteIfEmpty, withInbox } from "./open-inbox.js";
 
+/** An inbox can be larger than memory. */
+const PAGE = 500;
 /** A database is not waited for after each event. */
 const READ_AT_ONCE = 20;
 
@@ -21,19 +23,17 @@ export function addExportCommand(parent: Command, context: CommandContext): void
       "Print the payloads of dead events",
     ],
   ]);
-  runs(command, context, async (options, { cli }) => {
+  runs(command, context, async ({ state, ...options }, { cli }) => {
     const { terminal, signal } = cli;
     await withInbox(options, async (inbox) => {
       let count = 0;
-      for (const endpoint of inbox.endpoints) {
-        for await (const page of listPages(inbox.store, { endpoint, state: options.state })) {
+      for (const { get, list } of inbox.inboxes) {
+        for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
           for (let from = 0; from < page.length; from += READ_AT_ONCE) {
             signal.throwIfAborted();
             if (terminal.isClosed) return;
             const group = page.slice(from, from + READ_AT_ONCE);
-            const read = await Promise.all(
-              group.map(({ eventId }) => inbox.store.get(endpoint, eventId)),
-            );
+            const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
             // Retention may have deleted an event after the page was read.
             const events = read.filter((event) => event !== undefined);
             const lines = events.map(
@@ -43,6 +43,7 @@ export function addExportCommand(parent: Command, context: CommandContext): void
             count += events.length;
           }
           terminal.progress(`${count} events`);
+          page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
         }
       }
       await noteIfEmpty(inbox, terminal);

@@ -1,5 +1,4 @@
 import type { Command } from "#commander";
-import { readFailures } from "../../kit/inbox/failure-groups.js";
 import type { Failure } from "../../kit/inbox/inbox-facts.js";
 import { formatCount, formatMoment } from "../../base/text/format.js";
 import { printable, shortened } from "../console/printable.js";
@@ -28,9 +27,9 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
   ]);
   runs(command, context, async (options, { cli: { terminal } }) => {
     await withInbox(options, async (inbox) => {
-      const { store, endpoints, isShared } = inbox;
-      const all = endpoints.map(async (endpoint) =>
-        (await readFailures(store, endpoint)).map((failure) => ({ endpoint, ...failure })),
+      const { inboxes, isShared } = inbox;
+      const all = inboxes.map(async ({ endpoint, failures: read }) =>
+        (await read()).map((failure) => ({ endpoint, ...failure })),
       );
       const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
       for (const failure of failures.slice(0, options.limit)) {

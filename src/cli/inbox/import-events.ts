@@ -1,17 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isSignalboxError } from "../../base/errors.js";
 import { parseJson } from "../../base/text/parse-json.js";
 import { DEFAULT_SENDER, EVENT_STATES, type StoredEvent } from "../../kit/inbox/stored-events.js";
-import { sqliteStore } from "../../kit/stores/sqlite/sqlite-store.js";
-import { systemClock } from "../../base/time/clock.js";
 import { echoed } from "../console/printable.js";
-import { assertPlace, isDatabase, withDatabase } from "./inbox-place.js";
 import { type CommandContext } from "../console/define-command.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
-import { withInbox, type InboxOptions, type OpenInbox } from "./open-inbox.js";
+import { withInbox, type InboxOptions, type CommandInbox } from "./open-inbox.js";
 
 type ImportOptions = InboxOptions & { create?: true; json?: true };
 
@@ -61,11 +57,10 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   const { endpoint } = options;
   if (stdin.isTTY)
     throw usageError("pipe the output of `signalbox inbox export` into this command");
-  if (options.create) await createInbox(options);
   let read = 0;
   let imported = 0;
   // Not with --endpoint: the inbox may not have it yet.
-  await withInbox({ db: options.db, schema: options.schema }, async (inbox) => {
+  await withInbox({ ...options, endpoint: undefined }, async (inbox) => {
     let batch: StoredEvent[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {
@@ -88,15 +83,6 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   const existing = read - imported;
   if (options.json) terminal.printJson({ endpoint: endpoint ?? null, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
-}
-
-async function createInbox({ db, schema, endpoint = "default" }: ImportOptions): Promise<void> {
-  assertPlace({ db, schema });
-  if (isDatabase(db)) return withDatabase({ db, schema }, true, async () => {});
-  if (existsSync(db)) return;
-  const store = sqliteStore(db);
-  await store.open({ endpoint, clock: systemClock });
-  await store.close(endpoint);
 }
 
 /** @throws CliError that names the line, without its content */
@@ -140,7 +126,7 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
  * event that cannot be stored
  */
 async function restore(
-  inbox: OpenInbox,
+  inbox: CommandInbox,
   events: readonly StoredEvent[],
   before: number,
 ): Promise<number> {

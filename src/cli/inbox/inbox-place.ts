@@ -1,14 +1,5 @@
 import { existsSync } from "node:fs";
 import { Option } from "#commander";
-import {
-  createRun,
-  ignoreErrorsOf,
-  makePool,
-  type Run,
-} from "../../kit/stores/postgres/connection.js";
-import { prepareSchema } from "../../kit/stores/postgres/schema.js";
-import { storeError } from "../../kit/stores/postgres/store-error.js";
-import { ignore } from "../../base/time/ignore.js";
 import { printable } from "../console/printable.js";
 import { shellQuote } from "../console/shell-quote.js";
 import { usageError } from "../console/exit.js";
@@ -64,24 +55,4 @@ export function assertPlace({ db, schema }: InboxPlace): void {
   // It may have a password, so it is not repeated as the name of a file.
   if (/^postgres\w*:|:\/\/|password\s*=|^[^:]{2,}:.*@/i.test(db) && !existsSync(db))
     throw usageError("--db is no file and does not begin with postgres://");
-}
-
-/** For what the store of an inbox does not do. @param canMake whether a missing inbox is made */
-export async function withDatabase<Result>(
-  { db, schema = "signalbox" }: InboxPlace,
-  canMake: boolean,
-  act: (run: Run, schema: string) => Promise<Result>,
-): Promise<Result> {
-  const pool = await makePool(db);
-  pool.on("error", ignore);
-  pool.on("connect", ignoreErrorsOf);
-  try {
-    const { run } = createRun(pool);
-    await prepareSchema(run, schema, canMake);
-    return await act(run, schema);
-  } catch (error) {
-    throw storeError(error, schema);
-  } finally {
-    await pool.end().catch(ignore);
-  }
 }

@@ -3,26 +3,15 @@ import { EVENT_STATES, type InboxEntry } from "../../kit/inbox/stored-events.js"
 import { type CommandContext, runs, withExamples } from "../console/define-command.js";
 import { wholeNumber } from "../console/parse-option.js";
 import { listLines } from "./event-fields.js";
-import {
-  BEFORE,
-  ERROR,
-  PRODUCT,
-  SINCE,
-  TYPE,
-  isFiltered,
-  queryOf,
-  searchPages,
-} from "./filters.js";
+import { addFilters, isFiltered, queryOf, searchPages } from "./filters.js";
 import { addInboxOptions, noteIfEmpty, withInbox } from "./open-inbox.js";
 
 export function addListCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(parent.command("ls").description("List events, newest first."))
-    .addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES))
-    .addOption(TYPE)
-    .addOption(PRODUCT)
-    .addOption(ERROR)
-    .addOption(SINCE)
-    .addOption(BEFORE)
+  const command = addFilters(
+    addInboxOptions(parent.command("ls").description("List events, newest first.")).addOption(
+      new Option("--state <state>", "only events in this state").choices(EVENT_STATES),
+    ),
+  )
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
     .option("--after <seq>", "the next page; the last one says its number", wholeNumber(1));
   withExamples(command, [

@@ -1,5 +1,6 @@
 import { Option, type Command } from "#commander";
-import type { EventKey, ReplayOutcome } from "../../kit/inbox/store.js";
+import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
+import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, SearchQuery } from "../../kit/inbox/stored-events.js";
 import {
   runs,
@@ -12,38 +13,22 @@ import type { Paint } from "../console/terminal.js";
 import { echoed, shortened } from "../console/printable.js";
 import { formatTable } from "../console/table.js";
 import { findEvent, shortId } from "./event-ids.js";
-import {
-  BEFORE,
-  ERROR,
-  PRODUCT,
-  SINCE,
-  TYPE,
-  isFiltered,
-  queryOf,
-  searchPages,
-  type Filters,
-} from "./filters.js";
-import { addInboxOptions, noteIfEmpty, withInbox, type OpenInbox } from "./open-inbox.js";
-import { readAgain } from "./page-of-inbox.js";
+import { addFilters, isFiltered, queryOf, searchPages, type Filters } from "./filters.js";
+import { addInboxOptions, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
 
 interface Move {
-  ids: readonly string[];
-  /** Move all events that match one of these. `null`: move the events in `ids`. */
-  queries: readonly SearchQuery[] | null;
-  options: MoveOptions;
+  how: "retry" | "discard";
   /** The word for a moved event in the totals. */
-  moved: "retried" | "discarded";
-  /** The text for each outcome that `act` can return. */
-  texts: Readonly<Partial<Record<Outcome, string>>>;
-  act: (inbox: OpenInbox, events: readonly EventKey[]) => Promise<Outcome[]>;
+  moved: string;
+  /** The text for each outcome that it can have. */
+  texts: Readonly<Partial<Record<RetryOutcome, string>>>;
 }
 
-/** `due_now`: it waited, and is due now. */
-type Outcome = ReplayOutcome | "due_now";
+/** A duplicate counts as moved, because the retry has set it to done. */
+const MOVED: ReadonlySet<RetryOutcome> = new Set<RetryOutcome>(["moved", "due_now", "duplicate"]);
 
-const MOVED: ReadonlySet<Outcome> = new Set<Outcome>(["moved", "due_now", "duplicate"]);
-
-const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
+const RETRY: Move = {
+  how: "retry",
   moved: "retried",
   texts: {
     moved: "ready again",
@@ -55,43 +40,30 @@ const RETRY: Pick<Move, "moved" | "texts" | "act"> = {
     payload_gone: "not retried: its payload was deleted",
     still_unusable: "not retried: this version of signalbox cannot use it",
   },
-  async act({ store }, events) {
-    const outcomes: Outcome[] = await store.replay(events, await readAgain());
-    const waiting = events.filter((_event, index) => outcomes[index] === "wrong_state");
-    if (waiting.length === 0) return outcomes;
-    const retried = await store.retryNow(waiting);
-    return outcomes.map((outcome) => {
-      const now = outcome === "wrong_state" ? retried.shift() : undefined;
-      return now === "moved" ? "due_now" : outcome;
-    });
-  },
 };
 
-const DISCARD: Pick<Move, "moved" | "texts" | "act"> = {
+const DISCARD: Move = {
+  how: "discard",
   moved: "discarded",
   texts: {
     moved: "discarded",
     not_found: "not found",
     wrong_state: "not discarded: it is neither dead nor quarantined",
   },
-  act: ({ store }, events) => store.discard(events),
 };
 
 /** `retry` and `discard`. */
 export function addMoveCommands(parent: Command, context: CommandContext): void {
-  const retry = addSelectOptions(
-    parent
-      .command("retry")
-      .description(
-        "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
-          "--state chooses among the dead and the waiting ones.",
-      ),
-  )
-    .addOption(TYPE)
-    .addOption(PRODUCT)
-    .addOption(ERROR)
-    .addOption(SINCE)
-    .addOption(BEFORE);
+  const retry = addFilters(
+    addSelectOptions(
+      parent
+        .command("retry")
+        .description(
+          "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
+            "--state chooses among the dead and the waiting ones.",
+        ),
+    ),
+  );
   withExamples(retry, [
     ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
     [
@@ -112,7 +84,7 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     ],
   ]);
   runs(retry, context, (ids, options) =>
-    moveEvents({ ids, queries: selectedQueries(ids, options), options, ...RETRY }, context),
+    moveEvents(RETRY, ids, selectedQueries(ids, options), options, context),
   );
 
   const discard = addSelectOptions(
@@ -132,7 +104,7 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     const [{ state } = {}] = queries ?? [];
     if (state !== undefined && !options.yes)
       throw usageError(`this deletes the payload of all ${state} events: add --yes`);
-    return moveEvents({ ids, queries, options, ...DISCARD }, context);
+    return moveEvents(DISCARD, ids, queries, options, context);
   });
 }
 
@@ -166,61 +138,62 @@ function selectedQueries(
 /**
  * Moves the selected events and prints a line for each. The exit code is 1 if an event was not
  * moved.
+ *
+ * @param queries all events that match one of these; null: those of `ids`
  */
-async function moveEvents(move: Move, { cli }: CommandContext): Promise<ExitCode> {
-  const { terminal, signal } = cli;
+async function moveEvents(
+  { how, moved: done, texts }: Move,
+  ids: readonly string[],
+  queries: readonly SearchQuery[] | null,
+  options: MoveOptions,
+  { cli: { terminal, signal } }: CommandContext,
+): Promise<ExitCode> {
+  const { json } = options;
   let moved = 0;
   let stayed = 0;
   const touched = new Set<string>();
-  const totals = (): string => `${moved} ${move.moved}, ${stayed} not ${move.moved}`;
-  await withInbox(move.options, async (inbox) => {
-    for await (const events of selectEvents(inbox, move.ids, move.queries)) {
+  const totals = (): string => `${moved} ${done}, ${stayed} not ${done}`;
+  await withInbox(options, async (inbox) => {
+    for await (const events of selectEvents(inbox, ids, queries)) {
       signal.throwIfAborted();
-      const outcomes = await move.act(inbox, events);
-      const rows = events.map((event, index) => ({
-        ...event,
-        outcome: outcomes[index] ?? "not_found",
-      }));
-      for (const { outcome, endpoint } of rows) {
-        // A duplicate counts as moved, because the retry has set it to done.
-        if (MOVED.has(outcome)) moved += 1;
-        else stayed += 1;
-        if (MOVED.has(outcome)) touched.add(endpoint);
-      }
-      if (move.options.json)
-        for (const { endpoint, eventId, outcome } of rows)
-          terminal.printJson({ endpoint, eventId, outcome });
-      else
-        for (const line of tableOf(rows, inbox, move.texts, terminal.paint)) terminal.print(line);
+      const outcomes = await inbox.move(how, events.map(inbox.keyOf));
+      const rows = events.map(({ endpoint, eventId }, index) => {
+        const outcome = outcomes[index] ?? "not_found";
+        return { endpoint, eventId, outcome };
+      });
+      const taken = rows.filter(({ outcome }) => MOVED.has(outcome));
+      moved += taken.length;
+      stayed += rows.length - taken.length;
+      for (const { endpoint } of taken) touched.add(endpoint);
+      if (json) for (const row of rows) terminal.printJson(row);
+      else for (const line of tableOf(rows, inbox, texts, terminal.paint)) terminal.print(line);
       terminal.progress(totals());
     }
-    for (const endpoint of move.moved === "retried" ? touched : []) {
+    for (const endpoint of how === "retry" ? touched : []) {
       if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
       const what = inbox.isShared ? echoed(endpoint) : "this inbox";
       terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
     }
-    if (moved + stayed === 0) {
-      const [{ state } = {}, ...others] = move.queries ?? [];
-      terminal.note(
-        others.length > 0
-          ? "no event that is dead or waits matches: it may have been handed off by now; `inbox failures` says what fails"
-          : `no event is ${state ?? "selected"}`,
-      );
-      await noteIfEmpty(inbox, terminal);
-    }
+    if (moved + stayed > 0) return;
+    const [{ state } = {}, ...others] = queries ?? [];
+    terminal.note(
+      others.length > 0
+        ? "no event that is dead or waits matches: it may have been handed off by now; `inbox failures` says what fails"
+        : `no event is ${state ?? "selected"}`,
+    );
+    await noteIfEmpty(inbox, terminal);
   });
   // To find nothing dead is as expected, but a filter that finds nothing may be misspelt.
-  const isOk = stayed === 0 && (moved > 0 || !isFiltered(move.options));
-  if (move.options.json)
-    terminal.printJson({ summary: { ok: isOk, [move.moved]: moved, failed: stayed } });
+  const isOk = stayed === 0 && (moved > 0 || !isFiltered(options));
+  if (json) terminal.printJson({ summary: { ok: isOk, [done]: moved, failed: stayed } });
   else if (moved + stayed !== 1)
     terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals()));
   return isOk ? EXIT.ok : EXIT.failed;
 }
 
 function tableOf(
-  rows: readonly (EventKey & { outcome: Outcome })[],
-  { endpoints }: OpenInbox,
+  rows: readonly (EventKey & { outcome: RetryOutcome })[],
+  { endpoints }: CommandInbox,
   texts: Move["texts"],
   paint: Paint,
 ): string[] {
@@ -234,18 +207,13 @@ function tableOf(
 }
 
 async function* selectEvents(
-  inbox: OpenInbox,
+  inbox: CommandInbox,
   ids: readonly string[],
   queries: readonly SearchQuery[] | null,
 ): AsyncGenerator<EventKey[]> {
-  if (queries === null) {
-    const [endpoint = ""] = inbox.endpoints;
-    yield await Promise.all(
-      ids.map(async (eventId) => (await findEvent(inbox, eventId)) ?? { endpoint, eventId }),
-    );
-  }
-  for (const query of queries ?? []) {
-    for await (const page of searchPages(inbox, query))
-      yield page.map(({ endpoint, eventId }) => ({ endpoint, eventId }));
-  }
+  const [endpoint = ""] = inbox.endpoints;
+  const find = async (eventId: string) =>
+    (await findEvent(inbox, eventId)) ?? { endpoint, eventId };
+  if (queries === null) yield await Promise.all(ids.map(find));
+  for (const query of queries ?? []) yield* searchPages(inbox, query);
 }

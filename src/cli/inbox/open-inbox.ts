@@ -1,7 +1,8 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Command } from "#commander";
-import type { InboxStore } from "../../kit/inbox/store.js";
-import type { InboxEntry, ListQuery } from "../../kit/inbox/stored-events.js";
+import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
+import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
+import type { PageInbox } from "../../page/inbox/page-inbox.js";
 import { systemClock } from "../../base/time/clock.js";
 import { nearMiss } from "../../base/options/near-miss.js";
 import {
@@ -19,14 +20,13 @@ import { readFrom } from "../console/read-input.js";
 import { echoed, someNames } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
 
-/** An open inbox, with the endpoints of the command. */
-export interface OpenInbox {
+/**
+ * An open inbox, with the endpoints of the command: the one of `--endpoint`, otherwise all that the
+ * inbox has; of an empty inbox that of a receiver without the option.
+ */
+export interface CommandInbox extends PageInbox {
   store: InboxStore;
-  /**
-   * The one of `--endpoint`, otherwise all that the inbox has; of an empty inbox that of a receiver
-   * without the option.
-   */
-  endpoints: readonly string[];
+  inboxes: readonly OpenInbox[];
   /** Whether the inbox has others, or several, so that a command has to name its endpoint. */
   isShared: boolean;
   /** Opens an endpoint that the inbox may not have yet. */
@@ -56,11 +56,10 @@ export type InboxOptions = OptionsOf<typeof addPlaceOptions> & EndpointPlace;
  * CliError when it has no such endpoint
  */
 export async function withInbox<Result>(
-  { endpoint, ...place }: EndpointPlace,
-  act: (inbox: OpenInbox) => Promise<Result>,
+  { endpoint, ...place }: EndpointPlace & { create?: true },
+  act: (inbox: CommandInbox) => Promise<Result>,
 ): Promise<Result> {
   const store = await storeOf(place);
-  const now = Date.now();
   const opened: string[] = [];
   const open = async (name: string): Promise<void> => {
     if (opened.includes(name)) return;
@@ -73,10 +72,33 @@ export async function withInbox<Result>(
     if (endpoint !== undefined && !all.includes(endpoint)) throw noEndpoint(endpoint, all);
     for (const name of all) await open(name);
     const endpoints = endpoint === undefined && all.length > 0 ? all : opened.slice(0, 1);
-    return await act({ store, endpoints, isShared: all.length > 1, open, now });
+    const [inboxes, joined] = await inboxOf(store, endpoints);
+    return await act({
+      ...joined,
+      store,
+      inboxes,
+      isShared: all.length > 1,
+      open,
+      now: Date.now(),
+    });
   } finally {
     for (const name of opened) await store.close(name);
   }
+}
+
+/** The inboxes of open endpoints, each and as one. */
+export async function inboxOf(store: InboxStore, endpoints: readonly string[]) {
+  const { openInbox } = await import("../../kit/inbox/open-inbox.js");
+  const { joinInboxes } = await import("../../page/inbox/page-inbox.js");
+  const inboxes = endpoints.map((endpoint) => openInbox(store, endpoint, readAgain));
+  return [inboxes, joinInboxes(inboxes)] as const;
+}
+
+/** Reads a stored event as its sender does. */
+async function readAgain(): Promise<ReadAgain> {
+  const { readAgainBy } = await import("../../kit/receiver/read-stored.js");
+  const { builtInSender } = await import("../../kit/senders/built-in.js");
+  return readAgainBy(builtInSender);
 }
 
 function noEndpoint(name: string, all: readonly string[]): CliError {
@@ -87,13 +109,24 @@ function noEndpoint(name: string, all: readonly string[]): CliError {
 }
 
 /**
- * An inbox that is there. The receiver can run at the same time. @throws CliError, SignalboxError
+ * An inbox that is there, or with `create` is made. The receiver can run at the same time. @throws
+ * CliError, SignalboxError
  */
-export async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
+export async function storeOf({
+  db,
+  schema,
+  create,
+}: InboxPlace & { create?: true }): Promise<InboxStore> {
   assertPlace({ db, schema });
   const { postgresStore } = await import("../../kit/stores/postgres/postgres-store.js");
   const { sqliteStore } = await import("../../kit/stores/sqlite/sqlite-store.js");
-  if (isDatabase(db)) return postgresStore({ connectionString: db, schema, operator: true });
+  if (isDatabase(db))
+    return postgresStore({ connectionString: db, schema, operator: true, create });
+  if (create && !existsSync(db)) {
+    const made = sqliteStore(db);
+    await made.open({ endpoint: "default", clock: systemClock });
+    await made.close("default");
+  }
   const stats = readFrom(`the inbox ${db}`, () => statSync(db));
   // The store finds other mistakes. SQLite would take an empty file for a database.
   if (!stats.isFile() || stats.size === 0) {
@@ -102,24 +135,10 @@ export async function storeOf({ db, schema }: InboxPlace): Promise<InboxStore> {
   return sqliteStore({ path: db, operator: true });
 }
 
-/** The number of entries that are read at a time, because an inbox can be larger than memory. */
-const PAGE = 500;
-
-/** All entries of an endpoint that match, page by page. */
-export async function* listPages(
-  store: InboxStore,
-  { afterSeq = 0, ...query }: Pick<ListQuery, "endpoint" | "state" | "afterSeq">,
-): AsyncGenerator<InboxEntry[]> {
-  for (;;) {
-    const page = await store.list({ ...query, afterSeq, limit: PAGE });
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    afterSeq = last.seq;
-  }
-}
-
-export async function noteIfEmpty({ store }: OpenInbox, terminal: Terminal): Promise<void> {
+export async function noteIfEmpty(
+  { store }: CommandInbox,
+  terminal: Pick<Terminal, "note">,
+): Promise<void> {
   const all = await store.endpoints();
   if (all.length === 0) terminal.note("the inbox is empty");
 }

@@ -3,7 +3,7 @@ import { formatCount, formatMoment } from "../../base/text/format.js";
 import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
 import { printable } from "../console/printable.js";
 import type { Terminal } from "../console/terminal.js";
-import type { OpenInbox } from "./open-inbox.js";
+import type { CommandInbox } from "./open-inbox.js";
 
 const SHOWN = 3;
 
@@ -24,7 +24,7 @@ export function refusalLines({ byCode, examples }: Refusals, now: number): strin
  * them.
  */
 export async function noteRefusals(
-  { store, endpoints, now }: OpenInbox,
+  { store, endpoints, now }: CommandInbox,
   eventId: string,
   terminal: Pick<Terminal, "note">,
 ): Promise<void> {

@@ -34,11 +34,8 @@ export function addServeCommand(parent: Command, context: CommandContext): void 
     const { listen } = await import("../../service/emulator/http/listen.js");
     const closing = new AbortController();
     await withInbox(options, async (inbox) => {
-      const { store, endpoints } = inbox;
-      const handler = await pageOfInbox(
-        { store, endpoints },
-        { closing: closing.signal, note: terminal.note },
-      );
+      const { endpoints } = inbox;
+      const handler = await pageOfInbox(inbox, { closing: closing.signal, note: terminal.note });
       const listening = await listen({ port, host: HOST }, handler);
       try {
         const url = `http://${HOST}:${listening.port}/`;

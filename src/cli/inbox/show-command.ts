@@ -32,9 +32,9 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
   ]);
   runs(command, context, async (id, options, { cli: { terminal } }) => {
     const { event, now } = await withInbox(options, async (inbox) => {
-      const key = await findEvent(inbox, id);
-      if (key === undefined) await noteRefusals(inbox, id, terminal);
-      return { event: key && (await inbox.store.get(key.endpoint, key.eventId)), now: inbox.now };
+      const found = await findEvent(inbox, id);
+      if (found === undefined) await noteRefusals(inbox, id, terminal);
+      return { event: found, now: inbox.now };
     });
     if (event === undefined) {
       const where =

@@ -1,4 +1,5 @@
 import type { Command } from "#commander";
+import type { EndpointState } from "../../kit/inbox/open-inbox.js";
 import { joinRefusals } from "../../kit/inbox/receiver-report.js";
 import { describeEndpoints } from "../../kit/inbox/situation.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
@@ -6,7 +7,6 @@ import { runs, withExamples, type CommandContext } from "../console/define-comma
 import { EXIT } from "../console/exit.js";
 import { shortened } from "../console/printable.js";
 import { formatTable } from "../console/table.js";
-import { readStates } from "./endpoint-states.js";
 import { JUDGED_SINCE } from "./filters.js";
 import { addInboxOptions, withInbox } from "./open-inbox.js";
 import { refusalLines } from "./refusal-lines.js";
@@ -33,7 +33,9 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
   ]);
   runs(command, context, async (options, { cli: { terminal } }) =>
     withInbox(options, async (inbox) => {
-      const { level, lines, endpoints } = describeEndpoints(await readStates(inbox, options.since));
+      const { level, lines, endpoints } = describeEndpoints(
+        await inbox.states(inbox.now, options.since),
+      );
       // A receiver that is stopped while nothing waits is told, and fails no script.
       const needsNobody = endpoints.every(({ problems, stats }) =>
         problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
@@ -73,9 +75,7 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
   );
 }
 
-type State = ReturnType<
-  typeof describeEndpoints<Awaited<ReturnType<typeof readStates>>[number]>
->["endpoints"][number];
+type State = ReturnType<typeof describeEndpoints<EndpointState>>["endpoints"][number];
 
 function rowOf({ endpoint, stats, facts: { pause, hasReceiver }, refusals, level, text }: State) {
   const { oldestReadyAgeMs, oldestReceivedAgeMs } = stats;

@@ -2,7 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { safely, SignalboxError } from "../../base/errors.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
-import { createInboxReader, type InboxVitals } from "./inbox-reader.js";
+import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
 import { firstIdOf, ownIdOf } from "./identity.js";
@@ -219,6 +219,22 @@ export function createInbox(config: InboxConfig) {
     };
   }
 
+  const opened = openInbox(store, endpoint, () => config.readAgain, { ...dispatcher, vitals });
+  const { endpoint: _endpoint, state: _state, retry: _retry, ...operations } = opened;
+  /** As `receiver.inbox`. */
+  const reader: Inbox = {
+    ...operations,
+    async stats() {
+      const stats = await store.stats(endpoint);
+      const oldestReadyAgeMs = Math.max(
+        stats.oldestReadyAgeMs ?? 0,
+        dispatcher.oldestWaitingAgeMs(),
+      );
+      const oldestReceivedAgeMs = stats.oldestReceivedAgeMs ?? 0;
+      return { ...stats, ...vitals(), oldestReadyAgeMs, oldestReceivedAgeMs };
+    },
+  };
+
   return {
     /** Opens the store and reclaims the leases of a process that died. */
     async open(): Promise<{ reclaimed: number }> {
@@ -288,8 +304,8 @@ export function createInbox(config: InboxConfig) {
       }
       return store.completeSql(event);
     },
-    /** As `receiver.inbox`. */
-    reader: createInboxReader(store, endpoint, dispatcher, vitals, config.readAgain),
+    reader,
+    opened,
   };
 }
 

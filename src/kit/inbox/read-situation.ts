@@ -43,7 +43,8 @@ export async function readInboxState(
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
     pause: current,
     pausedSubjects: subjectsOf(current?.error, failures),
-    hasReceiver,
+    // A receiver of another endpoint may have an empty database open.
+    hasReceiver: store.shared && total === 0 ? null : hasReceiver,
     refused: refusals.byCode,
     refusedForMs: since === undefined ? undefined : now - since,
     now,

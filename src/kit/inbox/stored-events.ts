@@ -83,6 +83,14 @@ export interface InboxEntry {
   sender: string;
 }
 
+/**
+ * Whether an event can have this text, as its id for example. A database refuses NUL in a text, and
+ * takes half of a surrogate pair for another character.
+ */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
+
 /** What happened to a stored event before its present state. */
 export interface PastStep {
   /** When, in milliseconds since 1970, by the store's clock; for people. */

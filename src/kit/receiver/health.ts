@@ -1,4 +1,4 @@
-import type { InboxVitals } from "../inbox/inbox-reader.js";
+import type { InboxVitals } from "../inbox/open-inbox.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 

@@ -1,11 +1,10 @@
-import type { InboxStore } from "../inbox/store.js";
+import type { OpenInbox } from "../inbox/open-inbox.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { ReceiverLog } from "./receiver-log.js";
 
 /** The parts of a receiver that its inbox page needs. */
 export interface ReceiverParts {
-  endpoint: string;
-  store: InboxStore;
+  inbox: OpenInbox;
   clock: Clock;
   log: ReceiverLog;
   /** Aborted when the receiver begins to close. */

@@ -4,7 +4,7 @@ import type { AbortHandle } from "../inbox/dispatch/abort-handle.js";
 import type { LeasedEvent } from "../inbox/dispatch/attempts.js";
 import { PermanentFailure } from "../inbox/failures.js";
 import { createInbox } from "../inbox/inbox.js";
-import type { Inbox } from "../inbox/inbox-reader.js";
+import type { Inbox } from "../inbox/open-inbox.js";
 import { describeSituation } from "../inbox/situation.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { Reading } from "../senders/engine/sender.js";
@@ -370,7 +370,7 @@ export function createReceiver<Events extends object>(
     on: events.on,
     inbox: inbox.reader,
   };
-  return withParts(receiver, { endpoint, store, clock, log, closing: closed.signal });
+  return withParts(receiver, { inbox: inbox.opened, clock, log, closing: closed.signal });
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../base/errors.js";
 import type { Receiver } from "../../kit/receiver/receiver.js";
-import { partsOf, type ReceiverParts } from "../../kit/receiver/receiver-parts.js";
+import { partsOf } from "../../kit/receiver/receiver-parts.js";
 import { createLogThrottle } from "../../kit/receiver/receiver-log.js";
 import type { Authorize } from "./guard.js";
-import { joinedInbox, receiverInbox } from "./page-inbox.js";
+import { joinInboxes } from "./page-inbox.js";
 import { createPageHandler } from "./page-handler.js";
 
 export type { Authorize } from "./guard.js";
@@ -54,9 +54,7 @@ export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
   const throttle = createLogThrottle(clock);
   const closings = parts.map(({ closing }) => closing);
   return createPageHandler({
-    inbox: joinedInbox(
-      receivers.map((each, index) => receiverInbox(each, (parts[index] as ReceiverParts).store)),
-    ),
+    inbox: joinInboxes(parts.map(({ inbox }) => inbox)),
     authorize: (options as Partial<InboxPageOptions> | undefined)?.authorize as Authorize,
     clock,
     closing: closings.length === 1 ? first.closing : AbortSignal.any(closings),

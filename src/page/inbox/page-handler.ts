@@ -46,16 +46,13 @@ export function createPageHandler(
     method: "GET",
     run: async ({ query }) => json(await run(query, clock.now())),
   });
-  const move = (
-    run: (eventIds: readonly string[]) => Promise<string[]>,
-    least: 0 | 1 = 1,
-  ): Route => ({
+  const move = (how: "replay" | "retryNow" | "discard", least: 0 | 1 = 1): Route => ({
     method: "POST",
     async run({ request }) {
       assertOwnWrite(request);
       const eventIds = await readEventIds(request, clock, least);
       try {
-        return json({ outcomes: await run(eventIds) });
+        return json({ outcomes: await inbox.move(how, eventIds) });
       } finally {
         live.nudge();
       }
@@ -75,9 +72,9 @@ export function createPageHandler(
       "api/live",
       { method: "GET", run: async ({ response }) => live.stream(response, PAGE_HEADERS) },
     ],
-    ["api/replay", move((eventIds) => inbox.replay(eventIds))],
-    ["api/retry", move((eventIds) => inbox.retryNow(eventIds), 0)],
-    ["api/discard", move((eventIds) => inbox.discard(eventIds))],
+    ["api/replay", move("replay")],
+    ["api/retry", move("retryNow", 0)],
+    ["api/discard", move("discard")],
   ] satisfies [string, Route][]);
 
   async function downloadBytes({ query }: Call): Promise<Answer> {

@@ -1,12 +1,5 @@
-import type { Failure } from "../../kit/inbox/inbox-facts.js";
-import { inPortions } from "../../kit/inbox/in-portions.js";
-import type { InboxVitals } from "../../kit/inbox/inbox-reader.js";
-import { readInboxState } from "../../kit/inbox/read-situation.js";
-import type { Refusals } from "../../kit/inbox/inbox-facts.js";
-import { replayEvents } from "../../kit/inbox/replay.js";
-import type { SituationFacts } from "../../kit/inbox/situation.js";
-import type { Receiver } from "../../kit/receiver/receiver.js";
-import type { InboxStore, MoveOutcome, ReadAgain, ReplayOutcome } from "../../kit/inbox/store.js";
+import type { EndpointState, OpenInbox, RetryOutcome } from "../../kit/inbox/open-inbox.js";
+import type { EventKey } from "../../kit/inbox/store.js";
 import type {
   Activity,
   ActivityQuery,
@@ -14,132 +7,46 @@ import type {
   SearchPage,
   SearchQuery,
   StoredEvent,
-  StoreStats,
 } from "../../kit/inbox/stored-events.js";
 
-/** What a person asks first of one endpoint. `paused` and `shortage` are those of a receiver. */
-export interface EndpointState {
-  endpoint: string;
-  stats: StoreStats;
-  facts: SituationFacts;
-  failures: Failure[];
-  refusals: Refusals;
-  paused: InboxVitals["paused"];
-  shortage: InboxVitals["shortage"];
-}
-
 /**
- * What the page does with an inbox: that of a receiver, an opened store without one, or several of
- * these.
+ * The inboxes of a page or a command as one. If there are several, the key of an event is its id
+ * with its endpoint before it, as a delivery key has it: `stripe/evt_1`.
  */
 export interface PageInbox {
   readonly endpoints: readonly string[];
+  keyOf(event: EventKey): string;
   /** With `endpoint`, only events of that endpoint. */
   search(query: SearchQuery & { endpoint?: string | undefined }): Promise<SearchPage>;
   activity(query: ActivityQuery): Promise<Activity[]>;
-  get(eventId: string): Promise<StoredEvent | undefined>;
-  states(now: number): Promise<EndpointState[]>;
-  replay(eventIds: readonly string[]): Promise<ReplayOutcome[]>;
-  discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
-  /** Without ids: tries one event of each receiver whose hand-offs are paused. */
-  retryNow(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /** An id without an endpoint finds the first event that has it. */
+  get(key: string): Promise<StoredEvent | undefined>;
+  /** What a person asks first of each endpoint. */
+  states(now: number, since?: number): Promise<EndpointState[]>;
+  /** Without keys, `retryNow` tries one event of each receiver whose hand-offs are paused. */
+  move(
+    how: "replay" | "discard" | "retryNow" | "retry",
+    keys: readonly string[],
+  ): Promise<RetryOutcome[]>;
 }
 
-/** The inbox of a receiver in this process. */
-export function receiverInbox({ inbox, health }: Receiver, store: InboxStore): PageInbox {
-  const { endpoint } = health();
-  return {
-    ...inbox,
-    endpoints: [endpoint],
-    search: ({ endpoint: _endpoint, ...query }) => inbox.search(query),
-    async states(now) {
-      const state = await readInboxState(store, endpoint, now);
-      const { paused, pause, shortage } = health();
-      // What the receiver says now, in place of what it has stored.
-      return [
-        {
-          ...state,
-          endpoint,
-          paused,
-          shortage,
-          facts: { ...state.facts, pause, hasReceiver: true },
-        },
-      ];
-    },
-    retryNow: (eventIds) => inbox.retryNow(eventIds),
-  };
-}
+/** @param inboxes of different endpoints */
+export function joinInboxes(inboxes: readonly OpenInbox[]): PageInbox {
+  const only = inboxes.length === 1 ? inboxes[0] : undefined;
+  const byEndpoint = new Map(inboxes.map((inbox) => [inbox.endpoint, inbox]));
 
-/** An opened store, whose receiver is in another process if it runs. */
-export function storedInbox(
-  endpoint: string,
-  store: InboxStore,
-  readAgain: () => Promise<ReadAgain>,
-): PageInbox {
-  const keysOf = (eventIds: readonly string[]) =>
-    eventIds.map((eventId) => ({ endpoint, eventId }));
-  return {
-    endpoints: [endpoint],
-    search: ({ endpoint: _endpoint, ...query }) => store.search(endpoint, query),
-    activity: (query) => store.activity(endpoint, query),
-    get: (eventId) => store.get(endpoint, eventId),
-    states: async (now) => [
-      { ...(await readInboxState(store, endpoint, now)), endpoint, paused: null, shortage: null },
-    ],
-    replay: (eventIds) =>
-      inPortions(eventIds, async (portion) =>
-        replayEvents(store, endpoint, portion, await readAgain()),
-      ),
-    discard: (eventIds) => inPortions(eventIds, (portion) => store.discard(keysOf(portion))),
-    retryNow: (eventIds) => inPortions(eventIds, (portion) => store.retryNow(keysOf(portion))),
-  };
-}
-
-/**
- * Several inboxes as one. The id of an event can have its endpoint before it, as a delivery key
- * has: `stripe/evt_1`.
- *
- * @param inboxes of different endpoints
- */
-export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
-  const [only, ...others] = inboxes as [PageInbox, ...PageInbox[]];
-  if (others.length === 0) return only;
-  const byEndpoint = new Map(
-    inboxes.flatMap((inbox) => inbox.endpoints.map((endpoint) => [endpoint, inbox] as const)),
-  );
-
-  function placeOf(key: string): { inbox: PageInbox; eventId: string } | undefined {
+  function placeOf(key: string): { inbox: OpenInbox; eventId: string } | undefined {
+    if (only !== undefined) return { inbox: only, eventId: key };
     const slash = key.indexOf("/");
     const inbox = byEndpoint.get(key.slice(0, Math.max(0, slash)));
     return inbox && { inbox, eventId: key.slice(slash + 1) };
   }
 
-  /** Moves the events of each inbox together. */
-  async function move<Outcome extends ReplayOutcome>(
-    keys: readonly string[],
-    act: (inbox: PageInbox, eventIds: readonly string[]) => Promise<Outcome[]>,
-  ): Promise<Outcome[]> {
-    const places = keys.map(placeOf);
-    const outcomes = keys.map(() => "not_found" as Outcome);
-    for (const inbox of new Set(byEndpoint.values())) {
-      const indexes = places.flatMap((place, index) => (place?.inbox === inbox ? [index] : []));
-      if (keys.length > 0 && indexes.length === 0) continue;
-      const moved = await act(
-        inbox,
-        indexes.map((index) => places[index]?.eventId ?? ""),
-      );
-      moved.forEach((outcome, position) => (outcomes[indexes[position] ?? 0] = outcome));
-    }
-    return outcomes;
-  }
-
   return {
     endpoints: [...byEndpoint.keys()],
+    keyOf: ({ endpoint, eventId }) => (only === undefined ? `${endpoint}/${eventId}` : eventId),
     async search({ endpoint, limit = 50, ...query }) {
-      const searched =
-        endpoint === undefined
-          ? inboxes
-          : inboxes.filter((inbox) => inbox.endpoints.includes(endpoint));
+      const searched = inboxes.filter((inbox) => inbox.endpoint === (endpoint ?? inbox.endpoint));
       const pages = await Promise.all(searched.map((inbox) => inbox.search({ ...query, limit })));
       return mergePages(pages, limit);
     },
@@ -156,10 +63,19 @@ export function joinedInbox(inboxes: readonly PageInbox[]): PageInbox {
       }
       return undefined;
     },
-    states: async (now) => (await Promise.all(inboxes.map((inbox) => inbox.states(now)))).flat(),
-    replay: (keys) => move(keys, (inbox, eventIds) => inbox.replay(eventIds)),
-    discard: (keys) => move(keys, (inbox, eventIds) => inbox.discard(eventIds)),
-    retryNow: (keys) => move(keys, (inbox, eventIds) => inbox.retryNow(eventIds)),
+    states: (now, since) => Promise.all(inboxes.map((inbox) => inbox.state(now, since))),
+    /** Moves the events of each inbox together. */
+    async move(how, keys) {
+      const places = keys.map(placeOf);
+      const outcomes = keys.map((): RetryOutcome => "not_found");
+      for (const inbox of inboxes) {
+        const indexes = places.flatMap((place, index) => (place?.inbox === inbox ? [index] : []));
+        if (keys.length > 0 && indexes.length === 0) continue;
+        const moved = await inbox[how](indexes.map((index) => places[index]?.eventId ?? ""));
+        moved.forEach((outcome, position) => (outcomes[indexes[position] ?? 0] = outcome));
+      }
+      return outcomes;
+    },
   };
 }
 

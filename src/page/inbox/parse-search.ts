@@ -1,6 +1,5 @@
 import { nearMiss } from "../../base/options/near-miss.js";
 import { EVENT_STATES, type EventState, type SearchQuery } from "../../kit/inbox/stored-events.js";
-import { MOMENT_FORMS, parseMoment } from "../../kit/inbox/moment.js";
 import { refuseInput } from "./refusal.js";
 
 /** What a search finds, without the page of its result. */
@@ -9,7 +8,7 @@ export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & { endpoint?: str
 const LONGEST = 1000;
 
 const TERMS = new Map<string, (value: string, now: number) => Wanted>([
-  ["type", (value) => (value.includes(".") ? { type: value } : { typeOrSubtype: value })],
+  ["type", typeTerm],
   ["subtype", (value) => ({ subtype: value })],
   ["state", (value) => ({ state: stateOf(value) })],
   ["product", (value) => ({ subject: value })],
@@ -61,6 +60,11 @@ function termOf(word: string): [name: string, value: string] {
   );
 }
 
+/** A type has a dot: signals have types such as `signal.published`. */
+export function typeTerm(value: string): Wanted {
+  return value.includes(".") ? { type: value } : { typeOrSubtype: value };
+}
+
 function stateOf(value: string): EventState {
   const state = EVENT_STATES.find((each) => each === value.toLowerCase());
   return state ?? refuse(`"state:" needs one of ${EVENT_STATES.join(", ")}.`);
@@ -72,4 +76,31 @@ function momentOf(name: string, value: string, now: number): number {
 
 function refuse(message: string): never {
   return refuseInput(message, "search_invalid");
+}
+
+const SPAN_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+const SPAN = /^(\d{1,6})([smhdw])$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** What {@link parseMoment} reads. */
+export const MOMENT_FORMS =
+  "a day (2026-11-01), a time (2026-11-01T09:00Z), or how long ago (30m, 2h, 7d)";
+
+/**
+ * A moment, or how long ago. A time without an offset is UTC, as a day is. @returns milliseconds
+ * since 1970; null for another text
+ */
+export function parseMoment(value: string, now: number): number | null {
+  const [, count, unit] = SPAN.exec(value.toLowerCase()) ?? [];
+  if (count !== undefined) return now - Number(count) * SPAN_MS[unit as keyof typeof SPAN_MS];
+  const [, day, time, offset] = MOMENT.exec(value) ?? [];
+  const isLocal = time !== undefined && offset === undefined;
+  const at = isDay(day) ? Date.parse(isLocal ? `${value}Z` : value) : NaN;
+  return Number.isNaN(at) ? null : at;
+}
+
+/** `Date.parse` takes February 31 for March 3. */
+function isDay(text = ""): boolean {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }

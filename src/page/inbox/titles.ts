@@ -12,12 +12,12 @@ const MOST_KEPT = 10_000;
  * Finds the titles of signals for a list. A title never changes, so each is read from the store
  * once.
  */
-export function createTitles(inbox: Pick<PageInbox, "get" | "endpoints">) {
+export function createTitles(inbox: Pick<PageInbox, "get" | "keyOf">) {
   const kept = new Map<string, string | null>();
 
-  async function titleOf({ endpoint, eventId, sender }: InboxEntry): Promise<string | null> {
-    if (sender !== DEFAULT_SENDER) return null;
-    const key = inbox.endpoints.length > 1 ? `${endpoint}/${eventId}` : eventId;
+  async function titleOf(entry: InboxEntry): Promise<string | null> {
+    if (entry.sender !== DEFAULT_SENDER) return null;
+    const key = inbox.keyOf(entry);
     const known = kept.get(key);
     if (known !== undefined) return known;
     // A payload can be large: other work of the process comes between two of them.

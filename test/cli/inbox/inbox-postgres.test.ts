@@ -33,6 +33,13 @@ testOnPostgres(
         /^signalbox inbox \w+: There is no inbox in the schema .*\. Pass the database .*\.\n$/,
       );
     }
+    const receiverStore = postgresStore({
+      connectionString: POSTGRES_URL,
+      schema,
+      create: false,
+    });
+    const opening = receiverStore.open({ endpoint: "default", clock: systemClock });
+    await expect(opening).rejects.toMatchObject({ code: "store_unsupported" });
     const { rows } = await admin.query("SELECT FROM pg_namespace WHERE nspname = $1", [schema]);
     expect(rows).toEqual([]);
   },

@@ -2,7 +2,7 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { withDatabase } from "../../../src/cli/inbox/inbox-place.js";
+import { withSchema } from "../../../src/kit/stores/postgres/with-schema.js";
 import {
   postgresStore,
   type PgClient,
@@ -315,6 +315,6 @@ test("a server that ends in the moment in which it lets a client in does not end
     clock: systemClock,
   });
   await expect(opening).rejects.toMatchObject({ code: "store_failed" });
-  const examining = withDatabase({ db }, false, () => Promise.resolve());
+  const examining = withSchema(db, "signalbox", () => Promise.resolve());
   await expect(examining).rejects.toMatchObject({ code: "store_failed" });
 });

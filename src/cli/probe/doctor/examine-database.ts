@@ -1,7 +1,7 @@
 import { codeOf, isSignalboxError, type SignalboxError } from "../../../base/errors.js";
 import { DEAD_AFTER_MS } from "../../../kit/stores/postgres/owner-functions.js";
 import { quoted } from "../../../kit/stores/postgres/schema.js";
-import { withDatabase } from "../../inbox/inbox-place.js";
+import { withSchema } from "../../../kit/stores/postgres/with-schema.js";
 import { ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
 
 interface DatabaseFacts {
@@ -37,12 +37,15 @@ const OWNERS = (name: string): string => `
   FROM (SELECT *, abs(${name}.now_ms() - beat_at) > ${DEAD_AFTER_MS} AS is_dead FROM ${name}.inbox_owner) o
   GROUP BY endpoint ORDER BY endpoint`;
 
-export async function examineDatabase({ db = "", schema }: Subject): Promise<Finding[]> {
+export async function examineDatabase({
+  db = "",
+  schema = "signalbox",
+}: Subject): Promise<Finding[]> {
   try {
-    return await withDatabase({ db, schema }, false, async (run, found) => {
+    return await withSchema(db, schema, async (run) => {
       const [facts] = await run<DatabaseFacts>(FACTS, []);
-      const owners = await run<Owners>(OWNERS(quoted(found)), []);
-      return [...checkServer(facts as DatabaseFacts, found), ...checkOwners(owners)];
+      const owners = await run<Owners>(OWNERS(quoted(schema)), []);
+      return [...checkServer(facts as DatabaseFacts, schema), ...checkOwners(owners)];
     });
   } catch (error) {
     if (!isSignalboxError(error)) throw error;

@@ -1,6 +1,5 @@
 import { isSignalboxError } from "../../../base/errors.js";
 import { describeEndpoints, type SituationProblem } from "../../../kit/inbox/situation.js";
-import { readStates } from "../../inbox/endpoint-states.js";
 import { inboxCommand } from "../../inbox/inbox-place.js";
 import { withInbox } from "../../inbox/open-inbox.js";
 import { printable } from "../../console/printable.js";
@@ -36,7 +35,7 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
   if (facts.isInboxBusy === true) return [];
   try {
     return await withInbox({ db, schema, endpoint: only }, async (inbox) => {
-      const states = await readStates({ ...inbox, now: surroundings.now() }, since);
+      const states = await inbox.states(surroundings.now(), since);
       // If none has a receiver, another examination tells it.
       const hasAny = states.some((state) => state.facts.hasReceiver === true);
       return describeEndpoints(states).endpoints.flatMap(({ endpoint, problems, text }) => {

@@ -4,7 +4,7 @@ import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
 import { isDatabase, type InboxPlace } from "../../inbox/inbox-place.js";
 import { CliError } from "../../console/exit.js";
-import { storeOf } from "../../inbox/open-inbox.js";
+import { inboxOf, storeOf } from "../../inbox/open-inbox.js";
 import { pageOfInbox } from "../../inbox/page-of-inbox.js";
 
 const ENDPOINT = "default";
@@ -27,7 +27,7 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
     const store = await storeOf(place);
     await store.open({ endpoint: ENDPOINT, clock: systemClock });
     const closing = new AbortController();
-    const inbox = { store, endpoints: [ENDPOINT] };
+    const [, inbox] = await inboxOf(store, [ENDPOINT]);
     const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
     async function close(): Promise<void> {
       closing.abort();

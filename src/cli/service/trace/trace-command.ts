@@ -94,8 +94,7 @@ async function readInbox(
     return null;
   }
   return withInbox({ db, ...place }, async (inbox) => {
-    const key = await findEvent(inbox, id);
-    const found = key && (await inbox.store.get(key.endpoint, key.eventId));
+    const found = await findEvent(inbox, id);
     if (found === undefined) {
       await noteIfEmpty(inbox, terminal);
       await noteRefusals(inbox, id, terminal);

@@ -12,7 +12,7 @@ import type {
   SettleResult,
 } from "../../inbox/batch.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
-import type { Activity } from "../../inbox/stored-events.js";
+import { isStorable, type Activity } from "../../inbox/stored-events.js";
 import { parseReceived } from "../parse-received.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 
@@ -162,7 +162,7 @@ function order<Item>(items: readonly Item[], compare: (a: Item, b: Item) => numb
  * and pg would send U+FFFD for half of a surrogate pair
  */
 export function storable(text: string): string | null {
-  return text.isWellFormed() && !text.includes("\0") ? text : null;
+  return isStorable(text) ? text : null;
 }
 
 function claimedEvent({

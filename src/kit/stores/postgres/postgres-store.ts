@@ -45,10 +45,16 @@ export interface PostgresStoreOptions {
    */
   connectionString?: string | undefined;
   /**
-   * The schema with the inbox's tables. It is created if it is missing.
+   * The schema with the inbox's tables.
    * @default "signalbox"
    */
   schema?: string | undefined;
+  /**
+   * Whether a missing schema is made when the store opens, and an older one migrated. If not, the
+   * store opens only an inbox of this version, and fails with `store_unsupported`.
+   * @default true; false with `operator`
+   */
+  create?: boolean | undefined;
   /**
    * For a tool: opens an existing inbox, which receivers may use, and never hands off. A role that
    * may only read can list and export it, also on a standby.
@@ -77,6 +83,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     connectionString = "",
     schema,
     operator,
+    create = !operator,
   } = checkOptions(FACTORY, optionsSchema, given);
   assertSchemaName(schema);
   const name = quoted(schema);
@@ -102,7 +109,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     }
     const { run } = createRun(fast);
     try {
-      await prepareSchema(run, schema, !operator);
+      await prepareSchema(run, schema, create);
     } catch (error) {
       await disconnect(pools);
       throw error;
@@ -308,6 +315,7 @@ const optionsSchema = z
       .optional(),
     schema: z.string().default("signalbox"),
     operator: z.boolean().default(false),
+    create: z.boolean().optional(),
   })
   .refine(
     ({ pool, connectionString }) => (pool === undefined) !== (connectionString === undefined),

@@ -53,7 +53,7 @@ test("a retry after a replay keeps the flags and counts its attempts anew", asyn
 
 test("many are moved in small transactions, in order, and the event loop turns in between", async () => {
   const inner = await opened(memoryStore());
-  const accepts = Array.from({ length: 1100 }, () => newEvent({ state: "done" }));
+  const accepts = Array.from({ length: 120 }, () => newEvent({ state: "done" }));
   await inner.commit(batchOf({ accepts }));
   const moved: number[] = [];
   let turn = 0;
@@ -69,7 +69,7 @@ test("many are moved in small transactions, in order, and the event loop turns i
   const ids = accepts.map(({ eventId }) => eventId);
   const outcomes = await rig.receiver.inbox.replay(["evt_unknown", ...ids]);
   expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
-  expect(moved).toEqual([...Array.from({ length: 22 }, () => 50), 1]);
+  expect(moved).toEqual([50, 50, 21]);
   expect([...portionsPerTurn.values()].every((portions) => portions === 1)).toBe(true);
 });
 

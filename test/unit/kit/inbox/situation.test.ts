@@ -52,6 +52,11 @@ test.each<[facts: Partial<SituationFacts>, level: string, text: RegExp]>([
     "problem",
     /^10 deliveries were refused/,
   ],
+  [
+    { refused: [{ code: "store_unavailable", count: 10 }] },
+    "problem",
+    /^10 deliveries were refused in the last 24 h: store_unavailable\.$/,
+  ],
   [{ refused: [{ code: "closing", count: 99 }] }, "ok", /^Nothing waits\. 99 deliveries/],
   [{ total: 0 }, "ok", /^The inbox is empty\.$/],
 ])("the sentence of %j", (facts, level, text) => {

@@ -56,7 +56,7 @@ test("a list parses no large body for its title", async () => {
     ["small", signalOf(1000)],
   ]);
   const titlesOf = createTitles({
-    endpoints: ["default"],
+    keyOf: ({ eventId }) => eventId,
     get: async (id) => storedWith(bodies.get(id) ?? null),
   });
   const parses = countParses();

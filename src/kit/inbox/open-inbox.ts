@@ -1,16 +1,17 @@
 import { z } from "zod";
-import { SignalboxError } from "../../base/errors.js";
+import { isSignalboxError, SignalboxError } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
 import type { DurationStats } from "../../base/time/durations.js";
+import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import { readFailures } from "./failure-groups.js";
 import type { Failure, Pause } from "./inbox-facts.js";
-import { inPortions } from "./in-portions.js";
-import { replayEvents } from "./replay.js";
-import type { InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
+import { readInboxState, type InboxState } from "./read-situation.js";
+import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 import {
   EVENT_STATES,
+  isStorable,
   type Activity,
   type ActivityQuery,
   type InboxEntry,
@@ -135,36 +136,65 @@ export interface Inbox {
   stats(): Promise<InboxStats>;
 }
 
-/** Makes the part of an inbox that users call: it reads events, and moves them by hand. */
-export function createInboxReader(
+/** What became of an event at `retry`. `due_now`: it waited, and is due now. */
+export type RetryOutcome = ReplayOutcome | "due_now";
+
+/** Everything that a person asks first of an endpoint. */
+export interface EndpointState extends InboxState, Pick<InboxVitals, "paused" | "shortage"> {
+  endpoint: string;
+}
+
+/** The inbox of one endpoint: what users call, and what only the page and the command line do. */
+export interface OpenInbox extends Omit<Inbox, "stats"> {
+  readonly endpoint: string;
+  /** @param since as {@link readInboxState} has it */
+  state(now: number, since?: number): Promise<EndpointState>;
+  /** `replay`, and `retryNow` for what waits. */
+  retry(eventIds: readonly string[]): Promise<RetryOutcome[]>;
+}
+
+/** The receiver in this process that has the inbox open. */
+export interface RunningReceiver extends Pick<Dispatcher, "nudge" | "probeNow"> {
+  vitals(): InboxVitals;
+}
+
+/**
+ * Reads the events of an endpoint of an open store, and moves them by hand: for a receiver, for the
+ * page and for the command line.
+ *
+ * @param readAgain makes what reads a stored event as its sender does; called once it is needed
+ * @param receiver undefined in a tool, beside which a receiver may run
+ */
+export function openInbox(
   store: InboxStore,
   endpoint: string,
-  dispatcher: Pick<Dispatcher, "nudge" | "probeNow" | "oldestWaitingAgeMs">,
-  vitals: () => InboxVitals,
-  readAgain: ReadAgain,
-): Inbox {
+  readAgain: () => ReadAgain | Promise<ReadAgain>,
+  receiver?: RunningReceiver,
+): OpenInbox {
   function move(
     name: "replay" | "discard" | "retryNow",
-    moveAll: (eventIds: readonly string[]) => Promise<ReplayOutcome[]>,
+    moveAll: (events: readonly EventKey[]) => Promise<RetryOutcome[]>,
   ) {
     return async (ids: string | readonly string[]): Promise<unknown> => {
       const all: unknown = typeof ids === "string" ? [ids] : ids;
       assertIds(name, all);
-      const moved = await inPortions(all.filter(canBeStored), async (eventIds) => {
-        const outcomes = await moveAll(eventIds);
-        dispatcher.nudge();
+      const keys = all.filter(isStorable).map((eventId) => ({ endpoint, eventId }));
+      const moved = await inPortions(keys, async (portion) => {
+        const outcomes = await moveAll(portion);
+        receiver?.nudge();
         return outcomes;
       });
-      const outcomes = all.map((id) => (canBeStored(id) ? moved.shift() : "not_found"));
+      const outcomes = all.map((id) => (isStorable(id) ? moved.shift() : "not_found"));
       return typeof ids === "string" ? outcomes[0] : outcomes;
     };
   }
 
-  const retry = move("retryNow", (eventIds) =>
-    store.retryNow(eventIds.map((eventId) => ({ endpoint, eventId }))),
-  );
+  const replayAll = async (events: readonly EventKey[]): Promise<RetryOutcome[]> =>
+    store.replay(events, await readAgain());
+  const makeDue = move("retryNow", (events) => store.retryNow(events));
 
   return {
+    endpoint,
     list: async (query) =>
       store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
     search: async (query) =>
@@ -173,31 +203,36 @@ export function createInboxReader(
       store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
     async get(eventId) {
       assertIds("get", [eventId]);
-      return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;
+      return isStorable(eventId) ? store.get(endpoint, eventId) : undefined;
     },
-    replay: move("replay", (eventIds) =>
-      replayEvents(store, endpoint, eventIds, readAgain),
-    ) as Inbox["replay"],
-    discard: move("discard", (eventIds) =>
-      store.discard(eventIds.map((eventId) => ({ endpoint, eventId }))),
-    ) as Inbox["discard"],
+    replay: move("replay", replayAll) as OpenInbox["replay"],
+    discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
     failures: () => readFailures(store, endpoint),
     retryNow: (async (ids: string | readonly string[] = []) => {
-      const outcomes = await retry(ids);
-      dispatcher.probeNow();
+      const outcomes = await makeDue(ids);
+      receiver?.probeNow();
       return outcomes;
-    }) as Inbox["retryNow"],
-    async stats() {
-      const stats = await store.stats(endpoint);
-      const oldestReadyAgeMs = Math.max(
-        stats.oldestReadyAgeMs ?? 0,
-        dispatcher.oldestWaitingAgeMs(),
+    }) as OpenInbox["retryNow"],
+    retry: move("replay", async (events) => {
+      const outcomes = await replayAll(events);
+      const waiting = events.filter((_event, index) => outcomes[index] === "wrong_state");
+      const due = waiting.length === 0 ? [] : await store.retryNow(waiting);
+      return outcomes.map((outcome) =>
+        outcome === "wrong_state" && due.shift() === "moved" ? "due_now" : outcome,
       );
+    }) as OpenInbox["retry"],
+    async state(now, since) {
+      const { facts, ...state } = await readInboxState(store, endpoint, now, since);
+      if (receiver === undefined)
+        return { ...state, endpoint, facts, paused: null, shortage: null };
+      // What the receiver says now, in place of what it has stored.
+      const { pause, paused, shortage } = receiver.vitals();
       return {
-        ...stats,
-        ...vitals(),
-        oldestReadyAgeMs,
-        oldestReceivedAgeMs: stats.oldestReceivedAgeMs ?? 0,
+        ...state,
+        endpoint,
+        facts: { ...facts, pause, hasReceiver: true },
+        paused,
+        shortage,
       };
     },
   };
@@ -209,12 +244,33 @@ function assertIds(name: string, ids: unknown): asserts ids is readonly string[]
   throw new SignalboxError("option_invalid", `inbox.${name} was given no event id.`, help);
 }
 
+/** Most events in one transaction of a move. */
+const AT_ONCE = 50;
+
 /**
- * No event has another id. A database refuses NUL in a text, and takes a lone surrogate for another
- * character.
+ * Moves a portion of the events in each turn of the event loop, because each transaction blocks the
+ * event loop.
+ *
+ * @throws SignalboxError the error of `move`; after the first portion, its message says how many
+ * events were moved
  */
-function canBeStored(eventId: string): boolean {
-  return eventId.isWellFormed() && !eventId.includes("\0");
+async function inPortions(
+  events: readonly EventKey[],
+  move: (events: readonly EventKey[]) => Promise<RetryOutcome[]>,
+): Promise<RetryOutcome[]> {
+  const outcomes: RetryOutcome[] = [];
+  for (let from = 0; from < events.length; from += AT_ONCE) {
+    if (from > 0) await nextTurn();
+    try {
+      outcomes.push(...(await move(events.slice(from, from + AT_ONCE))));
+    } catch (error) {
+      if (from === 0 || !isSignalboxError(error)) throw error;
+      const moved = outcomes.filter((each) => each === "moved" || each === "due_now").length;
+      const message = `Of the first ${from} of ${events.length} events ${moved} were moved. The others failed: ${error.message}`;
+      throw new SignalboxError(error.code, message, "", { cause: error });
+    }
+  }
+  return outcomes;
 }
 
 /** A database may refuse NUL in a text. */
