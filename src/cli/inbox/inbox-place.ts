@@ -8,7 +8,7 @@ import {
 } from "../../kit/stores/postgres/connection.js";
 import { prepareSchema } from "../../kit/stores/postgres/schema.js";
 import { storeError } from "../../kit/stores/postgres/store-error.js";
-import { ignore } from "../../base/time/ignore.js";
+import { ignore } from "../../base/errors.js";
 import { printable } from "../console/printable.js";
 import { shellQuote } from "../console/shell-quote.js";
 import { usageError } from "../console/exit.js";

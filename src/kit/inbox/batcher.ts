@@ -1,8 +1,7 @@
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
 import { nextTurn, oncePerTurn } from "../../base/time/timers.js";
-import { signalboxCode } from "../../base/errors.js";
-import { createDurations } from "../../base/time/durations.js";
+import { signalboxCode, ignore } from "../../base/errors.js";
+import { createDurations } from "./durations.js";
 import type {
   AcceptResult,
   Batch,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SignalboxError } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
-import type { DurationStats } from "../../base/time/durations.js";
+import type { DurationStats } from "./durations.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import { readFailures } from "./failure-groups.js";
@@ -166,11 +166,20 @@ export function createInboxReader(
 
   return {
     list: async (query) =>
-      store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
+      store.list({
+        ...checkOptions({ name: "inbox.list", page: "docs/receiver.md" }, querySchema, query),
+        endpoint,
+      }),
     search: async (query) =>
-      store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
+      store.search(
+        endpoint,
+        checkOptions({ name: "inbox.search", page: "docs/receiver.md" }, searchSchema, query),
+      ),
     activity: async (query) =>
-      store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
+      store.activity(
+        endpoint,
+        checkOptions({ name: "inbox.activity", page: "docs/receiver.md" }, activitySchema, query),
+      ),
     async get(eventId) {
       assertIds("get", [eventId]);
       return canBeStored(eventId) ? store.get(endpoint, eventId) : undefined;

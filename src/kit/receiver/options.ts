@@ -112,7 +112,7 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
   onEvent: OnEvent<Events>;
 }
 
-const FACTORY = "createReceiver";
+const FACTORY = { name: "createReceiver", page: "docs/receiver.md" };
 
 const count = z.int().min(1);
 

@@ -6,9 +6,9 @@ import {
   isSignalboxError,
   safely,
   signalboxCode,
+  ignore,
 } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
 import { lostBodyAdvice } from "./lost-body-advice.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";

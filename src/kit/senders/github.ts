@@ -46,7 +46,11 @@ const ID = /^[\w-]{1,100}$/;
 export function github<Events extends object = Record<string, GithubPayload>>(
   options: GithubOptions = {},
 ): Sender<Events> {
-  const { repeatedBody } = checkOptions("github", repeatedBodyOptions, options);
+  const { repeatedBody } = checkOptions(
+    { name: "github", page: "docs/senders.md" },
+    repeatedBodyOptions,
+    options,
+  );
   return defineSender({
     name: "github",
     headers: [

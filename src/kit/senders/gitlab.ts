@@ -42,7 +42,11 @@ const optionsSchema = z.strictObject({ token: z.boolean().default(false) });
 export function gitlab<Event = GitlabPayload>(
   options: GitlabOptions = {},
 ): Sender<Record<string, Event>> {
-  const { token } = checkOptions("gitlab", optionsSchema, options);
+  const { token } = checkOptions(
+    { name: "gitlab", page: "docs/senders.md" },
+    optionsSchema,
+    options,
+  );
   return defineSender({
     name: "gitlab",
     headers: ["x-gitlab-event", "x-gitlab-instance", "x-gitlab-event-uuid", "idempotency-key"],

@@ -39,7 +39,11 @@ const optionsSchema = z.strictObject({
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<string, Event>> {
-  const { verifyToken } = checkOptions("meta", optionsSchema, options);
+  const { verifyToken } = checkOptions(
+    { name: "meta", page: "docs/senders.md" },
+    optionsSchema,
+    options,
+  );
   return defineSender({
     name: "meta",
     // WhatsApp sends up to 3 MB.

@@ -41,7 +41,11 @@ const SHOP = /^[A-Za-z0-9.-]{1,200}$/;
 export function shopify<Event = Record<string, unknown>>(
   options: ShopifyOptions = {},
 ): Sender<Record<string, Event>> {
-  const { repeatedBody } = checkOptions("shopify", repeatedBodyOptions, options);
+  const { repeatedBody } = checkOptions(
+    { name: "shopify", page: "docs/senders.md" },
+    repeatedBodyOptions,
+    options,
+  );
   return defineSender<Event>({
     name: "shopify",
     headers: [

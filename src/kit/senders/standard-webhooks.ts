@@ -60,7 +60,11 @@ const optionsSchema = z.strictObject({
 export function standardWebhooks<Event extends { type: string } = StandardWebhooksEvent>(
   options: StandardWebhooksOptions = {},
 ): Sender<EventsByType<Event>> {
-  const checked = checkOptions("standardWebhooks", optionsSchema, options);
+  const checked = checkOptions(
+    { name: "standardWebhooks", page: "docs/senders.md" },
+    optionsSchema,
+    options,
+  );
   const { name, headerPrefix, key, type: typeOf, headers, alsoReads } = checked;
   return defineSender<Event>({
     name,

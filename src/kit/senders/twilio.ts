@@ -42,7 +42,11 @@ const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Record<string, Event>> {
-  const { publicUrl } = checkOptions("twilio", optionsSchema, options);
+  const { publicUrl } = checkOptions(
+    { name: "twilio", page: "docs/senders.md" },
+    optionsSchema,
+    options,
+  );
   return defineSender({
     name: "twilio",
     publicUrl:

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SignalboxError } from "../../../base/errors.js";
+import { SignalboxError, ignore } from "../../../base/errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import {
   assertOneArgument,
@@ -7,7 +7,6 @@ import {
   OptionError,
 } from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
-import { ignore } from "../../../base/time/ignore.js";
 import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
@@ -15,7 +14,7 @@ import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js"
 import { createFailures, type Failures } from "./failures.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
-import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
+import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";
 
@@ -282,8 +281,6 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     prune: (request) => call(({ queries }) => queries.prune(request)),
   };
 }
-
-const FACTORY = "postgresStore";
 
 /**
  * Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never
