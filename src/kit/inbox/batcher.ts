@@ -218,7 +218,11 @@ export function createBatcher(config: BatcherConfig) {
     tellResults();
     if (!mayBegin()) return;
     if (settlementsAlone) run();
-    else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && state !== "failing"))
+    else if (
+      accepts.length > 0 ||
+      claim !== null ||
+      (settlements.length > 0 && state !== "failing")
+    )
       schedule();
     else if (settlements.length > 0) settleAgainLater();
   }

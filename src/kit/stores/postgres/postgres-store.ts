@@ -111,8 +111,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       pools,
       run,
       slowRun,
-      queries: createQueries(slowRun, name, operator),
-      failures: createFailures(slowRun, name),
+      queries: { ...createQueries(slowRun, name, operator), ...createFailures(slowRun, name) },
     };
   }
 
@@ -149,6 +148,15 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     } finally {
       inFlight.delete(called);
     }
+  }
+
+  /** An operation of the port that one of the queries is. */
+  function through<Name extends keyof (Queries & Failures)>(
+    query: Name,
+  ): (Queries & Failures)[Name] {
+    type Query = (...args: unknown[]) => Promise<unknown>;
+    const run: Query = (...args) => call(({ queries }) => (queries[query] as Query)(...args));
+    return run as (Queries & Failures)[Name];
   }
 
   /**
@@ -254,31 +262,28 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     },
     leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
     completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
-    list: (query) => call(({ queries }) => queries.list(query)),
+    list: through("list"),
     search: (endpoint, query) => call(({ slowRun }) => search(slowRun, name, endpoint, query)),
     activity: (endpoint, query) =>
       call(async ({ slowRun }) => {
         await counters.get(endpoint)?.add();
         return readActivity(slowRun, name, endpoint, query);
       }),
-    endpoints: () => call(({ queries }) => queries.endpoints()),
-    get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
-    stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
+    endpoints: through("endpoints"),
+    get: through("get"),
+    stats: through("stats"),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
-    failing: (endpoint, state, beforeSeq) =>
-      call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
-    bodyHashes: (endpoint, beforeSeq, limit) =>
-      call(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
-    hasReceiver: (endpoint) => call(({ failures }) => failures.hasReceiver(endpoint)),
-    saveReport: (endpoint, reporter, report) =>
-      call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
-    reports: (endpoint) => call(({ failures }) => failures.reports(endpoint)),
+    failing: through("failing"),
+    bodyHashes: through("bodyHashes"),
+    hasReceiver: through("hasReceiver"),
+    saveReport: through("saveReport"),
+    reports: through("reports"),
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
-    replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
-    retryNow: (events) => call(({ queries }) => queries.retryNow(events)),
-    discard: (events) => call(({ queries }) => queries.discard(events)),
+    replay: through("replay"),
+    retryNow: through("retryNow"),
+    discard: through("discard"),
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
-    prune: (request) => call(({ queries }) => queries.prune(request)),
+    prune: through("prune"),
   };
 }
 
@@ -329,8 +334,7 @@ interface Connection {
   pools: readonly [PgPool, PgPool];
   run: Run;
   slowRun: Run;
-  queries: Queries;
-  failures: Failures;
+  queries: Queries & Failures;
 }
 
 /** A tool is no owner: it has no heartbeat, and leases and frees nothing. */

@@ -1,13 +1,13 @@
 import type { Database, Statement } from "better-sqlite3";
 import { nextTurn } from "../../../base/time/timers.js";
-import { likePattern } from "../like-pattern.js";
+import { ENTRY, likePattern } from "../rows.js";
 import {
   EVENT_STATES,
   type InboxEntry,
   type SearchPage,
   type SearchQuery,
 } from "../../inbox/stored-events.js";
-import { ENTRY, entryOf, type EntryRow } from "./queries.js";
+import { entryOf, type EntryRow } from "./queries.js";
 
 // A search has no index of its own, because an index would write a page for each event. It reads
 // the table, the newest event first, in slices that are so short that they do not block the event
