@@ -1,7 +1,7 @@
 import type { InboxVitals } from "../inbox/inbox-reader.js";
 import { describeSituation, type SituationFacts } from "../inbox/situation.js";
 import type { Clock } from "../../base/time/clock.js";
-import type { ReceiverConfig } from "./options.js";
+import type { InboxStore } from "../inbox/store.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 
 /** The result of `receiver.health()`. Counts begin when the receiver is made. */
@@ -93,7 +93,7 @@ export function watchDeliveries({ on }: ReceiverEvents, clock: Clock) {
 const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
 
 export function healthOf(
-  { endpoint, store, clock, ackTimeoutMs }: ReceiverConfig,
+  config: { endpoint: string; store: InboxStore; clock: Clock; ackTimeoutMs: number },
   now: {
     state: ReceiverState;
     /** The code of the last commit's error. */
@@ -103,6 +103,7 @@ export function healthOf(
     refused: SituationFacts["refused"];
   },
 ): ReceiverHealth {
+  const { endpoint, store, clock, ackTimeoutMs } = config;
   const { state, failure, vitals, deliveries, refused } = now;
   const isSlow = vitals.commitInFlightMs > ackTimeoutMs;
   const unavailable = unavailableBecause(state, failure, isSlow);

@@ -109,12 +109,12 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
           code === "body_unavailable"
             ? lostBodyAdvice(body)
             : (TROUBLE[code] ?? "a delivery could not be taken");
-        if (code === "body_too_large")
-          return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
-        if (cause === null) return log.error({ code, suppressed }, text);
         const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
+        if (code === "body_too_large")
+          log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
+        else if (cause === null) log.error({ code, suppressed }, text);
         // The text of an error from a source of secrets may quote a secret.
-        if (code === "secret_unavailable") log.error(fields, text);
+        else if (code === "secret_unavailable") log.error(fields, text);
         else log.problem("error", fields, cause, text);
       });
     },
