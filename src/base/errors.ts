@@ -69,6 +69,9 @@ export function safely<Value>(read: () => Value, otherwise: Value): Value {
   }
 }
 
+/** For rejections that are reported elsewhere, or have no consequence. */
+export function ignore(): void {}
+
 /** The `code` of an error of a driver, the system or the network; empty if it has none. */
 export function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;

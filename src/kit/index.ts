@@ -38,7 +38,7 @@ export type { BatcherLimits } from "./inbox/batcher.js";
 export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
-export type { DurationStats } from "../base/time/durations.js";
+export type { DurationStats } from "./inbox/durations.js";
 export type { Failure, Pause } from "./inbox/inbox-facts.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";
 export type { RetentionOptions } from "./inbox/retention.js";

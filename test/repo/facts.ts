@@ -27,7 +27,7 @@ import { DISK_RESERVE_BYTES } from "../../src/kit/stores/sqlite/limit-size.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
 import * as testing from "../../src/kit/testing/index.js";
 import { DEFAULT_TIMEOUT_MS } from "../../src/kit/testing/wait-for-event.js";
-import { KEPT } from "../../src/base/time/durations.js";
+import { KEPT } from "../../src/kit/inbox/durations.js";
 import { errorOf } from "../unit/signalbox-error-of.js";
 import { tempFolder } from "../unit/temp-folder.js";
 

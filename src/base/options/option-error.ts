@@ -3,15 +3,22 @@ import { SignalboxError } from "../errors.js";
 import { describeIssue } from "./describe-issue.js";
 import { nearMiss } from "./near-miss.js";
 
+/** The function that options belong to, as an error names it. */
+export interface OptionsOwner {
+  /** Such as `createReceiver`. */
+  name: string;
+  /** The page that lists its options. */
+  page: string;
+}
+
 /**
  * Checks options, and fills in the defaults of their schema.
  *
- * @param of the function with these options, such as `createReceiver`
  * @throws SignalboxError `option_unknown`, `option_invalid`; it names the wrong option, without its
  * value
  */
 export function checkOptions<Schema extends z.ZodType>(
-  of: Owner,
+  of: OptionsOwner,
   schema: Schema,
   options: unknown,
 ): z.output<Schema> {
@@ -22,7 +29,11 @@ export function checkOptions<Schema extends z.ZodType>(
   const unknown = error.issues.map(unknownKeysIn).find((issue) => issue !== null);
   if (unknown !== undefined) {
     const path = [...unknown.path, unknown.keys[0]].join(".");
-    throw new SignalboxError("option_unknown", `${of} has no option "${path}".`, unknown.message);
+    throw new SignalboxError(
+      "option_unknown",
+      `${of.name} has no option "${path}".`,
+      unknown.message,
+    );
   }
   const issue = error.issues[0] as z.core.$ZodIssue;
   throw new OptionError(
@@ -31,26 +42,6 @@ export function checkOptions<Schema extends z.ZodType>(
     describeIssue(issue).replace(/^must be /, "expected "),
   );
 }
-
-/** The page that lists the options of each. */
-const PAGES = {
-  createReceiver: "docs/receiver.md",
-  defineSender: "docs/own-sender.md",
-  standardWebhooks: "docs/senders.md",
-  github: "docs/senders.md",
-  gitlab: "docs/senders.md",
-  shopify: "docs/senders.md",
-  twilio: "docs/senders.md",
-  meta: "docs/senders.md",
-  createClient: "docs/client.md",
-  createEmulator: "docs/emulator.md",
-  sqliteStore: "docs/receiver.md",
-  postgresStore: "docs/postgres.md",
-  "inbox.list": "docs/receiver.md",
-  "inbox.search": "docs/receiver.md",
-  "inbox.activity": "docs/receiver.md",
-};
-type Owner = keyof typeof PAGES;
 
 /**
  * The refusal of one option. The command line uses its parts for an error about the matching flag.
@@ -62,13 +53,13 @@ export class OptionError extends SignalboxError {
   readonly problem: string;
 
   constructor(
-    of: Owner,
+    of: OptionsOwner,
     option: string,
     problem: string,
-    help = `${PAGES[of]} lists every option.`,
+    help = `${of.page} lists every option.`,
   ) {
     const subject =
-      option === "" ? `The options of ${of} are` : `The option "${option}" of ${of} is`;
+      option === "" ? `The options of ${of.name} are` : `The option "${option}" of ${of.name} is`;
     super("option_invalid", `${subject} invalid: ${problem}.`, help);
     this.option = option;
     this.problem = problem;
@@ -76,7 +67,7 @@ export class OptionError extends SignalboxError {
 }
 
 /** Refuses options beside the path or the address of a store, because they would have no effect. */
-export function assertOneArgument(of: Owner, count: number, example: string): void {
+export function assertOneArgument(of: OptionsOwner, count: number, example: string): void {
   if (count > 1) throw new OptionError(of, "", `expected one argument, such as ${example}`);
 }
 

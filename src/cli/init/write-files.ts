@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { makeFolders } from "../../base/sqlite/make-folders.js";
+import { makeFolders } from "../../base/files.js";
 import { environmentError } from "../console/exit.js";
 import { echoed } from "../console/printable.js";
 

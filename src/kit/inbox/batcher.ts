@@ -1,8 +1,7 @@
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
 import { nextTurn, oncePerTurn } from "../../base/time/timers.js";
-import { signalboxCode } from "../../base/errors.js";
-import { createDurations } from "../../base/time/durations.js";
+import { signalboxCode, ignore } from "../../base/errors.js";
+import { createDurations } from "./durations.js";
 import type {
   AcceptResult,
   Batch,
@@ -82,6 +81,16 @@ const MOST_ACCEPTS = 256;
 const MOST_BYTES = 1024 * 1024;
 
 /**
+ * What commits have shown of the store. While it is not `healthy`, each commit recovers first and is
+ * the only one in flight.
+ *
+ *     healthy ──a commit fails──▶ failing ──one takes new events──▶ recovering
+ *        ▲                                                              │
+ *        └──────────────────── the next one begins ─────────────────────┘
+ */
+type StoreState = "healthy" | "failing" | "recovering";
+
+/**
  * Collects the writes of receiver and dispatcher into batches for the store. There is no timer:
  * while fewer commits are in flight than the store allows, writes are committed at the end of a
  * turn of the event loop that brings no more (see {@link MOST_TURNS}), or as soon as there are
@@ -111,9 +120,7 @@ export function createBatcher(config: BatcherConfig) {
    * accepts settlements.
    */
   let settlementsAlone = false;
-  let failing = false;
-  /** The next batch must still recover, although the store works again. */
-  let hasFailed = false;
+  let state: StoreState = "healthy";
   /**
    * True while the store rejects claims with `store_row_refused`. Events are accepted, but stored
    * events are not handed off.
@@ -143,7 +150,7 @@ export function createBatcher(config: BatcherConfig) {
     // Settlements alone wait for new events, or for the end of the commit in flight: they would
     // take the place of a full batch.
     if (accepts.length === 0) return false;
-    return !isDraining && !failing && !hasFailed && begun.length < (store.commitsInFlight?.() ?? 1);
+    return !isDraining && state === "healthy" && begun.length < (store.commitsInFlight?.() ?? 1);
   }
 
   function schedule(): void {
@@ -193,9 +200,9 @@ export function createBatcher(config: BatcherConfig) {
 
   function run(): void {
     counted = turns = 0;
-    const mustRecover = failing || hasFailed;
-    hasFailed = false;
+    const mustRecover = state !== "healthy";
     if (mustRecover) isDraining = true;
+    if (state === "recovering") state = "healthy";
     begun.push(clock.elapsed());
     const before = answered;
     const committed = commit(takeBatch(), mustRecover, before);
@@ -207,11 +214,15 @@ export function createBatcher(config: BatcherConfig) {
     if (begun.length === 0) isDraining = false;
     // The disk syncs these while the senders of the last batch are answered. After a failure the
     // dispatcher must know first what that batch leased: see `recover`.
-    if (accepts.length >= EARLY_ACCEPTS && mayBegin() && !failing && !hasFailed) run();
+    if (accepts.length >= EARLY_ACCEPTS && mayBegin() && state === "healthy") run();
     tellResults();
     if (!mayBegin()) return;
     if (settlementsAlone) run();
-    else if (accepts.length > 0 || claim !== null || (settlements.length > 0 && !failing))
+    else if (
+      accepts.length > 0 ||
+      claim !== null ||
+      (settlements.length > 0 && state !== "failing")
+    )
       schedule();
     else if (settlements.length > 0) settleAgainLater();
   }
@@ -251,24 +262,19 @@ export function createBatcher(config: BatcherConfig) {
         refuse(waiting, error);
         return ignore;
       }
-      // Beside another commit none recovers; a later one does, since `failing` stays true.
-      const mayRecover = (): boolean => failing && begun.length === 1;
-      (await commit(halves[0], mayRecover(), before))();
+      // Beside another commit none recovers; a later one does, since the store stays `failing`.
+      const mayRecover = (): boolean => state === "failing" && begun.length === 1;
+      const tellFirstHalf = await commit(halves[0], mayRecover(), before);
+      tellFirstHalf();
       return commit(halves[1], mayRecover(), before);
     }
     await before;
-    const wasRed = failing || refusesClaims;
+    const wasRed = isRed();
+    const takesEvents = waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS;
     // A commit that began before the failure shows nothing.
-    if (
-      failing &&
-      mustRecover &&
-      (waiting.accepts.length > 0 || clock.elapsed() - refusedAt > RED_FOR_MS)
-    ) {
-      failing = false;
-      hasFailed = true;
-    }
+    if (state === "failing" && mustRecover && takesEvents) state = "recovering";
     if (waiting.claim !== null) refusesClaims = false;
-    if (wasRed && !failing && !refusesClaims) onHealth(null);
+    if (wasRed && !isRed()) onHealth(null);
     release(waiting.accepts);
     return () => tell(waiting, result);
   }
@@ -300,7 +306,7 @@ export function createBatcher(config: BatcherConfig) {
       onHealth(error);
       return;
     }
-    failing = true;
+    state = "failing";
     onHealth(error);
     if (closed && waiting.accepts.length === 0) {
       for (const { settled } of waiting.settlements) settled(null);
@@ -312,6 +318,10 @@ export function createBatcher(config: BatcherConfig) {
     if (settlements.length === 0) return;
     if (waiting.accepts.length > 0) settlementsAlone = true;
     else settleAgainLater();
+  }
+
+  function isRed(): boolean {
+    return state === "failing" || refusesClaims;
   }
 
   function release(entries: readonly Waiting<NewEvent, AcceptResult>[]): void {

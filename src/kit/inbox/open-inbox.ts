@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isSignalboxError, SignalboxError } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
-import type { DurationStats } from "../../base/time/durations.js";
+import type { DurationStats } from "./durations.js";
 import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
@@ -196,11 +196,11 @@ export function openInbox(
   return {
     endpoint,
     list: async (query) =>
-      store.list({ ...checkOptions("inbox.list", querySchema, query), endpoint }),
+      store.list({ ...checkQuery("inbox.list", querySchema, query), endpoint }),
     search: async (query) =>
-      store.search(endpoint, checkOptions("inbox.search", searchSchema, query)),
+      store.search(endpoint, checkQuery("inbox.search", searchSchema, query)),
     activity: async (query) =>
-      store.activity(endpoint, checkOptions("inbox.activity", activitySchema, query)),
+      store.activity(endpoint, checkQuery("inbox.activity", activitySchema, query)),
     async get(eventId) {
       assertIds("get", [eventId]);
       return isStorable(eventId) ? store.get(endpoint, eventId) : undefined;
@@ -236,6 +236,14 @@ export function openInbox(
       };
     },
   };
+}
+
+function checkQuery<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  query: unknown,
+): z.output<Schema> {
+  return checkOptions({ name, page: "docs/receiver.md" }, schema, query);
 }
 
 function assertIds(name: string, ids: unknown): asserts ids is readonly string[] {

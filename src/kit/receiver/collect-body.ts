@@ -5,7 +5,7 @@ import type { DeliveryRequest } from "./delivery.js";
 import { CHUNK_OVERHEAD_BYTES, type HeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
-import { ignore } from "../../base/time/ignore.js";
+import { ignore } from "../../base/errors.js";
 
 /** The bytes of a body, or why there are none. `client_gone`: nobody is left to answer. */
 export type CollectedBody = { ok: true; bytes: Uint8Array } | { ok: false; reason: BodyProblem };

@@ -1,49 +1,105 @@
 import type { Logger } from "pino";
 import type { AbortHandle } from "../inbox/dispatch/abort-handle.js";
+import type { AttemptsConfig } from "../inbox/dispatch/attempts.js";
+import { PermanentFailure } from "../inbox/failures.js";
 import type { ClaimedEvent } from "../inbox/batch.js";
 import type { Handoff } from "../inbox/handoff.js";
+import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import type { Reading } from "../senders/engine/sender.js";
+import type { ReceiverConfig } from "./options.js";
+import { readStored } from "./read-stored.js";
 import { deliveryKeyOf } from "./receiver-events.js";
+import type { TelemetryHooks } from "./telemetry.js";
+
+type Abort = Pick<AbortHandle, "signal">;
+
+interface HandOffConfig extends Pick<
+  ReceiverConfig,
+  "endpoint" | "sender" | "logger" | "findCallback"
+> {
+  telemetry: TelemetryHooks | null;
+  completeSql: (event: ClaimedEvent) => string;
+}
+
+/**
+ * @returns a function that calls the user's callback for an event. It throws `PermanentFailure` for
+ * an event that cannot be handed off.
+ */
+export function createHandOff(config: HandOffConfig): AttemptsConfig["handOff"] {
+  const { sender, telemetry, findCallback } = config;
+  const callBack: AttemptsConfig["handOff"] = ({ event, parsed }, attempt, abort) => {
+    const storedBy = event.sender ?? DEFAULT_SENDER;
+    if (!sender.reads.includes(storedBy)) throw otherSenderFailure(storedBy, sender.name);
+    const reading = (parsed ?? readStored(sender, event)) as Reading;
+    if (reading.kind === "challenge") return undefined;
+    if (reading.kind === "unusable" || reading.quarantine !== null) {
+      throw new PermanentFailure(
+        "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
+      );
+    }
+    const callback = findCallback(reading);
+    if (callback === null && sender.name !== DEFAULT_SENDER) {
+      throw new PermanentFailure("onEvent has no function for events of this type any more.");
+    }
+    return callback?.(reading.event as never, new LazyHandoff(event, attempt, abort, config));
+  };
+  if (telemetry === null) return callBack;
+  return (leased, attempt, abort) =>
+    telemetry.handOff(leased.event, attempt, () => callBack(leased, attempt, abort));
+}
+
+/**
+ * Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins
+ * with `other_sender`.
+ */
+function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
+  const failure = new PermanentFailure(
+    `It was stored by the sender "${storedBy}", not by "${name}". Give each an endpoint, or add alsoReads: ["${storedBy}"]; then replay it.`,
+  );
+  failure.name = "other_sender";
+  failure.stack = "";
+  return failure;
+}
 
 /**
  * The second argument of `onSignal`. Few callbacks use the abort signal or the logger, so both are
  * made on first use. Getters of a class are not enumerable: a hand-off can be logged and copied
  * although `completeSql` throws with most stores.
  */
-export class LazyHandoff implements Handoff {
+class LazyHandoff implements Handoff {
   readonly deliveryKey: string;
   readonly replayed: boolean;
   readonly possiblyRepeated: boolean;
   readonly receivedAt: Date;
   readonly rawBody: Uint8Array;
-  readonly #abort: Pick<AbortHandle, "signal">;
-  readonly #parent: Logger;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #completeSql: () => string;
+  readonly endpoint: string;
+  readonly sender: string;
+  readonly #event: ClaimedEvent;
+  readonly #abort: Abort;
+  readonly #config: HandOffConfig;
   #logger: Logger | null = null;
 
   constructor(
     event: ClaimedEvent,
     readonly attempt: number,
-    abort: Pick<AbortHandle, "signal">,
-    readonly endpoint: string,
-    readonly sender: string,
-    parent: Logger,
-    completeSql: (event: ClaimedEvent) => string,
+    abort: Abort,
+    config: HandOffConfig,
   ) {
-    this.deliveryKey = deliveryKeyOf(endpoint, event.eventId);
+    this.endpoint = config.endpoint;
+    this.sender = config.sender.name;
+    this.deliveryKey = deliveryKeyOf(this.endpoint, event.eventId);
     this.replayed = event.replayed;
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
     this.rawBody = event.body;
-    this.#headers = event.received.headers;
+    this.#event = event;
     this.#abort = abort;
-    this.#parent = parent;
-    this.#completeSql = () => completeSql(event);
+    this.#config = config;
   }
 
   /** A getter, since one of them is the signature, which nobody should log by chance. */
   get headers(): Readonly<Record<string, string>> {
-    return this.#headers;
+    return this.#event.received.headers;
   }
 
   get abortSignal(): AbortSignal {
@@ -52,10 +108,10 @@ export class LazyHandoff implements Handoff {
 
   get logger(): Logger {
     const { deliveryKey, attempt } = this;
-    return (this.#logger ??= this.#parent.child({ deliveryKey, attempt }));
+    return (this.#logger ??= this.#config.logger.child({ deliveryKey, attempt }));
   }
 
   get completeSql(): string {
-    return this.#completeSql();
+    return this.#config.completeSql(this.#event);
   }
 }

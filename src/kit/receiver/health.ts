@@ -1,5 +1,7 @@
 import type { InboxVitals } from "../inbox/open-inbox.js";
+import { describeSituation, type SituationFacts } from "../inbox/situation.js";
 import type { Clock } from "../../base/time/clock.js";
+import type { InboxStore } from "../inbox/store.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 
 /** The result of `receiver.health()`. Counts begin when the receiver is made. */
@@ -85,4 +87,51 @@ export function watchDeliveries({ on }: ReceiverEvents, clock: Clock) {
     verifiedAt = new Date(clock.now());
   });
   return () => ({ verified: verifiedAt !== null, verifiedAt, deliveries: { ...deliveries } });
+}
+
+/** What only a slow query tells. */
+const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
+
+export function healthOf(
+  config: { endpoint: string; store: InboxStore; clock: Clock; ackTimeoutMs: number },
+  now: {
+    state: ReceiverState;
+    /** The code of the last commit's error. */
+    failure: string | null;
+    vitals: InboxVitals;
+    deliveries: ReturnType<ReturnType<typeof watchDeliveries>>;
+    refused: SituationFacts["refused"];
+  },
+): ReceiverHealth {
+  const { endpoint, store, clock, ackTimeoutMs } = config;
+  const { state, failure, vitals, deliveries, refused } = now;
+  const isSlow = vitals.commitInFlightMs > ackTimeoutMs;
+  const unavailable = unavailableBecause(state, failure, isSlow);
+  const { name, durable, shared } = store;
+  return {
+    ok: unavailable === null,
+    state,
+    endpoint,
+    store: { name, durable, shared, failure },
+    ...deliveries,
+    ...vitals,
+    summary: describeSituation({
+      ...UNCOUNTED,
+      ...vitals,
+      unavailable,
+      refused,
+      now: clock.now(),
+    }).text,
+  };
+}
+
+/** Why deliveries get 503; null when they are taken. */
+function unavailableBecause(
+  state: ReceiverState,
+  failure: string | null,
+  isCommitSlow: boolean,
+): string | null {
+  if (state !== "running") return `The receiver is ${state}`;
+  if (failure !== null) return `Nothing can be stored: ${failure}`;
+  return isCommitSlow ? "The store does not answer in time" : null;
 }

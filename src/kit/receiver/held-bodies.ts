@@ -1,4 +1,4 @@
-import { ignore } from "../../base/time/ignore.js";
+import { ignore } from "../../base/errors.js";
 
 /**
  * Memory that a chunk of a body needs in addition to its bytes. Measured on Node 20 with chunks of

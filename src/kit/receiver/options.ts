@@ -112,14 +112,22 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
   onEvent: OnEvent<Events>;
 }
 
-const FACTORY = "createReceiver";
+const FACTORY = { name: "createReceiver", page: "docs/receiver.md" };
+
+/**
+ * Each option has one schema here, of the type that its interface declares. The compiler refuses one
+ * that is missing, and one that takes something else.
+ */
+type Schemas = {
+  [Option in keyof ReceiverOptions]-?: z.ZodType<unknown, ReceiverOptions[Option] | undefined>;
+} & Record<"sender" | "onEvent", z.ZodType>;
 
 const count = z.int().min(1);
 
 // `prefault({})` fills an absent group with the defaults of its members.
 const optionsSchema = z.strictObject({
   // Checked by `createSecrets`, whose error has a separate code.
-  secrets: z.unknown().optional(),
+  secrets: z.custom<SecretsOption>().optional(),
   store: objectOption<InboxStore>("a store, such as sqliteStore(path)", "open", "commit", "close"),
   sender: objectOption<AnySender>(
     "a sender of signalbox/senders, such as stripe()",
@@ -182,7 +190,7 @@ const optionsSchema = z.strictObject({
     "observe",
   ).optional(),
   clock: clockOption.default(systemClock),
-});
+} satisfies Schemas);
 
 /** @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid` */
 export function resolveOptions<Events extends object>(
@@ -223,7 +231,7 @@ export function resolveOptions<Events extends object>(
     secretWaitMs,
     maxQueued: { events, bytes },
     telemetry: telemetry ?? null,
-    secrets: createSecrets(secrets as SecretsOption, sender),
+    secrets: createSecrets(secrets, sender),
     handoff: { ...handoff, backoff: typeof backoff === "function" ? backoff : fullJitter(backoff) },
     logger: logger === false ? pino({ enabled: false }) : (logger ?? pino({ name: "signalbox" })),
   };

@@ -18,10 +18,10 @@ import {
 import { createHeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import { idOfBody } from "./read-stored.js";
-import type { Trouble } from "./receiver-log.js";
+import type { Trouble } from "./receiver-lines.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
-import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
+import type { AcceptanceOutcome, ObservedDelivery, TelemetryHooks } from "./telemetry.js";
 import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 
 const OVERLOADED: Refusal = { code: "overloaded" };
@@ -35,9 +35,24 @@ const LONGEST_UNSIGNED = 1024;
 /** A handshake has no event, and so no id. */
 const HANDSHAKE = { eventId: "", type: "handshake" };
 
-type EventReading = Extract<Reading, { kind: "event" }>;
+/** What unusable bytes tell. */
+const NO_FACTS = { id: null, type: "", subtype: null, subject: null };
+
 type StorableReading = Exclude<Reading, { kind: "challenge" }>;
-type AcceptanceOutcome = "accepted" | "duplicate" | "conflict" | "quarantined";
+
+interface ReadDelivery {
+  body: Uint8Array;
+  received: ReceivedDelivery;
+}
+
+interface StoredDelivery {
+  outcome: AcceptanceOutcome;
+  /** Its id was stored before. */
+  isDuplicate: boolean;
+  /** The one under which it is stored. */
+  eventId: string;
+  type: string;
+}
 
 /** An event that came by the sender's API, and not in a delivery. */
 export interface BackfilledEvent {
@@ -194,8 +209,7 @@ export function createPipeline(config: PipelineConfig) {
     const answer = handshake?.post?.(content, secret) ?? null;
     if (answer !== null) return answerHandshake(answer, observed);
 
-    // 6. Read the event and store it. The receiver may have been closed, or its queue filled, while
-    //    the body arrived or the secrets were looked up.
+    // 6. Read the event and store it.
     const reading = sender.read(content);
     if (reading.kind === "challenge") {
       observed?.end("verified", reading.id);
@@ -205,25 +219,46 @@ export function createPipeline(config: PipelineConfig) {
       );
       return acknowledge(reading.answer);
     }
+    const stored = await store(reading, received, body, observed);
+
+    // 7. It is durable, or its id was stored before, so that a retry would change nothing. The
+    //    store has compared the bodies.
+    if ("code" in stored) return stored;
+    if (sender.acknowledgement !== undefined) return answerWith(sender.acknowledgement);
+    if (reading.kind === "unusable") return acknowledge({ received: true, quarantined: true });
+    return stored.isDuplicate ? acknowledge({ received: true, duplicate: true }) : acknowledgeNew();
+  }
+
+  /** Stores an event, and tells the listeners. @returns a refusal while nothing can be stored */
+  async function store(
+    reading: StorableReading,
+    received: ReceivedDelivery,
+    body: Uint8Array,
+    observed: ObservedDelivery | null,
+  ): Promise<Refusal | StoredDelivery> {
     // The receiver may have been closed, or its queue filled, while the body arrived or the secrets
     // were looked up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no
     // `await` comes between it and `accept`.
     const unavailable = config.unavailable();
     if (unavailable !== null) return { code: unavailable };
     if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
-    const input = inputOf(reading, received, body);
+    // Unusable bytes get their hash as id. If they got the id that they contain, a later valid
+    // event with that id would count as a duplicate.
+    const { id, type, subtype, subject } = reading.kind === "unusable" ? NO_FACTS : reading;
+    const disposition = dispositionOf(reading);
+    const identity = { eventId: id ?? idOfBody(body), type, subtype, subject };
+    const input = { ...identity, disposition, received, body };
     const acceptance = await inbox.accept(input);
-
-    // 7. It is durable, or its id was stored before, so that a retry would change nothing. The
-    //    store has compared the bodies.
     const outcome = outcomeOf(input, acceptance);
-    observed?.end(outcome, acceptance.ownId ?? input.eventId);
+    const eventId = acceptance.ownId ?? input.eventId;
+    observed?.end(outcome, eventId);
     tell(outcome, input, acceptance);
-    if (sender.acknowledgement !== undefined) return answerWith(sender.acknowledgement);
-    if (reading.kind === "unusable") return acknowledge({ received: true, quarantined: true });
-    return acceptance.status === "duplicate"
-      ? acknowledge({ received: true, duplicate: true })
-      : acknowledgeNew();
+    return {
+      outcome,
+      isDuplicate: acceptance.status === "duplicate",
+      eventId,
+      type,
+    };
   }
 
   /** As `receiver.accept`. */
@@ -254,72 +289,39 @@ export function createPipeline(config: PipelineConfig) {
         "",
       );
     }
-    const unavailable = config.unavailable();
-    if (unavailable === "closing")
-      throw new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
-    if (unavailable !== null)
-      throw new SignalboxError(
-        "store_failed",
-        "The receiver is not started.",
-        "Await receiver.start() first.",
-      );
+    const stored = await store(reading, received, bytes, null);
+    if ("code" in stored) throw notAccepted(stored.code, bytes.byteLength);
+    const { outcome, eventId, type } = stored;
+    return { status: outcome === "conflict" ? "accepted" : outcome, eventId, type };
+  }
+
+  function notAccepted(code: RejectionCode, size: number): SignalboxError {
+    if (code === "closing")
+      return new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
     const { bytes: most } = config.maxQueued;
-    if (bytes.byteLength > most) {
+    if (code === "overloaded" && size > most) {
       const help =
         "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
-      const message = `The body has ${bytes.byteLength} bytes, and maxQueued.bytes is ${most}.`;
-      throw new SignalboxError("option_invalid", message, help);
+      const message = `The body has ${size} bytes, and maxQueued.bytes is ${most}.`;
+      return new SignalboxError("option_invalid", message, help);
     }
-    if (!bodies.makeRoom(bytes.byteLength)) {
-      throw new SignalboxError(
-        "store_failed",
-        "Too much waits to be stored.",
-        "Await each receiver.accept before the next.",
-      );
-    }
-    const input = inputOf(reading, received, bytes);
-    const acceptance = await inbox.accept(input);
-    // The API writes a body in another way than a delivery, so another body is no conflict.
-    const outcome = acceptance.status === "duplicate" ? "duplicate" : outcomeOf(input, acceptance);
-    tell(outcome, input, acceptance);
-    const status = outcome === "conflict" ? "accepted" : outcome;
-    return { status, eventId: acceptance.ownId ?? input.eventId, type: input.type };
+    const [message, help] =
+      code === "overloaded"
+        ? ["Too much waits to be stored.", "Await each receiver.accept before the next."]
+        : ["The receiver is not started.", "Await receiver.start() first."];
+    return new SignalboxError("store_failed", message, help);
   }
 
-  function inputOf(
-    reading: StorableReading,
-    received: ReceivedDelivery,
-    body: Uint8Array,
-  ): AcceptedInput {
-    if (reading.kind === "unusable") {
-      // Unusable bytes get their hash as id. If they got the id that they contain, a later valid
-      // event with that id would count as a duplicate.
-      const disposition = { kind: "quarantine", reason: reading.reason } as const;
-      return {
-        eventId: idOfBody(body),
-        type: "",
-        disposition,
-        subtype: null,
-        subject: null,
-        received,
-        body,
-      };
-    }
-    const { id, type, subtype, subject } = reading;
-    return {
-      eventId: id ?? idOfBody(body),
-      type,
-      disposition: dispositionOf(reading),
-      subtype,
-      subject,
-      received,
-      body,
-    };
-  }
-
-  function outcomeOf({ disposition }: AcceptedInput, acceptance: Acceptance): AcceptanceOutcome {
+  function outcomeOf(
+    { disposition, received }: AcceptedInput,
+    acceptance: Acceptance,
+  ): AcceptanceOutcome {
     if (acceptance.status === "duplicate") {
-      return acceptance.sameBody || sender.unsignedId || sender.otherBody === "duplicate"
+      // The API writes a body in another way than a delivery, so another body is no conflict.
+      return acceptance.sameBody ||
+        received.backfilled === true ||
+        sender.unsignedId ||
+        sender.otherBody === "duplicate"
         ? "duplicate"
         : "conflict";
     }
@@ -363,7 +365,8 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   /** What is done with an authentic event: it is handed off, or only kept, or quarantined. */
-  function dispositionOf(reading: EventReading): AcceptedInput["disposition"] {
+  function dispositionOf(reading: StorableReading): AcceptedInput["disposition"] {
+    if (reading.kind === "unusable") return { kind: "quarantine", reason: reading.reason };
     if (reading.quarantine !== null) return { kind: "quarantine", reason: reading.quarantine };
     if (config.findCallback(reading) !== null) return { kind: "handOff", parsed: reading };
     return { kind: "keep", reason: isDefault ? null : NO_HANDLER };
@@ -374,7 +377,7 @@ export function createPipeline(config: PipelineConfig) {
     refusal: Refusal,
     observed: ObservedDelivery | null,
     request: DeliveryRequest,
-    read?: { body: Uint8Array; received: ReceivedDelivery },
+    read?: ReadDelivery,
   ): DeliveryResponse {
     const { code } = refusal;
     observed?.end(code);
@@ -410,13 +413,7 @@ export function createPipeline(config: PipelineConfig) {
   }
 
   /** The id that a refused delivery claims to have. */
-  function idIn({
-    body,
-    received,
-  }: {
-    body: Uint8Array;
-    received: ReceivedDelivery;
-  }): string | null {
+  function idIn({ body, received }: ReadDelivery): string | null {
     if (body.byteLength > MOST_READ_OF_REFUSED) return null;
     const reading = sender.read(readable(body, received.headers));
     return reading.kind === "unusable" ? null : reading.id;

@@ -6,12 +6,9 @@ import {
   isSignalboxError,
   safely,
   signalboxCode,
+  ignore,
 } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
-import { lostBodyAdvice } from "./lost-body-advice.js";
-import type { ReceiverEvents } from "./receiver-events.js";
-import type { RejectionCode } from "./rejection.js";
 
 type Level = "debug" | "info" | "warn" | "error";
 
@@ -68,78 +65,6 @@ export function createReceiverLog(logger: Logger, logErrors: boolean) {
   };
 }
 
-/** Logs what the receiver emits. */
-export function logEvents(
-  events: ReceiverEvents,
-  {
-    log,
-    throttle,
-    endpoint,
-    unsignedId,
-  }: { log: ReceiverLog; throttle: LogThrottle; endpoint: string; unsignedId: boolean },
-): void {
-  events.on("accepted", (event) => log.debug(event, "accepted an event"));
-  events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
-  const conflict = unsignedId
-    ? "a known event id came with other content; it was stored as an event of its own, whose id ends with ~ and a hash"
-    : "a known event id has another body; the first body is kept";
-  events.on("conflict", (event) => log.warn(event, conflict));
-  events.on("quarantined", (event) =>
-    log.warn(event, "stored an authentic but unusable event in quarantine"),
-  );
-  events.on("verified", (event) => log.info(event, "answered the verification challenge"));
-  events.on("handedOff", (event) => log.debug(event, "handed an event off"));
-  events.on("dead", (event) =>
-    log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"),
-  );
-  events.on("rejected", ({ code, status, requestId }) => {
-    // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`)
-    // are only counted.
-    if (status === 500 || status === 503 || code === "body_too_large") return;
-    const suppressed = throttle(code);
-    if (suppressed !== null)
-      log.warn({ endpoint, code, status, requestId, suppressed }, "refused a delivery");
-  });
-}
-
-const TROUBLE: Partial<Record<RejectionCode, string>> = {
-  body_too_large:
-    "refused a delivery whose body is larger than the option bodyLimitBytes; if it is of your sender, set a larger one and send it again, " +
-    "since no retry heals that",
-  secret_unavailable: "the secret source gave no signing secret; the delivery got 503",
-  store_unavailable: "the event could not be stored; the delivery got 503",
-};
-
-/** A refusal whose reason the user can remove. */
-export interface Trouble {
-  endpoint?: string;
-  code: RejectionCode;
-  /** Null when no error caused it. */
-  cause: unknown;
-  /** What the caller gave as the body. */
-  body: unknown;
-  /** Its size, as far as it is known. */
-  bodyBytes: number | null;
-  bodyLimitBytes: number;
-}
-
-export function logTrouble(log: ReceiverLog, throttle: LogThrottle, trouble: Trouble): void {
-  const { endpoint, code, cause, body, bodyBytes, bodyLimitBytes } = trouble;
-  const suppressed = throttle(code);
-  if (suppressed === null) return;
-  const text =
-    code === "body_unavailable"
-      ? lostBodyAdvice(body)
-      : (TROUBLE[code] ?? "a delivery could not be taken");
-  if (code === "body_too_large")
-    return log.warn({ endpoint, code, bodyBytes, bodyLimitBytes, suppressed }, text);
-  if (cause === null) return log.error({ code, suppressed }, text);
-  const fields = { code, suppressed, cause: errorCode(cause), problem: errorText(cause) };
-  // The text of an error from a source of secrets may quote a secret.
-  if (code === "secret_unavailable") log.error(fields, text);
-  else log.problem("error", fields, cause, text);
-}
-
 export function errorCode(error: unknown): string {
   return signalboxCode(error) ?? errorName(error);
 }
@@ -148,7 +73,7 @@ export function errorCode(error: unknown): string {
  * @returns what happened and what to do; undefined unless it is a SignalboxError, because other
  * messages may quote the payload
  */
-function errorText(error: unknown): string | undefined {
+export function errorText(error: unknown): string | undefined {
   return isSignalboxError(error) ? safely(() => error.message, undefined) : undefined;
 }
 

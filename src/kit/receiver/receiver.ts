@@ -1,35 +1,25 @@
 import { setMaxListeners } from "node:events";
-import { SignalboxError } from "../../base/errors.js";
-import type { AbortHandle } from "../inbox/dispatch/abort-handle.js";
-import type { LeasedEvent } from "../inbox/dispatch/attempts.js";
-import { PermanentFailure } from "../inbox/failures.js";
+import { ignore, SignalboxError } from "../../base/errors.js";
+import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/open-inbox.js";
-import { describeSituation } from "../inbox/situation.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import type { Reading } from "../senders/engine/sender.js";
-import { LONGEST_DELAY_MS } from "../../base/time/units.js";
-import { LazyHandoff } from "./create-handoff.js";
+import { createHandOff } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
-import { watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
-import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
+import { healthOf, watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { observeHandoffs } from "./observe-handoffs.js";
+import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
 import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pipeline.js";
-import { readAgainBy, readStored } from "./read-stored.js";
-import { withParts } from "./receiver-parts.js";
-import { createReporter } from "./reporter.js";
+import { readAgainBy } from "./read-stored.js";
 import {
   createReceiverEvents,
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
-import {
-  createLogThrottle,
-  createReceiverLog,
-  errorCode,
-  logEvents,
-  logTrouble,
-} from "./receiver-log.js";
+import { createReceiverLines, logEvents } from "./receiver-lines.js";
+import { createLogThrottle, createReceiverLog, errorCode } from "./receiver-log.js";
+import { withParts } from "./receiver-parts.js";
+import { createReporter } from "./reporter.js";
 
 /** Accepts deliveries and hands events off. */
 export interface Receiver {
@@ -101,12 +91,6 @@ export interface Receiver {
 export const DEFAULT_GRACE_MS = 10_000;
 /** An attempt that has timed out still needs its commit. */
 export const DRAIN_MARGIN_MS = 5000;
-const MOST_UNHANDLED = 1000;
-const REPEATED =
-  "an event has the bytes of an earlier one under a new id; it is handed off as possibly repeated";
-/** What only a slow query tells. */
-const UNCOUNTED = { ready: null, dead: null, quarantined: null, hasReceiver: null };
-
 /**
  * Makes a receiver of signed deliveries. It opens and starts nothing before `start()`.
  *
@@ -133,50 +117,48 @@ export function createReceiver<Events extends object>(
 ): Receiver {
   const config = resolveOptions(options);
   const { clock, endpoint, store, sender } = config;
-  const otherSender = sender.name === DEFAULT_SENDER ? null : sender.name;
   const log = createReceiverLog(config.logger, config.logErrors);
-  const throttle = createLogThrottle(clock);
+  const logging = { log, throttle: createLogThrottle(clock), endpoint };
+  const lines = createReceiverLines(logging, store);
   const events = createReceiverEvents((event, error) =>
     log.failure("error", { event }, error, "a listener failed"),
   );
-  logEvents(events, { log, throttle, endpoint, unsignedId: sender.unsignedId });
+  logEvents(events, logging, sender.unsignedId);
   const deliveries = watchDeliveries(events, clock);
 
   let state: ReceiverState = "idle";
+  /** The code of the last commit's error. */
   let storeFailure: string | null = null;
   let starting: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
-  /** The types that were logged as unhandled. */
-  const unhandled = new Set<string>();
   const closed = new AbortController();
   // Each export of the inbox page listens to it.
   setMaxListeners(0, closed.signal);
   const drainMs = config.handoff.timeoutMs + DRAIN_MARGIN_MS;
 
+  const senderName = sender.name === DEFAULT_SENDER ? null : sender.name;
   const telemetry =
     config.telemetry?.observe({
       endpoint,
-      sender: otherSender,
+      sender: senderName,
       logErrors: config.logErrors,
       health: () => receiver.health(),
-      onError(error) {
-        const suppressed = throttle("telemetry");
-        if (suppressed === null) return;
-        const text =
-          "telemetry failed: traces and metrics may be missing, deliveries and hand-offs are not affected";
-        log.problem("warn", { suppressed }, error, text);
-      },
+      onError: lines.telemetryFailed,
     }) ?? null;
 
   const inbox = createInbox({
     ...config,
     ...config.handoff,
-    sender: otherSender,
+    sender: senderName,
     unsignedId: sender.unsignedId,
     unsignedFacts: sender.unsignedFacts,
     repeatedBody: sender.repeatedBody,
     readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined)),
-    handOff,
+    handOff: createHandOff({
+      ...config,
+      telemetry,
+      completeSql: (event) => inbox.completeSql(event),
+    }),
     observe: observeHandoffs({
       endpoint,
       clock,
@@ -186,20 +168,11 @@ export function createReceiver<Events extends object>(
       onBreaker: () => reporter.changed(),
     }),
     onHealth(failure) {
-      const code = failure === null ? null : errorCode(failure);
-      if (code !== null && storeFailure === null) {
-        log.problem(
-          "error",
-          {},
-          failure,
-          "the inbox failed; deliveries get 503, or stored events wait",
-        );
-      }
-      if (code === null) log.info({}, "the inbox works again");
-      storeFailure = code;
+      storeFailure = failure === null ? null : errorCode(failure);
+      lines.health(failure);
     },
     onCommit: telemetry?.commit,
-    onRetentionError: (error) => log.problem("warn", {}, error, "old events could not be pruned"),
+    onRetentionError: lines.notPruned,
   });
 
   const reporter = createReporter({
@@ -217,79 +190,20 @@ export function createReceiver<Events extends object>(
     unavailable() {
       if (state === "running") return null;
       if (state === "closing" || state === "closed") return "closing";
-      const suppressed = throttle("not started");
-      if (suppressed !== null) {
-        log.warn(
-          { state, suppressed },
-          "start() was not called, or has not resolved; deliveries get 503",
-        );
-      }
+      lines.notRunning(state);
       return "store_unavailable";
     },
     onRefused: reporter.refused,
-    onTrouble: (trouble) => logTrouble(log, throttle, { ...trouble, endpoint }),
-    onRepeated(event) {
-      const suppressed = throttle("repeated");
-      if (suppressed !== null) log.info({ ...event, suppressed }, REPEATED);
-    },
-    onUnhandled(type) {
-      if (unhandled.has(type) || unhandled.size >= MOST_UNHANDLED) return;
-      unhandled.add(type);
-      log.info(
-        { endpoint, type },
-        "onEvent has no function for events of this type; they are stored as done",
-      );
-    },
+    onTrouble: lines.trouble,
+    onRepeated: lines.repeated,
+    onUnhandled: lines.unhandled,
   });
-
-  function handOff(
-    leased: LeasedEvent,
-    attempt: number,
-    abort: Pick<AbortHandle, "signal">,
-  ): unknown {
-    if (telemetry === null) return callBack(leased, attempt, abort);
-    return telemetry.handOff(leased.event, attempt, () => callBack(leased, attempt, abort));
-  }
-
-  function callBack(
-    { event, parsed }: LeasedEvent,
-    attempt: number,
-    abort: Pick<AbortHandle, "signal">,
-  ): unknown {
-    const storedBy = event.sender ?? DEFAULT_SENDER;
-    if (!sender.reads.includes(storedBy)) throw otherSenderFailure(storedBy, sender.name);
-    const reading = (parsed ?? readStored(sender, event)) as Reading;
-    if (reading.kind === "challenge") return undefined;
-    if (reading.kind === "unusable" || reading.quarantine !== null) {
-      throw new PermanentFailure(
-        "This version of signalbox cannot read the stored event; a newer version may have accepted it.",
-      );
-    }
-    const handoff = new LazyHandoff(
-      event,
-      attempt,
-      abort,
-      endpoint,
-      sender.name,
-      config.logger,
-      inbox.completeSql,
-    );
-    const callback = config.findCallback(reading);
-    if (callback === null && otherSender !== null) {
-      throw new PermanentFailure("onEvent has no function for events of this type any more.");
-    }
-    return callback?.(reading.event as never, handoff);
-  }
 
   async function start(): Promise<void> {
     state = "starting";
     try {
       const { reclaimed } = await inbox.open();
-      const { shortage } = inbox.vitals();
-      if (shortage !== null) log.warn({ store: store.name }, shortage);
-      if (!store.durable)
-        log.warn({ store: store.name }, "this store loses its events when the process ends");
-      log.info({ endpoint, store: store.name, reclaimed }, "receiver started");
+      lines.started(reclaimed, inbox.vitals().shortage);
       state = "running";
     } catch (error) {
       state = "idle";
@@ -301,26 +215,19 @@ export function createReceiver<Events extends object>(
   async function close(graceMs: number): Promise<void> {
     const wasStarted = starting !== null;
     try {
-      await starting?.catch(() => undefined);
+      await starting?.catch(ignore);
       state = "closing";
       closed.abort();
       pipeline.endWaits();
       // The store waits for this write when it closes.
       reporter.close();
-      if (wasStarted && !(await inbox.close(graceMs))) {
-        log.error(
-          { store: store.name },
-          "the inbox does not answer; what is open of it ends with the process",
-        );
-      }
+      if (wasStarted && !(await inbox.close(graceMs))) lines.inboxNotClosed();
     } finally {
       telemetry?.close();
-      await config.secrets.close().catch((error: unknown) => {
-        log.warn({ code: errorCode(error) }, "the secret source could not be closed");
-      });
+      await config.secrets.close().catch(lines.secretsNotClosed);
       state = "closed";
     }
-    if (wasStarted) log.info({ endpoint }, "receiver closed");
+    if (wasStarted) lines.closed();
   }
 
   const receiver: Receiver = {
@@ -339,62 +246,18 @@ export function createReceiver<Events extends object>(
     [Symbol.asyncDispose]: () => receiver.close(),
     handle: pipeline.handle as Receiver["handle"],
     accept: pipeline.accept,
-    health() {
-      const vitals = inbox.vitals();
-      const unavailable = unavailableBecause(
+    health: () =>
+      healthOf(config, {
         state,
-        storeFailure,
-        vitals.commitInFlightMs > config.ackTimeoutMs,
-      );
-      return {
-        ok: unavailable === null,
-        state,
-        endpoint,
-        store: {
-          name: store.name,
-          durable: store.durable,
-          shared: store.shared,
-          failure: storeFailure,
-        },
-        ...deliveries(),
-        ...vitals,
-        summary: describeSituation({
-          ...UNCOUNTED,
-          ...vitals,
-          unavailable,
-          refused: reporter.refusals(),
-          now: clock.now(),
-        }).text,
-      };
-    },
+        failure: storeFailure,
+        vitals: inbox.vitals(),
+        deliveries: deliveries(),
+        refused: reporter.refusals(),
+      }),
     on: events.on,
     inbox: inbox.reader,
   };
   return withParts(receiver, { inbox: inbox.opened, clock, log, closing: closed.signal });
-}
-
-/**
- * Of an event that another sender's receiver has stored at this endpoint. Its `lastError` begins
- * with `other_sender`.
- */
-function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
-  const failure = new PermanentFailure(
-    `It was stored by the sender "${storedBy}", not by "${name}". Give each an endpoint, or add alsoReads: ["${storedBy}"]; then replay it.`,
-  );
-  failure.name = "other_sender";
-  failure.stack = "";
-  return failure;
-}
-
-/** Why deliveries get 503; null when they are taken. */
-function unavailableBecause(
-  state: ReceiverState,
-  storeFailure: string | null,
-  isCommitSlow: boolean,
-): string | null {
-  if (state !== "running") return `The receiver is ${state}`;
-  if (storeFailure !== null) return `Nothing can be stored: ${storeFailure}`;
-  return isCommitSlow ? "The store does not answer in time" : null;
 }
 
 /**
@@ -410,7 +273,7 @@ function waitOf(ms: unknown, otherwise: number): number {
  * ended.
  */
 async function keepingAlive<Result>(work: Promise<Result>): Promise<Result> {
-  const timer = setInterval(() => undefined, 2 ** 30);
+  const timer = setInterval(ignore, 2 ** 30);
   try {
     return await work;
   } finally {

@@ -10,7 +10,7 @@ import {
 import type { RefusedDelivery } from "../inbox/inbox-facts.js";
 import { REPORT_KEPT_MS } from "../inbox/stored-events.js";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
+import { ignore } from "../../base/errors.js";
 import { HOUR_MS } from "../../base/time/units.js";
 
 /**

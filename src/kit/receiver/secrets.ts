@@ -1,7 +1,6 @@
-import { SignalboxError } from "../../base/errors.js";
+import { SignalboxError, ignore } from "../../base/errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/secret.js";
-import { ignore } from "../../base/time/ignore.js";
 
 /**
  * The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only

@@ -5,14 +5,10 @@ import type { ReceiverHealth } from "./health.js";
 import type { RejectionCode } from "./rejection.js";
 
 /** How a delivery ended: what it was answered, or `client_gone` when it could not be answered. */
-export type DeliveryOutcome =
-  | "accepted"
-  | "duplicate"
-  | "conflict"
-  | "quarantined"
-  | "verified"
-  | "client_gone"
-  | RejectionCode;
+export type DeliveryOutcome = AcceptanceOutcome | "verified" | "client_gone" | RejectionCode;
+
+/** What became of a delivery that is stored. */
+export type AcceptanceOutcome = "accepted" | "duplicate" | "conflict" | "quarantined";
 
 /**
  * How an attempt to hand off ended. `lease_lost`: its result was not written, because another

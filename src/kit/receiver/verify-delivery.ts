@@ -1,7 +1,7 @@
 import type { Signature } from "../senders/signature/header.js";
 import { verifyParsedSignature } from "../senders/signature/verify.js";
 import type { ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/time/ignore.js";
+import { ignore } from "../../base/errors.js";
 import type { HeldBodies } from "./held-bodies.js";
 import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";

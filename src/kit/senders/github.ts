@@ -1,7 +1,6 @@
-import { checkOptions } from "../../base/options/option-error.js";
 import { repeatedBodyOptions } from "./engine/check-definition.js";
 import { matching } from "./engine/define-sender.js";
-import { knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The payload of a delivery, as far as many have it. */
@@ -46,7 +45,7 @@ const ID = /^[\w-]{1,100}$/;
 export function github<Events extends object = Record<string, GithubPayload>>(
   options: GithubOptions = {},
 ): Sender<Events> {
-  const { repeatedBody } = checkOptions("github", repeatedBodyOptions, options);
+  const { repeatedBody } = checkSenderOptions("github", repeatedBodyOptions, options);
   return knownSender({
     name: "github",
     headers: [

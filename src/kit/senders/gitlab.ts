@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { checkOptions } from "../../base/options/option-error.js";
-import { knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { ReadableDelivery, ReadEvent, Sender } from "./engine/sender.js";
 import { standardSignature } from "./standard-webhooks.js";
 
@@ -41,7 +40,7 @@ const optionsSchema = z.strictObject({ token: z.boolean().default(false) });
 export function gitlab<Event = GitlabPayload>(
   options: GitlabOptions = {},
 ): Sender<Record<string, Event>> {
-  const { token } = checkOptions("gitlab", optionsSchema, options);
+  const { token } = checkSenderOptions("gitlab", optionsSchema, options);
   return knownSender({
     name: "gitlab",
     headers: ["x-gitlab-event", "x-gitlab-instance", "x-gitlab-event-uuid", "idempotency-key"],

@@ -1,8 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { checkOptions } from "../../base/options/option-error.js";
 import { isUsableSecret } from "./signature/secret.js";
-import { knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** A delivery of Meta, with one or more entries. */
@@ -38,7 +37,7 @@ const optionsSchema = z.strictObject({
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<string, Event>> {
-  const { verifyToken } = checkOptions("meta", optionsSchema, options);
+  const { verifyToken } = checkSenderOptions("meta", optionsSchema, options);
   return knownSender({
     name: "meta",
     // WhatsApp sends up to 3 MB.

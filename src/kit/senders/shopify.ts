@@ -1,7 +1,6 @@
-import { checkOptions } from "../../base/options/option-error.js";
 import { repeatedBodyOptions } from "./engine/check-definition.js";
 import { matching } from "./engine/define-sender.js";
-import { knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The options of `shopify`. */
@@ -41,7 +40,7 @@ const SHOP = /^[A-Za-z0-9.-]{1,200}$/;
 export function shopify<Event = Record<string, unknown>>(
   options: ShopifyOptions = {},
 ): Sender<Record<string, Event>> {
-  const { repeatedBody } = checkOptions("shopify", repeatedBodyOptions, options);
+  const { repeatedBody } = checkSenderOptions("shopify", repeatedBodyOptions, options);
   return knownSender<Event>({
     name: "shopify",
     headers: [

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { checkOptions } from "../../base/options/option-error.js";
 import { functionOption } from "../../base/options/option-schemas.js";
 import { defineSender } from "./engine/define-sender.js";
 import type { SignatureScheme } from "./engine/scheme.js";
+import { checkSenderOptions } from "./known-sender.js";
 import { firstSampleOf } from "./samples.js";
 import type { EventsByType, ReadableDelivery, Sender } from "./engine/sender.js";
 
@@ -60,7 +60,7 @@ const optionsSchema = z.strictObject({
 export function standardWebhooks<Event extends { type: string } = StandardWebhooksEvent>(
   options: StandardWebhooksOptions = {},
 ): Sender<EventsByType<Event>> {
-  const checked = checkOptions("standardWebhooks", optionsSchema, options);
+  const checked = checkSenderOptions("standardWebhooks", optionsSchema, options);
   const { name, headerPrefix, key, type: typeOf, headers, alsoReads } = checked;
   return defineSender<Event>({
     name,

@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
 import { parse, stringify } from "node:querystring";
 import { z } from "zod";
-import { checkOptions } from "../../base/options/option-error.js";
 import { publicUrlOption } from "./engine/check-definition.js";
-import { knownSender } from "./known-sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import { parametersOf } from "./engine/form.js";
 import { addressOf, type PublicUrl, type SignedRequest } from "./engine/scheme.js";
 import type { Sender } from "./engine/sender.js";
@@ -41,7 +40,7 @@ const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})$/;
  * @throws SignalboxError `option_unknown`, `option_invalid`
  */
 export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Record<string, Event>> {
-  const { publicUrl } = checkOptions("twilio", optionsSchema, options);
+  const { publicUrl } = checkSenderOptions("twilio", optionsSchema, options);
   return knownSender({
     name: "twilio",
     publicUrl:

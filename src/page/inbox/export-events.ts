@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { nextTurn } from "../../base/time/timers.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import type { StoredEvent } from "../../kit/inbox/stored-events.js";
 import type { PageInbox } from "./page-inbox.js";

@@ -79,7 +79,7 @@ export interface ClientConfig {
   random: () => number;
 }
 
-const FACTORY = "createClient";
+const FACTORY = { name: "createClient", page: "docs/client.md" };
 
 const optionsSchema = z.strictObject({
   baseUrl: z.string(),

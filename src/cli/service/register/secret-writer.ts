@@ -21,7 +21,7 @@ import {
   secretLines,
   secretLockOf,
 } from "../../../kit/receiver/secret-file.js";
-import { syncFolderOf } from "../../../kit/stores/sqlite/wal-sync.js";
+import { syncFolderOf } from "../../../base/files.js";
 import { CliError, environmentError, errorCode } from "../../console/exit.js";
 
 /**

@@ -34,29 +34,20 @@ export function createOutcomes(
     const judgement =
       end.how === "shutdown"
         ? shutDown(event, end.dueForMs)
-        : judge(event, attempt, error, end.how);
+        : judgeFailure({
+            event,
+            attempt,
+            error,
+            timedOut: end.how === "timed out",
+            maxAttempts,
+            backoff,
+            observe,
+          });
     // A callback that resolved has failed only if its settlement says so.
     if (!resolved && isCounted(judgement))
       breaker.failed(event.seq, judgement.settlement.lastError);
     if (hasReadSql) completion.settle(event, attempt, judgement, error, resolved);
     else failed(event, attempt, judgement, error);
-  }
-
-  function judge(
-    event: ClaimedEvent,
-    attempt: number,
-    error: unknown,
-    how: AttemptEnd["how"],
-  ): Judgement {
-    return judgeFailure({
-      event,
-      attempt,
-      error,
-      timedOut: how === "timed out",
-      maxAttempts,
-      backoff,
-      observe,
-    });
   }
 
   function succeeded(event: ClaimedEvent, attempt: number): void {

@@ -1,4 +1,4 @@
-import { describeError, safely, signalboxCode } from "../../../base/errors.js";
+import { describeError, ignore, safely, signalboxCode } from "../../../base/errors.js";
 import type { Backoff } from "./backoff.js";
 import type { RetryLater } from "../failures.js";
 import { DAY_MS } from "../../../base/time/units.js";
@@ -14,24 +14,9 @@ export type Settle = (
   ended: (result: SettleResult | null) => void,
 ) => void;
 
-// Each settlement names every property in the same order, and none is made by object spread: V8
-// gives each spread object a separate hidden class, which makes its properties slow to read.
-
 /** The callback resolved. */
-export function doneAfter(
-  { seq, token, possiblyRepeated }: ClaimedEvent,
-  attempts: number,
-): Settlement {
-  return {
-    seq,
-    token,
-    state: "done",
-    delayMs: 0,
-    attempts,
-    possiblyRepeated,
-    lastError: null,
-    mayBeCompleted: false,
-  };
+export function doneAfter(event: ClaimedEvent, attempts: number): Settlement {
+  return settlementOf(event, "done", 0, attempts, false, null);
 }
 
 /**
@@ -41,17 +26,29 @@ export function doneAfter(
  * @param dueForMs for how long it has been due, so that it keeps its place in the queue
  */
 export function released(event: ClaimedEvent, mayHaveBegun: boolean, dueForMs: number): Settlement {
-  const { seq, token, attempts } = event;
-  const possiblyRepeated = event.possiblyRepeated || mayHaveBegun;
-  const delayMs = -Math.round(dueForMs);
+  return settlementOf(event, "ready", -Math.round(dueForMs), event.attempts, mayHaveBegun, null);
+}
+
+/**
+ * No settlement is made by object spread: V8 gives each spread object a separate hidden class, which
+ * makes its properties slow to read.
+ */
+function settlementOf(
+  { seq, token, possiblyRepeated }: ClaimedEvent,
+  state: Settlement["state"],
+  delayMs: number,
+  attempts: number,
+  mayHaveBegun: boolean,
+  lastError: string | null,
+): Settlement {
   return {
     seq,
     token,
-    state: "ready",
+    state,
     delayMs,
     attempts,
-    possiblyRepeated,
-    lastError: null,
+    possiblyRepeated: possiblyRepeated || mayHaveBegun,
+    lastError,
     mayBeCompleted: false,
   };
 }
@@ -89,17 +86,15 @@ export function judgeFailure(input: {
     isLater
       ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
       : delayBy(backoff, attempt, observe.backoffFailed);
-  const settlement: Settlement = {
-    seq: event.seq,
-    token: event.token,
-    state: deadReason === null ? "ready" : "dead",
-    delayMs: deadReason === null ? wholeDelay(delayMs()) : 0,
-    attempts: isLater ? event.attempts : attempt,
+  const settlement = settlementOf(
+    event,
+    deadReason === null ? "ready" : "dead",
+    deadReason === null ? wholeDelay(delayMs()) : 0,
+    isLater ? event.attempts : attempt,
     // A callback that timed out may still succeed, so the next hand-off may repeat its work.
-    possiblyRepeated: event.possiblyRepeated || timedOut,
-    lastError: describeError(error),
-    mayBeCompleted: false,
-  };
+    timedOut,
+    describeError(error),
+  );
   return { kind, settlement, deadReason };
 }
 
@@ -117,7 +112,7 @@ function delayBy(backoff: Backoff, attempt: number, onError: (error: unknown) =>
     const delayMs: unknown = backoff(attempt);
     if (typeof delayMs === "number" && !Number.isNaN(delayMs)) return delayMs;
     // The rejection of an async function would end the process.
-    if (delayMs instanceof Promise) delayMs.catch(() => undefined);
+    if (delayMs instanceof Promise) delayMs.catch(ignore);
     throw new TypeError(
       `handoff.backoff returned ${delayMs instanceof Promise ? "a promise" : "no number"}`,
     );

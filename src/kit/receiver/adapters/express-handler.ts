@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { assertReceiver, nodeHandler } from "./node-handler.js";
+import { listenerOf } from "./node-handler.js";
 import type { Receiver } from "../receiver.js";
 
 /** Fits `express.RequestHandler` of Express 4 and 5, without needing the types of either. */
@@ -22,6 +22,5 @@ export type ExpressHandler = (
  * app.use(express.json());
  */
 export function expressHandler(receiver: Receiver): ExpressHandler {
-  assertReceiver(receiver, "expressHandler");
-  return nodeHandler(receiver);
+  return listenerOf(receiver, "expressHandler");
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../receiver.js";
-import { assertReceiver, nodeHandler } from "./node-handler.js";
+import { listenerOf } from "./node-handler.js";
 
 /** Fits `FastifyPluginAsync` of Fastify 5, without needing its types. */
 export type FastifyPlugin = (instance: FastifyInstanceLike) => Promise<void>;
@@ -57,8 +57,7 @@ export interface FastifyReplyLike {
  * fastify.register(fastifyPlugin(receiver), { prefix: "/webhooks/signals" });
  */
 export function fastifyPlugin(receiver: Receiver): FastifyPlugin {
-  assertReceiver(receiver, "fastifyPlugin");
-  const listener = nodeHandler(receiver);
+  const listener = listenerOf(receiver, "fastifyPlugin");
   const answer = ({ raw, rawBody }: FastifyRequestLike, reply: FastifyReplyLike): void => {
     if (rawBody !== undefined) Object.assign(raw, { rawBody });
     // Before `hijack`, because Fastify answers 500 when a hook has set a header that cannot be

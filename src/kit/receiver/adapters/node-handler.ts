@@ -12,10 +12,15 @@ import { isClosing, sendResponse } from "./send-response.js";
  * @example
  * http.createServer(nodeHandler(receiver)).listen(3000);
  */
-export function nodeHandler(
-  receiver: Receiver,
-): (request: IncomingMessage, response: ServerResponse) => void {
-  assertReceiver(receiver, "nodeHandler");
+export function nodeHandler(receiver: Receiver): NodeListener {
+  return listenerOf(receiver, "nodeHandler");
+}
+
+type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** @param caller the function that a user called */
+export function listenerOf(receiver: Receiver, caller: string): NodeListener {
+  assertReceiver(receiver, caller);
   // Express changes the prototypes of request and response, so V8 reads their properties slowly. So
   // few are read here.
   return (request, response) => {

@@ -4,7 +4,7 @@ import { checkOptions, OptionError } from "../../../base/options/option-error.js
 import { functionOption, millisecondsOption } from "../../../base/options/option-schemas.js";
 import { namesOf, type PublicUrl } from "./scheme.js";
 
-const FACTORY = "defineSender";
+const FACTORY = { name: "defineSender", page: "docs/own-sender.md" };
 const header = z.string().regex(/^[\w-]+$/, "expected the name of a header");
 const text = z.string().min(1);
 const headerNames = z.union([header, z.array(header).min(1)]);

@@ -1,6 +1,6 @@
 import { isStorableName } from "../signals/parse-event.js";
 import { parseJson } from "../../../base/text/parse-json.js";
-import { ignore } from "../../../base/time/ignore.js";
+import { ignore } from "../../../base/errors.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
 import { parametersOf } from "./form.js";
 import {

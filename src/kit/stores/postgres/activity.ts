@@ -1,6 +1,6 @@
 import type { Activity, ActivityQuery } from "../../inbox/stored-events.js";
 import { IN_SCHEMA } from "./commit-functions.js";
-import { ignore } from "../../../base/time/ignore.js";
+import { ignore } from "../../../base/errors.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 import type { Run } from "./connection.js";
 

@@ -13,7 +13,7 @@ import type {
 } from "../../inbox/batch.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { isStorable, type Activity } from "../../inbox/stored-events.js";
-import { parseReceived } from "../parse-received.js";
+import { parseReceived } from "../rows.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 
 /** The first row of a commit's result. */

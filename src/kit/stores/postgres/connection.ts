@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { codeOf, SignalboxError } from "../../../base/errors.js";
+import { codeOf, SignalboxError, ignore } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
-import { ignore } from "../../../base/time/ignore.js";
 import { withDeadline } from "../../../base/time/timers.js";
 
 /** The part of a `pg` client that the store uses. */

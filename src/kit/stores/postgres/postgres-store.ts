@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SignalboxError } from "../../../base/errors.js";
+import { SignalboxError, ignore } from "../../../base/errors.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import {
   assertOneArgument,
@@ -7,7 +7,6 @@ import {
   OptionError,
 } from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
-import { ignore } from "../../../base/time/ignore.js";
 import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
 import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
@@ -15,7 +14,7 @@ import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js"
 import { createFailures, type Failures } from "./failures.js";
 import { createQueries, type Queries } from "./queries.js";
 import { restore } from "./restore.js";
-import { assertSchemaName, prepareSchema, quoted } from "./schema.js";
+import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";
 
@@ -119,8 +118,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       pools,
       run,
       slowRun,
-      queries: createQueries(slowRun, name, operator),
-      failures: createFailures(slowRun, name),
+      queries: { ...createQueries(slowRun, name, operator), ...createFailures(slowRun, name) },
     };
   }
 
@@ -157,6 +155,15 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     } finally {
       inFlight.delete(called);
     }
+  }
+
+  /** An operation of the port that one of the queries is. */
+  function through<Name extends keyof (Queries & Failures)>(
+    query: Name,
+  ): (Queries & Failures)[Name] {
+    type Query = (...args: unknown[]) => Promise<unknown>;
+    const run: Query = (...args) => call(({ queries }) => (queries[query] as Query)(...args));
+    return run as (Queries & Failures)[Name];
   }
 
   /**
@@ -262,35 +269,30 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     },
     leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
     completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
-    list: (query) => call(({ queries }) => queries.list(query)),
+    list: through("list"),
     search: (endpoint, query) => call(({ slowRun }) => search(slowRun, name, endpoint, query)),
     activity: (endpoint, query) =>
       call(async ({ slowRun }) => {
         await counters.get(endpoint)?.add();
         return readActivity(slowRun, name, endpoint, query);
       }),
-    endpoints: () => call(({ queries }) => queries.endpoints()),
-    get: (endpoint, eventId) => call(({ queries }) => queries.get(endpoint, eventId)),
-    stats: (endpoint) => call(({ queries }) => queries.stats(endpoint)),
+    endpoints: through("endpoints"),
+    get: through("get"),
+    stats: through("stats"),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
-    failing: (endpoint, state, beforeSeq) =>
-      call(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
-    bodyHashes: (endpoint, beforeSeq, limit) =>
-      call(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
-    hasReceiver: (endpoint) => call(({ failures }) => failures.hasReceiver(endpoint)),
-    saveReport: (endpoint, reporter, report) =>
-      call(({ failures }) => failures.saveReport(endpoint, reporter, report)),
-    reports: (endpoint) => call(({ failures }) => failures.reports(endpoint)),
+    failing: through("failing"),
+    bodyHashes: through("bodyHashes"),
+    hasReceiver: through("hasReceiver"),
+    saveReport: through("saveReport"),
+    reports: through("reports"),
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
-    replay: (events, readAgain) => call(({ queries }) => queries.replay(events, readAgain)),
-    retryNow: (events) => call(({ queries }) => queries.retryNow(events)),
-    discard: (events) => call(({ queries }) => queries.discard(events)),
+    replay: through("replay"),
+    retryNow: through("retryNow"),
+    discard: through("discard"),
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
-    prune: (request) => call(({ queries }) => queries.prune(request)),
+    prune: through("prune"),
   };
 }
-
-const FACTORY = "postgresStore";
 
 /**
  * Of the pool for commits and heartbeats, which has 2 connections for each endpoint: it is never
@@ -340,8 +342,7 @@ interface Connection {
   pools: readonly [PgPool, PgPool];
   run: Run;
   slowRun: Run;
-  queries: Queries;
-  failures: Failures;
+  queries: Queries & Failures;
 }
 
 /** A tool is no owner: it has no heartbeat, and leases and frees nothing. */

@@ -15,7 +15,7 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../inbox/stored-events.js";
-import { parseReceived } from "../parse-received.js";
+import { ENTRY, parseReceived } from "../rows.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
 
@@ -25,10 +25,6 @@ const LONG_TIMEOUT_MS = 60_000;
 const WALK = 100_000;
 /** A larger number of done events is estimated, because counting 5 million rows takes a second. */
 const MOST_COUNTED = 200_000;
-
-export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
-  possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError",
-  subtype, subject, coalesce(sender, '${DEFAULT_SENDER}') AS sender`;
 
 /** Conditions that let an index find the events of a state; a `done` event has none. */
 const IN_STATE = {
@@ -62,6 +58,17 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       LONG_TIMEOUT_MS,
     );
     return row?.n ?? 0;
+  }
+
+  async function move(
+    sqlFunction: "retry_now" | "discard",
+    events: readonly EventKey[],
+  ): Promise<MoveOutcome[]> {
+    const [row] = await run<{ outcomes: MoveOutcome[] }>(
+      `SELECT to_json(${name}.${sqlFunction}($1, $2)) AS outcomes`,
+      [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
+    );
+    return (row as { outcomes: MoveOutcome[] }).outcomes;
   }
 
   return {
@@ -175,20 +182,8 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       );
       return (row as { outcomes: ReplayOutcome[] }).outcomes;
     },
-    async retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]> {
-      const [row] = await run<{ outcomes: MoveOutcome[] }>(
-        `SELECT to_json(${name}.retry_now($1, $2)) AS outcomes`,
-        [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
-      );
-      return (row as { outcomes: MoveOutcome[] }).outcomes;
-    },
-    async discard(events: readonly EventKey[]): Promise<MoveOutcome[]> {
-      const [row] = await run<{ outcomes: MoveOutcome[] }>(
-        `SELECT to_json(${name}.discard($1, $2)) AS outcomes`,
-        [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
-      );
-      return (row as { outcomes: MoveOutcome[] }).outcomes;
-    },
+    retryNow: (events: readonly EventKey[]) => move("retry_now", events),
+    discard: (events: readonly EventKey[]) => move("discard", events),
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }: PruneRequest) {
       for (;;) {
         const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(

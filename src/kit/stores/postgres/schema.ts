@@ -13,6 +13,9 @@ import { MIGRATIONS } from "./tables.js";
 export const FUNCTIONS =
   OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS + SEARCH_FUNCTION + ACTIVITY_FUNCTION;
 
+/** Of the store, for its option errors. */
+export const FACTORY = { name: "postgresStore", page: "docs/postgres.md" };
+
 const OLDEST_SERVER = 140_000;
 
 /** Other processes wait for the one that migrates, and a later migration may take long. */
@@ -40,7 +43,7 @@ export function assertSchemaName(name: string): void {
   if (isName && Buffer.byteLength(name) <= 63) return;
   const problem =
     'expected a name of at most 63 bytes, not "$user", "information_schema", or one that begins with "pg_"';
-  throw new OptionError("postgresStore", "schema", problem);
+  throw new OptionError(FACTORY, "schema", problem);
 }
 
 interface Found {

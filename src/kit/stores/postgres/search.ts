@@ -1,8 +1,7 @@
-import { likePattern } from "../like-pattern.js";
+import { ENTRY, likePattern } from "../rows.js";
 import type { InboxEntry, SearchPage, SearchQuery } from "../../inbox/stored-events.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import type { Run } from "./connection.js";
-import { ENTRY } from "./queries.js";
 
 /** Most events that one call looks at, which stand side by side. */
 const MOST_LOOKED_AT = 10_000;

@@ -1,10 +1,37 @@
-// An event is usually born leased and then settled as done. Neither touches an index but those of
-// the two keys, because the other indexed columns are NULL in both states. So this settlement is a
-// HOT update (that of a claimed event is not, because of `claimed_by`): about 1,500 bytes of WAL
-// for an event and no dead index entries, against 2,273 bytes with one partial index for each
-// state, and against a fall from 18,000 to 8,000 events a second while a long transaction holds
-// back vacuum. A column in any index's predicate counts as indexed, so `state` must stand in none.
-const FIRST = `
+/**
+ * The statement that drops functions with their arguments of any version: with other arguments, a
+ * function would stand beside them.
+ */
+function dropFunctions(names: string): string {
+  return `DO $$
+  DECLARE
+    old regprocedure;
+  BEGIN
+    FOR old IN
+      SELECT oid FROM pg_proc
+      WHERE pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'inbox'::regclass)
+        AND proname IN (${names})
+    LOOP
+      EXECUTE format('DROP FUNCTION %s', old);
+    END LOOP;
+  END $$;`;
+}
+
+/**
+ * The changes of each version, append only: `inbox_schema.version` is the number of those that were
+ * applied. A schema that has all of them is not changed any more. So whoever edits a function, or a
+ * constant in one, appends a version too; an empty text is enough. Processes of the version before
+ * still use the schema during a rolling deployment: a version keeps what they use, such as the old
+ * signature of a function beside a new one.
+ */
+export const MIGRATIONS: readonly string[] = [
+  // An event is usually born leased and then settled as done. Neither touches an index but those of
+  // the two keys, because the other indexed columns are NULL in both states. So this settlement is a
+  // HOT update (that of a claimed event is not, because of `claimed_by`): about 1,500 bytes of WAL
+  // for an event and no dead index entries, against 2,273 bytes with one partial index for each
+  // state, and against a fall from 18,000 to 8,000 events a second while a long transaction holds
+  // back vacuum. A column in any index's predicate counts as indexed, so `state` must stand in none.
+  `
   CREATE TABLE inbox (
     seq               bigint  GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     due_at            bigint  NOT NULL, -- ready: when due; leased: when the lease expires; else: since when
@@ -83,56 +110,34 @@ const FIRST = `
 
   CREATE FUNCTION now_ms() RETURNS bigint LANGUAGE sql VOLATILE
   AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
-`;
-
-// One index for all events that wait. `ready_since` is not used any more. The DROP comes first: it
-// takes the strongest lock at once, so that no commit can deadlock with it.
-const ONE_QUEUE = `
+`,
+  // One index for all events that wait. `ready_since` is not used any more. The DROP comes first: it
+  // takes the strongest lock at once, so that no commit can deadlock with it.
+  `
   DROP INDEX inbox_queue, inbox_suspects, inbox_ready_since;
   CREATE INDEX inbox_queue ON inbox (endpoint, queue_at, seq) WHERE queue_at IS NOT NULL;
-`;
-
-/**
- * The statement that drops functions with their arguments of any version: with other arguments, a
- * function would stand beside them.
- */
-function dropFunctions(names: string): string {
-  return `DO $$
-  DECLARE
-    old regprocedure;
-  BEGIN
-    FOR old IN
-      SELECT oid FROM pg_proc
-      WHERE pronamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'inbox'::regclass)
-        AND proname IN (${names})
-    LOOP
-      EXECUTE format('DROP FUNCTION %s', old);
-    END LOOP;
-  END $$;`;
-}
-
-// Any sender's events. The content key has a partial index, so that an event without one writes no
-// index entry for it. `sender` NULL: the default one.
-//
-// During a rolling deployment, processes of the version before still commit and settle: the
-// functions that they call are made again, after the migration, with the new arguments last, which
-// have defaults. Their search, replay, lists and imports fail until they are replaced, since they
-// name the old columns. LOCK comes first, in the order of a commit: so no commit can deadlock with
-// it, and those that wait for it have not called `accept` yet. Without the lock of the owners each
-// old process lost the commit that waited.
-const SENDERS = `
+`,
+  // Any sender's events. The content key has a partial index, so that an event without one writes no
+  // index entry for it. `sender` NULL: the default one.
+  //
+  // During a rolling deployment, processes of the version before still commit and settle: the
+  // functions that they call are made again, after the migration, with the new arguments last, which
+  // have defaults. Their search, replay, lists and imports fail until they are replaced, since they
+  // name the old columns. LOCK comes first, in the order of a commit: so no commit can deadlock with
+  // it, and those that wait for it have not called `accept` yet. Without the lock of the owners each
+  // old process lost the commit that waited.
+  `
   LOCK TABLE inbox_owner, inbox;
   ALTER TABLE inbox ADD COLUMN sender text, ADD COLUMN content_key bytea;
   ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
   ALTER TABLE inbox RENAME COLUMN product TO subject;
   CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
   ${dropFunctions("'accept', 'commit_batch', 'replay', 'search'")}
-`;
-
-// Events that failed and wait for another attempt have an index, in which an event that succeeds
-// has no entry. And what receivers say of themselves. LOCK comes first, as above. Processes of the
-// version before cannot search until they are replaced.
-const FAILURES = `
+`,
+  // Events that failed and wait for another attempt have an index, in which an event that succeeds
+  // has no entry. And what receivers say of themselves. LOCK comes first, as above. Processes of the
+  // version before cannot search until they are replaced.
+  `
   LOCK TABLE inbox_owner, inbox;
   CREATE INDEX inbox_failing ON inbox (endpoint, seq) WHERE queue_at IS NOT NULL AND last_error IS NOT NULL;
   CREATE TABLE inbox_report (
@@ -143,21 +148,12 @@ const FAILURES = `
     PRIMARY KEY (endpoint, reporter)
   );
   DROP FUNCTION IF EXISTS search(text, text, text, text, text, text, text, bigint, bigint, int);
-`;
-
-// Duplicates are compared by type, subtype and subject too, and a claim returns the sender.
-// Processes of the version before go on: they pass fewer arguments, and take each fate but `same`
-// for another body. LOCK comes first, as above.
-const IDENTITIES = `
+`,
+  // Duplicates are compared by type, subtype and subject too, and a claim returns the sender.
+  // Processes of the version before go on: they pass fewer arguments, and take each fate but `same`
+  // for another body. LOCK comes first, as above.
+  `
   LOCK TABLE inbox_owner, inbox;
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
-`;
-
-/**
- * The changes of each version, append only: `inbox_schema.version` is the number of those that were
- * applied. A schema that has all of them is not changed any more. So whoever edits a function, or a
- * constant in one, appends a version too; an empty text is enough. Processes of the version before
- * still use the schema during a rolling deployment: a version keeps what they use, such as the old
- * signature of a function beside a new one.
- */
-export const MIGRATIONS: readonly string[] = [FIRST, ONE_QUEUE, SENDERS, FAILURES, IDENTITIES];
+`,
+];

@@ -1,4 +1,4 @@
-import { ignore } from "../../../base/time/ignore.js";
+import { ignore } from "../../../base/errors.js";
 import { createRun, ignoreErrorsOf, makePool, type Run } from "./connection.js";
 import { prepareSchema } from "./schema.js";
 import { storeError } from "./store-error.js";

@@ -1,4 +1,4 @@
-import type { DurationStats } from "../../../base/time/durations.js";
+import type { DurationStats } from "../../inbox/durations.js";
 
 /** What `health().medium` is with `sqliteStore`. */
 export type SqliteDiagnostics = {

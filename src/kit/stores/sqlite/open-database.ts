@@ -4,13 +4,11 @@ import type Database from "better-sqlite3";
 import { codeOf, SignalboxError } from "../../../base/errors.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { checkSqliteVersion, loadDriver } from "../../../base/sqlite/sqlite-driver.js";
-import { makeFolders } from "../../../base/sqlite/make-folders.js";
-import { assertWritable, refuseUnguardedFiles } from "./inbox-files.js";
-import { refuseNetworkFileSystem } from "./network-file-system.js";
+import { makeFolders, syncFolderOf, syncFoldersFrom } from "../../../base/files.js";
+import { assertWritable, refuseNetworkFileSystem, refuseUnguardedFiles } from "./inbox-files.js";
 import { lockOwner, refuseOwnedHere } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
-import { syncFolderOf, syncFoldersFrom } from "./wal-sync.js";
 
 /** `operator`: a tool that does not hand off. */
 export type SqliteRole = "owner" | "shared" | "operator";

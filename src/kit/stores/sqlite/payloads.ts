@@ -4,7 +4,7 @@ import {
   type PastStep,
   type ReceivedDelivery,
 } from "../../inbox/stored-events.js";
-import { parseReceived } from "../parse-received.js";
+import { parseReceived } from "../rows.js";
 
 /**
  * What is deleted with the payload of an event: its body, its headers, and its past steps (G13 of

@@ -10,7 +10,6 @@ import type {
   ReplayOutcome,
 } from "../../inbox/store.js";
 import {
-  DEFAULT_SENDER,
   EVENT_STATES,
   REPORT_KEPT_MS,
   type InboxEntry,
@@ -20,6 +19,7 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../inbox/stored-events.js";
+import { ENTRY } from "../rows.js";
 import { prepareActivity } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
 
@@ -27,11 +27,6 @@ export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replaye
   possiblyRepeated: number;
   replayed: number;
 }
-
-/** The columns of an entry. */
-export const ENTRY = `seq, endpoint, event_id AS eventId, type, state, due_at AS dueAt, attempts, crashes,
-  possibly_repeated AS possiblyRepeated, replayed, received_at AS receivedAt, last_error AS lastError,
-  subtype, subject, coalesce(sender, '${DEFAULT_SENDER}') AS sender`;
 
 export function entryOf(row: EntryRow): InboxEntry {
   return { ...row, possiblyRepeated: row.possiblyRepeated === 1, replayed: row.replayed === 1 };

@@ -1,10 +1,12 @@
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../../base/errors.js";
 
-// With two tables a change of state does not rewrite the payload. Each state has a partial index
-// with the rows of its query. WITHOUT ROWID is not used, because it writes three times the bytes
-// for each event.
-const INBOX = `
+/** Append only: a file's `user_version` is the number of migrations that were applied to it. */
+export const MIGRATIONS: readonly string[] = [
+  // With two tables a change of state does not rewrite the payload. Each state has a partial index
+  // with the rows of its query. WITHOUT ROWID is not used, because it writes three times the bytes
+  // for each event.
+  `
   CREATE TABLE inbox (
     seq               INTEGER PRIMARY KEY,
     endpoint          TEXT    NOT NULL,
@@ -37,20 +39,18 @@ const INBOX = `
     headers TEXT NOT NULL,
     body    BLOB NOT NULL
   ) STRICT;
-`;
-
-// If `ready_since` is in the future, the clock was set back after the row became ready, and a claim
-// corrects the row.
-const READY_SINCE = `
+`,
+  // If `ready_since` is in the future, the clock was set back after the row became ready, and a claim
+  // corrects the row.
+  `
   ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
   CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
-`;
-
-// The column `headers` becomes `received`, which holds a time too. Old rows are not converted,
-// since that would double the file; payloads.ts reads both forms. Dead and quarantined events are
-// listed by `seq`, which SQLite appends to the columns of each index, so their indexes no longer
-// contain `due_at`.
-const LISTED_BY_SEQ = `
+`,
+  // The column `headers` becomes `received`, which holds a time too. Old rows are not converted,
+  // since that would double the file; payloads.ts reads both forms. Dead and quarantined events are
+  // listed by `seq`, which SQLite appends to the columns of each index, so their indexes no longer
+  // contain `due_at`.
+  `
   ALTER TABLE inbox_body RENAME COLUMN headers TO received;
   DROP INDEX inbox_ready;
   DROP INDEX inbox_suspect;
@@ -59,17 +59,15 @@ const LISTED_BY_SEQ = `
   CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
   CREATE INDEX inbox_dead ON inbox (endpoint) WHERE state = 'dead';
   CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
-`;
-
-// A claim asked for events with two crashes alone.
-const SUSPECTS = `
+`,
+  // A claim asked for events with two crashes alone.
+  `
   CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
-`;
-
-// What people look for: facts of an event, its earlier steps, and counts over time. No index,
-// because it would write a page for each event; search.ts reads the table. Old events have no
-// facts.
-const READING = `
+`,
+  // What people look for: facts of an event, its earlier steps, and counts over time. No index,
+  // because it would write a page for each event; search.ts reads the table. Old events have no
+  // facts.
+  `
   ALTER TABLE inbox ADD COLUMN signal_type TEXT;
   ALTER TABLE inbox ADD COLUMN product TEXT;
 
@@ -91,26 +89,23 @@ const READING = `
     failed     INTEGER NOT NULL,
     PRIMARY KEY (endpoint, minute)
   ) STRICT, WITHOUT ROWID;
-`;
-
-// No claim asks for suspects any more: events that crashed wait for a delay.
-const NO_SUSPECTS = `
+`,
+  // No claim asks for suspects any more: events that crashed wait for a delay.
+  `
   DROP INDEX inbox_suspect;
-`;
-
-// Any sender's events. The content key has a partial index, so that an event without one writes no
-// index page for it. `sender` NULL: the default one.
-const SENDERS = `
+`,
+  // Any sender's events. The content key has a partial index, so that an event without one writes no
+  // index page for it. `sender` NULL: the default one.
+  `
   ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
   ALTER TABLE inbox RENAME COLUMN product TO subject;
   ALTER TABLE inbox ADD COLUMN sender TEXT;
   ALTER TABLE inbox ADD COLUMN content_key BLOB;
   CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
-`;
-
-// Events that failed and wait for another attempt, in the order of `seq`, so that an event that
-// succeeds writes nothing to it. And what receivers say of themselves.
-const FAILURES = `
+`,
+  // Events that failed and wait for another attempt, in the order of `seq`, so that an event that
+  // succeeds writes nothing to it. And what receivers say of themselves.
+  `
   CREATE INDEX inbox_failing ON inbox (endpoint) WHERE state = 'ready' AND last_error IS NOT NULL;
 
   CREATE TABLE inbox_report (
@@ -120,18 +115,7 @@ const FAILURES = `
     report   TEXT    NOT NULL,
     PRIMARY KEY (endpoint, reporter)
   ) STRICT, WITHOUT ROWID;
-`;
-
-/** Append only: a file's `user_version` is the number of migrations that were applied to it. */
-export const MIGRATIONS: readonly string[] = [
-  INBOX,
-  READY_SINCE,
-  LISTED_BY_SEQ,
-  SUSPECTS,
-  READING,
-  NO_SUSPECTS,
-  SENDERS,
-  FAILURES,
+`,
 ];
 
 /** Marks a file as an inbox ("sgbx"). */

@@ -1,12 +1,13 @@
 import type { Database, Statement } from "better-sqlite3";
-import { likePattern } from "../like-pattern.js";
+import { nextTurn } from "../../../base/time/timers.js";
+import { ENTRY, likePattern } from "../rows.js";
 import {
   EVENT_STATES,
   type InboxEntry,
   type SearchPage,
   type SearchQuery,
 } from "../../inbox/stored-events.js";
-import { ENTRY, entryOf, type EntryRow } from "./queries.js";
+import { entryOf, type EntryRow } from "./queries.js";
 
 // A search has no index of its own, because an index would write a page for each event. It reads
 // the table, the newest event first, in slices that are so short that they do not block the event
@@ -124,7 +125,7 @@ export async function search(
     return { entries: [], nextBeforeSeq: null };
   const startedAt = performance.now();
   const entries: InboxEntry[] = [];
-  await nextTurn();
+  await turnInLine();
   const few = read((steps) => steps.findFew(endpoint, query));
   let beforeSeq = query.beforeSeq ?? Number.MAX_SAFE_INTEGER;
   let rows = FIRST_ROWS;
@@ -152,7 +153,7 @@ export async function search(
     if (now - startedAt > MOST_MS) return { entries, nextBeforeSeq: beforeSeq };
     const fitting = (rows * SLICE_MS) / Math.max(now - beganAt, 0.1);
     rows = Math.round(Math.min(Math.max(fitting, LEAST_ROWS), 2 * rows, MOST_ROWS));
-    await nextTurn();
+    await turnInLine();
   }
 }
 
@@ -162,9 +163,8 @@ let lastTurn: Promise<void> = Promise.resolve();
  * A turn of the event loop of its own, so that the slices of many searches do not block it
  * together.
  */
-function nextTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => new Promise((resume) => setImmediate(resume)));
-  return lastTurn;
+function turnInLine(): Promise<void> {
+  return (lastTurn = lastTurn.then(nextTurn));
 }
 
 // The byte 255 is in no text, and is above all bytes that are. So these are all ids that begin with

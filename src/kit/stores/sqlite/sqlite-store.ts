@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { codeOf, safely, SignalboxError } from "../../../base/errors.js";
+import { codeOf, safely, SignalboxError, ignore } from "../../../base/errors.js";
 import {
   clockOf,
   closedStoreError,
@@ -10,7 +10,6 @@ import {
 } from "../../inbox/store.js";
 import type { Clock } from "../../../base/time/clock.js";
 import { assertOneArgument, checkOptions } from "../../../base/options/option-error.js";
-import { ignore } from "../../../base/time/ignore.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import type { SqliteDiagnostics } from "./diagnostics.js";
@@ -60,6 +59,8 @@ interface Connection extends PreparedInbox {
   release: OpenDatabase["release"];
 }
 
+const FACTORY = { name: "sqliteStore", page: "docs/receiver.md" };
+
 const optionsSchema = z.strictObject({
   path: z
     .string()
@@ -86,14 +87,14 @@ const optionsSchema = z.strictObject({
  * sqliteStore({ path: "/var/lib/app/signals.db", shared: true });
  */
 export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): SqliteStore {
-  assertOneArgument("sqliteStore", arguments.length, "{ path, shared }");
+  assertOneArgument(FACTORY, arguments.length, "{ path, shared }");
   const options =
     pathOrOptions instanceof URL
       ? { path: safely(() => fileURLToPath(pathOrOptions), pathOrOptions.href) }
       : typeof pathOrOptions === "string"
         ? { path: pathOrOptions }
         : pathOrOptions;
-  const { path: givenPath, shared, operator } = checkOptions("sqliteStore", optionsSchema, options);
+  const { path: givenPath, shared, operator } = checkOptions(FACTORY, optionsSchema, options);
   const path = resolve(givenPath);
 
   /** The clocks of the open endpoints. */

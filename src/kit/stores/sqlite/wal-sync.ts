@@ -1,6 +1,5 @@
-import { closeSync, fdatasync, fsyncSync, openSync, readSync } from "node:fs";
-import { dirname } from "node:path";
-import { createDurations } from "../../../base/time/durations.js";
+import { closeSync, fdatasync, openSync, readSync } from "node:fs";
+import { createDurations } from "../../inbox/durations.js";
 
 /**
  * Makes commits durable without making the event loop wait for the disk: SQLite writes them to the
@@ -154,22 +153,4 @@ function createTrial() {
 
 function medianOf(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-}
-
-/** Syncs the names of new files in a folder, which a power cut could lose. */
-export function syncFolderOf(path: string): void {
-  // Windows does not need this, and cannot open a folder.
-  if (process.platform === "win32") return;
-  const folder = openSync(dirname(path), "r");
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-/** Syncs the names of new folders, from this folder up to the first one that was made. */
-export function syncFoldersFrom(folder: string, firstMade: string): void {
-  syncFolderOf(folder);
-  if (folder !== firstMade) syncFoldersFrom(dirname(folder), firstMade);
 }

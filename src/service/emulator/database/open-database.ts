@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../../base/errors.js";
-import { makeFolders } from "../../../base/sqlite/make-folders.js";
+import { makeFolders } from "../../../base/files.js";
 import { missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
 import { ACCESS_SCHEMA } from "../access/access-schema.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/investigation-row.js";

@@ -4,7 +4,7 @@ import { keptKey, type KeptKey } from "../access/api-keys.js";
 import type { Access } from "../access/create-access.js";
 import type { Database } from "../database/database.js";
 import { readSetting, writeSetting } from "../database/settings.js";
-import type { EmulatorConfig } from "./options.js";
+import { FACTORY, type EmulatorConfig } from "./options.js";
 
 /** How a database was started. A reset starts it in the same way again. */
 export interface InstanceOrigin {
@@ -67,7 +67,7 @@ export function readOrigin(database: Database, wantedSeed: number | null): Insta
   if (wantedSeed !== null && wantedSeed !== seed) {
     const problem =
       "the database was made with another seed; leave the option out, or use another file";
-    throw new OptionError("createEmulator", "seed", problem);
+    throw new OptionError(FACTORY, "seed", problem);
   }
   const startAt = readSetting(database, START_AT);
   const accounts = JSON.parse(readSetting(database, ACCOUNTS) ?? "[]") as FirstAccount[];

@@ -10,6 +10,9 @@ import type { EmulatorEvent } from "./events.js";
 import { assumptionsSchema, type AssumptionOptions } from "./assumption-options.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
 
+/** For the errors of its options. */
+export const FACTORY = { name: "createEmulator", page: "docs/emulator.md" };
+
 /** The options of `createEmulator`. A value of `undefined` means absent. */
 export interface EmulatorOptions {
   /** The port to listen on; 0 takes a free port. @default 4010 */
@@ -135,6 +138,6 @@ export function resolveEmulatorOptions(options: EmulatorOptions) {
     seed = null,
     startAt,
     ...rest
-  } = checkOptions("createEmulator", optionsSchema, options);
+  } = checkOptions(FACTORY, optionsSchema, options);
   return { ...rest, db, seed, startAtMs: startAt === undefined ? null : Date.parse(startAt) };
 }

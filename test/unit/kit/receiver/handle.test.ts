@@ -49,17 +49,6 @@ test("a text as the body stands for its UTF-8", async () => {
   );
 });
 
-test("the headers of a Fetch request are understood", async () => {
-  const { receiver, signed, entries } = await startRig();
-  const good = signed();
-  const headers = new Headers({ ...good.headers, "User-Agent": "sender/1" });
-  expect((await receiver.handle({ ...good, headers })).status).toBe(200);
-  const [entry] = await entries();
-  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toMatchObject({
-    "user-agent": "sender/1",
-  });
-});
-
 test("the reason for a quarantine names the property that is wrong", async () => {
   const { receiver, signed, entries } = await startRig();
   const { period: _, ...data } = signalEvent().data;

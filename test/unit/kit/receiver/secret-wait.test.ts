@@ -262,19 +262,6 @@ async function fileRig(text?: string) {
   };
 }
 
-test("a receiver starts without the file, and a delivery waits for it", async () => {
-  const { send, write, clock, receiver } = await fileRig();
-  expect(receiver.health()).toMatchObject({ ok: true, verified: false, verifiedAt: null });
-  const delivery = send("whsec_new", verificationEvent());
-  await clock.advance(100);
-  expect(delivery.settled).toBeNull();
-  write("whsec_new\n");
-  await clock.advance(LOOKUP_EVERY_MS);
-  expect(delivery.settled?.status).toBe(200);
-  expect(receiver.health()).toMatchObject({ verified: true, verifiedAt: new Date(clock.now()) });
-  expect(receiver.health().deliveries.verified).toBe(1);
-});
-
 test("while a second registration is under way a forged delivery is refused, later", async () => {
   const { send, write, clock, lock, unlock } = await fileRig("whsec_old\n");
   lock();

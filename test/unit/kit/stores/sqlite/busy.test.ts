@@ -27,27 +27,6 @@ test("a file that another writes to is waited for, and the event loop goes on me
   expect((await committing).accepts).toEqual([{ status: "accepted", seq: 1, token: 0 }]);
 });
 
-test("other writes wait in the same way", async () => {
-  const path = inboxPath();
-  const store = await openStore(path);
-  const other = writer(path);
-  const prune = { endpoint: "default", payloadsOlderThanMs: 0, keysOlderThanMs: 0, limit: 1 };
-  const writes = [
-    store.replay([{ endpoint: "default", eventId: "x" }], () => null),
-    store.discard([{ endpoint: "default", eventId: "x" }]),
-    store.prune(prune),
-    store.reclaim({ endpoint: "default", held: [], crashed: false }),
-  ];
-  await turns(20);
-  other.exec("COMMIT");
-  expect(await Promise.all(writes)).toEqual([
-    ["not_found"],
-    ["not_found"],
-    { payloads: 0, keys: 0 },
-    { freed: 0, dead: [] },
-  ]);
-});
-
 test("closing waits for a write that waits for another program", async () => {
   const path = inboxPath();
   const store = await openStore(path);

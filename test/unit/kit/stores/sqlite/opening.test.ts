@@ -13,7 +13,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/schema.js";
 import { checkSqliteVersion, loadDriver } from "../../../../../src/base/sqlite/sqlite-driver.js";
-import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/network-file-system.js";
+import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
 import { storeError } from "../../../../../src/kit/stores/sqlite/store-error.js";
 import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDurations } from "../../../../src/base/time/durations.js";
+import { createDurations } from "../../../../src/kit/inbox/durations.js";
 
 test("percentiles are of values that occurred", () => {
   const durations = createDurations();

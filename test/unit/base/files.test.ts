@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeFolders } from "../../../../src/base/sqlite/make-folders.js";
-import { tempFolder } from "../../temp-folder.js";
+import { makeFolders } from "../../../src/base/files.js";
+import { tempFolder } from "../temp-folder.js";
 
 test("what is missing is made from the top down, and each is reported", () => {
   const top = tempFolder();
