@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEmulator, type RunningEmulator } from "../../emulator/start-emulator.js";
 import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
-import { callCli } from "../call-cli.js";
+import { callCli, callEach } from "../call-cli.js";
+import { expectGolden } from "../golden.js";
 import { ndjson, type CliRun } from "../run-cli.js";
 import { listen } from "../serve-requests.js";
 
@@ -17,8 +18,11 @@ beforeAll(async () => {
 });
 afterAll(() => running.emulator.close());
 
+const TOKEN = "token_of_this_test";
+const at = (SIGNALS_BASE_URL: string): Record<string, string> => ({ SIGNALS_BASE_URL });
+
 const ask = (...words: string[]): Promise<CliRun> =>
-  callCli(["emulator", ...words], { env: { SIGNALS_BASE_URL: running.emulator.baseUrl } });
+  callCli(["emulator", ...words], { env: at(running.emulator.baseUrl) });
 
 /** @returns the values that were printed as NDJSON */
 async function values(...words: string[]): Promise<Record<string, unknown>[]> {
@@ -66,7 +70,7 @@ test("from following to a delivery: each command does what its control operation
   );
   const { stdout } = await ask("deliveries", String(last?.["delivery_id"]));
   const onTerminal = await callCli(["emulator", "deliveries", String(last?.["delivery_id"])], {
-    env: { SIGNALS_BASE_URL: running.emulator.baseUrl },
+    env: at(running.emulator.baseUrl),
     columns: 60,
   });
   expect(stdout).toContain(String(published[1]?.["event_id"]));
@@ -88,52 +92,46 @@ test("an account is chosen by its name or id, and otherwise it is the first one"
   );
 });
 
-test.each([
-  ["advance", "--days 1"],
-  ["publish new_modl", "did you mean new_model?"],
-  ["publish new_model --product no-such", "no product with this slug"],
-  ["deliveries x", "a number"],
-  ["deliveries 999", "no delivery with this id"],
-  ["follow --account 9", "--account 9: there is no such account; there are First (1), Second (2)"],
-  ["advance new", "too many arguments"],
-  ["folow", "did you mean follow?"],
-])("a mistake says what is wrong: %s", async (line, words) => {
-  expect(await ask(...line.split(" "))).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringContaining(words),
-  });
+test("a mistake says what is wrong", async () => {
+  const mistakes = [
+    "advance",
+    "publish new_modl",
+    "publish new_model --product no-such",
+    "deliveries x",
+    "deliveries 999",
+    "follow --account 9",
+    "advance new",
+    "folow",
+  ];
+  const lines = mistakes.map((line) => ["emulator", ...line.split(" ")]);
+  await expectGolden(
+    "emulator-mistakes",
+    await callEach(lines, { env: at(running.emulator.baseUrl) }),
+  );
 });
 
 test("without an emulator the error says how to start one, and with a control token how to give it", async () => {
-  const at = (url: string, env = {}): Promise<CliRun> =>
-    callCli(["emulator", "deliveries", "--base-url", url], { env });
-  expect(await at("http://127.0.0.1:1")).toMatchObject({
-    exitCode: 3,
-    stderr: expect.stringContaining("npx signalbox emulator"),
-  });
-  for (const answer of ["<html>", '{"error":"not found"}', '{"hello":1}', "null"]) {
-    const status = answer.includes("error") ? 404 : 200;
-    const other = await listen((_request, response) => void response.writeHead(status).end(answer));
-    expect(await at(other)).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringContaining("is not an emulator"),
+  const deliveries = (SIGNALS_BASE_URL: string, token = ""): Promise<CliRun> =>
+    callCli(["emulator", "deliveries"], {
+      env: { SIGNALS_BASE_URL, SIGNALS_CONTROL_TOKEN: token },
     });
-  }
-  // The second one may be the real service.
-  for (const SIGNALS_BASE_URL of ["localhost:4777", "https://api.example/v1"]) {
-    expect(await callCli(["emulator", "deliveries"], { env: { SIGNALS_BASE_URL } })).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining("SIGNALS_BASE_URL is not an address "),
-    });
-  }
-  const { url } = running.emulator;
-  expect((await at(url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).stderr).toContain(
-    "unset SIGNALS_CONTROL_TOKEN",
+  const [open, closed] = [await openEmulator(), await openEmulator({ controlToken: TOKEN })];
+  const others = await Promise.all(
+    ["<html>", '{"error":"not found"}', '{"hello":1}', "null"].map((answer) =>
+      listen((_request, response) => {
+        response.writeHead(answer.includes("error") ? 404 : 200).end(answer);
+      }),
+    ),
   );
-  const closed = await openEmulator({ controlToken: "token_of_this_test" });
-  expect((await at(closed.emulator.url)).stderr).toContain("set SIGNALS_CONTROL_TOKEN");
-  expect(
-    (await at(closed.emulator.url, { SIGNALS_CONTROL_TOKEN: "token_of_this_test" })).exitCode,
-  ).toBe(0);
-  await closed.emulator.close();
+  // The last two may be the real service.
+  const addresses = ["http://127.0.0.1:1", ...others, "localhost:4777", "https://api.example/v1"];
+  const runs = await Promise.all([
+    ...addresses.map((each) => deliveries(each)),
+    deliveries(open.emulator.url, TOKEN),
+    deliveries(closed.emulator.url),
+  ]);
+  const said = runs.map(({ exitCode, stderr }) => `${exitCode} ${stderr}`).join("");
+  await expectGolden("emulator-unreachable", { exitCode: 3, stdout: said, stderr: "", lines: [] });
+  expect((await deliveries(closed.emulator.url, TOKEN)).exitCode).toBe(0);
+  await Promise.all([open.emulator.close(), closed.emulator.close()]);
 });
