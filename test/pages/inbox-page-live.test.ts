@@ -53,9 +53,9 @@ async function pageWithClock({
     inbox: {
       ...inbox,
       endpoints: [endpoint],
-      states: (now) => {
+      async states(now) {
         reads += 1;
-        return inbox.states(now);
+        return (await inbox.states(now)).map((state) => ({ ...state, endpoint }));
       },
     },
     authorize,
