@@ -168,8 +168,8 @@ export function createClient(options: ClientOptions): Client {
   function call<Name extends "registerWebhook" | "searchDemand" | "rankings">(operation: Name) {
     const part = "body" in OPERATIONS[operation] ? "body" : "query";
     const schema = (OPERATIONS[operation] as Operation)[part] as z.ZodObject;
-    return async (input: object = {}, options: CallOptions = {}): Promise<AnswerOf<Name>> => {
-      const { signal } = checkCallOptions(operation, options);
+    return async (input: object = {}, callOptions: CallOptions = {}): Promise<AnswerOf<Name>> => {
+      const { signal } = checkCallOptions(operation, callOptions);
       const checked = checkInput(operation, schema, input);
       return callOperation({ operation, [part]: checked, signal });
     };
@@ -181,13 +181,13 @@ export function createClient(options: ClientOptions): Client {
     const one = call(operation);
     async function* pages(
       given: { page?: number | undefined } = {},
-      options?: CallOptions,
+      callOptions?: CallOptions,
     ): AsyncGenerator<AnswerOf<Name>, void> {
       const query = checkInput(operation, OPERATIONS[operation].query, given);
-      yield* walkPages(query.page ?? 1, lastPage, (page) => one({ ...query, page }, options));
+      yield* walkPages(query.page ?? 1, lastPage, (page) => one({ ...query, page }, callOptions));
     }
-    async function* items(query?: object, options?: CallOptions): AsyncGenerator<Item, void> {
-      for await (const page of pages(query, options)) yield* page.items as Item[];
+    async function* items(query?: object, callOptions?: CallOptions): AsyncGenerator<Item, void> {
+      for await (const page of pages(query, callOptions)) yield* page.items as Item[];
     }
     return { one, pages, items };
   }

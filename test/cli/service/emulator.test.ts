@@ -199,8 +199,13 @@ async function pauseOne({
 
 test("what it says on start, what happens while it runs, and a paused registration with what to type", async () => {
   const { printed, stop } = await show(
-    ...["--allow-loopback-http", "--assume", "pauseAfterFailures=1", "--seed", "1"],
-    ...["--now", "2026-11-01"],
+    "--allow-loopback-http",
+    "--assume",
+    "pauseAfterFailures=1",
+    "--seed",
+    "1",
+    "--now",
+    "2026-11-01",
   );
   const url = /Control +(\S+)\/_emulator/.exec(printed())?.[1] ?? "";
   const key = /KEY=(\S+)/.exec(printed())?.[1] ?? "";

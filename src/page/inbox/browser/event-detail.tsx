@@ -189,7 +189,7 @@ function Payload({ event: { eventId, payload, isCut, hex, bytes } }: { event: Ev
 
 function Headers({ event }: { event: EventAnswer }) {
   const headers = Object.entries(event.headers).map(
-    ([name, value]) => [visible(name), <code>{visible(value)}</code>] as const,
+    ([name, value]) => [visible(name), <code key={name}>{visible(value)}</code>] as const,
   );
   return (
     <Panel title="Headers">
