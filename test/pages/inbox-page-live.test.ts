@@ -52,9 +52,9 @@ async function pageWithClock({
     inbox: {
       ...inbox,
       endpoints: [endpoint],
-      states: (now) => {
+      async states(now) {
         reads += 1;
-        return inbox.states(now);
+        return (await inbox.states(now)).map((state) => ({ ...state, endpoint }));
       },
     },
     authorize,
@@ -170,7 +170,7 @@ test("a client that reads nothing is not written to, and its stream ends in time
   await until(() => listeners.size === 1);
   for (let index = 0; index < 200; index++) {
     nudge();
-    await clock.advance(500);
+    await pass(clock, 500);
   }
   expect(responses[0]?.writableLength).toBeLessThan(2 * name.length);
   await pass(clock, 5 * 60_000);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { ignore } from "../../base/errors.js";
+import { createLiveStreams } from "../live-streams.js";
 import { overviewOf } from "./answers.js";
 import type { PageInbox } from "./page-inbox.js";
 
@@ -12,6 +13,10 @@ const POLL_MS = 2000;
 const THROTTLE_MS = 500;
 /** Reading takes at most one part in so many of the time, however large the inbox is. */
 const REST = 20;
+
+const TYPE = "text/event-stream; charset=utf-8";
+/** A comment shows that the connection lives. */
+const STILL_HERE = ": still here\n\n";
 
 export interface LiveConfig {
   inbox: PageInbox;
@@ -34,8 +39,21 @@ export interface Live {
 }
 
 export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig): Live {
-  /** The open streams, each with the revision that it was sent last. */
-  const streams = new Map<ServerResponse, number>();
+  /** Each knows the revision that its client has seen. */
+  const streams = createLiveStreams(
+    0,
+    () => {
+      stopWatching = onChange(nudge);
+      closing.addEventListener("abort", streams.endAll);
+    },
+    () => {
+      stopWatching();
+      closing.removeEventListener("abort", streams.endAll);
+      timer?.cancel();
+      timer = null;
+      nextReadAt = Infinity;
+    },
+  );
   // Another process behind the same address counts too, and a page that is connected to it must not
   // see an old number again.
   let revision = clock.now();
@@ -64,7 +82,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
     isReading = true;
     const startedAt = clock.elapsed();
     let current = revision;
-    let message = ": still here\n\n";
+    let message = STILL_HERE;
     try {
       const overview = await overviewOf(inbox, revision, clock.now());
       // An attempt that failed changes no count.
@@ -88,12 +106,7 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       if (!closing.aborted) report(error, "the inbox page could not read the inbox");
     }
     isReading = false;
-    for (const [response, sent] of streams) {
-      // A client that does not read gets nothing more until it does.
-      if (response.writableNeedDrain) continue;
-      streams.set(response, current);
-      attempt(response, () => response.write(sent === current ? ": still here\n\n" : message));
-    }
+    streams.write((last) => ({ text: last === current ? STILL_HERE : message, seen: current }));
     const now = clock.elapsed();
     const restMs = REST * (now - startedAt);
     restUntil = now + Math.max(THROTTLE_MS, restMs);
@@ -101,65 +114,17 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       readAt(revision === current ? now + Math.max(POLL_MS, restMs) : restUntil);
   }
 
-  function endAll(): void {
-    for (const response of streams.keys()) end(response);
-  }
-
-  function unwatch(): void {
-    stopWatching();
-    closing.removeEventListener("abort", endAll);
-    timer?.cancel();
-    timer = null;
-    nextReadAt = Infinity;
-  }
-
   return {
     stream(response, headers) {
       // The client may have gone while it was authorised. Its "close" would not come any more.
       if (response.destroyed) return;
-      response.on("error", ignore);
-      response.writeHead(200, { ...headers, ...STREAM_HEADERS });
-      response.write("retry: 2000\n\n");
-      const lifetime = clock.setTimeout(() => end(response), STREAM_MS);
-      response.on("close", () => {
-        lifetime.cancel();
-        streams.delete(response);
-        if (streams.size === 0) unwatch();
-      });
-      if (streams.size === 0) {
-        stopWatching = onChange(nudge);
-        closing.addEventListener("abort", endAll);
-      }
-      streams.set(response, 0);
-      if (closing.aborted) end(response);
+      const lifetime = clock.setTimeout(() => streams.end(response), STREAM_MS);
+      response.on("close", () => lifetime.cancel());
+      streams.open(response, { ...headers, "Content-Type": TYPE }, "retry: 2000\n\n");
+      if (closing.aborted) streams.end(response);
       else if (!isReading) readAt(restUntil);
     },
     nudge,
     revision: () => revision,
   };
-}
-
-/**
- * `no-transform`: a middleware or proxy that compresses would hold messages back. The last header
- * tells it to nginx.
- */
-const STREAM_HEADERS = {
-  "Content-Type": "text/event-stream; charset=utf-8",
-  "Cache-Control": "no-store, no-transform",
-  "X-Accel-Buffering": "no",
-};
-
-/** A client that does not read would keep an ended stream open. */
-function end(response: ServerResponse): void {
-  if (response.writableNeedDrain) response.destroy();
-  else attempt(response, () => response.end());
-}
-
-/** The hooks of the application on the response may throw. */
-function attempt(response: ServerResponse, act: () => void): void {
-  try {
-    act();
-  } catch {
-    response.destroy();
-  }
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { formatMoment, formatTime } from "../../base/text/format.js";
-import { usePage } from "./page-frame.js";
+import { visibleLines } from "../../base/text/visible-text.js";
+import { type Tone, usePage, useRoot } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
 
@@ -26,20 +27,15 @@ export function Panel({ title, actions, children }: PanelProps) {
   );
 }
 
-/** Names and what they stand for. A row that is `false` is left out. */
-export function Facts({
-  rows,
-}: {
-  rows: readonly (readonly [string, ComponentChildren] | false)[];
-}) {
+/** Names and what they stand for. One that is `false` is left out. */
+export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> }) {
   return (
     <dl class="facts">
-      {rows
-        .filter((row) => row !== false)
-        .map(([name, value]) => [
-          <dt key={name}>{name}</dt>,
-          <dd key={`${name} value`}>{value}</dd>,
-        ])}
+      {Object.entries(of).map(([name, value]) =>
+        value === false
+          ? null
+          : [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>],
+      )}
     </dl>
   );
 }
@@ -97,5 +93,155 @@ export function Moment({ at, full = false }: MomentProps) {
       {full ? `${time} ` : distance}
       {full && <span class="muted">({distance})</span>}
     </time>
+  );
+}
+
+/** A state in a word or two. The word says it; the colour repeats it. */
+export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
+  <span class={`badge ${tone}`}>{children}</span>
+);
+
+interface CodeBlockProps {
+  text: string;
+  /** What the text is, above it and for a screen reader. */
+  label: string;
+  /** Breaks long lines, instead of scrolling sideways. */
+  wrap?: boolean;
+}
+
+/** A text of fixed width with a button that copies it as it is. */
+export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
+  const { notify } = useRoot();
+
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+      notify("Copied.");
+    } catch {
+      notify({ text: "The browser did not allow the copy. Select the text instead.", tone: "bad" });
+    }
+  }
+
+  return (
+    <figure class="code">
+      <figcaption>
+        {label}
+        <button
+          type="button"
+          class="plain"
+          aria-label={`Copy: ${label}`}
+          onClick={() => void copy()}
+        >
+          Copy
+        </button>
+      </figcaption>
+      {/* It can scroll, so the keyboard must reach it. */}
+      <pre class={wrap ? "wrap" : undefined} tabIndex={0} role="region" aria-label={label}>
+        {visibleLines(text)}
+      </pre>
+    </figure>
+  );
+}
+
+export interface Column<Row> {
+  label: string;
+  cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the end of their column. */
+  align?: "end";
+  /** Takes the width that others leave. */
+  grows?: boolean;
+  /** Its words are short, so that no line ends within them. */
+  whole?: boolean;
+  /** Where the page is narrow, it stands in the first line of its row, without its label. */
+  leads?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** Says what the rows are, to a screen reader. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string | number;
+  /** Instead of a table without rows. */
+  empty: string;
+  /** Each row is one line: what is longer is cut, with an ellipsis. */
+  lines?: boolean;
+  /** Called when a row is clicked anywhere but on a control. */
+  onOpen?: (row: Row) => void;
+  /** Marks the rows that the reader has chosen. */
+  isSelected?: (row: Row) => boolean;
+}
+
+/** A table that becomes a stack of labelled lines where the page is narrow. */
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+  empty,
+  lines = false,
+  onOpen,
+  isSelected,
+}: DataTableProps<Row>) {
+  if (rows.length === 0) return <p class="muted">{empty}</p>;
+  const open = (event: MouseEvent, row: Row): void => {
+    // A text that was just marked is to be copied.
+    if (
+      (event.target as Element).closest("a, button, input") === null &&
+      getSelection()?.toString() === ""
+    )
+      onOpen?.(row);
+  };
+  // Roles by name, because a table that is not displayed as one loses its own.
+  return (
+    <table class={lines ? "data lines" : "data"} role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map((column) => (
+            <th key={column.label} role="columnheader" scope="col" class={classOf(column)}>
+              {column.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr
+            key={keyOf(row)}
+            role="row"
+            class={isSelected?.(row) ? "selected" : undefined}
+            onClick={(event) => open(event, row)}
+          >
+            {columns.map((column) => (
+              <td key={column.label} role="cell" class={classOf(column)} data-label={column.label}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {
+  return (
+    [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") ||
+    undefined
+  );
+}
+
+type ListProps<Row> = Omit<DataTableProps<Row>, "rows"> & {
+  from: Data<{ items: readonly Row[] }>;
+  /** The last item is the first row. */
+  isReversed?: boolean;
+};
+
+/** A table of what was loaded, or why that failed. */
+export function List<Row>({ from, isReversed = false, ...table }: ListProps<Row>) {
+  return (
+    <Loaded from={from}>
+      {({ items }) => <DataTable rows={isReversed ? items.toReversed() : items} {...table} />}
+    </Loaded>
   );
 }

@@ -21,6 +21,8 @@ export interface RequestOptions {
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
+  /** @default "follow" */
+  redirect?: "follow" | "error";
 }
 
 /** An address with its query. */
@@ -42,9 +44,10 @@ export async function request<T>(
   path: string,
   options: RequestOptions = {},
 ): Promise<T> {
-  const { query, body, headers, signal } = options;
-  const init = {
+  const { query, body, headers, signal, redirect = "follow" } = options;
+  const init: RequestInit = {
     method,
+    redirect,
     body: body === undefined ? null : JSON.stringify(body),
     signal: signal ?? null,
     headers: {

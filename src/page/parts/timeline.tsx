@@ -1,8 +1,8 @@
-import { CodeBlock } from "./code-block.js";
-import { gapBefore } from "../timeline/gap-before.js";
-import type { TimelineStep } from "../timeline/timeline-step.js";
 import { formatTime } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
+import { gapBefore } from "../timeline/gap-before.js";
+import type { TimelineStep } from "../timeline/timeline-step.js";
+import { CodeBlock } from "./panel.js";
 
 interface TimelineProps {
   /** The earliest first. */

@@ -1,5 +1,5 @@
 import type { OperationName } from "../contract/operations.js";
-import type { Quota } from "./transport/quota.js";
+import type { Quota } from "./transport/raw-answer.js";
 
 /**
  * What kind of failure a {@link ClientError} is: a closed set. docs/client.md has a row for each.

@@ -8,7 +8,7 @@ import {
 } from "../../base/options/option-schemas.js";
 import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import type { Clock } from "../../base/time/clock.js";
-import type { PlatformFetch } from "./platform.js";
+import type { PlatformFetch } from "./transport/platform.js";
 import { apiKeyProblem, type ApiKeySource } from "./transport/api-key.js";
 
 /** How often a call is retried, and how long the client waits. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { InvestigationTask } from "../contract/investigation.js";
 import { localeSchema, type ServiceLocale } from "../contract/locale.js";
-import { OPERATIONS } from "../contract/operations.js";
+import { OPERATIONS, type Operation } from "../contract/operations.js";
 import type { ProductProfile } from "../contract/product-profile.js";
 import {
   LAST_RANKINGS_PAGE,
@@ -16,11 +16,11 @@ import {
   type SearchDemandResponse,
 } from "../contract/search-demand.js";
 import type { NewRegistration, RegisterWebhookBody } from "../contract/webhook-registration.js";
-import { operationCaller } from "./transport/call-operation.js";
+import { operationCaller, type AnswerOf } from "./transport/call-operation.js";
 import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
-import type { PlatformAbortSignal } from "./platform.js";
-import type { Quota } from "./transport/quota.js";
+import type { PlatformAbortSignal } from "./transport/platform.js";
+import type { Quota } from "./transport/raw-answer.js";
 import {
   startInvestigation,
   type StartInvestigationInput,
@@ -32,7 +32,6 @@ import {
   type KnownTask,
   type WaitForInvestigationOptions,
 } from "./operations/wait-for-investigation.js";
-import { itemsOf, walkPages } from "./operations/walk-pages.js";
 
 /** The options of every call. */
 export interface CallOptions {
@@ -165,7 +164,37 @@ export function createClient(options: ClientOptions): Client {
     return note(await callOperation({ operation, path, signal, maxAttempts }));
   }
 
-  const client: Client = {
+  /** Calls an operation whose query or body is its only input. */
+  function call<Name extends "registerWebhook" | "searchDemand" | "rankings">(operation: Name) {
+    const part = "body" in OPERATIONS[operation] ? "body" : "query";
+    const schema = (OPERATIONS[operation] as Operation)[part] as z.ZodObject;
+    return async (input: object = {}, callOptions: CallOptions = {}): Promise<AnswerOf<Name>> => {
+      const { signal } = checkCallOptions(operation, callOptions);
+      const checked = checkInput(operation, schema, input);
+      return callOperation({ operation, [part]: checked, signal });
+    };
+  }
+
+  /** The methods of an operation that answers in pages. */
+  function paged<Name extends "searchDemand" | "rankings">(operation: Name, lastPage: number) {
+    type Item = AnswerOf<Name>["items"][number];
+    const one = call(operation);
+    async function* pages(
+      given: { page?: number | undefined } = {},
+      callOptions?: CallOptions,
+    ): AsyncGenerator<AnswerOf<Name>, void> {
+      const query = checkInput(operation, OPERATIONS[operation].query, given);
+      yield* walkPages(query.page ?? 1, lastPage, (page) => one({ ...query, page }, callOptions));
+    }
+    async function* items(query?: object, callOptions?: CallOptions): AsyncGenerator<Item, void> {
+      for await (const page of pages(query, callOptions)) yield* page.items as Item[];
+    }
+    return { one, pages, items };
+  }
+
+  const demand = paged("searchDemand", LAST_DEMAND_PAGE);
+  const ranked = paged("rankings", LAST_RANKINGS_PAGE);
+  return {
     async startInvestigation(input, callOptions = {}) {
       const { signal } = checkCallOptions("startInvestigation", callOptions);
       return note(await startInvestigation(callOperation, input, signal));
@@ -182,12 +211,7 @@ export function createClient(options: ClientOptions): Client {
         taskId,
         waitOptions,
       ),
-    async registerWebhook(input, callOptions = {}) {
-      const operation = "registerWebhook";
-      const { signal } = checkCallOptions(operation, callOptions);
-      const body = checkInput(operation, OPERATIONS[operation].body, input);
-      return callOperation({ operation, body, signal });
-    },
+    registerWebhook: call("registerWebhook"),
     async productProfile(slug, callOptions = {}) {
       const operation = "productProfile";
       const { signal, ...given } = checkCallOptions(operation, callOptions, ["signal", "locale"]);
@@ -195,34 +219,35 @@ export function createClient(options: ClientOptions): Client {
       const query = checkInput(operation, productProfileQuerySchema, given);
       return callOperation({ operation, path, query, signal });
     },
-    async searchDemand(given = {}, callOptions = {}) {
-      const operation = "searchDemand";
-      const { signal } = checkCallOptions(operation, callOptions);
-      const query = checkInput(operation, OPERATIONS[operation].query, given);
-      return callOperation({ operation, query, signal });
-    },
-    async *searchDemandPages(given = {}, callOptions = {}) {
-      const query = checkInput("searchDemand", OPERATIONS.searchDemand.query, given);
-      yield* walkPages(query.page ?? 1, LAST_DEMAND_PAGE, (page) =>
-        client.searchDemand({ ...query, page }, callOptions),
-      );
-    },
-    searchDemandItems: (query, callOptions) =>
-      itemsOf(client.searchDemandPages(query, callOptions)),
-    async rankings(given = {}, callOptions = {}) {
-      const operation = "rankings";
-      const { signal } = checkCallOptions(operation, callOptions);
-      const query = checkInput(operation, OPERATIONS[operation].query, given);
-      return callOperation({ operation, query, signal });
-    },
-    async *rankingsPages(given = {}, callOptions = {}) {
-      const query = checkInput("rankings", OPERATIONS.rankings.query, given);
-      yield* walkPages(query.page ?? 1, LAST_RANKINGS_PAGE, (page) =>
-        client.rankings({ ...query, page }, callOptions),
-      );
-    },
-    rankingsItems: (query, callOptions) => itemsOf(client.rankingsPages(query, callOptions)),
+    searchDemand: demand.one,
+    searchDemandPages: demand.pages,
+    searchDemandItems: demand.items,
+    rankings: ranked.one,
+    rankingsPages: ranked.pages,
+    rankingsItems: ranked.items,
     quota: () => lastQuota,
   };
-  return client;
+}
+
+/**
+ * Requests one page after the other, each when the caller asks for it. Ends when the service says
+ * that there are no more pages, at the last page that the document allows, and at a page without
+ * items. Also ends when the service answers with a different page from the requested page, because
+ * Developer Access always gets the first page.
+ */
+async function* walkPages<
+  Answer extends { items: readonly unknown[]; pagination: { page: number; has_more: boolean } },
+>(
+  firstPage: number,
+  lastPage: number,
+  read: (page: number) => Promise<Answer>,
+): AsyncGenerator<Answer, void, undefined> {
+  for (let page = firstPage; ; page++) {
+    const answer = await read(page);
+    if (answer.pagination.page !== page) return;
+    yield answer;
+    // Checked after the read: if the caller's first page is out of bounds, `read` throws an error
+    // for it.
+    if (page >= lastPage || !answer.pagination.has_more || answer.items.length === 0) return;
+  }
 }

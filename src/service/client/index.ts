@@ -33,8 +33,8 @@ export {
   type ClientErrorKind,
 } from "./client-error.js";
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
-export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./platform.js";
-export type { Quota } from "./transport/quota.js";
+export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./transport/platform.js";
+export type { Quota } from "./transport/raw-answer.js";
 export type { StartInvestigationInput } from "./operations/start-investigation.js";
 export type {
   FinishedInvestigation,

@@ -3,7 +3,7 @@ import { h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { ActionButton } from "../../../src/page/parts/action-button.js";
+import { ActionButton } from "../../../src/page/parts/actions.js";
 import { useData } from "../../../src/page/parts/use-data.js";
 import { DeskContext } from "../../../src/service/emulator/dashboard/control.js";
 import { Deliveries } from "../../../src/service/emulator/dashboard/deliveries.js";
@@ -74,7 +74,11 @@ test.each([
         attempts: [],
       };
     });
+    const operations = ["listDeliveries", "listRegistrations"].map((name) => {
+      return { name, method: "GET", path: `/_emulator/${name.slice(4).toLowerCase()}` };
+    });
     answerFetch((path) => {
+      if (path.endsWith("/_emulator")) return { json: { operations } };
       const limit = Number(new URLSearchParams(path.split("?")[1]).get("limit") ?? 0);
       return { json: { items: path.includes("/deliveries") ? items.slice(0, limit) : [] } };
     });

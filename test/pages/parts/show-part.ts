@@ -1,7 +1,7 @@
 import { type ComponentChild, h, render } from "preact";
 import { act } from "preact/test-utils";
 import { onTestFinished, vi } from "vitest";
-import { PageRoot } from "../../../src/page/parts/page-root.js";
+import { PageRoot } from "../../../src/page/parts/page-frame.js";
 
 /** Shows a part of a page, until the test is over. */
 export async function showPart(part: ComponentChild): Promise<HTMLElement> {

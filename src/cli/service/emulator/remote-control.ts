@@ -1,3 +1,10 @@
+import { request, RequestProblem } from "../../../page/parts/request.js";
+import {
+  CONTROL_PREFIX,
+  controlMethods,
+  type DescribedOperation,
+  type SendControl,
+} from "../../../service/emulator/control/control-client.js";
 import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
 import { CliError, environmentError, EXIT, usageError } from "../../console/exit.js";
 import { httpUrl } from "../../console/parse-option.js";
@@ -23,12 +30,6 @@ export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.Process
   );
 }
 
-interface Described {
-  name: string;
-  method: string;
-  path: string;
-}
-
 /**
  * @throws CliError when no emulator answers at `origin`; each operation throws one when it is
  * refused
@@ -41,64 +42,45 @@ export async function connectControl(
     timeoutMs,
   }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },
 ): Promise<EmulatorControl> {
-  async function call(method: string, path: string, body?: object): Promise<unknown> {
-    const headers = {
-      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-      ...(body !== undefined && { "Content-Type": "application/json" }),
-    };
-    let response: Response;
+  const headers: Record<string, string> =
+    token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const send: SendControl = async (method, path, input) => {
+    const until =
+      timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const until =
-        timeoutMs === undefined
-          ? signal
-          : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-      const init = {
-        method,
-        headers,
-        signal: until,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      };
-      response = await fetch(`${origin}${path}`, { ...init, redirect: "error" });
-    } catch {
+      const options = { ...input, headers, signal: until, redirect: "error" } as const;
+      return await request<unknown>(method, `${origin}${path}`, options);
+    } catch (error) {
       signal.throwIfAborted();
-      throw environmentError(
-        `nothing answers at ${origin}: start the service with \`npx signalbox emulator\``,
-      );
+      throw error instanceof RequestProblem ? cliError(error, origin) : unreachable(origin);
     }
-    const answer: unknown = await response.json().catch(() => null);
-    if (response.ok && answer !== null) return answer;
-    const { error } = (answer ?? {}) as { error?: { code: string; message: string } };
-    // Another server may answer with JSON too.
-    if (typeof error?.message !== "string") throw notAnEmulator(origin);
-    throw new CliError(response.status < 500 ? EXIT.usage : EXIT.environment, explain(error));
-  }
-
-  const { operations } = (await call("GET", "/_emulator")) as { operations?: Described[] };
-  if (!Array.isArray(operations)) throw notAnEmulator(origin);
-  const methods = operations.map(({ name, method, path }) => {
-    const run = (input: Record<string, unknown> = {}): Promise<unknown> => {
-      const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
-      const filled = path.replaceAll(/\{(\w+)\}/g, (_braces, key: string) => {
-        const value = String(rest.get(key));
-        rest.delete(key);
-        return encodeURIComponent(value);
-      });
-      if (method !== "GET") return call(method, filled, Object.fromEntries(rest));
-      const query = new URLSearchParams(
-        [...rest].map(([key, value]): [string, string] => [key, String(value)]),
-      );
-      return call(method, rest.size === 0 ? filled : `${filled}?${query.toString()}`);
-    };
-    return [name, run];
-  });
-  // The emulator has named its operations itself, and those of this version have these types.
-  return Object.fromEntries(methods) as EmulatorControl;
+  };
+  const described = (await send("GET", CONTROL_PREFIX, {})) as
+    | {
+        operations?: DescribedOperation[];
+      }
+    | null
+    | undefined;
+  if (!Array.isArray(described?.operations)) throw notAnEmulator(origin);
+  return controlMethods<EmulatorControl>(described.operations, send);
 }
+
+function cliError({ status, code, message }: RequestProblem, origin: string): CliError {
+  if (status === 0) return unreachable(origin);
+  // Another server may answer with JSON too.
+  if (code === "unexpected_answer") return notAnEmulator(origin);
+  return new CliError(status < 500 ? EXIT.usage : EXIT.environment, explain(code, message));
+}
+
+const unreachable = (origin: string): CliError =>
+  environmentError(
+    `nothing answers at ${origin}: start the service with \`npx signalbox emulator\``,
+  );
 
 const notAnEmulator = (origin: string): CliError =>
   environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
 
-function explain({ code, message }: { code: string; message: string }): string {
+function explain(code: string, message: string): string {
   if (code === "API_KEY_MISSING")
     return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
   if (code === "API_KEY_INVALID")

@@ -1,9 +1,9 @@
-import type { ActivityAnswer } from "../inbox-api.js";
+import { useState } from "preact/hooks";
 import { formatCount, formatTime } from "../../../base/text/format.js";
 import { Problem } from "../../parts/panel.js";
 import { request } from "../../parts/request.js";
 import { useData } from "../../parts/use-data.js";
-import { useState } from "preact/hooks";
+import type { ActivityAnswer } from "../inbox-api.js";
 
 const RANGES = ["hour", "day", "week"] as const;
 /** In the order of their bars within a span. */

@@ -1,20 +1,17 @@
-import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
-import type { EventAnswer } from "../inbox-api.js";
-import { CodeBlock } from "../../parts/code-block.js";
 import { formatBytes, formatCount } from "../../../base/text/format.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
 import { usePage, View } from "../../parts/page-frame.js";
-import { Badge } from "../../parts/badge.js";
-import { Facts, Moment, Panel, Problem } from "../../parts/panel.js";
+import { Badge, CodeBlock, Facts, Moment, Panel, Problem } from "../../parts/panel.js";
 import { address, request, RequestProblem } from "../../parts/request.js";
 import { TimelineSteps } from "../../parts/timeline.js";
-import { inboxSteps } from "../../timeline/inbox-steps.js";
-import { href } from "../../parts/use-route.js";
 import { useData } from "../../parts/use-data.js";
-import { visible } from "../../../base/text/visible-text.js";
+import { href } from "../../parts/use-route.js";
+import { inboxSteps } from "../../timeline/inbox-steps.js";
+import type { EventAnswer } from "../inbox-api.js";
 import { headlineOf, nextStep, toneOf } from "./event-state.js";
-import { RefusedPanel } from "./refusals.js";
-import { SituationLine } from "./situation-line.js";
 import { MoveButton } from "./move-events.js";
+import { RefusedPanel, SituationLine } from "./situation.js";
 import type { Live } from "./use-live-inbox.js";
 
 interface EventDetailProps {
@@ -130,21 +127,19 @@ function EventFacts({ event }: { event: EventAnswer }) {
   return (
     <Panel title="Facts">
       <Facts
-        rows={[
-          ["type", visible(type) || "none"],
-          [isDefault ? "signal type" : "subtype", linkTo("subtype", subtype)],
-          [isDefault ? "product" : "subject", linkTo("subject", subject)],
-          ...(isDefault ? [] : [["sender", visible(sender)] as const]),
-          ...(signedAt === null
-            ? []
-            : [["signed", <Moment key="signed" at={signedAt} full />] as const]),
-          ["received", <Moment key="received" at={receivedAt} full />],
-          [due, <Moment key="due" at={dueAt} full />],
-          ["attempts", formatCount(attempts)],
-          ["crashes", formatCount(crashes)],
-          ["size", bytes === null ? "payload deleted" : formatBytes(bytes)],
-          ["SHA-256", <code key="hash">{bodyHash}</code>],
-        ]}
+        of={{
+          type: visible(type) || "none",
+          [isDefault ? "signal type" : "subtype"]: linkTo("subtype", subtype),
+          [isDefault ? "product" : "subject"]: linkTo("subject", subject),
+          sender: !isDefault && visible(sender),
+          signed: signedAt !== null && <Moment at={signedAt} full />,
+          received: <Moment at={receivedAt} full />,
+          [due]: <Moment at={dueAt} full />,
+          attempts: formatCount(attempts),
+          crashes: formatCount(crashes),
+          size: bytes === null ? "payload deleted" : formatBytes(bytes),
+          "SHA-256": <code>{bodyHash}</code>,
+        }}
       />
     </Panel>
   );
@@ -198,7 +193,11 @@ function Headers({ event }: { event: EventAnswer }) {
   );
   return (
     <Panel title="Headers">
-      {headers.length === 0 ? <p class="muted">None are kept.</p> : <Facts rows={headers} />}
+      {headers.length === 0 ? (
+        <p class="muted">None are kept.</p>
+      ) : (
+        <Facts of={Object.fromEntries(headers)} />
+      )}
     </Panel>
   );
 }

@@ -1,28 +1,20 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
-import type { PauseReason } from "../../../kit/inbox/dispatch/dispatcher.js";
-import { ActionButton } from "../../parts/action-button.js";
-import { CodeBlock } from "../../parts/code-block.js";
 import { formatCount } from "../../../base/text/format.js";
-import type { Said } from "../../parts/page-root.js";
-import { View } from "../../parts/page-frame.js";
-import { Problem } from "../../parts/panel.js";
+import type { PauseReason } from "../../../kit/inbox/dispatch/dispatcher.js";
+import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
+import { ActionButton } from "../../parts/actions.js";
+import { type Said, View } from "../../parts/page-frame.js";
+import { CodeBlock, Problem } from "../../parts/panel.js";
 import { address, RequestProblem } from "../../parts/request.js";
 import { useData } from "../../parts/use-data.js";
 import { href } from "../../parts/use-route.js";
 import { ActivityChart } from "./activity-chart.js";
-import { RefusedPanel } from "./refusals.js";
-import { Facets } from "./facets.js";
-import { FailuresPanel } from "./failures-panel.js";
-import { keysOf } from "./event-key.js";
-import { SituationLine } from "./situation-line.js";
 import { EventTable } from "./event-table.js";
-import { findEvents } from "./find-events.js";
+import { findEvents, keysOf } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
-import { NoMatch } from "./no-match.js";
-import { SearchBox } from "./search-box.js";
-import { StateCounts } from "./state-counts.js";
+import { Facets, NoMatch, SearchBox } from "./search-box.js";
+import { FailuresPanel, RefusedPanel, SituationLine, StateCounts } from "./situation.js";
 import type { Live } from "./use-live-inbox.js";
 
 interface EventListProps {

@@ -1,14 +1,14 @@
+import { formatAge, formatCount } from "../../../base/text/format.js";
+import { visible } from "../../../base/text/visible-text.js";
 import {
   DEFAULT_SENDER,
-  IGNORED,
-  isIgnored,
   type EventState,
+  IGNORED,
   type InboxEntry,
+  isIgnored,
 } from "../../../kit/inbox/stored-events.js";
+import type { Tone } from "../../parts/page-frame.js";
 import type { EventAnswer } from "../inbox-api.js";
-import { formatAge, formatCount } from "../../../base/text/format.js";
-import type { Tone } from "../../parts/badge.js";
-import { visible } from "../../../base/text/visible-text.js";
 
 /** In the order of an event's life. */
 export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [

@@ -1,12 +1,10 @@
 import { useEffect, useRef } from "preact/hooks";
+import { visible } from "../../../base/text/visible-text.js";
 import { DEFAULT_SENDER, isIgnored, NO_HANDLER } from "../../../kit/inbox/stored-events.js";
-import type { ListedEvent } from "../inbox-api.js";
-import { type Column, DataTable } from "../../parts/data-table.js";
-import { Badge } from "../../parts/badge.js";
-import { Moment } from "../../parts/panel.js";
+import { Badge, type Column, DataTable, Moment } from "../../parts/panel.js";
 import type { Query } from "../../parts/request.js";
 import { go, href } from "../../parts/use-route.js";
-import { visible } from "../../../base/text/visible-text.js";
+import type { ListedEvent } from "../inbox-api.js";
 import { firstLine, headlineOf, toneOf } from "./event-state.js";
 
 interface EventTableProps {

@@ -1,5 +1,6 @@
-import type { EventsAnswer, ListedEvent } from "../inbox-api.js";
+import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
 import { request } from "../../parts/request.js";
+import type { EventsAnswer, ListedEvent, Overview } from "../inbox-api.js";
 
 export interface Found {
   events: ListedEvent[];
@@ -34,4 +35,39 @@ export async function findEvents(
     found.requests += 1;
   } while (found.next !== null && found.events.length < limit && found.requests < MOST_REQUESTS);
   return found;
+}
+
+/**
+ * @returns how the server is told of an event: by its id, on a page over several endpoints with its
+ * endpoint before it
+ */
+export function keysOf(
+  overview: Pick<Overview, "endpoints"> | undefined,
+): (event: Pick<InboxEntry, "endpoint" | "eventId">) => string {
+  const hasMany = (overview?.endpoints.length ?? 0) > 1;
+  return ({ endpoint, eventId }) => (hasMany ? `${endpoint}/${eventId}` : eventId);
+}
+
+const NAMES = { endpoint: ["endpoint"], type: ["type"], subject: ["subject", "product"] } as const;
+type Term = keyof typeof NAMES;
+
+/** The words of a search, as the server reads them: a part in quotes may have blanks. */
+export const wordsOf = (search: string): string[] => search.match(/(?:"[^"]*"|\S)+/g) ?? [];
+
+const isOf = (term: Term, word: string): boolean =>
+  NAMES[term].some((name) => word.toLowerCase().startsWith(`${name}:`));
+
+/** What the search has for this term; empty without it. */
+export function termIn(search: string, term: Term): string {
+  const word = wordsOf(search).find((each) => isOf(term, each)) ?? "";
+  return word.slice(word.indexOf(":") + 1).replaceAll('"', "");
+}
+
+/** The search with this term, or without it when the value is empty. */
+export function withTerm(search: string, term: Term, value: string): string {
+  const others = wordsOf(search).filter((word) => !isOf(term, word));
+  return [
+    ...others,
+    ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`]),
+  ].join(" ");
 }

@@ -1,9 +1,9 @@
-import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
-import type { MoveAnswer } from "../inbox-api.js";
-import { ActionButton } from "../../parts/action-button.js";
 import { formatCount } from "../../../base/text/format.js";
-import type { Said } from "../../parts/page-root.js";
+import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
+import { ActionButton } from "../../parts/actions.js";
+import type { Said } from "../../parts/page-frame.js";
 import { request } from "../../parts/request.js";
+import type { MoveAnswer } from "../inbox-api.js";
 
 type Kind = "replay" | "discard";
 

@@ -1,7 +1,12 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { visible } from "../../../base/text/visible-text.js";
+import { DEFAULT_SENDER } from "../../../kit/inbox/stored-events.js";
 import { Problem } from "../../parts/panel.js";
-import { go } from "../../parts/use-route.js";
+import { useData } from "../../parts/use-data.js";
+import { go, href } from "../../parts/use-route.js";
+import type { ListedEvent, Overview } from "../inbox-api.js";
+import { findEvents, termIn, withTerm, wordsOf } from "./find-events.js";
 
 interface SearchBoxProps {
   search: string;
@@ -78,5 +83,126 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
         <Problem of={problem} />
       </form>
     </search>
+  );
+}
+
+interface FacetsProps {
+  search: string;
+  /** Those that are shown: their values can be chosen. */
+  events: readonly ListedEvent[];
+  overview: Overview | undefined;
+}
+
+/** Narrows the search to one endpoint, type or subject of the events that are shown. */
+export function Facets({ search, events, overview }: FacetsProps) {
+  const endpoints = overview?.endpoints.map(({ endpoint }) => endpoint) ?? [];
+  const isOfService = events.every(({ sender }) => sender === DEFAULT_SENDER);
+  const facets = [
+    [
+      "endpoint",
+      "Endpoint",
+      countsOf(endpoints.length > 1 ? events.map(({ endpoint }) => endpoint) : [], endpoints),
+    ],
+    ["type", "Type", countsOf(events.map(typeOf))],
+    [
+      "subject",
+      isOfService ? "Product" : "Subject",
+      countsOf(events.map(({ subject }) => subject ?? "")),
+    ],
+  ] as const;
+  return (
+    <>
+      {facets.map(([term, label, counts]) => {
+        const chosen = termIn(search, term);
+        if (counts.size < 2 && chosen === "") return null;
+        const values = new Map([
+          ...(chosen === "" || counts.has(chosen) ? [] : [[chosen, 0] as const]),
+          ...counts,
+        ]);
+        return (
+          <select
+            key={term}
+            class="facet"
+            aria-label={label}
+            value={chosen}
+            onChange={({ currentTarget }) =>
+              go([], { q: withTerm(search, term, currentTarget.value) })
+            }
+          >
+            <option value="">{label}: all</option>
+            {[...values].map(([value, count]) => (
+              <option key={value} value={value}>
+                {visible(value)}
+                {count > 0 && ` (${count} shown)`}
+              </option>
+            ))}
+          </select>
+        );
+      })}
+    </>
+  );
+}
+
+/** Of a signal its signal type says more. */
+export const typeOf = ({ sender, type, subtype }: ListedEvent): string =>
+  sender === DEFAULT_SENDER ? (subtype ?? type) : type;
+
+/** How often each value is there, the most frequent first. */
+function countsOf(values: readonly string[], known: readonly string[] = []): Map<string, number> {
+  const counts = new Map(known.map((value) => [value, 0]));
+  // A search cannot have a quote in a value.
+  for (const value of values)
+    if (value !== "" && !value.includes('"')) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return new Map([...counts].sort(([, a], [, b]) => b - a));
+}
+
+/**
+ * Of the newest events that match the rest of the search, so many are looked at for values that
+ * were meant.
+ */
+const LOOKED_AT = 200;
+const MOST_SHOWN = 5;
+/** A word of its own, or what is looked for by `type:`, `subject:` or `product:`. */
+const MEANT = /^(?:(?:sub)?type:|subject:|product:)?([^\s":]{2,})$/i;
+
+/** Says that a search found nothing, and what the reader may have meant. */
+export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean }) {
+  const words = wordsOf(search);
+  const at = words.findLastIndex((word) => MEANT.test(word));
+  const text = (MEANT.exec(words[at] ?? "")?.[1] ?? "").toLowerCase();
+  const others = words.filter((_word, index) => index !== at).join(" ");
+  const { data = [] } = useData(search, async (signal) =>
+    text === "" ? [] : (await findEvents({ search: others }, LOOKED_AT, signal)).events,
+  );
+  const meant = new Map<string, string>();
+  for (const event of data) {
+    const values = [["type", typeOf(event)] as const, ["subject", event.subject ?? ""] as const];
+    for (const [term, value] of values)
+      if (
+        value.toLowerCase().includes(text) &&
+        value.toLowerCase() !== text &&
+        !value.includes('"')
+      )
+        meant.set(`${term}:${value}`, withTerm(others, term, value));
+  }
+  return (
+    <div class="stack empty">
+      <p>
+        {isWhole ? "No event matches. " : "No event found so far. "}
+        <a href={href([])}>Show all events</a>
+      </p>
+      {meant.size > 0 && (
+        <p>
+          Did you mean{" "}
+          {[...meant].slice(0, MOST_SHOWN).map(([shown, query], index) => (
+            <span key={shown}>
+              {index > 0 && ", "}
+              <a href={href([], { q: query })}>{visible(shown)}</a>
+            </span>
+          ))}
+          ?
+        </p>
+      )}
+    </div>
   );
 }

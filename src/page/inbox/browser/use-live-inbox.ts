@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import type { Overview } from "../inbox-api.js";
+import { followLive } from "../../parts/follow-live.js";
 import { request } from "../../parts/request.js";
+import type { Overview } from "../inbox-api.js";
 
 export interface Live {
   /** The newest; undefined until the first. */
@@ -12,12 +13,10 @@ export interface Live {
   now: number;
 }
 
-const AGAIN_AT_ONCE_MS = 200;
-const AGAIN_LATER_MS = 2000;
 /** How often ages are written anew. */
 const TICK_MS = 5000;
 
-/** Follows the inbox. A lost connection is opened again; a page that nobody looks at holds none. */
+/** Follows the inbox. */
 export function useLiveInbox(): Live {
   const [overview, setOverview] = useState<Overview>();
   const [isConnected, setConnected] = useState(true);
@@ -37,7 +36,13 @@ export function useLiveInbox(): Live {
     };
     // Behind a proxy that holds back the live messages, this is all that the page gets.
     request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
-    const stopFollowing = followOverview(show, setConnected);
+    const stopFollowing = followLive<Overview>("api/live", {
+      onMessage(next) {
+        setConnected(true);
+        show(next);
+      },
+      onEnd: (wasLive) => !wasLive && setConnected(false),
+    });
     const timer = setInterval(tick, TICK_MS);
     return () => {
       clearInterval(timer);
@@ -46,46 +51,4 @@ export function useLiveInbox(): Live {
   }, []);
 
   return { overview, isConnected, version: overview?.revision ?? 0, now };
-}
-
-/** @returns a function that ends it */
-function followOverview(
-  show: (overview: Overview) => void,
-  setConnected: (isConnected: boolean) => void,
-): () => void {
-  let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let wasLive = false;
-
-  function close(): void {
-    source?.close();
-    clearTimeout(retry);
-  }
-
-  function open(): void {
-    close();
-    source = new EventSource("api/live");
-    source.addEventListener("overview", ({ data }: MessageEvent<string>) => {
-      // A stream that ends without a message is of a receiver that is closed.
-      wasLive = true;
-      setConnected(true);
-      show(JSON.parse(data) as Overview);
-    });
-    source.addEventListener("error", () => {
-      close();
-      // The server ends each stream after some minutes, which is no loss. The browser itself does
-      // not try again after a refusal.
-      if (!wasLive) setConnected(false);
-      retry = setTimeout(open, wasLive ? AGAIN_AT_ONCE_MS : AGAIN_LATER_MS);
-      wasLive = false;
-    });
-  }
-
-  const openIfSeen = (): void => (document.hidden ? close() : open());
-  openIfSeen();
-  document.addEventListener("visibilitychange", openIfSeen);
-  return () => {
-    document.removeEventListener("visibilitychange", openIfSeen);
-    close();
-  };
 }

@@ -4,7 +4,7 @@ import {
   type InvestigationTask,
 } from "../../contract/investigation.js";
 import type { ServiceLocale } from "../../contract/locale.js";
-import type { PlatformAbortSignal } from "../platform.js";
+import type { PlatformAbortSignal } from "../transport/platform.js";
 import type { CallOperation } from "../transport/call-operation.js";
 import { checkInput } from "./check-input.js";
 

@@ -3,8 +3,12 @@ import { LIMITS } from "../../contract/limits.js";
 import { ClientError, isClientError } from "../client-error.js";
 import { LONGEST_DELAY_MS } from "../../../base/time/units.js";
 import type { ClientConfig } from "../client-options.js";
-import type { PlatformAbortSignal } from "../platform.js";
-import { openAbortScope, pauseUntil, raceAbort } from "../transport/abort.js";
+import {
+  type PlatformAbortSignal,
+  openAbortScope,
+  pauseUntil,
+  raceAbort,
+} from "../transport/platform.js";
 import { checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
 
 /** The options of `waitForInvestigation`. */

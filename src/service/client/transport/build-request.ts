@@ -1,5 +1,5 @@
 import { OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
-import type { PlatformAbortSignal } from "../platform.js";
+import type { PlatformAbortSignal } from "./platform.js";
 
 /** A call of an operation, with a valid input. */
 export interface OperationCall {

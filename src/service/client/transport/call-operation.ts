@@ -3,9 +3,9 @@ import { LIMITS } from "../../contract/limits.js";
 import type { OPERATIONS, OperationName } from "../../contract/operations.js";
 import type { ClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import { openAbortScope, pauseUntil } from "./abort.js";
+import { openAbortScope, pauseUntil } from "./platform.js";
 import { buildRequest, type OperationCall } from "./build-request.js";
-import type { Quota } from "./quota.js";
+import type { Quota } from "./raw-answer.js";
 import { sendAttempt } from "./send-attempt.js";
 
 export type AnswerOf<Name extends OperationName> = z.infer<

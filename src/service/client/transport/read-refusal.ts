@@ -9,9 +9,13 @@ import { parseJson } from "../../../base/text/parse-json.js";
 import type { ClientError, ClientErrorFields } from "../client-error.js";
 import { requestIdOf, withoutKey } from "./api-key.js";
 import { failedCall, helpWhenUnknown, isRepeatable, quoted, type Attempt } from "./failed-call.js";
-import { readQuota, type Quota } from "./quota.js";
-import type { RawAnswer } from "./raw-answer.js";
-import { readHttpDate, readRetryAfter } from "./read-retry-after.js";
+import {
+  type Quota,
+  type RawAnswer,
+  readHttpDate,
+  readQuota,
+  readRetryAfter,
+} from "./raw-answer.js";
 
 const QUOTA_EXHAUSTED: ServiceErrorCode = "PRO_API_QUOTA_EXHAUSTED";
 

@@ -1,13 +1,12 @@
 import { OPERATIONS } from "../../contract/operations.js";
 import { ClientError } from "../client-error.js";
 import type { ClientConfig } from "../client-options.js";
-import { openAbortScope, raceAbort } from "./abort.js";
+import { openAbortScope, raceAbort } from "./platform.js";
 import { apiKeyProblem, withoutKey } from "./api-key.js";
 import type { PlainRequest } from "./build-request.js";
 import { lostCall, neverArrived, quoted, type Attempt } from "./failed-call.js";
 import { readAnswer, type AttemptResult } from "./read-answer.js";
-import { readQuota, type Quota } from "./quota.js";
-import { readAnswerBody, type RawAnswer } from "./raw-answer.js";
+import { type Quota, type RawAnswer, readAnswerBody, readQuota } from "./raw-answer.js";
 
 /**
  * Sends one request and reads its answer, within `timeoutMs`.

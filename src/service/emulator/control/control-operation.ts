@@ -1,7 +1,5 @@
 import { z } from "zod";
-
-/** The path of the control API. */
-export const CONTROL_PREFIX = "/_emulator";
+import { CONTROL_PREFIX, type DescribedOperation } from "./control-client.js";
 
 /** An operation of the control API. It is also a method of `emulator.control`. */
 export interface ControlOperation {
@@ -39,7 +37,7 @@ export type ControlMethods<Table extends ControlTable> = {
 };
 
 /** Describes the control operations, for `GET /_emulator`. */
-export function describeControl(table: ControlTable): object {
+export function describeControl(table: ControlTable): { operations: DescribedOperation[] } {
   return {
     operations: Object.entries(table).map(([name, { method, path, about, input }]) => ({
       name,

@@ -1,11 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
-import type { ClockMove } from "../control/clock-move.js";
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { ActionForm } from "../../../page/parts/action-form.js";
 import { formatCount, formatUtc } from "../../../base/text/format.js";
+import { ActionButton, ActionForm } from "../../../page/parts/actions.js";
 import { usePage, View } from "../../../page/parts/page-frame.js";
 import { Facts, Panel } from "../../../page/parts/panel.js";
+import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
+import type { ClockMove } from "../control/clock-move.js";
 import { control, useDesk } from "./control.js";
 
 const SPANS = [
@@ -13,9 +12,6 @@ const SPANS = [
   ["An hour", { hours: 1 }],
   ["A day", { days: 1 }],
 ] as const;
-
-const advance = (by: Readonly<Record<string, number | string>>): Promise<ClockMove> =>
-  control("POST", "/clock/advance", by);
 
 export function Clock() {
   const { reload } = useDesk();
@@ -41,12 +37,12 @@ export function Clock() {
         </p>
         <div class="toolbar" role="group" aria-label="Advance by">
           {SPANS.map(([label, span]) => (
-            <ActionButton key={label} label={label} run={() => move(advance(span))} />
+            <ActionButton key={label} label={label} run={() => move(control.advance(span))} />
           ))}
           <ActionButton
             label="To the next month's signals"
             tone="primary"
-            run={() => move(advanceToNextSignals({ advance }, left.signal))}
+            run={() => move(advanceToNextSignals(control, left.signal))}
           />
         </div>
         <ActionForm
@@ -54,21 +50,21 @@ export function Clock() {
             { name: "to", label: "To a moment, in UTC", type: "datetime-local", isRequired: true },
           ]}
           action="Advance"
-          run={({ to = "" }) => move(advance({ to: new Date(`${to}Z`).toISOString() }))}
+          run={({ to = "" }) => move(control.advance({ to: new Date(`${to}Z`).toISOString() }))}
         />
       </Panel>
       {last !== null && (
         <Panel title="What was sent meanwhile">
           <Facts
-            rows={[
-              ["Signals", formatCount(last.signals_published)],
-              ["Deliveries", formatCount(last.deliveries.created)],
-              ["Delivered", formatCount(last.deliveries.delivered)],
-              ["Failed", formatCount(last.deliveries.failed)],
-              ["Expired", formatCount(last.deliveries.expired)],
-              ["Waiting", formatCount(last.deliveries.waiting)],
-              ["Webhooks paused", formatCount(last.registrations_paused.length)],
-            ]}
+            of={{
+              Signals: formatCount(last.signals_published),
+              Deliveries: formatCount(last.deliveries.created),
+              Delivered: formatCount(last.deliveries.delivered),
+              Failed: formatCount(last.deliveries.failed),
+              Expired: formatCount(last.deliveries.expired),
+              Waiting: formatCount(last.deliveries.waiting),
+              "Webhooks paused": formatCount(last.registrations_paused.length),
+            }}
           />
         </Panel>
       )}

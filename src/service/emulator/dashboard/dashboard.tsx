@@ -1,7 +1,180 @@
-import { render } from "preact";
-import { PageRoot } from "../../../page/parts/page-root.js";
-import { followChanges } from "./follow-changes.js";
-import { Frame } from "./frame.js";
+import { type ComponentType, render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { formatUtc } from "../../../base/text/format.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { ActionForm, type Values } from "../../../page/parts/actions.js";
+import { PageRoot, PageFrame, usePage, View } from "../../../page/parts/page-frame.js";
+import { Problem } from "../../../page/parts/panel.js";
+import { RequestProblem } from "../../../page/parts/request.js";
+import { href, useRoute } from "../../../page/parts/use-route.js";
+import { Clock } from "./clock.js";
+import {
+  type Account,
+  control,
+  type Desk,
+  DeskContext,
+  followChanges,
+  hasInboxPage,
+  keepControlToken,
+  onMessage,
+  useDesk,
+  useLive,
+} from "./control.js";
+import { Deliveries } from "./deliveries.js";
+import { EventView } from "./event-view.js";
+import { Faults } from "./faults.js";
+import { Keys, NewAccount } from "./keys.js";
+import { Overview } from "./overview.js";
+import { Signals } from "./signals.js";
+import { Webhooks } from "./webhooks.js";
+
+type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
+
+const UNKNOWN: ViewRow = [
+  "unknown",
+  "",
+  () => (
+    <View title="There is no such view">
+      <p>
+        <a href={href([])}>Overview</a>
+      </p>
+    </View>
+  ),
+];
+const VIEWS: readonly ViewRow[] = [
+  ["", "Overview", Overview],
+  ["keys", "Keys", Keys],
+  ["webhooks", "Webhooks", Webhooks],
+  ["deliveries", "Deliveries", Deliveries],
+  ["signals", "Signals", Signals],
+  ["clock", "Clock", Clock],
+  ["faults", "Faults", Faults],
+];
+
+const BRAND = "signalbox emulator";
+const ACCOUNT = "signalbox-account";
+
+/** The dashboard: loads what every view needs, and shows the view that the address names. */
+function Frame() {
+  const [first = "", ...rest] = useRoute().path;
+  const [chosen, setChosen] = useState(Number(sessionStorage.getItem(ACCOUNT)));
+  const [keys, setKeys] = useState<Readonly<Record<number, string>>>({});
+  const [newSecret, setNewSecret] = useState<Desk["newSecret"]>(null);
+  const [now, setNow] = useState(0);
+  const { data, problem, reload } = useLive("frame", loadFrame);
+  useEffect(() => onMessage((message) => setNow(message.now)), []);
+  // Behind a proxy that holds messages back, this is all that the page hears of the time.
+  useEffect(() => setNow(data?.now ?? 0), [data]);
+
+  function choose(accountId: number): void {
+    sessionStorage.setItem(ACCOUNT, String(accountId));
+    setChosen(accountId);
+    reload();
+  }
+
+  const account =
+    data?.accounts.find(({ account_id }) => account_id === chosen) ?? data?.accounts[0];
+  const isRefused = isUnauthorized(problem);
+  if (isRefused || data === undefined || account === undefined) {
+    return (
+      <PageFrame brand={BRAND} now={0}>
+        {isRefused ? <TokenForm onGiven={reload} /> : <Problem of={problem} />}
+        {!isRefused && data !== undefined && (
+          <View title="The first account">
+            <NewAccount onMade={choose} />
+          </View>
+        )}
+      </PageFrame>
+    );
+  }
+  // An event stands below the deliveries, without a link of its own.
+  const isEvent = first === "events";
+  const [current, , Listed] =
+    VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? UNKNOWN;
+  const Shown = isEvent ? EventView : Listed;
+  const nav = VIEWS.map(([path, label]) => {
+    return { label, href: href(path === "" ? [] : [path]), isCurrent: path === current };
+  });
+  const { account_id } = account;
+  const apiKey = keys[account_id] ?? "";
+  const setApiKey = (key: string): void =>
+    setKeys((previous) => ({ ...previous, [account_id]: key }));
+  const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
+  return (
+    <DeskContext.Provider
+      value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}
+    >
+      <PageFrame brand={BRAND} now={now} nav={nav} aside={aside}>
+        <Shown key={[current, ...rest, account_id].join("/")} />
+      </PageFrame>
+    </DeskContext.Provider>
+  );
+}
+
+async function loadFrame(): Promise<{ accounts: readonly Account[]; now: number }> {
+  const [{ items }, { now }] = await Promise.all([control.listAccounts(), control.now()]);
+  return { accounts: items, now: Date.parse(now) };
+}
+
+const isUnauthorized = (error: unknown): boolean =>
+  error instanceof RequestProblem && error.status === 401;
+
+/** Asks for the token of an emulator that was started with one. */
+function TokenForm({ onGiven }: { onGiven: () => void }) {
+  async function give({ token = "" }: Values): Promise<string> {
+    keepControlToken(token);
+    await control.now().catch((error: unknown) => {
+      throw isUnauthorized(error) ? new Error("The emulator did not accept this token.") : error;
+    });
+    onGiven();
+    return "The page uses the token from now on.";
+  }
+  return (
+    <View title="Control token">
+      <p>
+        This emulator was started with a control token (<code>--control-token</code> or{" "}
+        <code>SIGNALS_CONTROL_TOKEN</code>). The page keeps it until you close the tab.
+      </p>
+      <ActionForm
+        fields={[{ name: "token", label: "Control token", type: "password", isRequired: true }]}
+        action="Continue"
+        run={give}
+      />
+    </View>
+  );
+}
+
+function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boolean }) {
+  const { account, choose } = useDesk();
+  const { now } = usePage();
+  return (
+    <>
+      {hasInboxPage() && <a href="../inbox/">Inbox</a>}
+      <label class="check">
+        <span class="muted">Account</span>{" "}
+        <select
+          value={account.account_id}
+          onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+        >
+          {accounts.map(({ account_id, name, tier }) => (
+            <option key={account_id} value={account_id}>
+              {visible(`${name} (${tier})`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {isLost ? (
+        <span class="problem" role="status">
+          No answer from the emulator
+        </span>
+      ) : (
+        <a href={href(["clock"])} title="The time of the emulator">
+          {formatUtc(now).slice(0, 16)} UTC
+        </a>
+      )}
+    </>
+  );
+}
 
 render(
   <PageRoot>

@@ -1,23 +1,12 @@
 import { useState } from "preact/hooks";
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { FilterForm } from "../../../page/parts/action-form.js";
-import { CodeBlock } from "../../../page/parts/code-block.js";
-import { List } from "../../../page/parts/data-table.js";
 import { formatCount } from "../../../base/text/format.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Badge, type Tone } from "../../../page/parts/badge.js";
-import { Facts, Loaded, Moment, Panel } from "../../../page/parts/panel.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { ActionButton, FilterForm } from "../../../page/parts/actions.js";
+import { type Tone, View } from "../../../page/parts/page-frame.js";
+import { Badge, CodeBlock, Facts, List, Loaded, Moment, Panel } from "../../../page/parts/panel.js";
 import type { Data } from "../../../page/parts/use-data.js";
 import { go, href, useQuery, useRoute } from "../../../page/parts/use-route.js";
-import { visible } from "../../../base/text/visible-text.js";
-import {
-  type Answer,
-  control,
-  type Delivery,
-  type Registration,
-  useAnswer,
-  useDesk,
-} from "./control.js";
+import { control, type Delivery, type Registration, typed, useAnswer, useDesk } from "./control.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */
 export function Deliveries() {
@@ -50,14 +39,11 @@ function DeliveryHistory() {
   const { account_id } = useDesk().account;
   const { before } = useQuery({ before: "" });
   const filter = useQuery({ registration_id: "", state: "", event_type: "", event_id: "" });
-  const registrations =
-    useAnswer<"listRegistrations">("/registrations", { account_id }).data?.items ?? [];
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", {
-    account_id,
-    ...filter,
-    before,
-    limit: PAGE + 1,
-  });
+  const registrations = useAnswer("listRegistrations", { account_id }).data?.items ?? [];
+  const deliveries = useAnswer(
+    "listDeliveries",
+    typed({ account_id, ...filter, before, limit: PAGE + 1 }),
+  );
   // The one too many tells that there is an older page.
   const found = deliveries.data?.items ?? [];
   const items = found.slice(0, PAGE);
@@ -116,11 +102,11 @@ export const webhookName = ({ id, url }: Pick<Registration, "id" | "url">): stri
   `${visible(url.replace(/^https?:\/\//, ""))} · ${id.slice(0, 11)}`;
 
 function DeliveryView({ id }: { id: string }) {
-  const path = `/deliveries/${encodeURIComponent(id)}`;
-  const delivery = useAnswer<"readDelivery">(path);
+  const named = { delivery_id: typed(id) };
+  const delivery = useAnswer("readDelivery", named);
 
   async function redeliver(): Promise<string> {
-    const { delivery_id } = await control<Answer<"redeliver">>("POST", `${path}/redeliver`);
+    const { delivery_id } = await control.redeliver(named);
     go(["deliveries", String(delivery_id)]);
     return `The event is sent again, with delivery #${delivery_id}.`;
   }
@@ -152,20 +138,19 @@ function Details({ delivery }: { delivery: Delivery }) {
     <>
       <Panel title="Delivery">
         <Facts
-          rows={[
-            ["State", <DeliveryState key="state" delivery={delivery} />],
-            ["Type", signal === null ? event_type : visible(signal.signal_type)],
-            signal !== null && ["Product", visible(signal.slug)],
-            signal !== null && ["Title", visible(signal.title)],
-            ["Event", <Linked key="event" path={["events", event_id]} />],
-            ["Webhook", <Linked key="webhook" path={["webhooks", registration_id]} />],
-            redelivery_of !== null && [
-              "Repeats",
-              <Linked key="repeats" path={["deliveries", String(redelivery_of)]} />,
-            ],
-            ["Created", <Moment key="made" at={created_at} full />],
-            ["Can be sent until", <Moment key="end" at={expires_at} full />],
-          ]}
+          of={{
+            State: <DeliveryState delivery={delivery} />,
+            Type: signal === null ? event_type : visible(signal.signal_type),
+            Product: signal !== null && visible(signal.slug),
+            Title: signal !== null && visible(signal.title),
+            Event: <Linked path={["events", event_id]} />,
+            Webhook: <Linked path={["webhooks", registration_id]} />,
+            Repeats: redelivery_of !== null && (
+              <Linked path={["deliveries", String(redelivery_of)]} />
+            ),
+            Created: <Moment at={created_at} full />,
+            "Can be sent until": <Moment at={expires_at} full />,
+          }}
         />
       </Panel>
       <Panel title="Attempts">

@@ -1,12 +1,12 @@
-import type { TracedEvent } from "../../../page/timeline/inbox-steps.js";
-import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
+import { visible } from "../../../base/text/visible-text.js";
 import { View } from "../../../page/parts/page-frame.js";
 import { Loaded } from "../../../page/parts/panel.js";
 import { RequestProblem } from "../../../page/parts/request.js";
 import { TimelineSteps } from "../../../page/parts/timeline.js";
 import { href, useRoute } from "../../../page/parts/use-route.js";
-import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, ask, control, hasInboxPage, useInboxNews, useLive } from "./control.js";
+import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
+import type { TracedEvent } from "../../../page/timeline/inbox-steps.js";
+import { askInbox, control, hasInboxPage, useInboxNews, useLive } from "./control.js";
 
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */
 export function EventView() {
@@ -42,11 +42,8 @@ const MOST_DELIVERIES = 500;
 
 async function loadTimeline(eventId: string, signal: AbortSignal) {
   const [{ items }, clock, { inbox, problem }] = await Promise.all([
-    control<Answer<"listDeliveries">>("GET", "/deliveries", {
-      event_id: eventId,
-      limit: MOST_DELIVERIES,
-    }),
-    control<Answer<"now">>("GET", "/clock"),
+    control.listDeliveries({ event_id: eventId, limit: MOST_DELIVERIES }),
+    control.now(),
     loadInbox(eventId, signal),
   ]);
   const now = Date.now();
@@ -69,7 +66,7 @@ async function loadInbox(id: string, signal: AbortSignal): Promise<InboxSide> {
   try {
     return {
       inbox: {
-        event: await ask<TracedEvent>("GET", "/inbox/api/event", { query: { id }, signal }),
+        event: await askInbox<TracedEvent>("event", { query: { id }, signal }),
       },
     };
   } catch (error) {

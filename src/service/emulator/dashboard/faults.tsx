@@ -1,12 +1,10 @@
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { ActionForm, type Field, type Values } from "../../../page/parts/action-form.js";
-import { List } from "../../../page/parts/data-table.js";
+import { visible } from "../../../base/text/visible-text.js";
+import { ActionButton, ActionForm, type Field, type Values } from "../../../page/parts/actions.js";
 import { View } from "../../../page/parts/page-frame.js";
-import { Panel } from "../../../page/parts/panel.js";
+import { List, Panel } from "../../../page/parts/panel.js";
 import type { Data } from "../../../page/parts/use-data.js";
 import { href } from "../../../page/parts/use-route.js";
-import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, change, useAnswer, useDesk } from "./control.js";
+import { type Answer, change, control, typed, useAnswer, useDesk } from "./control.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
 type OperationFault = Answer<"listOperationFaults">["items"][number];
@@ -33,11 +31,11 @@ const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_N
 
 export function Faults() {
   const { account } = useDesk();
-  const registrations = useAnswer<"listRegistrations">("/registrations", {
+  const registrations = useAnswer("listRegistrations", {
     account_id: account.account_id,
   });
-  const ofDeliveries = useAnswer<"listDeliveryFaults">("/faults/deliveries");
-  const ofOperations = useAnswer<"listOperationFaults">("/faults/operations");
+  const ofDeliveries = useAnswer("listDeliveryFaults");
+  const ofOperations = useAnswer("listOperationFaults");
   const webhooks = (registrations.data?.items ?? [])
     .filter(({ status }) => status !== "deleted")
     .map(({ id, url }) => [id, `${url} · ${id}`] as const);
@@ -46,7 +44,8 @@ export function Faults() {
       <FaultPanel
         title="Faults of deliveries"
         hint="What goes wrong between the service and a receiver, to see what the receiver and its retries make of it."
-        path="/faults/deliveries"
+        set={(input) => control.setDeliveryFault(typed(input))}
+        clear={(registration_id) => control.clearDeliveryFaults({ registration_id })}
         fields={[
           { name: "registration_id", label: "Webhook", choices: webhooks },
           { name: "kind", label: "Fault", choices: KINDS },
@@ -63,7 +62,8 @@ export function Faults() {
       <FaultPanel
         title="Faults of the REST API"
         hint="An operation that answers 503, over REST and MCP, to see what a client makes of it."
-        path="/faults/operations"
+        set={(input) => control.setOperationFault(typed(input))}
+        clear={(operation) => control.clearOperationFault({ operation: typed(operation) })}
         fields={[
           { name: "operation", label: "Operation", choices: OPERATIONS },
           { name: "code", label: "Code", choices: CODES },
@@ -79,15 +79,15 @@ export function Faults() {
 interface FaultPanelProps<Fault> {
   title: string;
   hint: string;
-  /** Where faults are set, and below it cleared. */
-  path: string;
+  set: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+  clear: (of: string) => Promise<unknown>;
   fields: readonly Field[];
   from: Data<{ items: Fault[] }>;
   faultOf: (fault: Fault) => [of: string, what: string, times: number | null];
 }
 
 function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
-  const { title, hint, path, fields, from, faultOf } = panel;
+  const { title, hint, set, fields, from, faultOf } = panel;
 
   const isNumber = (name: string): boolean =>
     fields.some((field) => field.name === name && field.type === "number");
@@ -96,7 +96,7 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
       Object.entries(values).map(([name, text]) => [name, isNumber(name) ? Number(text) : text]),
     );
   const clear = (of: string): Promise<string> =>
-    change(from, `The faults of ${of} are cleared.`, "DELETE", `${path}/${encodeURIComponent(of)}`);
+    change(from, `The faults of ${of} are cleared.`, panel.clear(of));
 
   return (
     <Panel title={title}>
@@ -109,7 +109,7 @@ function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
         <ActionForm
           fields={fields}
           action="Set"
-          run={(values) => change(from, "The fault is set.", "POST", path, inputOf(values))}
+          run={(values) => change(from, "The fault is set.", set(inputOf(values)))}
         />
       )}
       <List

@@ -1,14 +1,10 @@
-import { useState } from "preact/hooks";
-import type { Scope } from "../../contract/access.js";
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { ActionForm, type Values } from "../../../page/parts/action-form.js";
-import { List } from "../../../page/parts/data-table.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Badge } from "../../../page/parts/badge.js";
-import { Moment, Panel } from "../../../page/parts/panel.js";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, change, control, useAnswer, useDesk } from "./control.js";
-import { ShownOnce } from "./shown-once.js";
+import { ActionButton, ActionForm, type Values } from "../../../page/parts/actions.js";
+import { View } from "../../../page/parts/page-frame.js";
+import { CodeBlock, Badge, List, Moment, Panel } from "../../../page/parts/panel.js";
+import type { Scope } from "../../contract/access.js";
+import { change, control, typed, useAnswer, useDesk } from "./control.js";
 
 const SCOPES: Readonly<Record<Scope, string>> = {
   "research:read": "read rankings, search demand and investigations",
@@ -20,14 +16,13 @@ const SCOPES: Readonly<Record<Scope, string>> = {
 /** The keys of the chosen account, and the way to another one. */
 export function Keys() {
   const { account, choose, setApiKey } = useDesk();
-  const path = `/accounts/${account.account_id}/keys`;
-  const keys = useAnswer<"listKeys">(path);
+  const { account_id } = account;
+  const keys = useAnswer("listKeys", { account_id });
   const [made, setMade] = useState("");
 
   async function make(_: Values, data: FormData): Promise<string> {
-    const { key } = await control<Answer<"createKey">>("POST", path, {
-      scopes: data.getAll("scope"),
-    });
+    const scopes = data.getAll("scope") as Scope[];
+    const { key } = await control.createKey({ account_id, scopes });
     setMade(key);
     setApiKey(key);
     keys.reload();
@@ -72,8 +67,7 @@ export function Keys() {
                       change(
                         keys,
                         `The key ${visible(hint)}… is revoked.`,
-                        "DELETE",
-                        `/keys/${key_id}`,
+                        control.revokeKey({ key_id }),
                       )
                     }
                   />
@@ -112,10 +106,8 @@ export function Keys() {
 
 /** @param props.onMade gets the id of the new account */
 export function NewAccount({ onMade }: { onMade: (accountId: number) => void }) {
-  async function make({ name, tier }: Values): Promise<string> {
-    onMade(
-      (await control<Answer<"createAccount">>("POST", "/accounts", { name, tier })).account_id,
-    );
+  async function make(values: Values): Promise<string> {
+    onMade((await control.createAccount(typed(values))).account_id);
     return "The account is made. It has no key yet.";
   }
   return (
@@ -127,5 +119,32 @@ export function NewAccount({ onMade }: { onMade: (accountId: number) => void }) 
       action="Make an account"
       run={make}
     />
+  );
+}
+
+interface ShownOnceProps {
+  label: string;
+  secret: string;
+  /** What the secret is for, and what the page keeps of it. */
+  text: string;
+  onClose: () => void;
+}
+
+/** A new secret, which the emulator does not show again. */
+export function ShownOnce({ label, secret, text, onClose }: ShownOnceProps) {
+  const region = useRef<HTMLElement>(null);
+  useLayoutEffect(() => region.current?.focus(), []);
+  return (
+    <section ref={region} class="panel once" aria-label={`${label}, shown once`} tabIndex={-1}>
+      <CodeBlock label={label} text={secret} wrap />
+      <p>
+        <strong>Copy it now. It is not shown again.</strong> {text}
+      </p>
+      <div class="toolbar">
+        <button type="button" onClick={onClose}>
+          I have stored it
+        </button>
+      </div>
+    </section>
   );
 }

@@ -1,14 +1,14 @@
-import { LIMITS, rateLimitText } from "../../contract/limits.js";
 import { formatUtc } from "../../../base/text/format.js";
-import { usePage, View } from "../../../page/parts/page-frame.js";
-import { Facts, Panel, Problem } from "../../../page/parts/panel.js";
-import { href } from "../../../page/parts/use-route.js";
 import { visible } from "../../../base/text/visible-text.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
 import type { Overview as InboxOverview } from "../../../page/inbox/inbox-api.js";
+import { usePage, View } from "../../../page/parts/page-frame.js";
+import { Facts, Panel, Problem } from "../../../page/parts/panel.js";
+import { href } from "../../../page/parts/use-route.js";
+import { LIMITS, rateLimitText } from "../../contract/limits.js";
 import {
   type Account,
-  ask,
+  askInbox,
   hasInboxPage,
   useAnswer,
   useDesk,
@@ -17,23 +17,21 @@ import {
 } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 
-const ADDRESSES = [
-  ["REST API", "../../v1"],
-  ["Remote MCP", "../../mcp"],
-  ["OpenAPI", "../../openapi.json"],
-  ["Control API", ".."],
-] as const;
+/** @param props.of as it is from the page's own address */
+const Address = ({ of }: { of: string }) => (
+  <code>{new URL(of, location.href).href.replace(/\/$/, "")}</code>
+);
 
 export function Overview() {
   const { account } = useDesk();
   const { now } = usePage();
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", {
+  const deliveries = useAnswer("listDeliveries", {
     account_id: account.account_id,
     limit: 8,
   });
   const { account_id } = account;
-  const registrations = useAnswer<"listRegistrations">("/registrations", { account_id });
-  const investigations = useAnswer<"listInvestigations">("/investigations", { account_id });
+  const registrations = useAnswer("listRegistrations", { account_id });
+  const investigations = useAnswer("listInvestigations", { account_id });
   const active = (investigations.data?.items ?? []).filter(({ status }) =>
     ACTIVE.has(status),
   ).length;
@@ -50,27 +48,26 @@ export function Overview() {
       <div class="halves">
         <Panel title="What runs here">
           <Facts
-            rows={ADDRESSES.map(([name, path]) => [
-              name,
-              <code key={name}>{new URL(path, location.href).href.replace(/\/$/, "")}</code>,
-            ])}
+            of={{
+              "REST API": <Address of="../../v1" />,
+              "Remote MCP": <Address of="../../mcp" />,
+              OpenAPI: <Address of="../../openapi.json" />,
+              "Control API": <Address of=".." />,
+            }}
           />
         </Panel>
         <Panel title={visible(account.name)}>
           <Facts
-            rows={[
-              ["Tier", account.tier],
-              ["Entitlements", account.entitlements.join(", ") || "none"],
-              ["Calls this month", <Quota key="quota" account={account} />],
-              [
-                "Registrations today",
-                `${registeredToday(registrations.data?.items ?? [], now)} of ${LIMITS.registrationsPerDay}`,
-              ],
-              ["Active investigations", `${active} of ${LIMITS.activeInvestigations}`],
-              ["Signals in 24 hours", `at most ${LIMITS.signalsPerDay}`],
-              ["Requests", rateLimitText()],
-              ["Time of the service", formatUtc(now)],
-            ]}
+            of={{
+              Tier: account.tier,
+              Entitlements: account.entitlements.join(", ") || "none",
+              "Calls this month": <Quota account={account} />,
+              "Registrations today": `${registeredToday(registrations.data?.items ?? [], now)} of ${LIMITS.registrationsPerDay}`,
+              "Active investigations": `${active} of ${LIMITS.activeInvestigations}`,
+              "Signals in 24 hours": `at most ${LIMITS.signalsPerDay}`,
+              Requests: rateLimitText(),
+              "Time of the service": formatUtc(now),
+            }}
           />
         </Panel>
       </div>
@@ -86,9 +83,7 @@ export function Overview() {
  */
 function InboxSituation() {
   const { now } = usePage();
-  const overview = useLive("inbox", (signal) =>
-    ask<InboxOverview>("GET", "/inbox/api/overview", { signal }),
-  );
+  const overview = useLive("inbox", (signal) => askInbox<InboxOverview>("overview", { signal }));
   const { data, problem, reload } = overview;
   useInboxNews(reload);
   return (

@@ -1,15 +1,15 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import { LIMITS } from "../../contract/limits.js";
-import type { NewRegistration } from "../../contract/webhook-registration.js";
 import { type KnownSignalType, SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
-import { ActionForm, type Field, type Values } from "../../../page/parts/action-form.js";
+import { ActionForm, type Field, type Values } from "../../../page/parts/actions.js";
 import { View } from "../../../page/parts/page-frame.js";
 import { Loaded } from "../../../page/parts/panel.js";
 import { request } from "../../../page/parts/request.js";
-import { go, href } from "../../../page/parts/use-route.js";
-import { type Answer, control, type Registration, useDesk } from "./control.js";
 import { useData } from "../../../page/parts/use-data.js";
+import { go, href } from "../../../page/parts/use-route.js";
+import { LIMITS } from "../../contract/limits.js";
+import type { NewRegistration } from "../../contract/webhook-registration.js";
+import { control, type Registration, typed, useDesk } from "./control.js";
 
 const LANGUAGES = [
   ["en", "English"],
@@ -71,16 +71,13 @@ export function Register() {
 
 /** Changes a webhook. */
 export function Edit({ id }: { id: string }) {
-  const path = `/registrations/${encodeURIComponent(id)}`;
   // Loaded once: what the reader has changed stays.
-  const registration = useData(path, () => control<Registration>("GET", path));
+  const registration = useData(id, () => control.readRegistration({ registration_id: id }));
 
   async function update({ url, locale }: Values, signal_types: readonly string[]): Promise<string> {
-    const { status } = await control<Answer<"updateRegistration">>("PATCH", path, {
-      url,
-      locale,
-      signal_types,
-    });
+    const { status } = await control.updateRegistration(
+      typed({ registration_id: id, url, locale, signal_types }),
+    );
     go(["webhooks", id]);
     return status === "pending" ? "Changed. The service verifies the new endpoint." : "Changed.";
   }

@@ -1,30 +1,29 @@
 import { useState } from "preact/hooks";
-import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { ActionForm, type Values } from "../../../page/parts/action-form.js";
-import { List } from "../../../page/parts/data-table.js";
 import { formatCount } from "../../../base/text/format.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Moment, Panel } from "../../../page/parts/panel.js";
-import { href } from "../../../page/parts/use-route.js";
 import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, change, control, useAnswer, useDesk } from "./control.js";
+import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
+import { ActionButton, ActionForm, type Values } from "../../../page/parts/actions.js";
+import { View } from "../../../page/parts/page-frame.js";
+import { List, Moment, Panel } from "../../../page/parts/panel.js";
+import { href } from "../../../page/parts/use-route.js";
+import { type Answer, change, control, typed, useAnswer, useDesk } from "./control.js";
 
 export function Signals() {
   const { account } = useDesk();
-  const path = `/accounts/${account.account_id}/follows`;
-  const follows = useAnswer<"listFollows">(path);
+  const { account_id } = account;
+  const follows = useAnswer("listFollows", { account_id });
 
   const follow = ({ slug = "" }: Values): Promise<string> =>
-    change(follows, `${visible(account.name)} follows ${visible(slug)}.`, "POST", path, {
-      slugs: [slug],
-    });
+    change(
+      follows,
+      `${visible(account.name)} follows ${visible(slug)}.`,
+      control.follow({ account_id, slugs: [slug] }),
+    );
   const unfollow = (slug: string): Promise<string> =>
     change(
       follows,
       `${visible(slug)} is not followed any more.`,
-      "DELETE",
-      `${path}/${encodeURIComponent(slug)}`,
+      control.unfollow({ account_id, slug }),
     );
 
   return (
@@ -76,10 +75,7 @@ function Publish({ slugs }: { slugs: readonly string[] }) {
   const [last, setLast] = useState<(Answer<"publishSignal"> & { type: string }) | null>(null);
 
   async function publish({ type = "", slug = "" }: Values): Promise<string> {
-    const made = await control<Answer<"publishSignal">>("POST", "/signals", {
-      signal_type: type,
-      slug,
-    });
+    const made = await control.publishSignal({ signal_type: typed(type), slug });
     setLast({ ...made, type });
     return `Published ${made.event_id}, sent to ${formatCount(made.registrations, "registration")}.`;
   }

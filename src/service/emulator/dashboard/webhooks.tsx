@@ -1,16 +1,14 @@
 import { useEffect } from "preact/hooks";
-import { ActionButton } from "../../../page/parts/action-button.js";
-import { List } from "../../../page/parts/data-table.js";
 import { formatCount } from "../../../base/text/format.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Badge, type Tone } from "../../../page/parts/badge.js";
-import { Facts, Moment, Panel, Problem } from "../../../page/parts/panel.js";
-import { href, useRoute } from "../../../page/parts/use-route.js";
 import { visible } from "../../../base/text/visible-text.js";
-import { type Answer, change, control, type Registration, useAnswer, useDesk } from "./control.js";
+import { ActionButton } from "../../../page/parts/actions.js";
+import { type Tone, View } from "../../../page/parts/page-frame.js";
+import { Badge, Facts, List, Moment, Panel, Problem } from "../../../page/parts/panel.js";
+import { href, useRoute } from "../../../page/parts/use-route.js";
+import { change, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
 import { Edit, Register } from "./registration-form.js";
-import { ShownOnce } from "./shown-once.js";
+import { ShownOnce } from "./keys.js";
 
 /** `#/webhooks`, `#/webhooks/new`, `#/webhooks/ID` and `#/webhooks/ID/edit`. */
 export function Webhooks() {
@@ -22,7 +20,7 @@ export function Webhooks() {
 
 function RegistrationList() {
   const { account } = useDesk();
-  const registrations = useAnswer<"listRegistrations">("/registrations", {
+  const registrations = useAnswer("listRegistrations", {
     account_id: account.account_id,
   });
   const register = (
@@ -76,10 +74,12 @@ const StatusBadge = ({ status }: Pick<Registration, "status">) => (
   <Badge tone={TONES[status]}>{status}</Badge>
 );
 
+type Step = "verifyRegistration" | "sendTestEvent" | "pauseRegistration" | "resumeRegistration";
+
 function RegistrationView({ id }: { id: string }) {
-  const path = `/registrations/${encodeURIComponent(id)}`;
-  const registration = useAnswer<"readRegistration">(path);
-  const deliveries = useAnswer<"listDeliveries">("/deliveries", { registration_id: id, limit: 10 });
+  const named = { registration_id: id };
+  const registration = useAnswer("readRegistration", named);
+  const deliveries = useAnswer("listDeliveries", { ...named, limit: 10 });
   const { newSecret, setNewSecret } = useDesk();
   // A reader who leaves this view has seen it.
   useEffect(() => () => setNewSecret(null), [setNewSecret]);
@@ -93,11 +93,10 @@ function RegistrationView({ id }: { id: string }) {
   }
 
   const { url, status, locale, signal_types, failure_count, created_at } = data;
-  const does = (step: string, said: string) => () =>
-    change(registration, said, "POST", `${path}/${step}`);
+  const does = (step: Step, said: string) => () => change(registration, said, control[step](named));
 
   async function rotate(): Promise<string> {
-    const { signing_secret = "" } = await control<Answer<"rotateSecret">>("POST", `${path}/rotate`);
+    const { signing_secret = "" } = await control.rotateSecret(named);
     setNewSecret({ registrationId: id, secret: signing_secret });
     return "The secret is rotated. The previous one signs nothing from now on.";
   }
@@ -108,16 +107,28 @@ function RegistrationView({ id }: { id: string }) {
         Edit
       </a>
       {status === "pending" && (
-        <ActionButton label="Verify again" run={does("verify", "A verification is sent.")} />
+        <ActionButton
+          label="Verify again"
+          run={does("verifyRegistration", "A verification is sent.")}
+        />
       )}
       {status === "active" && (
-        <ActionButton label="Send a test event" run={does("test", "A test event is sent.")} />
+        <ActionButton
+          label="Send a test event"
+          run={does("sendTestEvent", "A test event is sent.")}
+        />
       )}
       {status === "active" && (
-        <ActionButton label="Pause" run={does("pause", "Paused. It gets no new signals.")} />
+        <ActionButton
+          label="Pause"
+          run={does("pauseRegistration", "Paused. It gets no new signals.")}
+        />
       )}
       {status === "paused" && (
-        <ActionButton label="Resume" run={does("resume", "Active again. What waits is sent.")} />
+        <ActionButton
+          label="Resume"
+          run={does("resumeRegistration", "Active again. What waits is sent.")}
+        />
       )}
       <ActionButton
         label="Rotate the secret"
@@ -134,7 +145,9 @@ function RegistrationView({ id }: { id: string }) {
           title: "Delete this webhook?",
           text: "Its waiting deliveries are cancelled. This cannot be undone.",
         }}
-        run={() => change(registration, "The webhook is deleted.", "DELETE", path)}
+        run={() =>
+          change(registration, "The webhook is deleted.", control.deleteRegistration(named))
+        }
       />
     </>
   );
@@ -155,14 +168,14 @@ function RegistrationView({ id }: { id: string }) {
       )}
       <Panel title="Webhook">
         <Facts
-          rows={[
-            ["Status", <StatusBadge key="status" status={status} />],
-            ["Id", <code key="id">{id}</code>],
-            ["Failures in a row", formatCount(failure_count)],
-            ["Language", locale],
-            ["Created", <Moment key="made" at={created_at} full />],
-            ["Signal types", <code key="types">{visible(signal_types.join(", "))}</code>],
-          ]}
+          of={{
+            Status: <StatusBadge status={status} />,
+            Id: <code>{id}</code>,
+            "Failures in a row": formatCount(failure_count),
+            Language: locale,
+            Created: <Moment at={created_at} full />,
+            "Signal types": <code>{visible(signal_types.join(", "))}</code>,
+          }}
         />
       </Panel>
       {status === "pending" && verification !== undefined && (

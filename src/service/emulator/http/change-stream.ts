@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { createLiveStreams } from "../../../page/live-streams.js";
 import type { EmulatorCore } from "../instance/core.js";
 
 /** How soon a page hears of a change. More changes within this time are one message. */
@@ -20,62 +21,40 @@ export interface ChangeMessage {
 }
 
 export function createChangeStream({ database, clock }: Pick<EmulatorCore, "database" | "clock">) {
-  const listening = new Set<ServerResponse>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
-  let told: ChangeMessage = { now: 0, hasChanged: false };
-  let written: number | undefined = 0;
+  const stop = (): void => clearInterval(timer);
   // Whatever changes in the emulator is written to a row.
   const countWritten = database.prepare<[], number>("SELECT total_changes()").pluck();
-  const messageOf = (message: ChangeMessage): string => `${JSON.stringify(message)}\n`;
+  const streams = createLiveStreams(
+    { now: 0, written: -1 },
+    () => (timer = setInterval(look, LOOK_MS).unref()),
+    stop,
+  );
 
   function look(): void {
     const now = clock.now();
-    const count = countWritten.get();
-    const hasChanged = count !== written;
-    if (!hasChanged && now - told.now < TIME_MS) return;
-    written = count;
-    told = { now, hasChanged };
-    for (const response of listening) {
-      // Its client does not read. It connects again, and then loads everything.
-      if (response.writableNeedDrain) response.destroy();
-      else response.write(messageOf(told));
-    }
+    const written = countWritten.get() ?? 0;
+    streams.write((seen) => {
+      const hasChanged = written !== seen.written;
+      if (!hasChanged && now - seen.now < TIME_MS) return null;
+      const message: ChangeMessage = { now, hasChanged };
+      return { text: `${JSON.stringify(message)}\n`, seen: { now, written } };
+    });
   }
 
   return {
     /** Sends a message now, and further ones until the client goes or the emulator closes. */
     send(response: ServerResponse): void {
-      response.on("error", () => response.destroy());
       // The database is closed next.
       if (isClosed) return void response.writeHead(503).end();
-      response.writeHead(200, {
-        "Content-Type": "application/x-ndjson; charset=utf-8",
-        "Cache-Control": "no-store, no-transform",
-        "X-Content-Type-Options": "nosniff",
-      });
-      response.write(messageOf({ now: clock.now(), hasChanged: true }));
-      listening.add(response);
-      if (timer === undefined) {
-        // What this message tells is not told again.
-        told = { now: clock.now(), hasChanged: true };
-        written = countWritten.get();
-        timer = setInterval(look, LOOK_MS).unref();
-      }
-      response.on("close", () => {
-        listening.delete(response);
-        if (listening.size === 0) stop();
-      });
+      streams.open(response, { "Content-Type": "application/x-ndjson; charset=utf-8" }, "");
+      look();
     },
     close(): void {
       isClosed = true;
-      for (const response of listening) response.end();
+      streams.endAll();
       stop();
     },
   };
-
-  function stop(): void {
-    clearInterval(timer);
-    timer = undefined;
-  }
 }

@@ -8,8 +8,8 @@ import {
 import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-files.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import { callControl } from "../control/call-control.js";
+import { CONTROL_PREFIX } from "../control/control-client.js";
 import {
-  CONTROL_PREFIX,
   describeControl,
   type ControlOperation,
   type ControlTable,

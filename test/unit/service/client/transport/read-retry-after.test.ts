@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readRetryAfter } from "../../../../../src/service/client/transport/read-retry-after.js";
+import { readRetryAfter } from "../../../../../src/service/client/transport/raw-answer.js";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 

@@ -1,0 +1,223 @@
+import { formatCount } from "../../../base/text/format.js";
+import { visible } from "../../../base/text/visible-text.js";
+import type { Refusals } from "../../../kit/inbox/inbox-facts.js";
+import { describeSituation } from "../../../kit/inbox/situation.js";
+import { ActionButton } from "../../parts/actions.js";
+import { type Said, usePage } from "../../parts/page-frame.js";
+import { Moment } from "../../parts/panel.js";
+import { request } from "../../parts/request.js";
+import { href } from "../../parts/use-route.js";
+import type { FailureRow, Overview } from "../inbox-api.js";
+import { STATES } from "./event-state.js";
+import { findEvents } from "./find-events.js";
+import { moveEvents } from "./move-events.js";
+
+/** Whether the receiver is behind, and why, in a sentence for each endpoint. */
+export function SituationLine({ overview }: { overview: Overview }) {
+  const { now } = usePage();
+  const { endpoints, paused } = overview;
+  const situations = endpoints.map(({ endpoint, facts }) => ({
+    endpoint,
+    facts,
+    ...describeSituation({ ...facts, now }),
+  }));
+
+  return (
+    <div class="situations" role="status">
+      {situations.map(({ endpoint, facts, level, text }) => (
+        <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
+          {situations.length > 1 && <strong>{visible(endpoint)}: </strong>}
+          {text}{" "}
+          {facts.pause !== null && paused === "callback_failing" && (
+            <ActionButton label="Try one event now" tone="plain" run={tryOne} />
+          )}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+async function tryOne(): Promise<string> {
+  await request("POST", "api/retry", { body: { eventIds: [] } });
+  return "One event is tried now.";
+}
+
+/** How many events are in each state. Each count is a link to these events. */
+export function StateCounts({
+  overview,
+  search,
+}: {
+  overview: Overview | undefined;
+  search: string;
+}) {
+  const { counts } = overview ?? {};
+  // The other terms of the search stay.
+  const others = search.replace(/\bstate:\w+\s*/, "").trim();
+  return (
+    <nav class="counts" aria-label="Events by state">
+      {[{ state: "total", tone: "idle", meaning: "stored" } as const, ...STATES].map(
+        ({ state, tone, meaning }) => {
+          const query = state === "total" ? "" : `state:${state}`;
+          const isCurrent = query === "" ? others === search : search.includes(query);
+          const isUrgent = (tone === "bad" || tone === "warn") && (counts?.[state] ?? 0) > 0;
+          return (
+            <a
+              key={state}
+              class={isUrgent ? tone : undefined}
+              title={meaning}
+              href={href([], { q: [query, others].filter(Boolean).join(" ") })}
+              aria-current={isCurrent ? "true" : undefined}
+            >
+              <strong>{counts === undefined ? "…" : formatCount(counts[state])}</strong>{" "}
+              {state === "total" ? "all" : state}
+            </a>
+          );
+        },
+      )}
+    </nav>
+  );
+}
+
+interface FailuresPanelProps {
+  failures: readonly FailureRow[];
+  /** The endpoint is said, and is a term of each search. */
+  hasManyEndpoints: boolean;
+}
+
+const SHOWN = 3;
+/** As many as the server moves at once. */
+const MOST_MOVED = 1000;
+
+/** The errors of the events that fail now, with what to do about each. */
+export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps) {
+  if (failures.length === 0) return null;
+  const first = failures
+    .slice(0, SHOWN)
+    .map(({ count, error }) => `${formatCount(count)} × ${visible(error)}`);
+  return (
+    <details class="panel folded">
+      <summary>
+        <strong>{formatCount(failures.length, "error")}</strong> {first.join("; ")}
+      </summary>
+      <ul class="rows" aria-label="Failures">
+        {failures.map((failure) => (
+          <li key={`${failure.endpoint} ${failure.error}`}>
+            <FailureLine
+              failure={failure}
+              endpoint={hasManyEndpoints ? failure.endpoint : undefined}
+            />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: string | undefined }) {
+  const { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount } = failure;
+  const search = searchOf(error, endpoint);
+  const states = [
+    waiting > 0 ? `${formatCount(waiting)} waiting` : "",
+    dead > 0 ? `${formatCount(dead)} dead` : "",
+  ];
+  const others = subjectCount - subjects.length;
+  const about = [
+    ...subjects.map(visible),
+    ...(others > 0 ? [`${formatCount(others)} more`] : []),
+  ].join(", ");
+
+  async function handOff(): Promise<Said> {
+    const found = await Promise.all(
+      ["ready", "dead"].map((state) =>
+        findEvents({ search: `state:${state} ${search}` }, MOST_MOVED),
+      ),
+    );
+    const events = found.flatMap((each) => each.events).slice(0, MOST_MOVED);
+    if (events.length === 0) return "None of them fails any more.";
+    return moveEvents(
+      "replay",
+      events.map(({ eventId }) => (endpoint === undefined ? eventId : `${endpoint}/${eventId}`)),
+    );
+  }
+
+  return (
+    <>
+      <p>
+        <strong>{formatCount(count)}</strong> <span class="mono problem">{visible(error)}</span>
+      </p>
+      <div class="toolbar">
+        <span class="muted grows">
+          {endpoint !== undefined && `${visible(endpoint)}; `}
+          {states.filter((state) => state !== "").join(", ")}; first failed{" "}
+          <Moment at={firstSeen} />, last <Moment at={lastSeen} />
+          {about !== "" && `; ${about}`}
+        </span>
+        <a class="button" href={href([], { q: search })}>
+          Show
+        </a>
+        <ActionButton
+          label={`Hand off ${formatCount(Math.min(count, MOST_MOVED))}…`}
+          of={`with the error ${visible(error)}`}
+          confirm={{
+            title: `Hand off ${formatCount(Math.min(count, MOST_MOVED), "event")}?`,
+            text: "The callback gets each of them again now: those that wait, and the dead ones.",
+            action: "Hand off",
+          }}
+          run={handOff}
+        />
+      </div>
+    </>
+  );
+}
+
+/** A quote in the error would end the term. */
+function searchOf(error: string, endpoint: string | undefined): string {
+  return `error:"${error.replaceAll('"', "…")}"${endpoint === undefined ? "" : ` endpoint:${endpoint}`}`;
+}
+
+interface RefusedPanelProps {
+  refusals: Refusals;
+  /** The event that was looked for; its refusals are shown alone, if there are any. */
+  eventId?: string | undefined;
+}
+
+/** The deliveries that were refused in the last 24 hours. Nothing in them is proved. */
+export function RefusedPanel({ refusals: { byCode, examples }, eventId }: RefusedPanelProps) {
+  if (byCode.length === 0) {
+    return eventId === undefined ? null : (
+      <p class="muted">No delivery was refused in the last 24 hours.</p>
+    );
+  }
+  const own =
+    eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
+  const shown = own.length > 0 ? own : examples;
+  const counts = byCode
+    .map(({ code, count }) => `${formatCount(count)} ${visible(code)}`)
+    .join(", ");
+  return (
+    <details class="panel folded" open={eventId !== undefined}>
+      <summary>
+        {own.length > 0 ? (
+          <strong>Deliveries with this id were refused</strong>
+        ) : (
+          <>
+            <strong>Refused in the last 24 hours:</strong> {counts}
+          </>
+        )}
+      </summary>
+      <ul class="rows" aria-label="Refused deliveries">
+        {shown.map(({ at, code, address, eventId: id }, index) => (
+          <li key={index}>
+            <Moment at={at} full /> <strong>{visible(code)}</strong>
+            {address !== null && ` from ${visible(address)}`}
+            {id !== null && `, event ${visible(id)}`}
+          </li>
+        ))}
+      </ul>
+      <p class="muted">
+        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what
+        is wrong with a receiver.
+      </p>
+    </details>
+  );
+}
