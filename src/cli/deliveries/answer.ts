@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import type { Exchanged } from "../../base/http/exchange.js";
 import { shortened } from "../console/printable.js";
-import type { Expectation } from "./cases.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface Answered {
@@ -92,6 +91,14 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
   return spellings
     .reduce((text, secret) => text.replaceAll(secret, "[the secret]"), body)
     .replaceAll(SIGNATURE, "[a signature]");
+}
+
+/** What a case expects of a receiver that is made with signalbox. */
+export interface Expectation {
+  status: number;
+  body?: unknown;
+  /** Of the error. */
+  code?: string | undefined;
 }
 
 /**

@@ -8,6 +8,7 @@ import { signBody } from "../../kit/senders/signature/sign.js";
 import { parseEvent } from "../../kit/senders/signals/parse-event.js";
 import { environmentError, errorCode } from "../console/exit.js";
 import { readBytes } from "../console/read-input.js";
+import type { Expectation } from "./answer.js";
 import { PACKAGED_FIXTURES } from "./event-source.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
 import type { OutgoingDelivery } from "./send-delivery.js";
@@ -48,7 +49,7 @@ const expectation = z.strictObject({
 });
 
 /** One case of `deliveries.json`; `fixtures/README.md` says what each key means. */
-const delivery = z
+const deliverySchema = z
   .strictObject({
     name: z.string().min(1),
     description: z.string().optional(),
@@ -80,10 +81,12 @@ const delivery = z
     },
   );
 
-const deliveriesSchema = z.strictObject({ version: z.literal(1), deliveries: z.array(delivery) });
+const deliveriesSchema = z.strictObject({
+  version: z.literal(1),
+  deliveries: z.array(deliverySchema),
+});
 
-export type Delivery = z.infer<typeof delivery>;
-export type Expectation = z.infer<typeof expectation>;
+export type Delivery = z.infer<typeof deliverySchema>;
 
 export interface FixtureFolder {
   /** Keys are paths without `.json`: `signals/price_increased`. */
@@ -158,7 +161,7 @@ function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
   return { name, event: name, expect: { status: 200, body: answerTo(event) } };
 }
 
-function answerTo(event: Record<string, unknown>): NonNullable<Expectation["body"]> {
+function answerTo(event: Record<string, unknown>): Record<string, string | boolean> {
   const parsed = parseEvent(Buffer.from(JSON.stringify(event)));
   if (parsed.kind === "unusable") return { received: true, quarantined: true };
   return parsed.event.type === "webhook.verification"

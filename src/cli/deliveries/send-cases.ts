@@ -8,15 +8,10 @@ import {
   isSuccess,
   JUDGES,
   type Answer,
+  type Expectation,
   type Wanted,
 } from "./answer.js";
-import {
-  buildDelivery,
-  type BuiltDelivery,
-  type Delivery,
-  type Expectation,
-  type FixtureFolder,
-} from "./cases.js";
+import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
 import { sendDelivery, unreachable, type Hold, type Target } from "./send-delivery.js";
 
 /** A receiver of the service's signals, and the events that cases name. */

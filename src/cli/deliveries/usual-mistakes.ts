@@ -112,6 +112,8 @@ const FIXES: Readonly<Record<string, readonly [there: string, here?: string]>> =
 /** The side that may have another key. */
 type Side = "signer" | "receiver";
 
+const here = (is: string): string => `${HERE} ${is}`;
+
 /** What usual mistakes make of a secret. No text quotes it. */
 export function secretMistakes(given: string, other: Side): SecretMistake[] {
   const secret = given.trim();
@@ -122,7 +124,6 @@ export function secretMistakes(given: string, other: Side): SecretMistake[] {
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(bare);
   const parts = secret.split(/[\s,;]+/).filter((part) => part !== secret);
 
-  const here = (is: string) => `${HERE} ${is}`;
   const there = (is: string) => `${theirs} ${is}`;
   const quotes = "has quotes around it";
   const line = "is a whole line of an .env file";

@@ -1,5 +1,9 @@
-import { describeAnswer, isSuccess, type Wanted } from "../../deliveries/answer.js";
-import type { Expectation } from "../../deliveries/cases.js";
+import {
+  describeAnswer,
+  isSuccess,
+  type Expectation,
+  type Wanted,
+} from "../../deliveries/answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";

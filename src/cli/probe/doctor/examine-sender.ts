@@ -47,10 +47,11 @@ async function postSample(
   return post(subject, { headers, body: change(bytes) });
 }
 
+const withBlank = (body: Buffer): Buffer => Buffer.concat([body, Buffer.from(" ")]);
+
 /** Posts a forged delivery, whose answer `examineSenderAnswer` judges. */
 export async function examineSenderConnection(subject: Subject): Promise<Finding[]> {
-  const blankAdded = (body: Buffer): Buffer => Buffer.concat([body, Buffer.from(" ")]);
-  return connected(subject, await postSample(subject, subject.secrets[0], false, blankAdded));
+  return connected(subject, await postSample(subject, subject.secrets[0], false, withBlank));
 }
 
 /** Whether the forged delivery reached the code that verifies it, and was refused. */
