@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFixtureFolder } from "../../src/cli/deliveries/fixture-folder.js";
+import { readFixtureFolder } from "../../src/cli/deliveries/cases.js";
 import { createCaseSender, sendCases } from "../../src/cli/deliveries/send-cases.js";
 import { SECRET, serve, STACKS } from "./serve.js";
 import { MOUNT } from "./wire.js";
@@ -12,7 +12,7 @@ test.for(STACKS)(
     const url = new URL(`http://127.0.0.1:${port}${MOUNT}`);
     const target = {
       url,
-      secret: SECRET,
+      secrets: [SECRET],
       events,
       timeoutMs: 10_000,
       signal: new AbortController().signal,

@@ -271,12 +271,15 @@ async function commandNames(): Promise<string[]> {
 function findingsOfDoctor(): string[] {
   const folders = ["probe/doctor", "deliveries"].map((name) => new URL(`src/cli/${name}/`, ROOT));
   const code = folders.flatMap((folder) =>
-    readdirSync(folder).map((file) => readFileSync(new URL(file, folder), "utf8")),
+    readdirSync(folder)
+      // The ids there are those of examinations.
+      .filter((file) => file !== "examinations.ts")
+      .map((file) => readFileSync(new URL(file, folder), "utf8")),
   );
   const made = code
     .join("\n")
     .matchAll(
-      /(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}(inbox_\w+):/gm,
+      /(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}((?:inbox|secret)_\w+):/gm,
     );
   return [...new Set([...made].map((match) => match[1] ?? match[2] ?? ""))];
 }

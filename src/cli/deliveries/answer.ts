@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
+import type { Exchanged } from "../../base/http/exchange.js";
 import { shortened } from "../console/printable.js";
-import type { Expectation } from "./fixture-folder.js";
 import { isJsonObject } from "./restamp.js";
 
 export interface Answered {
@@ -18,26 +18,26 @@ export interface Answered {
   ms: number;
 }
 
-export type Answer =
-  | Answered
-  | { kind: "unreachable"; code: string }
-  /** The connection was made, but no complete answer was received. */
-  | { kind: "broken"; code: string; ms: number };
+export type Answer = Answered | Exclude<Exchanged, { kind: "answer" }>;
 
-export function isSuccess(answer: Answer): answer is Answered {
-  return answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
-}
+const hasStatusOf = (answer: Answer, hundred: number): answer is Answered =>
+  answer.kind === "answer" && Math.floor(answer.status / 100) === hundred;
+
+export const isSuccess = (answer: Answer): answer is Answered => hasStatusOf(answer, 2);
 
 /**
  * Whether the answer is a 4xx. A 5xx is not a refusal, and neither is a missing answer: the service
  * then sends again.
  */
-export function isRefusal(answer: Answer): answer is Answered {
-  return answer.kind === "answer" && answer.status >= 400 && answer.status < 500;
-}
+export const isRefusal = (answer: Answer): answer is Answered => hasStatusOf(answer, 4);
 
 export function isQuarantined(answer: Answer): boolean {
   return answer.kind === "answer" && answer.body === '{"received":true,"quarantined":true}';
+}
+
+/** Of a receiver that says so. */
+export function isMarkedDuplicate(answer: Answer): boolean {
+  return propertyIn(answer, "duplicate") === true;
 }
 
 function jsonIn(answer: Answer): unknown {
@@ -93,6 +93,14 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
     .replaceAll(SIGNATURE, "[a signature]");
 }
 
+/** What a case expects of a receiver that is made with signalbox. */
+export interface Expectation {
+  status: number;
+  body?: unknown;
+  /** Of the error. */
+  code?: string | undefined;
+}
+
 /**
  * How the answer of a receiver is judged.
  * - `exact`: it must have the status, and the code or the body, that the case expects. Only
@@ -102,45 +110,61 @@ export function withoutSecrets(body: string, secrets: readonly string[]): string
  * - `accepted` (2xx), `refused` (4xx), `challenge` (2xx and the challenge): as the service's
  *   document requires.
  */
-export type Wanted =
-  "exact" | "exact-or-duplicate" | "status" | "accepted" | "refused" | "challenge";
+export type Wanted = keyof typeof JUDGES;
 
-export const JUDGES: Readonly<Record<Wanted, (answer: Answer, expected: Expectation) => boolean>> =
-  {
-    exact: isExact,
-    "exact-or-duplicate": (answer, expected) =>
-      isExact(answer, expected) ||
-      (isJsonObject(expected.body) &&
-        isExact(answer, { ...expected, body: { ...expected.body, duplicate: true } })),
-    status: hasStatus,
-    accepted: isSuccess,
-    refused: isRefusal,
-    challenge: (answer, { body }) =>
-      isSuccess(answer) &&
-      isJsonObject(body) &&
-      propertyIn(answer, "challenge") === body["challenge"],
-  };
+type Judge = (answer: Answer, expected: Expectation) => boolean;
 
-function hasStatus(answer: Answer, { status }: Expectation): boolean {
-  return answer.kind === "answer" && answer.status === status;
-}
+const hasStatus: Judge = (answer, { status }) =>
+  answer.kind === "answer" && answer.status === status;
 
-function isExact(answer: Answer, expected: Expectation): boolean {
+const isExact: Judge = (answer, expected) => {
   if (!hasStatus(answer, expected)) return false;
   if (expected.code !== undefined) return errorCodeIn(answer) === expected.code;
   return expected.body === undefined || isDeepStrictEqual(jsonIn(answer), expected.body);
-}
-
-const DESCRIPTIONS: Partial<Record<Wanted, string>> = {
-  accepted: "2xx",
-  refused: "4xx",
-  challenge: "2xx with the challenge",
 };
+
+const challengeOf = ({ body }: Expectation): unknown =>
+  isJsonObject(body) ? body["challenge"] : undefined;
+
+export const JUDGES = {
+  exact: isExact,
+  "exact-or-duplicate": (answer, expected) =>
+    isExact(answer, expected) ||
+    (isJsonObject(expected.body) &&
+      isExact(answer, { ...expected, body: { ...expected.body, duplicate: true } })),
+  status: hasStatus,
+  accepted: isSuccess,
+  refused: isRefusal,
+  challenge: (answer, expected) =>
+    isSuccess(answer) && propertyIn(answer, "challenge") === challengeOf(expected),
+} satisfies Record<string, Judge>;
 
 /** Such as `2xx`, `401 signature_missing` or `405`. */
 export function describeWanted(wanted: Wanted, { status, code, body }: Expectation): string {
-  const exact = code ?? summaryOf(body) ?? "";
-  return (
-    DESCRIPTIONS[wanted] ?? (wanted === "status" ? String(status) : `${status} ${exact}`.trim())
-  );
+  const words: Partial<Record<Wanted, string>> = {
+    accepted: "2xx",
+    refused: "4xx",
+    challenge: "2xx with the challenge",
+    status: String(status),
+  };
+  return words[wanted] ?? `${status} ${code ?? summaryOf(body) ?? ""}`.trim();
+}
+
+export type AnswerTimes = NonNullable<ReturnType<typeof answerTimes>>;
+
+/** @returns null when there is no duration */
+export function answerTimes(durations: readonly number[]) {
+  if (durations.length === 0) return null;
+  const sorted = durations.toSorted((a, b) => a - b);
+  const quantile = (part: number): number =>
+    rounded(sorted[Math.floor(part * (sorted.length - 1))] ?? 0);
+  return { count: sorted.length, p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: quantile(1) };
+}
+
+export function describeTimes({ p50Ms, p99Ms, maxMs }: AnswerTimes): string {
+  return `median ${p50Ms} ms, 99th percentile ${p99Ms} ms, slowest ${maxMs} ms`;
+}
+
+export function rounded(value: number): number {
+  return Math.round(value * 10) / 10;
 }

@@ -1,3 +1,4 @@
+import { failureOf } from "../../base/http/exchange.js";
 import { errorCodeIn, type Answer, type Answered } from "./answer.js";
 import { echoed } from "../console/printable.js";
 
@@ -24,28 +25,28 @@ export function explainAnswer(answer: Answer, timeoutMs: number): Fault {
   return explainCode(errorCodeIn(answer)) ?? explainStatus(answer);
 }
 
-/** Faults by the error code that Node, OpenSSL or `sendDelivery` gives. The first match is used. */
+/** Faults by the kind of failure and its code, with a blank between. The first match is used. */
 const NO_CONNECTION: readonly Cause[] = [
   {
-    pattern: /^ECONNREFUSED$/,
+    pattern: /^connection_refused /,
     id: "connection_refused",
     found: "no program listens on this address and port",
     fix: "Start the receiver, and compare the address and port that it listens on with the URL.",
   },
   {
-    pattern: /^(timeout|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/,
+    pattern: /^timed_out | E(HOST|NET)(UNREACH|DOWN)$/,
     id: "connection_timed_out",
     found: "nothing answers on this address and port",
     fix: "Open the port in the firewall or security group, and check that the host is up.",
   },
   {
-    pattern: /SELF_SIGNED|^(UNABLE_TO_|CERT_|ERR_TLS_CERT)/,
+    pattern: /^tls_failed .*(SELF_SIGNED|UNABLE_TO_|CERT_)/,
     id: "tls_failed",
     found: "the server's certificate is not accepted",
     fix: "Install a valid certificate for this name, from an authority that browsers accept, with its intermediate certificates.",
   },
   {
-    pattern: /^(EPROTO|ERR_SSL_|ERR_TLS_)/,
+    pattern: /^tls_failed /,
     id: "tls_failed",
     found: "the server uses no TLS on this port, or it uses an old version of TLS",
     fix: "Check whether this is the port for https. A receiver serves only http, so it needs a proxy for TLS.",
@@ -59,7 +60,7 @@ const NO_CONNECTION: readonly Cause[] = [
 ];
 
 function noConnection(code: string): Fault {
-  const { id, found, fix } = firstCause(NO_CONNECTION, code) as Fault;
+  const { id, found, fix } = firstCause(NO_CONNECTION, `${failureOf(code)} ${code}`) as Fault;
   return { id, found: `${found} (${code})`, fix };
 }
 

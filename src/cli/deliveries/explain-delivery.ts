@@ -8,8 +8,7 @@ import {
   verifyParsedSignature,
   type SignatureProblem,
 } from "../../kit/senders/signature/verify.js";
-import { bodyVariants } from "./body-variants.js";
-import { secretMistakes, type SecretMistake } from "./secret-mistakes.js";
+import { bodyVariants, senderMistakes } from "./usual-mistakes.js";
 
 export interface CapturedDelivery {
   sender: AnySender;
@@ -198,27 +197,6 @@ function formsOf(signature: Signature): { cause: string; matches: Signature["mat
     withPrefix("", `the signer signed only the body: ${RIGHT}`),
     withPrefix(t, `the signer left out the dot after t: ${RIGHT}`),
     withPrefix(`${t}000.`, "the signer signed milliseconds and sent seconds"),
-  ];
-}
-
-/** The usual mistakes, with their keys as secrets of the sender. */
-export function senderMistakes(
-  sender: AnySender,
-  secret: string,
-  other: "signer" | "receiver",
-): SecretMistake[] {
-  const mistakes = secretMistakes(secret, other);
-  const isDecoded = sender.secretProblem("no base64!") !== null;
-  if (!isDecoded) return mistakes;
-  const asText = {
-    id: "secret_decoded",
-    key: Buffer.from(secret.trim()).toString("base64"),
-    found: `the ${other} used the text of the secret as the key`,
-    fix: "The key is the base64 after its prefix, decoded.",
-  };
-  return [
-    ...mistakes.map((mistake) => ({ ...mistake, key: mistake.key.toString("base64") })),
-    asText,
   ];
 }
 

@@ -64,14 +64,14 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
       );
     }
     const url = options.url ?? receiverAddress(env);
-    const [secret] = readSecrets(options, { env });
-    const { readFixtureFolder } = await import("./fixture-folder.js");
-    const { failedNames, replayDeliveries } = await import("./replay-deliveries.js");
+    const secrets = readSecrets(options, { env });
+    const { readFixtureFolder } = await import("./cases.js");
+    const { failedNames, replayDeliveries } = await import("./send-cases.js");
     const { events, deliveries: all } = readFixtureFolder(folder);
     const patterns = { ...(only !== undefined && { only: [only] }), skip };
     const deliveries = selectByName(all, ({ name }) => name, patterns, "price");
     const startedAt = performance.now();
-    const target = { url, secret, events, timeoutMs: timeout * 1000, signal: cli.signal };
+    const target = { url, secrets, events, timeoutMs: timeout * 1000, signal: cli.signal };
     const rows = json ? "json" : "all";
     const results = await replayDeliveries(
       target,

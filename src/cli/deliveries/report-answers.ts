@@ -1,5 +1,12 @@
-import { answerTimes, describeTimes, rounded } from "./answer-times.js";
-import { describeAnswer, isQuarantined, isSuccess, type Answer } from "./answer.js";
+import {
+  answerTimes,
+  describeAnswer,
+  describeTimes,
+  isQuarantined,
+  isSuccess,
+  rounded,
+  type Answer,
+} from "./answer.js";
 import { echoed, shortened } from "../console/printable.js";
 import { jsonObjectIn } from "./restamp.js";
 import type { Terminal } from "../console/terminal.js";

@@ -1,16 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { isSuccess, JUDGES, type Answer, type Wanted } from "./answer.js";
-import { buildDelivery, type BuiltDelivery } from "./build-delivery.js";
-import type { Delivery, Expectation, FixtureFolder } from "./fixture-folder.js";
-import { sendDelivery, unreachable, type Hold } from "./send-delivery.js";
+import { printable } from "../console/printable.js";
+import { formatTable } from "../console/table.js";
+import type { Terminal } from "../console/terminal.js";
+import {
+  describeAnswer,
+  describeWanted,
+  isSuccess,
+  JUDGES,
+  type Answer,
+  type Expectation,
+  type Wanted,
+} from "./answer.js";
+import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
+import { sendDelivery, unreachable, type Hold, type Target } from "./send-delivery.js";
 
-export interface Target {
-  url: URL;
-  secret: string;
-  events: FixtureFolder["events"];
-  timeoutMs: number;
-  signal: AbortSignal;
-}
+/** A receiver of the service's signals, and the events that cases name. */
+export type CaseTarget = Target & Pick<FixtureFolder, "events">;
 
 export interface Exchange {
   delivery: Delivery;
@@ -31,8 +36,9 @@ export interface Exchange {
 export type CaseSender = ReturnType<typeof createCaseSender>;
 
 /** @param asIs send events with the ids and times of the fixtures */
-export function createCaseSender(target: Target, asIs: boolean) {
-  const { url, secret, events, timeoutMs, signal } = target;
+export function createCaseSender(target: CaseTarget, asIs: boolean) {
+  const { url, secrets, events } = target;
+  const [secret = ""] = secrets;
   const otherSecret = `other_${randomBytes(24).toString("hex")}`;
   return {
     build: (delivery: Delivery) => buildDelivery(delivery, { events, secret, otherSecret, asIs }),
@@ -41,8 +47,7 @@ export function createCaseSender(target: Target, asIs: boolean) {
       const { delivery, sendings } = built;
       const outgoing = built.build(index);
       const sentAt = Date.now();
-      const how = { timeoutMs, signal, secrets: [secret], ...(hold !== undefined && { hold }) };
-      const answer = await sendDelivery(url, outgoing, how);
+      const answer = await sendDelivery(target, outgoing, hold);
       // With `hold` many connections are made at the same time. A running server may refuse some,
       // which is no error here.
       if (answer.kind === "unreachable" && hold === undefined) throw unreachable(url, answer.code);
@@ -123,4 +128,79 @@ export async function inParallel<Item>(
   }
   await Promise.all(Array.from({ length: concurrency }, worker));
   if (failures.length > 0) throw failures[0];
+}
+
+export interface ReplayOptions {
+  /**
+   * Send events with the ids and times of the fixtures. The receiver may answer a known id as a
+   * duplicate. @default false
+   */
+  asIs?: boolean;
+  /** @default 1 */
+  concurrency?: number;
+  /** Which answers get a row. `failed`: only those that are not as expected. */
+  rows: "all" | "failed" | "json";
+}
+
+/**
+ * The longest name of the fixtures has this width. The rest of a row with a longer name starts
+ * further right.
+ */
+const WIDTH_OF_NAME = 39;
+
+/**
+ * Sends each delivery to a receiver of signalbox, compares the answer with the expected one, and
+ * prints it.
+ */
+export async function replayDeliveries(
+  target: CaseTarget,
+  deliveries: readonly Delivery[],
+  { asIs = false, concurrency = 1, rows }: ReplayOptions,
+  terminal: Terminal,
+): Promise<CaseResult[]> {
+  const { build, send } = createCaseSender(target, asIs);
+  const wanted = asIs ? "exact-or-duplicate" : "exact";
+  const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted }) as const);
+  const planned = cases.reduce((sum, { built }) => sum + built.sendings, 0);
+  const results: CaseResult[] = [];
+  let failed = 0;
+  await sendCases(cases, concurrency, send, (result) => {
+    results.push(result);
+    if (!result.ok) failed += 1;
+    if (rows === "json") terminal.printJson(jsonOf(result));
+    else if (rows === "all" || !result.ok)
+      formatTable([rowOf(result, terminal)], [0, WIDTH_OF_NAME]).forEach(terminal.print);
+    terminal.progress(`${results.length} of ${planned}${failed > 0 ? `, ${failed} failed` : ""}`);
+  });
+  return results;
+}
+
+export function failedNames(results: readonly CaseResult[]): string[] {
+  return results.filter(({ ok }) => !ok).map(({ name }) => printable(name));
+}
+
+function rowOf({ name, wanted, expected, answer, ok }: CaseResult, { paint }: Terminal): string[] {
+  const short = describeAnswer(answer, false);
+  if (ok) return [paint.green("ok"), printable(name), paint.dim(short)];
+  const right = describeWanted(wanted, expected);
+  // If the short descriptions are equal, the whole answer shows the difference.
+  const actual = short === right ? describeAnswer(answer, true) : short;
+  return [paint.red("FAILED"), printable(name), `${actual}, not ${right}`];
+}
+
+function jsonOf({
+  delivery: { name },
+  sending,
+  sendings,
+  expected,
+  answer,
+  ok,
+}: CaseResult): object {
+  return { name, sending, sendings, expected, actual: actualOf(answer), ok };
+}
+
+function actualOf(answer: Answer): object {
+  if (answer.kind === "answer") return { status: answer.status, body: answer.shown, ms: answer.ms };
+  const { kind: _kind, ...failure } = answer;
+  return failure;
 }

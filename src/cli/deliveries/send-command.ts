@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { Option, type Command } from "#commander";
-import type { AnySender } from "../../kit/senders/engine/sender.js";
+import type { EventSample } from "../../kit/senders/samples.js";
+import { signedDelivery } from "../../kit/testing/signed-delivery.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
-import { changeByte } from "./build-delivery.js";
 import {
   runs,
   withExamples,
@@ -12,21 +12,16 @@ import {
   type OptionsOf,
 } from "../console/define-command.js";
 import {
+  findSample,
   parseAssignment,
   parseEventSource,
   readEventSource,
   setPaths,
+  unknownType,
   type Assignment,
 } from "./event-source.js";
-import {
-  deliveryOfSample,
-  fillSample,
-  samplesOf,
-  type EventSample,
-} from "../../kit/senders/samples.js";
-import { findSample, unknownType } from "./sender-samples.js";
+import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
-import { inParallel } from "./send-cases.js";
 import { collect, httpUrl, wholeNumber } from "../console/parse-option.js";
 import { readInput } from "../console/read-input.js";
 import {
@@ -39,7 +34,7 @@ import {
 } from "../console/sender.js";
 import { restamp, withSignalId } from "./restamp.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
-import { sendDelivery, unreachable, type OutgoingDelivery } from "./send-delivery.js";
+import { sendDelivery, unreachable } from "./send-delivery.js";
 
 const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
 
@@ -105,38 +100,44 @@ async function send(
   options: SendOptions,
   { cli }: CommandContext,
 ): Promise<ExitCode> {
-  const { url, count = 1, concurrency, json = false } = options;
+  const { url, count = 1, concurrency, json = false, skew, tamper, sender: name } = options;
   if (options.duplicate && options.count === undefined)
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
-  const [secret] = readSecrets(options, cli);
+  const secrets = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
-  const sender = await senderOf(options, secret);
-  const samples = options.sender === undefined ? [] : samplesOf(options.sender);
+  const sender = await senderOf(options, secrets[0]);
+  const samples = name === undefined ? [] : samplesOf(name);
   const sample = source === "sample" ? samples[0] : findSample(samples, source);
-  if (options.sender !== undefined && sample === undefined && source !== "-" && !existsSync(source))
-    throw unknownType(options.sender, source);
+  if (name !== undefined && sample === undefined && source !== "-" && !existsSync(source))
+    throw unknownType(name, source);
   const next =
     sample !== undefined
       ? sampleMaker(sample, assignments)
       : await fileMaker(source, options, assignments, cli);
   const first = options.duplicate ? next() : undefined;
   const lines = options.header ?? [];
-  const given =
-    sample !== undefined || options.sender === undefined
+  let given =
+    sample !== undefined || name === undefined
       ? headersOf(lines, sender)
       : headersForFile(lines, sender, cli.terminal);
-  const signed = createSigner(sender, secret, given, options);
 
+  const { inParallel } = await import("./send-cases.js");
+  const { changeByte } = await import("./cases.js");
   const { reportAnswers } = await import("./report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });
-  const how = { timeoutMs: options.timeout * 1000, signal: cli.signal, secrets: [secret], agent };
+  const target = { url, secrets, timeoutMs: options.timeout * 1000, signal: cli.signal, agent };
   try {
     await inParallel(numbers(count), concurrency, async (number) => {
       const made = first ?? next();
-      const delivery = signed(made);
-      const answer = await sendDelivery(url, delivery, how);
+      const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
+      const how = { secret: secrets[0], sender, now, headers: { ...made.headers, ...given } };
+      const { headers, body } = signedDelivery(made.body, how);
+      // Each delivery has the headers of the first, but for its time and signature.
+      if (options.duplicate) given = headers;
+      const outgoing = { headers, body: tamper ? changeByte(body) : body };
+      const answer = await sendDelivery(target, outgoing);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
       report.add({ number, answer, body: made.body });
     });
@@ -194,29 +195,6 @@ function sampleMaker(sample: EventSample, assignments: readonly Assignment[]): (
       [json === undefined ? "form" : "json"]: fields,
     });
     return { body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)), headers };
-  };
-}
-
-/** With --duplicate each delivery has the headers of the first, but for its time and signature. */
-function createSigner(
-  sender: AnySender,
-  secret: string,
-  given: Record<string, string>,
-  { skew, tamper, duplicate }: SendOptions,
-): (made: Made) => OutgoingDelivery {
-  let first = given;
-  return ({ body, headers: own }) => {
-    const now = (Math.floor(Date.now() / 1000) + skew) * 1000;
-    const headers = sender.sign(body, { secret, now, headers: { ...own, ...first } });
-    if (duplicate) first = headers;
-    const type =
-      headers["content-type"] === undefined ? [["Content-Type", "application/json"] as const] : [];
-    return {
-      method: "POST",
-      headers: [...type, ...Object.entries(headers)],
-      body: tamper ? changeByte(body) : body,
-      isChunked: false,
-    };
   };
 }
 

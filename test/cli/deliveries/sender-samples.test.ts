@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { findSample } from "../../../src/cli/deliveries/sender-samples.js";
+import { findSample } from "../../../src/cli/deliveries/event-source.js";
 import { builtInSender } from "../../../src/kit/senders/built-in.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../../src/kit/senders/samples.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/records.js";

@@ -15,11 +15,16 @@ import {
   wholeNumber,
 } from "../../console/parse-option.js";
 import { readSecrets, SECRET, SECRET_FILE } from "../../console/secrets.js";
-import { acknowledgementTimes } from "./answers.js";
 import { createCheckContext, type Check, type CheckResult } from "./check-context.js";
 import { CHECKS } from "./checks.js";
-import { receiverClockOffset } from "./receiver-clock.js";
-import { isGood, reportAsJson, reportAsText, summarise } from "./report-checks.js";
+import { acknowledgementTimes } from "./observations.js";
+import {
+  isGood,
+  receiverClockOffset,
+  reportAsJson,
+  reportAsText,
+  summarise,
+} from "./report-checks.js";
 import { reasonNotToCheck, runChecks } from "./run-checks.js";
 
 export function addCheckCommand(program: Command, context: CommandContext) {
@@ -94,12 +99,11 @@ function idsOf(kind: Check["kind"]): string {
 
 async function check(url: URL, options: CheckOptions, { cli }: CommandContext): Promise<ExitCode> {
   const { strict = false, json = false } = options;
-  const [secret] = readSecrets(options, cli);
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
-  const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
+  const { readFixtureFolder } = await import("../../deliveries/cases.js");
   const context = createCheckContext({
     url,
-    secret,
+    secrets: readSecrets(options, cli),
     fixtures: readFixtureFolder(),
     concurrency: options.concurrency,
     timeoutMs: options.timeout * 1000,

@@ -1,12 +1,26 @@
-import { isSuccess, propertyIn, type Answer } from "../../deliveries/answer.js";
-import type { BuiltDelivery } from "../../deliveries/build-delivery.js";
-import type { Delivery, FixtureFolder } from "../../deliveries/fixture-folder.js";
+import { shortened } from "../../console/printable.js";
+import {
+  describeAnswer,
+  describeWanted,
+  isMarkedDuplicate,
+  isSuccess,
+  type Answer,
+  type Wanted,
+} from "../../deliveries/answer.js";
+import {
+  AFTER_SIGNING,
+  type BuiltDelivery,
+  type Delivery,
+  type FixtureFolder,
+} from "../../deliveries/cases.js";
 import {
   createCaseSender,
+  isAsWanted,
   type CaseSender,
   type Exchange,
-  type Target,
 } from "../../deliveries/send-cases.js";
+import type { Target } from "../../deliveries/send-delivery.js";
+import type { Step } from "../run-steps.js";
 
 /**
  * `required`: the service's document requires it. `advised`: signalbox advises it, and the document
@@ -14,17 +28,11 @@ import {
  */
 export type CheckKind = "required" | "advised";
 
-export interface Check {
-  /** A group, a dot and a name. It never changes, because scripts name checks by it. */
-  id: string;
+/** The id is a group, a dot and a name. A check that failed blocks those that need it. */
+export interface Check extends Step {
   kind: CheckKind;
   title: string;
   hint: string;
-  /**
-   * Ids of checks. When one of them failed, this check is skipped, because it would fail for the
-   * same reason.
-   */
-  dependsOn?: readonly string[];
   /**
    * Events of the fixtures that it sends, in addition to the cases of `deliveries.json` that name
    * this check.
@@ -65,7 +73,7 @@ export interface CheckResult extends Pick<Check, "id" | "kind" | "title" | "hint
   seconds: number;
 }
 
-export interface CheckSettings extends Omit<Target, "events"> {
+export interface CheckSettings extends Target {
   fixtures: FixtureFolder;
   concurrency: number;
   /** An acknowledgement that takes longer fails `answers.time`. */
@@ -79,6 +87,8 @@ export interface CheckContext extends CheckSettings {
   /** @param name of a case of `deliveries.json`, or of an event of the fixtures */
   build(name: string): BuiltDelivery;
   send: CaseSender["send"];
+  /** Sends a case so many times, one after the other. */
+  sendTimes(times: number, name: string): Promise<Answer[]>;
   exchanges: readonly Exchange[];
   /**
    * Whether the receiver answers a repeated event with `{"duplicate":true}`. The first call sends
@@ -94,16 +104,6 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
   const sender = createCaseSender({ ...settings, events }, false);
   let marking: Promise<boolean> | undefined;
 
-  async function sendTwice(): Promise<boolean> {
-    const [first, second] = (await sendTimes(2, "new-signal", context)) as [Answer, Answer];
-    return (
-      isSuccess(first) &&
-      isSuccess(second) &&
-      !isMarkedDuplicate(first) &&
-      isMarkedDuplicate(second)
-    );
-  }
-
   const context: CheckContext = {
     ...settings,
     exchanges,
@@ -113,9 +113,21 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
       exchanges.push(exchange);
       return exchange;
     },
-    marksDuplicates: () => (marking ??= sendTwice()),
+    async sendTimes(times, name) {
+      const built = context.build(name);
+      const answers: Answer[] = [];
+      for (let index = 0; index < times; index++)
+        answers.push((await context.send(built, index)).answer);
+      return answers;
+    },
+    marksDuplicates: () => (marking ??= tellsDuplicates()),
   };
   return context;
+
+  async function tellsDuplicates(): Promise<boolean> {
+    const answers = await context.sendTimes(2, "new-signal");
+    return answers.every(isSuccess) && answers.map(isMarkedDuplicate).join() === "false,true";
+  }
 }
 
 /**
@@ -143,17 +155,53 @@ function isRefused(event: string, exchanges: readonly Exchange[]): boolean {
   return own.length > 0 && !own.some(({ answer }) => isSuccess(answer));
 }
 
-export function isMarkedDuplicate(answer: Answer): boolean {
-  return propertyIn(answer, "duplicate") === true;
+export function probeOf(exchange: Exchange, wanted: Wanted): Probe {
+  const { name, delivery, sending, expected, answer } = exchange;
+  return {
+    name,
+    sent: describeDelivery(delivery, sending),
+    expected: describeWanted(wanted, expected),
+    actual: describeAnswer(answer, true),
+    ok: isAsWanted(exchange, wanted),
+  };
 }
 
-export async function sendTimes(
-  times: number,
-  name: string,
-  { build, send }: CheckContext,
-): Promise<Answer[]> {
-  const built = build(name);
-  const answers: Answer[] = [];
-  for (let index = 0; index < times; index++) answers.push((await send(built, index)).answer);
-  return answers;
+function describeDelivery(delivery: Delivery, sending: number): string {
+  const {
+    event,
+    body,
+    bodyBase64,
+    method = "POST",
+    repeat = 1,
+    afterSigning,
+    padToBytes,
+  } = delivery;
+  const content =
+    event ?? (bodyBase64 === undefined ? describeText(body ?? "") : "bytes that are not UTF-8");
+  return [
+    `${method} ${content}`,
+    ...(padToBytes === undefined ? [] : [`padded to ${padToBytes} bytes`]),
+    ...(delivery.chunked === true ? ["in chunks"] : []),
+    describeSignature(delivery),
+    ...(afterSigning === undefined ? [] : [AFTER_SIGNING[afterSigning].description]),
+    ...(repeat === 1 ? [] : [`attempt ${sending} of ${repeat}`]),
+    ...(delivery.conflict === true && sending > 1 ? ["with another body"] : []),
+  ].join(", ");
+}
+
+function describeText(body: string): string {
+  if (body === "") return "without a body";
+  return body.length <= 40 ? `the text ${JSON.stringify(body)}` : "an event made for this case";
+}
+
+function describeSignature({ header, headerTwice, secret, skewSeconds = 0 }: Delivery): string {
+  if (header === null) return "no signature";
+  // Shown with its placeholders: `{t}` is the timestamp, `{v1}` is the correct digest.
+  if (header !== undefined) return `the header ${shortened(header, 50)}`;
+  const age =
+    skewSeconds === 0
+      ? ""
+      : `, ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? "ago" : "in the future"}`;
+  const signed = `signed ${secret === "other" ? "with another secret" : "correctly"}${age}`;
+  return headerTwice === true ? `${signed}, the header twice` : signed;
 }

@@ -1,13 +1,15 @@
 import { LIMITS } from "../../../service/contract/limits.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
-import { checkAnswerTimes, checkContentType, checkUnauthorized } from "./answers.js";
 import type { Check } from "./check-context.js";
 import {
   checkAcceptedOnce,
+  checkAnswerTimes,
+  checkContentType,
   checkDuplicatesMarked,
   checkRestart,
   checkSimultaneous,
-} from "./duplicates.js";
+  checkUnauthorized,
+} from "./observations.js";
 
 /** The document's tolerance, which every check of the age is about. */
 const AGE = LIMITS.signatureAgeSeconds;
@@ -59,13 +61,13 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     id: "signature.unreadable",
     title: "A header without a timestamp or a digest is refused.",
     hint: "Match the header as a whole against t=<1 to 12 digits>,v1=<64 lowercase hex digits>, and answer 401 otherwise.",
-    dependsOn: ["signature.forged"],
+    needs: ["signature.forged"],
   },
   {
     id: "signature.raw-bytes",
     title:
       "The signature is verified over the raw bytes, not over JSON that was parsed and written again.",
-    dependsOn: ["signature.forged"],
+    needs: ["signature.forged"],
     hint: "Read the raw body before any parser (express.raw, request.get_data(), the stream itself), and verify that.",
   },
   {
@@ -88,7 +90,7 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
     id: "handshake.signed",
     title: "A verification without a signature, or with a wrong or old one, gets no challenge.",
     hint: "Verify the signature before you read the type: otherwise anyone can register your address as theirs.",
-    dependsOn: ["signature.missing", "signature.forged", "age.past"],
+    needs: ["signature.missing", "signature.forged", "age.past"],
   },
   {
     id: "dedupe.acknowledged",
@@ -108,14 +110,14 @@ const REQUIRED: readonly Omit<Check, "kind">[] = [
       "Insert the id under a unique constraint (on conflict do nothing), and check whether a row was inserted. A look-up " +
       "before the insert lets duplicates through. If connections are refused, reset or not answered, raise the server's " +
       "backlog (its queue of new connections) or its number of workers.",
-    dependsOn: ["dedupe.acknowledged", "dedupe.once"],
+    needs: ["dedupe.acknowledged", "dedupe.once"],
     run: checkSimultaneous,
   },
   {
     id: "dedupe.restart",
     title: "An event is still known after a restart.",
     hint: "Write the ids to disk before you answer: memory is lost with the process.",
-    dependsOn: ["dedupe.acknowledged", "dedupe.once"],
+    needs: ["dedupe.acknowledged", "dedupe.once"],
     run: checkRestart,
   },
 ];

@@ -19,13 +19,13 @@ const NOT_READY: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** @throws CliError when the command fails, or the receiver does not answer in time */
 export async function restartReceiver(command: string, context: CheckContext): Promise<void> {
-  const { url, restartTimeoutMs, signal } = context;
+  const { restartTimeoutMs } = context;
   const deadline = performance.now() + restartTimeoutMs;
   await runShellCommand(command, context);
   // This delivery has no signature, so that no receiver accepts it.
-  const unsigned = { method: "POST", headers: [], body: Buffer.alloc(0), isChunked: false };
+  const unsigned = { headers: {}, body: Buffer.alloc(0) };
   for (;;) {
-    const answer = await sendDelivery(url, unsigned, { timeoutMs: TRY_MS, signal, secrets: [] });
+    const answer = await sendDelivery({ ...context, timeoutMs: TRY_MS }, unsigned);
     if (answer.kind === "answer" && !NOT_READY.has(answer.status)) return;
     if (performance.now() > deadline) {
       throw environmentError(

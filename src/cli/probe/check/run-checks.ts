@@ -1,32 +1,44 @@
-import { describeAnswer, isSuccess, type Wanted } from "../../deliveries/answer.js";
-import type { Expectation } from "../../deliveries/fixture-folder.js";
+import {
+  describeAnswer,
+  isSuccess,
+  type Expectation,
+  type Wanted,
+} from "../../deliveries/answer.js";
 import { isJsonObject } from "../../deliveries/restamp.js";
 import { sendCases } from "../../deliveries/send-cases.js";
 import { sendDelivery } from "../../deliveries/send-delivery.js";
-import type { Check, CheckContext, CheckResult, Observation, Probe } from "./check-context.js";
-import { probeOf } from "./describe-delivery.js";
+import { runSteps } from "../run-steps.js";
+import {
+  probeOf,
+  type Check,
+  type CheckContext,
+  type CheckResult,
+  type Observation,
+  type Probe,
+} from "./check-context.js";
 
 /**
  * One after the other. @throws CliError when the receiver cannot be reached, or a command that the
  * user gave fails
  */
-export async function runChecks(
+export function runChecks(
   checks: readonly Check[],
   context: CheckContext,
   onResult: (result: CheckResult) => void,
-): Promise<void> {
-  const failed = new Set<string>();
-  for (const check of checks) {
-    const cause = check.dependsOn?.find((id) => failed.has(id));
-    const startedAt = performance.now();
-    const observation =
-      cause === undefined
-        ? await (check.run ?? runCases(check))(context)
-        : { probes: [], inconclusive: `skipped because ${cause} failed` };
-    const result = judge(check, observation, (performance.now() - startedAt) / 1000);
-    if (result.outcome === "failed") failed.add(check.id);
-    onResult(result);
-  }
+): Promise<CheckResult[]> {
+  return runSteps(
+    checks,
+    async (check, cause) => {
+      const startedAt = performance.now();
+      const observation =
+        cause === undefined
+          ? await (check.run?.(context) ?? runCases(check, context))
+          : { probes: [], inconclusive: `skipped because ${cause} failed` };
+      const result = judge(check, observation, (performance.now() - startedAt) / 1000);
+      return [result, result.outcome === "failed" ? check.id : null];
+    },
+    onResult,
+  );
 }
 
 function judge(
@@ -40,21 +52,18 @@ function judge(
   return { ...result, outcome: "passed" };
 }
 
-function runCases({ id, events = [] }: Check) {
-  return async (context: CheckContext): Promise<Observation> => {
-    const probes: Probe[] = [];
-    const cases = context.fixtures.deliveries.filter(
-      ({ name, check }) => check === id || events.includes(name),
-    );
-    const all = cases.map(({ name, expect }) => ({
-      built: context.build(name),
-      wanted: wantedOf(expect),
-    }));
-    await sendCases(all, context.concurrency, context.send, (result) =>
-      probes.push(probeOf(result, result.wanted)),
-    );
-    return { probes };
-  };
+async function runCases(
+  { id, events = [] }: Check,
+  { fixtures, build, send, concurrency }: CheckContext,
+): Promise<Observation> {
+  const probes: Probe[] = [];
+  const cases = fixtures.deliveries
+    .filter(({ name, check }) => check === id || events.includes(name))
+    .map(({ name, expect }) => ({ built: build(name), wanted: wantedOf(expect) }));
+  await sendCases(cases, concurrency, send, (result) =>
+    probes.push(probeOf(result, result.wanted)),
+  );
+  return { probes };
 }
 
 /**
@@ -80,20 +89,10 @@ const AUTHENTIC = ["verification", "repeated-test-event", "new-signal"];
  * would pass each check that expects a refusal, and the hints of all other checks would mislead.
  * `null` for any other receiver.
  */
-export async function reasonNotToCheck({
-  url,
-  secret,
-  timeoutMs,
-  signal,
-  build,
-}: CheckContext): Promise<string | null> {
+export async function reasonNotToCheck(context: CheckContext): Promise<string | null> {
   let last = "";
   for (const name of AUTHENTIC) {
-    const answer = await sendDelivery(url, build(name).build(0), {
-      timeoutMs,
-      signal,
-      secrets: [secret],
-    });
+    const answer = await sendDelivery(context, context.build(name).build(0));
     if (answer.kind !== "answer" || isSuccess(answer)) return null;
     last = describeAnswer(answer, false);
   }

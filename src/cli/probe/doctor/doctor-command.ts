@@ -77,7 +77,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     const { runExaminations } = await import("./examinations.js");
     const outcomes = await runExaminations(input, (outcome) => {
       report.add(outcome);
-      cli.terminal.progress(`${outcome.examination.name} examined`);
+      cli.terminal.progress(`${outcome.examination.id} examined`);
     });
     report.summarise();
     return exitCodeOf(outcomes);
@@ -89,8 +89,7 @@ function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
   const areUnreachable = outcomes.flatMap((outcome) => {
     const found =
       "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
-    const reaches =
-      outcome.examination.name === "host" || outcome.examination.name === "connection";
+    const reaches = ["host", "connection"].includes(outcome.examination.id);
     return found.map(({ blocks = false }) => blocks && reaches);
   });
   if (areUnreachable.length === 0) return EXIT.ok;

@@ -1,13 +1,25 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { lookup } from "node:dns/promises";
+import { accessSync, constants } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
+import { isIP } from "node:net";
 import type { SignalboxError } from "../../../base/errors.js";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
-import type { Answer } from "../../deliveries/answer.js";
-import type { Surroundings } from "./surroundings.js";
+import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
+import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
+import { errorCodeIn, isSuccess, propertyIn, type Answer } from "../../deliveries/answer.js";
+import { uniqueEventId } from "../../deliveries/restamp.js";
+import {
+  sendDelivery,
+  type OutgoingDelivery,
+  type Target,
+} from "../../deliveries/send-delivery.js";
+import type { Step } from "../run-steps.js";
 
-export interface DoctorInput {
+export interface DoctorInput extends Omit<Target, "url"> {
   /** The receiver's address; null to examine only the inbox. */
   url: URL | null;
-  secrets: readonly string[];
   /** Whose receiver it is; absent for the service's. */
   sender?: AnySender;
   db?: string;
@@ -16,16 +28,14 @@ export interface DoctorInput {
   endpoint?: string | undefined;
   /** Judges only what was given up, quarantined or refused since then. */
   since?: number | undefined;
-  timeoutMs: number;
   /** Whether to send one `webhook.test` event, which the receiver stores. */
   sendsTestEvent: boolean;
-  signal: AbortSignal;
 }
 
 export interface Subject extends DoctorInput {
   url: URL;
   surroundings: Surroundings;
-  send: SendProbe;
+  send: (probe: Probe) => Promise<Reply>;
   facts: Facts;
 }
 
@@ -42,14 +52,9 @@ export interface Facts {
   key?: string | Buffer;
 }
 
-export interface Examination {
-  name: string;
+/** One that was skipped or found a blocker blocks those that need it. */
+export interface Examination extends Step {
   group: string;
-  /**
-   * Names of examinations. If one of them was skipped or found a blocker, this examination is
-   * skipped.
-   */
-  needs: readonly string[];
   /** @returns why this examination is skipped; null to run it */
   unless?: (subject: Subject) => string | null;
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
@@ -83,8 +88,6 @@ export interface Reply {
   at: number;
 }
 
-export type SendProbe = (probe: Probe) => Promise<Reply>;
-
 export interface Finding {
   level: "ok" | "warning" | "problem";
   /** It never changes, because programs may branch on it. docs/doctor.md lists all ids. */
@@ -98,24 +101,125 @@ export interface Finding {
   blocks?: true;
 }
 
-export function ok(id: string, found: string): Finding {
-  return { level: "ok", id, found, fix: null };
-}
+type Find = (id: string, found: string, fix: string) => Finding;
 
-export function warning(id: string, found: string, fix: string): Finding {
-  return { level: "warning", id, found, fix };
-}
+export const ok = (id: string, found: string): Finding => ({ level: "ok", id, found, fix: null });
 
-export function problem(id: string, found: string, fix: string): Finding {
-  return { level: "problem", id, found, fix };
-}
+export const warning: Find = (id, found, fix) => ({ level: "warning", id, found, fix });
+
+export const problem: Find = (id, found, fix) => ({ level: "problem", id, found, fix });
 
 /** A problem that makes the dependent examinations pointless, so they are skipped. */
-export function blocker(id: string, found: string, fix: string): Finding {
-  return { ...problem(id, found, fix), blocks: true };
-}
+export const blocker: Find = (id, found, fix) => ({ ...problem(id, found, fix), blocks: true });
 
 export function refusedWith(id: string, { message, help }: SignalboxError): Finding {
   const found = message.slice(0, message.length - help.length).trim();
   return problem(id, found.replace(/\.$/, ""), help);
+}
+
+/** What the examinations read from this machine. Tests pass other values. */
+export const SURROUNDINGS = {
+  /** @throws Error when the host has no address */
+  async resolve(host: string): Promise<string[]> {
+    if (isIP(host) !== 0) return [host];
+    const found = await lookup(host, { all: true });
+    return found.map(({ address }) => address);
+  },
+  /** @throws Error when SQLite's driver cannot be used */
+  tryDriver(): void {
+    new (loadDriver())(":memory:").close();
+  },
+  isWritable(path: string): boolean {
+    try {
+      accessSync(path, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  now: () => Date.now(),
+};
+
+export type Surroundings = typeof SURROUNDINGS;
+
+const CHALLENGE = `doctor-${randomBytes(18).toString("base64url")}`;
+
+/**
+ * A `webhook.verification` event, which a receiver answers, but does not store or hand off. Its
+ * keys are sorted and none of its characters needs an escape, so most programs that rewrite JSON
+ * leave its bytes as they are.
+ */
+export function verificationEvent(
+  extra: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    created_at: new Date().toISOString(),
+    data: { challenge: CHALLENGE, ...extra },
+    id: uniqueEventId(),
+    type: "webhook.verification",
+    version: "1",
+  };
+}
+
+export function verificationBody(extra?: Readonly<Record<string, unknown>>): Buffer {
+  return Buffer.from(JSON.stringify(verificationEvent(extra)));
+}
+
+/**
+ * Probes that must not be stored get a timestamp this long ago. The receiver refuses them, and its
+ * error code still shows whether the signature matches.
+ */
+const LONG_AGO_SECONDS = -1_000_000_000;
+
+/** Sends a delivery of the service, and notes what the answer shows. */
+export async function sendProbe(
+  subject: Omit<Subject, "send">,
+  { body, signed = body, key, skewSeconds = 0, mayBeStored }: Probe,
+): Promise<Reply> {
+  const { surroundings, facts, secrets } = subject;
+  const skew = mayBeStored === true || isVerification(signed) ? skewSeconds : LONG_AGO_SECONDS;
+  const timestamp = String(Math.max(0, Math.floor(surroundings.now() / 1000) + skew));
+  const hmac = createHmac("sha256", key ?? facts.key ?? secrets[0] ?? "");
+  const v1 = hmac.update(`${timestamp}.`).update(signed).digest("hex");
+  const signature = { [SIGNATURE_HEADER]: `t=${timestamp},v1=${v1}` };
+  return post(subject, { headers: { "Content-Type": "application/json", ...signature }, body });
+}
+
+/** Sends a delivery, and notes what the answer shows. */
+export async function post(
+  subject: Omit<Subject, "send">,
+  delivery: OutgoingDelivery,
+): Promise<Reply> {
+  const { now } = subject.surroundings;
+  const before = now();
+  const answer = await sendDelivery(subject, delivery);
+  return {
+    answer,
+    headers: answer.kind === "answer" ? answer.headers : {},
+    code: errorCodeIn(answer),
+    isVerified: isSuccess(answer) && propertyIn(answer, "challenge") === CHALLENGE,
+    at: (before + now()) / 2,
+  };
+}
+
+function isVerification(signed: Buffer): boolean {
+  const parsed = parseEvent(signed);
+  return parsed.kind === "known" && parsed.event.type === "webhook.verification";
+}
+
+/**
+ * Whether the answer shows that the signature matches. A receiver checks the digest before the age,
+ * so if the receiver refuses a signature only because of its age, the signature matched. A 401
+ * without a code counts as `mismatched`, unless it asks for a login. Any other answer is `unclear`.
+ */
+export function verdictOf({
+  answer,
+  code,
+  headers,
+  isVerified,
+}: Reply): "matched" | "mismatched" | "unclear" {
+  if (isVerified || code === "timestamp_out_of_tolerance") return "matched";
+  if (code === "signature_mismatch") return "mismatched";
+  const isBare401 = answer.kind === "answer" && answer.status === 401 && code === null;
+  return isBare401 && headers["www-authenticate"] === undefined ? "mismatched" : "unclear";
 }

@@ -1,8 +1,22 @@
 import { isDatabase } from "../../inbox/inbox-place.js";
-import { createProbes } from "./probe.js";
-import type { Finding, DoctorInput, Examination, Facts, Subject } from "./examination.js";
-import { examineHost, examineUrl } from "./examine-address.js";
-import { examineClock, examineAnswer, examineConnection } from "./examine-answer.js";
+import { runSteps } from "../run-steps.js";
+import {
+  sendProbe,
+  SURROUNDINGS,
+  type DoctorInput,
+  type Examination,
+  type Facts,
+  type Finding,
+  type Subject,
+  type Surroundings,
+} from "./examination.js";
+import {
+  examineAnswer,
+  examineClock,
+  examineConnection,
+  examineHost,
+  examineUrl,
+} from "./examine-connection.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineDatabase } from "./examine-database.js";
 import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
@@ -14,7 +28,6 @@ import {
 } from "./examine-sender.js";
 import { examineInboxState } from "./examine-state.js";
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
-import { SURROUNDINGS, type Surroundings } from "./surroundings.js";
 
 const INBOX = "Inbox file";
 const DATABASE = "Inbox database";
@@ -28,42 +41,42 @@ const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
   sendsTestEvent ? null : "--test-event was not given";
 
 export const EXAMINATIONS: readonly Examination[] = [
-  { name: "inbox-file", group: INBOX, needs: [], unless: noFile, run: examineInboxFile },
+  { id: "inbox-file", group: INBOX, unless: noFile, run: examineInboxFile },
   {
-    name: "inbox-owner",
+    id: "inbox-owner",
     group: INBOX,
     needs: ["inbox-file"],
     unless: noFile,
     run: examineInboxOwner,
   },
   {
-    name: "inbox-content",
+    id: "inbox-content",
     group: INBOX,
     needs: ["inbox-file"],
     unless: noFile,
     run: examineInboxContent,
   },
   {
-    name: "inbox-state",
+    id: "inbox-state",
     group: INBOX,
     needs: ["inbox-content"],
     unless: noFile,
     run: examineInboxState,
   },
-  { name: "inbox-database", group: DATABASE, needs: [], run: examineDatabase },
-  { name: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },
-  { name: "url", group: ADDRESS, needs: [], run: examineUrl },
-  { name: "host", group: ADDRESS, needs: [], run: examineHost },
-  { name: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },
-  { name: "answer", group: CONNECTION, needs: ["connection"], run: examineAnswer },
-  { name: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
-  { name: "forgery", group: SIGNATURE, needs: ["answer"], run: examineForgery },
-  { name: "secret", group: SIGNATURE, needs: ["forgery"], run: examineSecret },
-  { name: "staleness", group: SIGNATURE, needs: ["clock", "secret"], run: examineStaleness },
-  { name: "body", group: BODY, needs: ["secret"], run: examineBody },
-  { name: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
+  { id: "inbox-database", group: DATABASE, run: examineDatabase },
+  { id: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },
+  { id: "url", group: ADDRESS, run: examineUrl },
+  { id: "host", group: ADDRESS, run: examineHost },
+  { id: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },
+  { id: "answer", group: CONNECTION, needs: ["connection"], run: examineAnswer },
+  { id: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
+  { id: "forgery", group: SIGNATURE, needs: ["answer"], run: examineForgery },
+  { id: "secret", group: SIGNATURE, needs: ["forgery"], run: examineSecret },
+  { id: "staleness", group: SIGNATURE, needs: ["clock", "secret"], run: examineStaleness },
+  { id: "body", group: BODY, needs: ["secret"], run: examineBody },
+  { id: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
   {
-    name: "test-event",
+    id: "test-event",
     group: BODY,
     needs: ["clock", "body"],
     unless: noTestEvent,
@@ -73,15 +86,13 @@ export const EXAMINATIONS: readonly Examination[] = [
 
 /** For the receiver of another sender. Its clock is compared by the answer's Date header alone. */
 const SENDER_EXAMINATIONS: readonly Examination[] = [
-  ...EXAMINATIONS.filter(
-    ({ group, name }) => group === INBOX || group === DATABASE || name === "host",
-  ),
-  { name: "connection", group: CONNECTION, needs: ["host"], run: examineSenderConnection },
-  { name: "answer", group: CONNECTION, needs: ["connection"], run: examineSenderAnswer },
-  { name: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
-  { name: "secret", group: SIGNATURE, needs: ["answer"], run: examineSenderSecret },
+  ...EXAMINATIONS.filter(({ group, id }) => group === INBOX || group === DATABASE || id === "host"),
+  { id: "connection", group: CONNECTION, needs: ["host"], run: examineSenderConnection },
+  { id: "answer", group: CONNECTION, needs: ["connection"], run: examineSenderAnswer },
+  { id: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
+  { id: "secret", group: SIGNATURE, needs: ["answer"], run: examineSenderSecret },
   {
-    name: "test-event",
+    id: "test-event",
     group: BODY,
     needs: ["secret"],
     unless: noTestEvent,
@@ -101,50 +112,28 @@ export type Outcome =
   | { examination: Examination; /** Why it was skipped. */ skipped: string };
 
 /** An examination is skipped if one that it needs was skipped or found a blocker. */
-export async function runExaminations(
+export function runExaminations(
   input: DoctorInput,
   onOutcome: (outcome: Outcome) => void,
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<Outcome[]> {
   const facts: Facts = {};
-  const target = { ...input, url: input.url ?? NO_URL };
-  const subject = {
-    ...target,
-    surroundings,
-    send: createProbes(target, surroundings, facts),
-    facts,
-  };
-  /**
-   * Examinations that others must not build on, and why: the id of a blocker, or the name of an
-   * examination that was not run.
-   */
-  const blocked = new Map<string, string>();
-  const outcomes: Outcome[] = [];
+  const target = { ...input, url: input.url ?? NO_URL, surroundings, facts };
+  const subject: Subject = { ...target, send: (probe) => sendProbe(target, probe) };
   const otherInbox = isDatabase(input.db ?? "") ? INBOX : DATABASE;
-  for (const examination of input.sender === undefined ? EXAMINATIONS : SENDER_EXAMINATIONS) {
-    if (examination.group === otherInbox) continue;
-    const outcome = await examine(examination);
-    outcomes.push(outcome);
-    onOutcome(outcome);
-  }
-  return outcomes;
-
-  async function examine(examination: Examination): Promise<Outcome> {
-    const { name, group, needs, unless } = examination;
-    const hasTarget = input.url !== null || LOCAL_GROUPS.has(group);
-    const reason = hasTarget ? (unless?.(subject) ?? null) : "no --url URL was given";
-    if (reason !== null) {
-      blocked.set(name, name);
-      return { examination, skipped: reason };
-    }
-    const cause = needs.map((need) => blocked.get(need)).find((found) => found !== undefined);
-    if (cause !== undefined) {
-      blocked.set(name, cause);
-      return { examination, skipped: `not possible until ${cause} is fixed` };
-    }
-    const findings = await examination.run(subject);
-    const blocker = findings.find(({ blocks }) => blocks === true);
-    if (blocker !== undefined) blocked.set(name, blocker.id);
-    return { examination, findings };
-  }
+  const all = input.sender === undefined ? EXAMINATIONS : SENDER_EXAMINATIONS;
+  return runSteps(
+    all.filter(({ group }) => group !== otherInbox),
+    async (examination, cause) => {
+      const { id, group, unless } = examination;
+      const hasTarget = input.url !== null || LOCAL_GROUPS.has(group);
+      const reason = hasTarget ? (unless?.(subject) ?? null) : "no --url URL was given";
+      if (reason !== null) return [{ examination, skipped: reason }, id];
+      if (cause !== undefined)
+        return [{ examination, skipped: `not possible until ${cause} is fixed` }, cause];
+      const findings = await examination.run(subject);
+      return [{ examination, findings }, findings.find(({ blocks }) => blocks)?.id ?? null];
+    },
+    onOutcome,
+  );
 }

@@ -1,16 +1,18 @@
 import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
-import { bodyVariants } from "../../deliveries/body-variants.js";
+import { bodyVariants } from "../../deliveries/usual-mistakes.js";
 import { explainCode } from "../../deliveries/explain-answer.js";
 import {
   blocker,
   ok,
   problem,
+  verdictOf,
+  verificationBody,
+  verificationEvent,
   warning,
   type Finding,
   type Reply,
   type Subject,
 } from "./examination.js";
-import { verdictOf, verificationBody, verificationEvent } from "./probe.js";
 
 export async function examineBody(subject: Subject): Promise<Finding[]> {
   const spellings = bodySpellings(subject.facts.isSignalbox === true);

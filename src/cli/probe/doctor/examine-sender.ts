@@ -1,14 +1,15 @@
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
-import { errorCodeIn, isSuccess } from "../../deliveries/answer.js";
-import { sendDelivery } from "../../deliveries/send-delivery.js";
-import { senderMistakes } from "../../deliveries/explain-delivery.js";
-import { bodyVariants } from "../../deliveries/body-variants.js";
+import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
+import { isSuccess } from "../../deliveries/answer.js";
 import { explainAnswer } from "../../deliveries/explain-answer.js";
+import { bodyVariants, senderMistakes } from "../../deliveries/usual-mistakes.js";
 import { storedOrNot } from "./examine-body.js";
-import { connected } from "./examine-answer.js";
+import { blockerOf, connected } from "./examine-connection.js";
+import { acceptedForgery, REFUSED_FORGERY } from "./examine-signature.js";
 import {
   blocker,
   ok,
+  post,
   problem,
   warning,
   type Finding,
@@ -22,53 +23,35 @@ import {
  */
 const LONG_AGO_MS = 3 * 24 * 60 * 60 * 1000;
 
-/** Posts a sample of the sender, signed so long ago that it is not stored. */
-async function post(
-  { sender, url, secrets, timeoutMs, signal, surroundings, facts }: Subject,
-  {
-    secret,
-    isNew = false,
-    sent,
-  }: { secret: string; isNew?: boolean; sent?: (body: Buffer) => Buffer },
+/**
+ * Posts a sample of the sender, signed so long ago that it is not stored; or, if it `isNew`, now.
+ *
+ * @param secret the one to sign with
+ * @param change makes the bytes that are sent from those that are signed
+ */
+async function postSample(
+  subject: Subject,
+  secret = "",
+  isNew = false,
+  change = (body: Buffer): Buffer => body,
 ): Promise<Reply> {
-  const known = sender as AnySender;
-  const before = surroundings.now();
+  const { surroundings, facts } = subject;
+  const sender = subject.sender as AnySender;
   // One sample for all that is stored: so a run stores one event, and the others are its
   // duplicates.
-  const sampled =
-    (isNew ? facts.sampled : undefined) ?? sampleOf(known, isNew ? before : before - LONG_AGO_MS);
-  const { at: now, bytes } = sampled;
-  const signed = known.sign(bytes, { secret, now, headers: sampled.headers });
-  if (isNew) facts.sampled = { ...sampled, headers: signed };
-  const pairs = Object.entries(signed);
-  const type = pairs.some(([name]) => name === "content-type")
-    ? []
-    : [["Content-Type", "application/json"] as const];
-  const delivery = {
-    method: "POST",
-    headers: [...type, ...pairs],
-    body: sent?.(bytes) ?? bytes,
-    isChunked: false,
-  };
-  const answer = await sendDelivery(url, delivery, { timeoutMs, signal, secrets });
-  const headers = answer.kind === "answer" ? answer.headers : {};
-  return {
-    answer,
-    headers,
-    code: errorCodeIn(answer),
-    isVerified: false,
-    at: (before + surroundings.now()) / 2,
-  };
+  const known = isNew ? facts.sampled : undefined;
+  const sampled = known ?? sampleOf(sender, surroundings.now() - (isNew ? 0 : LONG_AGO_MS));
+  const { at: now, bytes, headers: given } = sampled;
+  const { headers } = signedDelivery(bytes, { sender, secret, now, headers: given });
+  if (isNew) facts.sampled = { ...sampled, headers };
+  return post(subject, { headers, body: change(bytes) });
 }
+
+const withBlank = (body: Buffer): Buffer => Buffer.concat([body, Buffer.from(" ")]);
 
 /** Posts a forged delivery, whose answer `examineSenderAnswer` judges. */
 export async function examineSenderConnection(subject: Subject): Promise<Finding[]> {
-  const [secret = ""] = subject.secrets;
-  const reply = await post(subject, {
-    secret,
-    sent: (body) => Buffer.concat([body, Buffer.from(" ")]),
-  });
-  return connected(subject, reply);
+  return connected(subject, await postSample(subject, subject.secrets[0], false, withBlank));
 }
 
 /** Whether the forged delivery reached the code that verifies it, and was refused. */
@@ -77,22 +60,14 @@ export function examineSenderAnswer({ facts, timeoutMs, sender }: Subject): Find
   const { name, signedHeaders } = sender as AnySender;
   // A 401 without a code is from a receiver that signalbox did not make.
   const isBare401 = code === null && answer.kind === "answer" && answer.status === 401;
-  if (code === "signature_mismatch" || isBare401)
-    return [ok("forgery_refused", "a forged signature is refused")];
-  if (isSuccess(answer)) {
-    const fix =
-      "Verify the signature of each delivery over its raw bytes, as expressHandler(receiver) does.";
-    return [
-      blocker("forgery_accepted", "a forged signature is accepted: anyone can post events", fix),
-    ];
-  }
+  if (code === "signature_mismatch" || isBare401) return [REFUSED_FORGERY];
+  if (isSuccess(answer)) return [acceptedForgery("events")];
   if (code === "signature_missing" || code === "signature_malformed") {
     const found = `the receiver finds no signature of ${name}`;
     const fix = `Compare --sender with the receiver's option sender; and make the proxy forward ${signedHeaders.join(", ")}.`;
     return [blocker("signature_lost", found, fix)];
   }
-  const { id, found, fix } = explainAnswer(answer, timeoutMs);
-  return [blocker(id, found, fix)];
+  return [blockerOf(explainAnswer(answer, timeoutMs))];
 }
 
 export async function examineSenderSecret(subject: Subject): Promise<Finding[]> {
@@ -110,11 +85,7 @@ export async function examineSenderSecret(subject: Subject): Promise<Finding[]> 
     ];
   }
   const isKnown = async (secret: string, sent?: (body: Buffer) => Buffer): Promise<boolean> => {
-    const { answer, code } = await post(subject, {
-      secret,
-      isNew: !isTimed,
-      ...(sent !== undefined && { sent }),
-    });
+    const { answer, code } = await postSample(subject, secret, !isTimed, sent);
     return isTimed ? code === "timestamp_out_of_tolerance" : isSuccess(answer);
   };
   const unknown: number[] = [];
@@ -142,8 +113,7 @@ export async function examineSenderSecret(subject: Subject): Promise<Finding[]> 
 }
 
 export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {
-  const [secret = ""] = subject.secrets;
-  return [storedOrNot("the sender's sample", await post(subject, { secret, isNew: true }))];
+  return [storedOrNot("the sender's sample", await postSample(subject, subject.secrets[0], true))];
 }
 
 /** Each sender takes it, written in base64 or not. */

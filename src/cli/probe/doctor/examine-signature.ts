@@ -1,21 +1,34 @@
 import { randomBytes } from "node:crypto";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
 import { describeAnswer, isRefusal, isSuccess, type Answer } from "../../deliveries/answer.js";
-import { bodyVariants } from "../../deliveries/body-variants.js";
-import { secretMistakes } from "../../deliveries/secret-mistakes.js";
-import { blocker, ok, problem, warning, type Finding, type Subject } from "./examination.js";
-import { verdictOf, verificationBody } from "./probe.js";
+import { bodyVariants, secretMistakes } from "../../deliveries/usual-mistakes.js";
+import {
+  blocker,
+  ok,
+  problem,
+  verdictOf,
+  verificationBody,
+  warning,
+  type Finding,
+  type Subject,
+} from "./examination.js";
 
 export async function examineForgery({ send, facts }: Subject): Promise<Finding[]> {
   const { answer, code } = await send({ body: verificationBody(), key: randomBytes(32) });
   facts.isSignalbox = code === "signature_mismatch";
-  if (isRefusal(answer)) return [ok("forgery_refused", "a forged signature is refused")];
-  if (!isSuccess(answer)) return [unexpected("a forged signature", answer)];
+  if (isRefusal(answer)) return [REFUSED_FORGERY];
+  return [
+    isSuccess(answer) ? acceptedForgery("signals") : unexpected("a forged signature", answer),
+  ];
+}
+
+export const REFUSED_FORGERY = ok("forgery_refused", "a forged signature is refused");
+
+export function acceptedForgery(what: "signals" | "events"): Finding {
   const fix =
     "Verify the signature of each delivery over its raw bytes, as expressHandler(receiver) does.";
-  return [
-    blocker("forgery_accepted", "a forged signature is accepted: anyone can post signals", fix),
-  ];
+  const found = `a forged signature is accepted: anyone can post ${what}`;
+  return blocker("forgery_accepted", found, fix);
 }
 
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {

@@ -44,9 +44,7 @@ export function reportOutcomes(terminal: Terminal, asJson: boolean) {
 
 function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
   if ("skipped" in outcome) {
-    return [
-      paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.name}: ${outcome.skipped}`),
-    ];
+    return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.id}: ${outcome.skipped}`)];
   }
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
   return outcome.findings.flatMap(({ level, id, found, fix, commands = [] }) => {
@@ -58,7 +56,7 @@ function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
 }
 
 function rowsOf(outcome: Outcome): object[] {
-  const { name: examination, group } = outcome.examination;
+  const { id: examination, group } = outcome.examination;
   if ("skipped" in outcome) {
     return [{ level: "skipped", id: null, examination, group, found: outcome.skipped, fix: null }];
   }

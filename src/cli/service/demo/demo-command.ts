@@ -3,7 +3,6 @@ import type { Command } from "#commander";
 import { someNames } from "../../console/printable.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import { EXIT } from "../../console/exit.js";
-import { reportSteps } from "./report-steps.js";
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -24,12 +23,11 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     const { bold, green, red } = terminal.paint;
     const startedAt = performance.now();
     const failed: string[] = [];
+    const { replayFixtures, reportSteps, runScenario } = await import("./demo-steps.js");
     const report = reportSteps(terminal, json ?? false, failed);
     const { startDemoReceiver } = await import("./demo-receiver.js");
     const receiver = await startDemoReceiver();
     try {
-      const { runScenario } = await import("./run-scenario.js");
-      const { replayFixtures } = await import("./replay-fixtures.js");
       if (!json) terminal.print(bold("A month with the service"));
       const secret = await runScenario(receiver, report, signal);
       if (!json) terminal.print(bold("\nDeliveries of the fixtures, good and hostile"));

@@ -76,12 +76,8 @@ async function verifyReceiver(
 ): Promise<Obstacle | null> {
   const event = verificationEvent();
   const { headers, body } = signedDelivery(event, { secret });
-  const delivery = { method: "POST", headers: Object.entries(headers), body, isChunked: false };
-  const answer = await sendDelivery(new URL(url), delivery, {
-    timeoutMs,
-    signal,
-    secrets: [secret],
-  });
+  const target = { url: new URL(url), secrets: [secret], timeoutMs, signal };
+  const answer = await sendDelivery(target, { headers, body });
   if (isSuccess(answer) && propertyIn(answer, "challenge") === event.data.challenge) return null;
   if (answer.kind === "answer" && isForeignSecret(answer)) {
     return {

@@ -3,9 +3,9 @@ import { CHECKS } from "../../../../src/cli/probe/check/checks.js";
 import { CASES, EVENT_NAMES } from "../../deliveries/fixture-names.js";
 
 test("a check depends on earlier ones of which it says nothing new", () => {
-  for (const [index, { dependsOn = [] }] of CHECKS.entries()) {
+  for (const [index, { needs = [] }] of CHECKS.entries()) {
     const earlier = CHECKS.slice(0, index).map(({ id }) => id);
-    expect(earlier).toEqual(expect.arrayContaining([...dependsOn]));
+    expect(earlier).toEqual(expect.arrayContaining([...needs]));
   }
 });
 

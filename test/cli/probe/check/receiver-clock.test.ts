@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "../../../../src/cli/deliveries/send-cases.js";
-import { receiverClockOffset } from "../../../../src/cli/probe/check/receiver-clock.js";
+import { receiverClockOffset } from "../../../../src/cli/probe/check/report-checks.js";
 
 const NOON = Date.parse("2026-11-20T12:00:00Z");
 

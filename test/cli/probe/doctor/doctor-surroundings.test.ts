@@ -16,9 +16,9 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { examineConnection } from "../../../../src/cli/probe/doctor/examine-answer.js";
+import { examineConnection } from "../../../../src/cli/probe/doctor/examine-connection.js";
 import type { Subject } from "../../../../src/cli/probe/doctor/examination.js";
-import type { Surroundings } from "../../../../src/cli/probe/doctor/surroundings.js";
+import type { Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
 import { examine, examineHere } from "./examine.js";
 import { fillInbox } from "../../fill-inbox.js";
 import { serveReceiver } from "../../serve-requests.js";

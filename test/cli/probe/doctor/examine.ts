@@ -1,6 +1,6 @@
 import type { DoctorInput, Finding } from "../../../../src/cli/probe/doctor/examination.js";
 import { runExaminations, type Outcome } from "../../../../src/cli/probe/doctor/examinations.js";
-import { SURROUNDINGS, type Surroundings } from "../../../../src/cli/probe/doctor/surroundings.js";
+import { SURROUNDINGS, type Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
 import { SECRET } from "../../run-cli.js";
 
 export interface Examined {
@@ -55,7 +55,7 @@ function summaryOf(outcomes: Outcome[]): Examined {
     problems: idsOf("problem"),
     warnings: idsOf("warning"),
     skipped: outcomes.flatMap((outcome) =>
-      "skipped" in outcome ? [outcome.examination.name] : [],
+      "skipped" in outcome ? [outcome.examination.id] : [],
     ),
     find: (id) => findings.find((finding) => finding.id === id),
   };

@@ -1,25 +1,12 @@
-import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
-import { request as requestHttps } from "node:https";
+import type { ClientRequest } from "node:http";
 import { TLSSocket } from "node:tls";
-import { systemClock } from "../../../../base/time/clock.js";
+import { exchange, failureOf, type ExchangeFailure } from "../../../../base/http/exchange.js";
 import type { Assumptions } from "../../instance/assumption-options.js";
 import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
 import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
 
-/**
- * Why a request got no answer. `address_refused` and `aborted`: the emulator itself ended the
- * request.
- */
-export type RequestFailure =
-  | "timed_out"
-  | "connection_refused"
-  | "connection_reset"
-  | "name_unresolved"
-  | "address_refused"
-  | "tls_failed"
-  | "answer_unreadable"
-  | "unreachable"
-  | "aborted";
+/** Why a request got no answer. The emulator itself ended the last two. */
+export type RequestFailure = ExchangeFailure | "address_refused" | "aborted";
 
 export type RequestOutcome =
   { status: number; headers: Record<string, string>; body: Buffer } | { failure: RequestFailure };
@@ -59,70 +46,32 @@ export function createRequestSender({
   ca,
 }: RequestSenderOptions): SendRequest {
   const lookupFor = createCheckedLookup(resolve, assumptions);
-  return (
+  return async (
     { url: address, headers, body, timeoutMs = assumptions.deliveryTimeoutMs, breaksOff },
     signal,
-  ) =>
-    new Promise<RequestOutcome>((done) => {
-      const url = new URL(address);
-      const ip = addressIn(url);
-      if (ip !== null && !mayConnect(url.protocol, [ip], assumptions))
-        return done({ failure: "address_refused" });
-      const timer = systemClock.setTimeout(() => end({ failure: "timed_out" }), timeoutMs);
-      const fail = (error: Error): void =>
-        end({ failure: signal.aborted ? "aborted" : failureOf(error) });
-      let request: ClientRequest | undefined;
-      function end(outcome: RequestOutcome): void {
-        timer.cancel();
-        done(outcome);
-        // Otherwise the connection of an incomplete request stays open.
-        request?.destroy();
-      }
-      try {
-        request = (url.protocol === "https:" ? requestHttps : requestHttp)(url, {
-          method: "POST",
-          headers,
-          agent: false,
-          lookup: lookupFor(url.protocol),
-          ca,
-          signal,
-        });
-      } catch (error) {
-        // Node throws for some urls and headers.
-        return fail(error as Error);
-      }
-      request.on("response", (response) => readAnswer(response, end, fail));
-      request.on("error", fail);
-      // If there was neither an answer nor an error, the receiver switched to another protocol
-      // (101).
-      request.on("upgrade", () => end({ failure: "answer_unreadable" }));
-      if (breaksOff === undefined) request.end(body);
-      else breakOff(request, body, breaksOff);
-    });
-}
-
-function readAnswer(
-  response: IncomingMessage,
-  onEnd: (outcome: RequestOutcome) => void,
-  onError: (error: Error) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const answered = (): void =>
-    onEnd({
-      status: response.statusCode ?? 0,
-      headers: Object.fromEntries(
-        Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
-      ),
-      body: Buffer.concat(chunks).subarray(0, ANSWER_LIMIT_BYTES),
-    });
-  response.on("data", (chunk: Buffer) => {
-    chunks.push(chunk);
-    size += chunk.byteLength;
-    if (size > ANSWER_LIMIT_BYTES) answered();
-  });
-  response.on("end", answered);
-  response.on("error", onError);
+  ) => {
+    const url = new URL(address);
+    const ip = addressIn(url);
+    if (ip !== null && !mayConnect(url.protocol, [ip], assumptions))
+      return { failure: "address_refused" };
+    const lookup = lookupFor(url.protocol);
+    const how = { method: "POST", headers, lookup, ca, signal, timeoutMs };
+    const answer = await exchange(url, { ...how, maxAnswerBytes: ANSWER_LIMIT_BYTES }, (request) =>
+      breaksOff === undefined ? request.end(body) : breakOff(request, body, breaksOff),
+    );
+    if (answer.kind === "answer") {
+      const texts = Object.entries(answer.headers).map(([name, value]) => [name, String(value)]);
+      const { status, body: answered } = answer;
+      return {
+        status,
+        headers: Object.fromEntries(texts) as Record<string, string>,
+        body: answered,
+      };
+    }
+    if (signal.aborted) return { failure: "aborted" };
+    const { code } = answer;
+    return { failure: code === ADDRESS_REFUSED ? "address_refused" : failureOf(code) };
+  };
 }
 
 /** Sends the first half of the body, then closes or resets the connection. */
@@ -133,19 +82,4 @@ function breakOff(request: ClientRequest, body: Buffer, how: "cut_body" | "reset
     else if (socket === null || socket instanceof TLSSocket) socket?.destroy();
     else socket.resetAndDestroy();
   });
-}
-
-const FAILURES: readonly (readonly [codes: RegExp, failure: RequestFailure])[] = [
-  [new RegExp(`^${ADDRESS_REFUSED}$`), "address_refused"],
-  [/^ECONNREFUSED$/, "connection_refused"],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "connection_reset"],
-  [/^(ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/, "name_unresolved"],
-  [/^ETIMEDOUT$/, "timed_out"],
-  [/^HPE_/, "answer_unreadable"],
-  [/CERT|TLS|SSL|^EPROTO$|^UNABLE_TO_|HOSTNAME_MISMATCH/, "tls_failed"],
-];
-
-function failureOf(error: Error): RequestFailure {
-  const code = "code" in error ? String(error.code) : "";
-  return FAILURES.find(([codes]) => codes.test(code))?.[1] ?? "unreachable";
 }

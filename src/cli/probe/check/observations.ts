@@ -1,14 +1,97 @@
 import { EventEmitter, once } from "node:events";
-import { describeAnswer, isSuccess, type Answer } from "../../deliveries/answer.js";
-import type { Hold } from "../../deliveries/send-delivery.js";
 import {
-  sendTimes,
+  answerTimes,
+  describeAnswer,
+  describeTimes,
   isMarkedDuplicate,
-  type CheckContext,
-  type Observation,
-  type Probe,
-} from "./check-context.js";
+  isRefusal,
+  isSuccess,
+  type Answer,
+  type Answered,
+  type AnswerTimes,
+} from "../../deliveries/answer.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
+import type { Hold } from "../../deliveries/send-delivery.js";
+import { probeOf, type CheckContext, type Observation, type Probe } from "./check-context.js";
 import { restartReceiver } from "./restart-receiver.js";
+
+/**
+ * A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer
+ * that its rule applies to.
+ */
+const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
+
+type AnsweredExchange = Exchange & { answer: Answered };
+
+/** @returns null for an exchange that the rule does not apply to */
+type Rule = (exchange: AnsweredExchange) => Probe | null;
+
+export function checkUnauthorized(context: CheckContext): Promise<Observation> {
+  return checkAnswers(context, (exchange) => {
+    const applies = exchange.delivery.expect.status === 401 && isRefusal(exchange.answer);
+    return applies ? probeOf(exchange, "status") : null;
+  });
+}
+
+export function checkContentType(context: CheckContext): Promise<Observation> {
+  return checkAnswers(context, (exchange) => {
+    const { body, headers } = exchange.answer;
+    if (body === "") return null;
+    const type = headers["content-type"] ?? "(none)";
+    return {
+      ...probeOf(exchange, "status"),
+      expected: "Content-Type: application/json",
+      actual: `Content-Type: ${type}`,
+      ok: /^application\/json\b/i.test(type),
+    };
+  });
+}
+
+async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observation> {
+  const applyToAll = (): Probe[] =>
+    context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
+  if (context.exchanges.length < SAMPLE.length || applyToAll().length === 0) {
+    for (const name of SAMPLE) await context.send(context.build(name), 0);
+  }
+  const probes = applyToAll();
+  if (probes.length === 0) return { probes, inconclusive: "no answer of this kind was received" };
+  // Several checks may have sent the same case. Each case is reported once for each result.
+  const distinct = new Map(probes.map((probe) => [`${probe.name} ${probe.ok}`, probe]));
+  return { probes: [...distinct.values()], note: `${probes.length} answers` };
+}
+
+function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
+  return exchange.answer.kind === "answer";
+}
+
+const LEAST_SAMPLES = 20;
+
+/**
+ * How long the acknowledgements took, without held requests, whose delay is intended; `null` if
+ * nothing was acknowledged.
+ */
+export function acknowledgementTimes(exchanges: readonly Exchange[]): AnswerTimes | null {
+  return answerTimes(
+    exchanges.flatMap(({ answer, isHeld }) => (isHeld || !isSuccess(answer) ? [] : [answer.ms])),
+  );
+}
+
+export async function checkAnswerTimes(context: CheckContext): Promise<Observation> {
+  for (let sent = 0; sent < LEAST_SAMPLES; sent++) {
+    if ((acknowledgementTimes(context.exchanges)?.count ?? 0) >= LEAST_SAMPLES) break;
+    await context.send(context.build("new-signal"), 0);
+  }
+  const times = acknowledgementTimes(context.exchanges);
+  if (times === null) return { probes: [], inconclusive: "nothing was answered 2xx" };
+  const probe = {
+    name: "acknowledgements",
+    sent: `${times.count} deliveries that were answered 2xx`,
+    expected: `an answer within ${context.ackLimitMs} ms each`,
+    actual: describeTimes(times),
+    ok: times.maxMs <= context.ackLimitMs,
+  };
+  return { probes: [probe], note: `${times.count} acknowledgements: ${describeTimes(times)}` };
+}
 
 const CANNOT_TELL = 'its answers do not mark a repeated event with {"duplicate":true}';
 
@@ -26,7 +109,7 @@ const CONNECT_MS = 100;
 
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
   if (!(await context.marksDuplicates())) return { probes: [], inconclusive: CANNOT_TELL };
-  const answers = await sendTimes(3, "repeated-signal", context);
+  const answers = await context.sendTimes(3, "repeated-signal");
   return {
     probes: [
       onceProbe(`one signal ${answers.length} times, each time with a new signature`, answers),
@@ -62,13 +145,13 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
 }
 
 export async function checkDuplicatesMarked(context: CheckContext): Promise<Observation> {
-  const [first, second] = (await sendTimes(2, "repeated-test-event", context)) as [Answer, Answer];
+  const answers = await context.sendTimes(2, "repeated-test-event");
   const probe: Probe = {
     name: "repeated-test-event",
     sent: "one test event twice",
     expected: '{"duplicate":true} only in the second answer',
-    actual: `${describeAnswer(first, true)}, then ${describeAnswer(second, true)}`,
-    ok: !isMarkedDuplicate(first) && isMarkedDuplicate(second),
+    actual: answers.map((answer) => describeAnswer(answer, true)).join(", then "),
+    ok: answers.map(isMarkedDuplicate).join() === "false,true",
   };
   return { probes: [probe] };
 }

@@ -1,0 +1,250 @@
+import { readdirSync } from "node:fs";
+import type { OutgoingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { z } from "zod";
+import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
+import { signBody } from "../../kit/senders/signature/sign.js";
+import { parseEvent } from "../../kit/senders/signals/parse-event.js";
+import { environmentError, errorCode } from "../console/exit.js";
+import { readBytes } from "../console/read-input.js";
+import type { Expectation } from "./answer.js";
+import { PACKAGED_FIXTURES } from "./event-source.js";
+import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
+import type { OutgoingDelivery } from "./send-delivery.js";
+
+/**
+ * The changes that `afterSigning` of a case can make to the signed bytes. The signature does not
+ * match the changed bytes.
+ */
+export const AFTER_SIGNING = {
+  "change-byte": { description: "one byte changed after signing", apply: changeByte },
+  "append-newline": {
+    description: "a line end appended after signing",
+    apply: (body) => Buffer.concat([body, Buffer.from("\n")]),
+  },
+  reserialise: {
+    description: "the JSON parsed and written again after signing",
+    apply: (body) => Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 2)),
+  },
+  truncate: {
+    description: "the last byte cut off after signing",
+    apply: (body) => body.subarray(0, -1),
+  },
+  empty: { description: "the body emptied after signing", apply: () => Buffer.alloc(0) },
+  gzip: { description: "compressed after signing", apply: (body) => gzipSync(body) },
+} satisfies Record<string, { description: string; apply: (body: Buffer) => Buffer }>;
+
+export function changeByte(body: Buffer): Buffer {
+  const changed = Buffer.from(body);
+  const middle = Math.floor(changed.length / 2);
+  if (changed.length > 0) changed[middle] = (changed[middle] as number) ^ 1;
+  return changed;
+}
+
+const expectation = z.strictObject({
+  status: z.int().min(100).max(599),
+  body: z.json().optional(),
+  code: z.string().optional(),
+});
+
+/** One case of `deliveries.json`; `fixtures/README.md` says what each key means. */
+const deliverySchema = z
+  .strictObject({
+    name: z.string().min(1),
+    description: z.string().optional(),
+    check: z.string().optional(),
+    event: z.string().optional(),
+    body: z.string().optional(),
+    bodyBase64: z.base64().optional(),
+    method: z
+      .string()
+      .regex(/^[A-Z]+$/)
+      .optional(),
+    secret: z.literal("other").optional(),
+    skewSeconds: z.int().optional(),
+    header: z.string().nullable().optional(),
+    headerTwice: z.boolean().optional(),
+    afterSigning: z.enum(Object.keys(AFTER_SIGNING) as [keyof typeof AFTER_SIGNING]).optional(),
+    padToBytes: z.int().min(0).optional(),
+    chunked: z.boolean().optional(),
+    repeat: z.int().min(1).max(1000).optional(),
+    conflict: z.boolean().optional(),
+    expect: expectation,
+    expectRepeat: expectation.optional(),
+  })
+  .refine(
+    ({ event, body, bodyBase64 }) =>
+      [event, body, bodyBase64].filter((part) => part !== undefined).length === 1,
+    {
+      message: "exactly one of event, body and bodyBase64 is needed",
+    },
+  );
+
+const deliveriesSchema = z.strictObject({
+  version: z.literal(1),
+  deliveries: z.array(deliverySchema),
+});
+
+export type Delivery = z.infer<typeof deliverySchema>;
+
+export interface FixtureFolder {
+  /** Keys are paths without `.json`: `signals/price_increased`. */
+  events: ReadonlyMap<string, Record<string, unknown>>;
+  /** Each event once, then the cases of `deliveries.json`. */
+  deliveries: readonly Delivery[];
+}
+
+const OTHER_FILES = /^(deliveries|signatures|(senders|samples|payloads|market)\/.*)\.json$/;
+
+/**
+ * Every `.json` file below the folder is an event, except `deliveries.json`, `signatures.json` and
+ * those of other senders.
+ */
+export function readFixtureFolder(folder: string = PACKAGED_FIXTURES): FixtureFolder {
+  const files = filesOf(folder);
+  const events = new Map<string, Record<string, unknown>>();
+  for (const file of files) {
+    if (!file.endsWith(".json") || OTHER_FILES.test(file)) continue;
+    events.set(file.slice(0, -".json".length), readEvent(join(folder, file)));
+  }
+  const cases = files.includes("deliveries.json") ? readDeliveries(folder) : [];
+  for (const { name, event } of cases) {
+    if (event !== undefined && !events.has(event)) {
+      throw environmentError(
+        `${join(folder, "deliveries.json")}: ${name} names the event ${event}, which does not exist`,
+      );
+    }
+  }
+  const deliveries = [...[...events].map(([name, event]) => deliveryOf(name, event)), ...cases];
+  if (deliveries.length === 0) throw environmentError(`there is no event (*.json) in ${folder}`);
+  return { events, deliveries };
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    return files.map((file) => file.replaceAll("\\", "/")).sort();
+  } catch (error) {
+    throw environmentError(`cannot read the folder ${folder} (${errorCode(error)})`);
+  }
+}
+
+function readJson(path: string): unknown {
+  const text = readBytes(path).toString();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw environmentError(`cannot read ${path}: it is not JSON`);
+  }
+}
+
+function readEvent(path: string): Record<string, unknown> {
+  const event = readJson(path);
+  if (isJsonObject(event)) return event;
+  throw environmentError(`${path} is not an event: it must contain a JSON object`);
+}
+
+function readDeliveries(folder: string): Delivery[] {
+  const path = join(folder, "deliveries.json");
+  const parsed = deliveriesSchema.safeParse(readJson(path));
+  if (parsed.success) return parsed.data.deliveries;
+  const [issue] = parsed.error.issues;
+  throw environmentError(`${path}: ${issue?.path.join(".") ?? ""}: ${issue?.message ?? "invalid"}`);
+}
+
+/**
+ * Makes a case from an event file. The expected answer is the one that signalbox gives to such an
+ * event.
+ */
+function deliveryOf(name: string, event: Record<string, unknown>): Delivery {
+  return { name, event: name, expect: { status: 200, body: answerTo(event) } };
+}
+
+function answerTo(event: Record<string, unknown>): Record<string, string | boolean> {
+  const parsed = parseEvent(Buffer.from(JSON.stringify(event)));
+  if (parsed.kind === "unusable") return { received: true, quarantined: true };
+  return parsed.event.type === "webhook.verification"
+    ? { challenge: "{challenge}" }
+    : { received: true };
+}
+
+export interface BuildContext extends Pick<FixtureFolder, "events"> {
+  secret: string;
+  otherSecret: string;
+  /** If true, events keep the ids and times of the fixtures. Otherwise they get new ones. */
+  asIs: boolean;
+}
+
+export type BuiltDelivery = ReturnType<typeof buildDelivery>;
+
+/**
+ * Prepares a case. All its sendings have the same content, so a repeated sending has the same id.
+ */
+export function buildDelivery(delivery: Delivery, context: BuildContext) {
+  const content = padded(contentOf(delivery, context), delivery.padToBytes ?? 0);
+  const challenge = challengeIn(content);
+  return {
+    delivery,
+    sendings: delivery.repeat ?? 1,
+    build(index: number): OutgoingDelivery {
+      const isOther = delivery.conflict === true && index > 0;
+      // A case with `conflict` repeats the id with another body: spaces are added at the end.
+      const body = isOther ? Buffer.concat([content, Buffer.alloc(index, " ")]) : content;
+      const change = delivery.afterSigning;
+      const sent = change === undefined ? body : AFTER_SIGNING[change].apply(body);
+      return {
+        ...(delivery.method !== undefined && { method: delivery.method }),
+        headers: {
+          ...(sent.length > 0 && { "Content-Type": "application/json" }),
+          ...(change === "gzip" && { "Content-Encoding": "gzip" }),
+          ...signatureHeader(delivery, body, context),
+        },
+        body: sent,
+        isChunked: delivery.chunked === true,
+      };
+    },
+    /** The expected answer to the sending with this index, with the placeholders filled. */
+    expected(index: number): Expectation {
+      const expected = (index > 0 ? delivery.expectRepeat : undefined) ?? delivery.expect;
+      const { body } = expected;
+      if (!isJsonObject(body) || body["challenge"] !== "{challenge}" || challenge === null)
+        return expected;
+      return { ...expected, body: { ...body, challenge } };
+    },
+  };
+}
+
+function contentOf({ event, body, bodyBase64 }: Delivery, { events, asIs }: BuildContext): Buffer {
+  if (bodyBase64 !== undefined) return Buffer.from(bodyBase64, "base64");
+  if (body !== undefined) return Buffer.from(body.replaceAll("{unique}", String(uniqueInteger())));
+  const stored = events.get(event ?? "") ?? {};
+  return Buffer.from(JSON.stringify(asIs ? stored : restamp(stored, Date.now())));
+}
+
+function padded(content: Buffer, bytes: number): Buffer {
+  return Buffer.concat([content, Buffer.alloc(Math.max(0, bytes - content.length), " ")]);
+}
+
+function signatureHeader(
+  { header = "t={t},v1={v1}", skewSeconds = 0, headerTwice, secret }: Delivery,
+  body: Buffer,
+  { secret: own, otherSecret }: BuildContext,
+): OutgoingHttpHeaders {
+  if (header === null) return {};
+  const timestamp = Math.floor(Date.now() / 1000) + skewSeconds;
+  const signed = signBody({ body, secret: secret === "other" ? otherSecret : own, timestamp });
+  const v1 = signed.replace(/^.*v1=/, "");
+  const value = header
+    .replaceAll("{t}", String(timestamp))
+    .replaceAll("{t13}", String(timestamp * 1000))
+    .replaceAll("{v1}", v1)
+    .replaceAll("{V1}", v1.toUpperCase());
+  return { [SIGNATURE_HEADER]: headerTwice === true ? [value, value] : value };
+}
+
+function challengeIn(content: Buffer): string | null {
+  const data = jsonObjectIn(content)?.["data"];
+  const challenge = isJsonObject(data) ? data["challenge"] : undefined;
+  return typeof challenge === "string" ? challenge : null;
+}
