@@ -115,21 +115,3 @@ if (connectionString !== undefined) {
 console.log(JSON.stringify(found));
 `;
 
-test("an install with Express brings the packages that the page says, and none that only a tool loads", async () => {
-  const folder = tempFolder();
-  await run(folder, "npm", [
-    "install",
-    pack().tarball,
-    "express",
-    "--package-lock-only",
-    ...FROM_CACHE,
-  ]);
-  const packages = packagesIn(folder);
-  expect(packages).toContain("node_modules/better-sqlite3");
-  const ofTools = packages.filter((path) =>
-    /\/(commander|@clack|@modelcontextprotocol)(\/|$)/.test(path),
-  );
-  expect(ofTools).toEqual([]);
-  // Others' packages bring more or fewer without us.
-  expect(Math.abs(packages.length - (numbersOf("better-sqlite3 12")[0] ?? 0))).toBeLessThan(10);
-});

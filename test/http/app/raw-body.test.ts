@@ -76,27 +76,6 @@ test("while nothing has read the stream, its bytes count and no rawBody does", a
   expectAcknowledged(await exchange(port, delivery()), RECEIVED);
 });
 
-test.for(EXPRESSES)(
-  "a parser that keeps the bytes as rawBody need not be ours, over $name",
-  async ({ express }) => {
-    const app = express();
-    app.use(
-      express.json({
-        verify: (request: WithRawBody, _response, body) => void (request.rawBody = body),
-      }),
-    );
-    app.use(MOUNT, expressHandler(await startReceiver()));
-    const port = await listen(app);
-    const { headers, body } = delivery(spaced());
-    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-    expectRefused(
-      await exchange(port, { headers, body: `${String(body)} ` }),
-      401,
-      "signature_mismatch",
-    );
-  },
-);
-
 test("a hook of Fastify that reads the body can keep it as rawBody", async () => {
   const host = Fastify();
   host.addHook("preParsing", async (request, _reply, payload) => {
