@@ -18,7 +18,7 @@ const threadsFromDist = {
 /** From the longest files to the shortest: none of them runs alone at the end. */
 const PROJECTS = ["matrix", "slow", "package", "fast"];
 const LONG =
-  /\/(power-loss|browser|starters|(node|postgres)-versions|package-managers|frameworks)\.test\.ts$/;
+  /\/(power-loss|background-thread|kill-at-call|browser|starters|(node|postgres)-versions|package-managers|frameworks)\.test\.ts$/;
 /** Most of their tests start processes. */
 const LONGISH = /\/test\/(cli|contract|emulator|faults|process)\//;
 

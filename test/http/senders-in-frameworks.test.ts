@@ -1,4 +1,3 @@
-import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import express from "express";
 import express4 from "express4";
@@ -8,7 +7,7 @@ import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.
 import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
 import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import type { Receiver } from "../../src/kit/receiver/receiver.js";
-import { defineSender, twilio } from "../../src/kit/senders/index.js";
+import { defineSender } from "../../src/kit/senders/index.js";
 import type { Sender } from "../../src/kit/senders/engine/sender.js";
 import { testReceiver } from "../../src/kit/testing/index.js";
 

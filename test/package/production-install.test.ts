@@ -19,14 +19,6 @@ const ROWS = readDocument("docs/installing.md").tablesUnder("What an install cos
 const numbersOf = (what: string): number[] =>
   (ROWS.find(([name]) => name === what) ?? []).slice(1).map((cell) => Number.parseInt(cell));
 
-/** The paths of all that npm would install, or has installed, in `folder`. */
-function packagesIn(folder: string): string[] {
-  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
-    packages: object;
-  };
-  return Object.keys(lock.packages).filter((path) => path !== "");
-}
-
 function bytesIn(folder: string): number {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
     entry.isFile(),

@@ -2,13 +2,12 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import Fastify from "fastify";
 import { expect, test } from "vitest";
-import { expressHandler } from "../../../src/kit/receiver/adapters/express-handler.js";
 import { fastifyPlugin } from "../../../src/kit/receiver/adapters/fastify-plugin.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
 import { logLines } from "../log-lines.js";
-import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";
+import { delivery, listen, startReceiver } from "../serve.js";
 import { exchange, MOUNT } from "../wire.js";
 
 type WithRawBody = IncomingMessage & { rawBody?: unknown };
