@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ownDatabase } from "../contract/own-database.js";
@@ -106,4 +106,3 @@ if (connectionString !== undefined) {
 }
 console.log(JSON.stringify(found));
 `;
-
