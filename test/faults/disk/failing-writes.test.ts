@@ -64,7 +64,7 @@ testOnLinux(
     faults.heal();
     const atHealing = walPages(files);
     // Each time about a thousand pages.
-    for (let time = 0; time < 15; time++) await sendMany();
+    for (let time = 0; time < 12; time++) await sendMany();
     expect(walPages(files)).toBeLessThan(atHealing + 2 * PAGES_IN_WAL);
     await expectEachOnce(receiver, files, taken);
   },

@@ -109,7 +109,7 @@ function unsigned(eventId: string, content: string): NewEvent {
 testOnPostgres(
   "two processes that store the same contents in opposite orders do not deadlock",
   async () => {
-    const { schema, name } = newSchema();
+    const { schema, name, admin } = newSchema();
     const codes: unknown[] = [];
     const stores = [
       await openStore(schema, watchedPool(codes)),
@@ -130,7 +130,11 @@ testOnPostgres(
         accepts: [unsigned("b_1", "y"), unsigned("b_2", "held"), unsigned("b_3", "x")],
       }),
     ]);
-    await held.blocks(2);
+    // One of them waits for the other.
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position($1 IN query) > 0`;
+    await expect
+      .poll(async () => (await admin.query(waiting, [`${name}.commit_batch`])).rows)
+      .toEqual([{ n: 2 }]);
     await held.end();
     const accepts = (await commits).flatMap((result) => result.accepts);
     expect(accepts.filter(({ status }) => status === "accepted")).toHaveLength(3);

@@ -58,8 +58,8 @@ export function watchedPool(codes: unknown[]): Pool {
 /** A transaction that holds what these statements lock, until `end`. */
 export interface Holder {
   query(sql: string): Promise<unknown>;
-  /** Resolves when so many others wait for it. */
-  blocks(others?: number): Promise<void>;
+  /** Resolves when another waits for it. */
+  blocks(): Promise<void>;
   end(how?: "COMMIT" | "ROLLBACK"): Promise<void>;
 }
 
@@ -69,15 +69,19 @@ export async function hold(...statements: string[]): Promise<Holder> {
   for (const sql of ["BEGIN", ...statements]) await client.query(sql);
   const waiting = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
   const asking = poolOfTest(1);
+  let isHeld = true;
+  // Otherwise a failed test would never end.
+  onTestFinished(() => (isHeld ? client.release(true) : undefined));
   return {
     query: (sql) => client.query(sql),
-    blocks: (others = 1) =>
-      eventually("others wait", async () => {
-        return (await asking.query(waiting, [rows[0]?.pid])).rows.length >= others;
+    blocks: () =>
+      eventually("another waits", async () => {
+        return (await asking.query(waiting, [rows[0]?.pid])).rows.length > 0;
       }),
     async end(how = "ROLLBACK") {
       await client.query(how);
       client.release();
+      isHeld = false;
     },
   };
 }
