@@ -37,13 +37,13 @@ export async function measureVerification({
       progress(`verify ${round + 1}  ${bodyBytes} bytes`);
     }
     const names = Object.keys(measured[0] ?? {});
-    const [bare = ""] = names;
+    const [first = ""] = names;
     const verifiers = names.map((name) => ({
       name,
       bodyBytes,
       results: measured.map((round) => ({
         micros: round[name] ?? Number.NaN,
-        bare: round[bare] ?? Number.NaN,
+        bare: round[first] ?? Number.NaN,
       })),
     }));
     const ratioOf = ({ results }: Row): number =>

@@ -22,7 +22,10 @@ export function answerQuestions(
     answer().then(
       (value) => reply({ id, value }),
       (error: unknown) =>
-        reply({ id, failed: (error instanceof Error && error.stack) || `${error}` }),
+        reply({
+          id,
+          failed: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        }),
     );
   });
   process.once("disconnect", () => process.exit(0));

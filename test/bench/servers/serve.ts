@@ -44,8 +44,8 @@ answerQuestions({
   },
   endLoad: () => watch?.stop(),
   async drain({ acknowledged }: { acknowledged: number }) {
-    const { handedOff } = await opening;
-    while (handedOff !== undefined && handedOff() < acknowledged) await delay(DRAIN_POLL_MS);
+    const { handedOff = () => acknowledged } = await opening;
+    while (handedOff() < acknowledged) await delay(DRAIN_POLL_MS);
   },
   usage(): Omit<ServerSample, "loop"> {
     const after = readUsage();

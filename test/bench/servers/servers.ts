@@ -308,13 +308,14 @@ function byHand(
 ): RequestHandler {
   return (request, response) => {
     const body = request.body as Buffer;
-    if (!isAuthentic(request.headers, body)) return void response.status(401).end();
+    if (!isAuthentic(request.headers, body)) {
+      response.status(401).end();
+      return;
+    }
+    const answer = (count: number | null): void => void response.json(receivedUnless(count === 0));
     const added = insert(String(idIn(body)), body);
-    if (typeof added === "number") return void response.json(receivedUnless(added === 0));
-    added.then(
-      (count) => response.json(receivedUnless(count === 0)),
-      () => response.status(500).end(),
-    );
+    if (typeof added === "number") answer(added);
+    else added.then(answer, () => response.status(500).end());
   };
 }
 
