@@ -15,14 +15,23 @@ const threadsFromDist = {
   },
 };
 
-/** Starts the longest files first, so that none of them runs alone at the end. */
+/** From the longest files to the shortest: none of them runs alone at the end. */
+const PROJECTS = ["matrix", "slow", "package", "fast"];
+const LONG =
+  /\/(power-loss|background-thread|kill-at-call|browser|starters|(node|postgres)-versions|package-managers|frameworks)\.test\.ts$/;
+/** Most of their tests start processes. */
+const LONGISH = /\/test\/(cli|contract|emulator|faults|process)\//;
+
+/**
+ * A worker keeps its modules only while the next file is of the same project, so the files of a
+ * project run one after the other.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      /\/(starters|power-loss|browser|postgres-versions|node-versions|package-managers)\.test\.ts$/.test(
-        moduleId,
-      );
-    return (await super.sort(files)).toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)));
+    const rankOf = ({ moduleId, project }: TestSpecification): number =>
+      10 * PROJECTS.indexOf(project.name) +
+      (LONG.test(moduleId) ? 0 : LONGISH.test(moduleId) ? 1 : 2);
+    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 }
 
@@ -42,9 +51,8 @@ export default defineConfig({
     // One module graph a worker: to import it anew for each file takes longer than most files'
     // tests.
     isolate: false,
-    // Much of the time is spent waiting for child processes and for time to pass, so there is one
-    // worker more than cores.
-    maxWorkers: availableParallelism() + 1,
+    // Much of the time is spent waiting for child processes, so there are more workers than cores.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { SERVERS, serverNamed, type Server } from "./servers/catalogue.js";
+import { SERVERS, serverNamed, type Server } from "./servers/servers.js";
 
 export const PARTS = [
   "throughput",

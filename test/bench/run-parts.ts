@@ -1,20 +1,22 @@
 import { describeMachine } from "./machine.js";
 import type { BenchOptions, Part } from "./options.js";
-import { chooseRate, measureLatency } from "./parts/latency.js";
-import { measureOneCore } from "./parts/one-core.js";
+import {
+  measureLatency,
+  measureOneCore,
+  measureScaleEvents,
+  measureSlowDisk,
+  measureThroughput,
+} from "./parts/load-parts.js";
 import type { PartContext } from "./parts/part-context.js";
 import { measurePostgresMillion } from "./parts/postgres-million.js";
 import { measurePostgres } from "./parts/postgres.js";
-import { measureScaleEvents } from "./parts/scale-events.js";
 import { measureSearch } from "./parts/search.js";
-import { measureSlowDisk } from "./parts/slow-disk.js";
-import { measureThroughput } from "./parts/throughput.js";
 import { measureVerification } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
 import { describeMeasured } from "./report/format.js";
 import type { BenchResult, PartFindings } from "./report/tables.js";
 import { POSTGRES_BINARIES } from "../own-postgres.js";
-import { SERVERS, serverNamed } from "./servers/catalogue.js";
+import { SERVERS, serverNamed } from "./servers/servers.js";
 
 /** The servers that a part compares by default. */
 const ON_ONE_CORE = [
@@ -60,9 +62,9 @@ export async function runParts({
 
   const measure: Record<Part, () => Promise<PartFindings>> = {
     throughput: () => measureThroughput(all),
-    latency: async () => {
+    latency: () => {
       const rates = result.throughput?.chart?.bars.map(({ value }) => value);
-      return measureLatency({ ...all, ...fewer }, await chooseRate(all, rates));
+      return measureLatency({ ...all, ...fewer }, rates);
     },
     "one-core": () => measureOneCore(context(ON_ONE_CORE)),
     "slow-disk": () => measureSlowDisk({ ...context(ON_SLOW_DISK), ...fewer }),

@@ -23,8 +23,6 @@ export interface ChildConfig {
   handoff?: { timeoutMs?: number; maxAttempts?: number; concurrency?: number };
   graceMs?: number;
   clockAheadMs?: number;
-  /** A file into which the spans of the receiver and of the callback are written. */
-  traces?: string;
   fault?:
     | "acknowledge before commit"
     | "exit in a commit"

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { expect } from "vitest";
 import type { ReceiverHealth, SignalEvent } from "../../src/kit/index.js";
 import { areHandedOff, startReceiver, type Child } from "./child-process.js";
@@ -34,6 +35,15 @@ export async function sendAll(
   );
   return { taken, refused };
 }
+
+/** About 250 pages of a WAL, all of which must be taken. */
+export async function sendPages(receiver: Child): Promise<SignalEvent[]> {
+  const { taken, refused } = await sendAll(receiver.port, someOf(250_000, 4));
+  expect(idsIn(refused)).toEqual([]);
+  return taken;
+}
+
+export const walPages = (files: { db: string }): number => statSync(`${files.db}-wal`).size / 4096;
 
 /** Asks again and again. */
 export function untilHealth(

@@ -103,7 +103,7 @@ test.for(STACKS)(
   },
 );
 
-test("one of 200 posts of one event at once is accepted and handed off [receiving/deduplicate]", async () => {
+test("one of twenty posts of one event at once is accepted and handed off [receiving/deduplicate]", async () => {
   let callbacks = 0;
   const { receiver, port } = await serve({
     store: sqliteOnDisk(),
@@ -111,7 +111,7 @@ test("one of 200 posts of one event at once is accepted and handed off [receivin
   });
   const counts = tally(receiver);
   const request = rawRequest(delivery());
-  const wires = await Promise.all(Array.from({ length: 200 }, () => openWire(port)));
+  const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(port)));
   const done = nextEvent(receiver, "handedOff");
   const answers = await Promise.all(
     wires.map(async (wire) => {
@@ -120,8 +120,8 @@ test("one of 200 posts of one event at once is accepted and handed off [receivin
     }),
   );
   expect(answers.filter(({ body }) => body === RECEIVED)).toHaveLength(1);
-  expect(answers.filter(({ body }) => body === DUPLICATE)).toHaveLength(199);
-  expect(counts).toEqual({ accepted: 1, duplicate: 199 });
+  expect(answers.filter(({ body }) => body === DUPLICATE)).toHaveLength(19);
+  expect(counts).toEqual({ accepted: 1, duplicate: 19 });
   await done;
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1, done: 1 });
   await receiver.close();

@@ -67,3 +67,17 @@ test.for(STACKS)(
     }
   },
 );
+
+test("every refusal has a request id of its own, which its event carries", async () => {
+  const { receiver, port } = await serve();
+  const told: string[] = [];
+  receiver.on("rejected", ({ requestId }) => told.push(requestId));
+  const answers = [
+    await exchange(port, {}),
+    await exchange(port, {}),
+    await exchange(port, { method: "GET" }),
+  ];
+  const ids = answers.map(({ body }) => (JSON.parse(body) as { request_id: string }).request_id);
+  expect(ids).toEqual(told);
+  expect(new Set(ids).size).toBe(3);
+});

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import express from "express";
@@ -36,11 +36,6 @@ async function start(folder: string, onSignal: ReceiverOptions["onSignal"]): Pro
   onTestFinished(() => receiver.close({ graceMs: 0 }));
   return receiver;
 }
-
-test("the demo runs as it is typed", async () => {
-  const stdout = await typeIn(install({ express: "express" }), commands("check", "signalbox demo"));
-  expect(stdout).toContain("The demo passed");
-});
 
 /** The receiver of a folder behind an app, and the commands of the pages with its address. */
 async function listen(folder: string, onSignal: ReceiverOptions["onSignal"]) {
@@ -82,20 +77,6 @@ test("the check and the doctor find nothing wrong with a sound receiver, as they
   expect(await typed("check", "check http://localhost:3000/webhooks/signals\n")).toContain(
     "answers.time",
   );
-});
-
-test("the files to add to an app are written as it is typed", async () => {
-  const folder = install({ express: "express" });
-  writeFileSync(
-    join(folder, "package.json"),
-    JSON.stringify({ type: "module", dependencies: { express: "*" } }),
-  );
-  writeFileSync(
-    join(folder, "app.js"),
-    'import express from "express";\nexpress().listen(3000);\n',
-  );
-  await typeIn(folder, commands("add-to-an-app", "add-on"));
-  expect(readdirSync(join(folder, "signals"))).toHaveLength(4);
 });
 
 test("what was given up is listed, shown, tried again and discarded as it is typed", async () => {

@@ -18,11 +18,16 @@ declare module "vitest" {
 }
 
 /**
- * Packs the package once for all tests that install it. Without scripts: `prepack` would delete
- * `dist` while other tests use it, and the command that runs the tests has built it. The folder of
- * the run, which is removed at its end, has the tarball.
+ * Packs the package once for all tests that install it, of both projects. Without scripts: `prepack`
+ * would delete `dist` while other tests use it, and the command that runs the tests has built it. The
+ * folder of the run, which is removed at its end, has the tarball.
  */
 export function setup(project: TestProject): void {
+  const known = (process.env["SIGNALBOX_PACKED"] ??= JSON.stringify(packNow()));
+  project.provide("packed", JSON.parse(known) as Packed);
+}
+
+function packNow(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], {
@@ -34,8 +39,5 @@ export function setup(project: TestProject): void {
     files: { path: string }[];
   }[];
   if (report === undefined) throw new Error("npm pack made nothing");
-  project.provide("packed", {
-    tarball: join(folder, report.filename),
-    paths: report.files.map(({ path }) => path),
-  });
+  return { tarball: join(folder, report.filename), paths: report.files.map(({ path }) => path) };
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ownDatabase } from "../contract/own-database.js";
@@ -18,14 +18,6 @@ const ROWS = readDocument("docs/installing.md").tablesUnder("What an install cos
 /** The packages and the megabytes in a row of the page's table. */
 const numbersOf = (what: string): number[] =>
   (ROWS.find(([name]) => name === what) ?? []).slice(1).map((cell) => Number.parseInt(cell));
-
-/** The paths of all that npm would install, or has installed, in `folder`. */
-function packagesIn(folder: string): string[] {
-  const lock = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
-    packages: object;
-  };
-  return Object.keys(lock.packages).filter((path) => path !== "");
-}
 
 function bytesIn(folder: string): number {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
@@ -114,22 +106,3 @@ if (connectionString !== undefined) {
 }
 console.log(JSON.stringify(found));
 `;
-
-test("an install with Express brings the packages that the page says, and none that only a tool loads", async () => {
-  const folder = tempFolder();
-  await run(folder, "npm", [
-    "install",
-    pack().tarball,
-    "express",
-    "--package-lock-only",
-    ...FROM_CACHE,
-  ]);
-  const packages = packagesIn(folder);
-  expect(packages).toContain("node_modules/better-sqlite3");
-  const ofTools = packages.filter((path) =>
-    /\/(commander|@clack|@modelcontextprotocol)(\/|$)/.test(path),
-  );
-  expect(ofTools).toEqual([]);
-  // Others' packages bring more or fewer without us.
-  expect(Math.abs(packages.length - (numbersOf("better-sqlite3 12")[0] ?? 0))).toBeLessThan(10);
-});

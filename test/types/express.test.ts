@@ -74,10 +74,9 @@ test("authorize may take what the application makes of a request", () => {
     express().use(inboxPage(receiver, { authorize: "everyone" }));
     // @ts-expect-error authorize is required
     express().use(inboxPage(receiver, {}));
+    const unsure = ({ session }: WithSession) => session.isOperator;
     // @ts-expect-error only a boolean is an answer
-    express().use(
-      inboxPage(receiver, { authorize: ({ session }: WithSession) => session.isOperator }),
-    );
+    express().use(inboxPage(receiver, { authorize: unsure }));
   };
   expectTypeOf(mount).toBeFunction();
 });

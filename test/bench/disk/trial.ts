@@ -4,6 +4,4 @@ import { answerQuestions } from "../processes/questions.js";
 
 const SYNCS = 5;
 
-answerQuestions(
-  new Map([["sync", ({ folder }: { folder: string }) => measureSync(folder, SYNCS)]]),
-);
+answerQuestions({ sync: ({ folder }: { folder: string }) => measureSync(folder, SYNCS) });

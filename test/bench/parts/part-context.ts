@@ -1,6 +1,6 @@
 import type { Machine } from "../machine.js";
 import type { BenchProcess } from "../processes/start-process.js";
-import type { Server } from "../servers/catalogue.js";
+import type { Server } from "../servers/servers.js";
 
 /** What each part of a run gets. */
 export interface PartContext {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { Pool } from "pg";
 import { makeOwnPostgres } from "../../own-postgres.js";
-import { HOST } from "../servers/endpoint.js";
+import { HOST } from "../endpoint.js";
 
 /** A PostgreSQL server of its own, whose commits wait for the disk. */
 export interface OwnServer {
@@ -84,5 +84,25 @@ function readCpuMs(pid: number | undefined): number | null {
     );
   } catch {
     return null;
+  }
+}
+
+/**
+ * Runs statements one after the other, each in a transaction of its own. @returns the first row of
+ * the last one
+ */
+export async function queryDatabase<Row>(
+  connectionString: string,
+  ...statements: readonly string[]
+): Promise<Row> {
+  const pool = new Pool({ connectionString, max: 1 });
+  // The server may stop before the connection is closed.
+  pool.on("error", () => {});
+  try {
+    let rows: unknown[] = [];
+    for (const statement of statements) rows = (await pool.query(statement)).rows;
+    return rows[0] as Row;
+  } finally {
+    await pool.end();
   }
 }

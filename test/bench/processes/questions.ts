@@ -9,24 +9,24 @@ export interface Question {
 export type Reply = { id: number; value: unknown } | { id: number; failed: string };
 
 /** Answers the parent's questions, and ends the process when the parent disconnects. */
-export function answerQuestions(answers: ReadonlyMap<string, (input: never) => unknown>): void {
+export function answerQuestions(
+  answers: Readonly<Record<string, (input: never) => unknown>>,
+): void {
   process.on("message", (message) => {
     const { id, ask, with: input } = message as Question;
     const reply = (answer: Reply): void => void process.send?.(answer);
-    Promise.resolve()
-      .then(() => {
-        const answer = answers.get(ask);
-        if (answer === undefined) throw new Error(`there is no answer to ${ask}`);
-        return answer(input as never);
-      })
-      .then(
-        (value) => reply({ id, value }),
-        (error: unknown) =>
-          reply({
-            id,
-            failed: error instanceof Error ? (error.stack ?? error.message) : String(error),
-          }),
-      );
+    const answer = async (): Promise<unknown> => {
+      if (!Object.hasOwn(answers, ask)) throw new Error(`there is no answer to ${ask}`);
+      return answers[ask]?.(input as never);
+    };
+    answer().then(
+      (value) => reply({ id, value }),
+      (error: unknown) =>
+        reply({
+          id,
+          failed: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        }),
+    );
   });
   process.once("disconnect", () => process.exit(0));
 }

@@ -1,103 +1,72 @@
+// A process with one of the servers, on a free port, which answers the questions of the bench.
 import { readFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { HOST } from "../endpoint.js";
+import { watchLoop, type LoopDelay } from "../processes/loop-watch.js";
 import { answerQuestions } from "../processes/questions.js";
-import { HOST } from "./endpoint.js";
-import { watchLoop, type LoopDelay, type LoopWatch } from "../processes/loop-watch.js";
+import { serverNamed, type ServerConfig } from "./servers.js";
 
-/** A server's figures for the time between `begin` and `end`. */
-export interface ServerSample {
+interface Usage {
   /** All threads: the event loop's, libuv's pool, workers, V8's own. */
   cpuMs: number;
-  rssBytes: number;
   /**
    * Bytes that the process caused to be written to the disk, in whole pages; null if the system
    * does not provide them.
    */
   writtenBytes: number | null;
+}
+
+/** A server's figures for the time between `begin` and `usage`. */
+export interface ServerSample extends Usage {
+  rssBytes: number;
   loop: LoopDelay;
-}
-
-export interface BenchServer {
-  listener: RequestListener;
-  /** How many were handed off so far. Servers without a hand-off leave it out. */
-  handedOff?: () => number;
-  close?: () => Promise<void> | void;
-}
-
-/** What each server is started with. */
-export interface ServerConfig {
-  /** Where it may keep files; empty at first. */
-  folder: string;
-  /** The connection string of an empty PostgreSQL database, for a server that needs one. */
-  database?: string;
 }
 
 const DRAIN_POLL_MS = 2;
 
-export function serverConfig(): ServerConfig {
-  return JSON.parse(process.argv[2] ?? "{}") as ServerConfig;
-}
-
-/** Serves on a free port and answers the questions that the bench has for a server. */
-export function serve({ listener, handedOff, close }: BenchServer): void {
+const config = JSON.parse(process.argv[2] ?? "{}") as ServerConfig;
+const opening = Promise.resolve(serverNamed(config.name).open(config));
+const serving = opening.then(async ({ listener }) => {
   const server = createServer(listener);
-  const port = new Promise<number>((resolve) => {
-    server.listen(0, HOST, () => resolve((server.address() as AddressInfo).port));
-  });
-  let before = readUsage();
-  let watch: LoopWatch | null = null;
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  return server;
+});
+let before = readUsage();
+let watch: ReturnType<typeof watchLoop> | null = null;
 
-  answerQuestions(
-    new Map<string, (input: never) => unknown>([
-      ["port", () => port],
-      [
-        "begin",
-        () => {
-          watch = watchLoop();
-          before = readUsage();
-        },
-      ],
-      ["end load", () => watch?.stop()],
-      [
-        "drain",
-        async ({ acknowledged }: { acknowledged: number }) => {
-          if (handedOff === undefined) return;
-          while (handedOff() < acknowledged) await delay(DRAIN_POLL_MS);
-        },
-      ],
-      [
-        "usage",
-        () => {
-          const after = readUsage();
-          return {
-            cpuMs: after.cpuMs - before.cpuMs,
-            writtenBytes:
-              after.writtenBytes === null || before.writtenBytes === null
-                ? null
-                : after.writtenBytes - before.writtenBytes,
-            rssBytes: process.memoryUsage.rss(),
-          };
-        },
-      ],
-      ["handed off", () => handedOff?.() ?? null],
-      [
-        "close",
-        async () => {
-          server.close();
-          server.closeAllConnections();
-          await close?.();
-        },
-      ],
-    ]),
-  );
-}
-
-interface Usage {
-  cpuMs: number;
-  writtenBytes: number | null;
-}
+answerQuestions({
+  port: async () => ((await serving).address() as AddressInfo).port,
+  begin() {
+    watch = watchLoop();
+    before = readUsage();
+  },
+  endLoad: () => watch?.stop(),
+  async drain({ acknowledged }: { acknowledged: number }) {
+    const { handedOff = () => acknowledged } = await opening;
+    while (handedOff() < acknowledged) await delay(DRAIN_POLL_MS);
+  },
+  usage(): Omit<ServerSample, "loop"> {
+    const after = readUsage();
+    const isKnown = after.writtenBytes !== null && before.writtenBytes !== null;
+    return {
+      cpuMs: after.cpuMs - before.cpuMs,
+      writtenBytes: isKnown ? Number(after.writtenBytes) - Number(before.writtenBytes) : null,
+      rssBytes: process.memoryUsage.rss(),
+    };
+  },
+  /** @returns how often the callback was called; null: there is none */
+  async close(): Promise<number | null> {
+    const { handedOff, close } = await opening;
+    const server = await serving;
+    const count = handedOff?.() ?? null;
+    server.close();
+    server.closeAllConnections();
+    await close?.();
+    return count;
+  },
+});
 
 function readUsage(): Usage {
   const { user, system } = process.cpuUsage();

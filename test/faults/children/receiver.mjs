@@ -20,7 +20,6 @@ const {
   graceMs = 0,
   clockAheadMs = 0,
   fault = "none",
-  traces,
 } = JSON.parse(process.argv[2]);
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -79,10 +78,7 @@ const logger = {
   fatal: silent,
 };
 
-const { tracedInto, ownSpan } = traces === undefined ? {} : await import("./traced.mjs");
-
 const receiver = createReceiver({
-  telemetry: tracedInto?.(traces),
   secrets: "whsec_faults",
   store: STORES.get(fault)?.() ?? store,
   // On a slow machine a late answer is no failure.
@@ -93,7 +89,6 @@ const receiver = createReceiver({
   onSignal(signal, given) {
     const { deliveryKey, possiblyRepeated, replayed, attempt } = given;
     appendFileSync(log, `${deliveryKey} ${possiblyRepeated} ${attempt}\n`);
-    ownSpan?.();
     say({ say: "begun", id: signal.id, possiblyRepeated, replayed, attempt });
     return CALLBACKS.get(signal.data.title)(signal, given);
   },

@@ -1,18 +1,13 @@
-import { statSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { SignalEvent } from "../../../src/kit/index.js";
-import { areHandedOff, startReceiver, type Child } from "../child-process.js";
-import { expectEachOnce, idsIn, sendAll, some, someOf } from "../deliveries.js";
+import { areHandedOff, startReceiver } from "../child-process.js";
+import { expectEachOnce, idsIn, sendAll, sendPages, some, walPages } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { testWith } from "../../prerequisites.js";
 
 const testOnLinux = testWith(canPreload);
-
-const PAGE_BYTES = 4096;
-/** About what ten events of 100 KB write. */
-const PAGES_A_ROUND = 250;
 
 /** What makes the store's thread die in each task of this name. */
 function diesIn(task: string): NodeJS.ProcessEnv {
@@ -21,20 +16,6 @@ function diesIn(task: string): NodeJS.ProcessEnv {
     DIES_IN: task,
   };
 }
-
-/** Sends so much that the WAL would be as long if it never began anew. */
-async function sendPages(receiver: Child, pages: number): Promise<SignalEvent[]> {
-  const taken: SignalEvent[] = [];
-  for (let sent = 0; sent < pages; sent += PAGES_A_ROUND) {
-    const answers = await sendAll(receiver.port, someOf(100_000, 10));
-    expect(idsIn(answers.refused)).toEqual([]);
-    taken.push(...answers.taken);
-  }
-  await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
-  return taken;
-}
-
-const walPages = (files: { db: string }): number => statSync(`${files.db}-wal`).size / PAGE_BYTES;
 
 testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the file"])(
   "a thread that %s stops no delivery, and the WAL stays short",
@@ -47,7 +28,10 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
       isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)),
     );
     const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
-    const taken = await sendPages(receiver, 8500);
+    const taken: SignalEvent[] = [];
+    // So much that the WAL would be as long if it never began anew.
+    for (let pages = 0; pages < 8500; pages += 250) taken.push(...(await sendPages(receiver)));
+    await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
     if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
     else expect(receiver.stderr()).toContain(what);
     expect(walPages(files)).toBeLessThan(7000);

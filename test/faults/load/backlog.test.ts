@@ -55,9 +55,9 @@ function counted(store: InboxStore): InboxStore & { commits: number } {
   return counting;
 }
 
-test("an hour of downtime over 40,000 waiting events costs a few probes, then each is handed off once", async () => {
+test("an hour of downtime over 24,000 waiting events costs a few probes, then each is handed off once", async () => {
   const store = counted(sqliteStore(inboxFiles().db));
-  const backlog = 40_000;
+  const backlog = 24_000;
   await fill(store, backlog);
   store.commits = 0;
   const usedBefore = await usedMegabytes();

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
@@ -8,6 +9,7 @@ import {
   type PgClient,
   type PgPool,
 } from "../../../src/kit/stores/postgres/postgres-store.js";
+import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import {
   accept,
   claim,
@@ -20,7 +22,14 @@ import {
 import { systemClock } from "../../../src/base/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
-import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+import {
+  ENDPOINT,
+  hold,
+  newSchema,
+  openStore,
+  testOnPostgres,
+  watchedPool,
+} from "./open-stores.js";
 
 testOnPostgres(
   "a row that PostgreSQL cannot store is refused as a row, and its batch is not stored",
@@ -71,9 +80,7 @@ testOnPostgres("headers that are no JSON any more stop no claim", async () => {
 testOnPostgres("processes that accept the same ids in opposite orders never deadlock", async () => {
   const { schema } = newSchema();
   const codes: unknown[] = [];
-  const stores = await Promise.all(
-    [0, 1, 2, 3].map(() => openStore(schema, watched(poolOfTest(), codes))),
-  );
+  const stores = await Promise.all([0, 1, 2, 3].map(() => openStore(schema, watchedPool(codes))));
   // Of simultaneous migrations all but one fail.
   codes.length = 0;
   for (let round = 0; round < 30; round++) {
@@ -92,33 +99,53 @@ testOnPostgres("processes that accept the same ids in opposite orders never dead
   expect(codes).toEqual([]);
 });
 
-/** Notes the codes of the errors of its queries, which the store may hide by trying again. */
-function watched(pool: Pool, codes: unknown[]): Pool {
-  const watchedPool: PgPool = {
-    connect: async () => {
-      const client: PgClient = await pool.connect();
-      return {
-        query: (query) =>
-          client.query(query).catch((error: unknown) => {
-            codes.push((error as { code?: unknown }).code);
-            throw error;
-          }),
-        release: (error) => client.release(error),
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-      };
-    },
-    end: () => pool.end(),
-    on: (event, listener) => pool.on(event, listener),
-    removeListener: (event, listener) => pool.removeListener(event, listener),
-  };
-  return watchedPool as Pool;
+const keyOf = (content: string): Buffer => createHash("sha256").update(content).digest();
+
+/** As a sender would deliver it whose ids are not signed. */
+function unsigned(eventId: string, content: string): NewEvent {
+  return newEvent(eventId, { body: Buffer.from(content), contentKey: keyOf(content) });
 }
+
+testOnPostgres(
+  "two processes that store the same contents in opposite orders do not deadlock",
+  async () => {
+    const { schema, name, admin } = newSchema();
+    const codes: unknown[] = [];
+    const stores = [
+      await openStore(schema, watchedPool(codes)),
+      await openStore(schema, watchedPool(codes)),
+    ] as const;
+    // Of simultaneous migrations all but one fail.
+    codes.length = 0;
+    // Both have begun before either goes on: a transaction holds the content in their middle.
+    const held = await hold(
+      `INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, received_at, token, owner, body_hash, content_key)
+       VALUES ('default', 'evt_held', 't', 'done', 0, 0, 0, 0, '', '\\x${keyOf("held").toString("hex")}')`,
+    );
+    const commits = Promise.all([
+      commit(stores[0], {
+        accepts: [unsigned("a_1", "x"), unsigned("a_2", "held"), unsigned("a_3", "y")],
+      }),
+      commit(stores[1], {
+        accepts: [unsigned("b_1", "y"), unsigned("b_2", "held"), unsigned("b_3", "x")],
+      }),
+    ]);
+    // One of them waits for the other.
+    const waiting = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position($1 IN query) > 0`;
+    await expect
+      .poll(async () => (await admin.query(waiting, [`${name}.commit_batch`])).rows)
+      .toEqual([{ n: 2 }]);
+    await held.end();
+    const accepts = (await commits).flatMap((result) => result.accepts);
+    expect(accepts.filter(({ status }) => status === "accepted")).toHaveLength(3);
+    expect(codes).toEqual([]);
+  },
+);
 
 testOnPostgres("a transaction that PostgreSQL ended because of others is tried again", async () => {
   const { schema, name, admin } = newSchema();
   const codes: unknown[] = [];
-  const store = await openStore(schema, watched(poolOfTest(), codes));
+  const store = await openStore(schema, watchedPool(codes));
   await admin.query(`CREATE SEQUENCE ${name}.failures`);
   await admin.query(`CREATE FUNCTION ${name}.fail() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
     IF nextval('${name}.failures') < 3 THEN RAISE EXCEPTION 'once' USING ERRCODE = '40001'; END IF; RETURN NEW; END $f$`);

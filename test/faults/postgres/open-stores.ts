@@ -12,6 +12,7 @@ import {
   quotedName,
 } from "../../contract/postgres-medium.js";
 import { hasServer, testWith } from "../../prerequisites.js";
+import { eventually } from "../eventually.js";
 
 export const ENDPOINT = "default";
 export const testOnPostgres: ReturnType<typeof testWith> = testWith(await hasServer(POSTGRES_PORT));
@@ -34,6 +35,55 @@ export async function openStore(schema: string, pool = poolOfTest()): Promise<Po
   await store.open({ endpoint: ENDPOINT, clock: systemClock });
   onTestFinished(() => store.close(ENDPOINT));
   return store;
+}
+
+/**
+ * A pool of the test that notes the codes of the errors of its statements: the store runs some of
+ * them again, and so hides them.
+ */
+export function watchedPool(codes: unknown[]): Pool {
+  const pool = poolOfTest();
+  pool.on("connect", (client) => {
+    const query = client.query.bind(client) as (...args: unknown[]) => Promise<unknown>;
+    const watched = (...args: unknown[]) =>
+      query(...args).catch((error: unknown) => {
+        codes.push((error as { code?: unknown }).code);
+        throw error;
+      });
+    Object.assign(client, { query: watched });
+  });
+  return pool;
+}
+
+/** A transaction that holds what these statements lock, until `end`. */
+export interface Holder {
+  query(sql: string): Promise<unknown>;
+  /** Resolves when another waits for it. */
+  blocks(): Promise<void>;
+  end(how?: "COMMIT" | "ROLLBACK"): Promise<void>;
+}
+
+export async function hold(...statements: string[]): Promise<Holder> {
+  const client = await poolOfTest(1).connect();
+  const { rows } = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  for (const sql of ["BEGIN", ...statements]) await client.query(sql);
+  const waiting = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
+  const asking = poolOfTest(1);
+  let isHeld = true;
+  // Otherwise a failed test would never end.
+  onTestFinished(() => (isHeld ? client.release(true) : undefined));
+  return {
+    query: (sql) => client.query(sql),
+    blocks: () =>
+      eventually("another waits", async () => {
+        return (await asking.query(waiting, [rows[0]?.pid])).rows.length > 0;
+      }),
+    async end(how = "ROLLBACK") {
+      await client.query(how);
+      client.release();
+      isHeld = false;
+    },
+  };
 }
 
 /** A pool that ends after the stores of the test, which are closed first. */

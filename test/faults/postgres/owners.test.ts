@@ -17,7 +17,7 @@ import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.j
 import { systemClock } from "../../../src/base/time/clock.js";
 import { killablePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
-import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+import { ENDPOINT, hold, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 
 interface OwnerRow {
   id: number;
@@ -43,6 +43,10 @@ async function sweep(store: InboxStore, admin: Pool, name: string, deadId = 0): 
   return idsOf((await claim(store)).events);
 }
 
+/** What a commit of this owner holds. */
+const lockOf = (name: string, id: number): string =>
+  `SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`;
+
 testOnPostgres(
   "a commit of a process that lost its owner works at once, under a new one",
   async () => {
@@ -59,17 +63,15 @@ testOnPostgres(
 );
 
 testOnPostgres("slow queries of people do not keep commits waiting", async () => {
-  const { schema, name, admin } = newSchema();
+  const { schema, name } = newSchema();
   const store = postgresStore({ connectionString: POSTGRES_URL, schema });
   await store.open({ endpoint: ENDPOINT, clock: systemClock });
   onTestFinished(() => store.close(ENDPOINT));
   const lease = await accept(store, "evt_1", { state: "leased" });
-  const blocker = await admin.connect();
-  await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
+  const blocker = await hold(`LOCK TABLE ${name}.inbox_body`);
   const slow = Array.from({ length: 10 }, () => store.get(ENDPOINT, "evt_1"));
   expect(await settle(store, lease)).toBe(true);
-  await blocker.query("ROLLBACK");
-  blocker.release();
+  await blocker.end();
   for (const event of await Promise.all(slow)) expect(event?.state).toBe("done");
 });
 
@@ -92,9 +94,8 @@ testOnPostgres(
     const leasedSince = (): unknown[] =>
       opened.map(({ store, endpoint }) => store.leasedSince?.(endpoint));
     const before = leasedSince();
-    const blocker = await admin.connect();
-    const { rows: locked } = await blocker.query<{ at: string }>(`SELECT ${name}.now_ms() AS at`);
-    await blocker.query(`BEGIN; LOCK TABLE ${name}.inbox_body`);
+    const { rows: locked } = await admin.query<{ at: string }>(`SELECT ${name}.now_ms() AS at`);
+    const blocker = await hold(`LOCK TABLE ${name}.inbox_body`);
     const others = await Promise.all([0, 1, 2].map(() => shared.connect()));
     const waiting = opened.map(({ store, endpoint }) =>
       commit(store, { endpoint, accepts: [newEvent("evt_1")] }),
@@ -105,8 +106,7 @@ testOnPostgres(
     };
     await eventually("heartbeats of all", async () => (await sinceLockMs()) > 5500, 15_000);
     expect(leasedSince()).toEqual(before);
-    await blocker.query("ROLLBACK");
-    blocker.release();
+    await blocker.end();
     for (const other of others) other.release();
     await Promise.all(waiting);
   },
@@ -135,18 +135,13 @@ testOnPostgres(
     const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
     const query = `UPDATE ${name}.inbox_owner SET alive_since = 0, beat_at = ${name}.now_ms()`;
     // The commit has a heartbeat too, a later one than that which waits for it.
-    const late = await poolOfTest(1).connect();
-    const { rows: backend } = await late.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
-    await late.query(`BEGIN; ${query}`);
+    const late = await hold(query);
     const beating = poolOfTest(1).query(
       `SET search_path TO ${name}; SELECT show_alive(${owner.id})`,
     );
-    await eventually("the heartbeat waits", async () => {
-      const waiting = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
-      return (await admin.query(waiting, [backend[0]?.pid])).rows.length > 0;
-    });
-    await late.query(`${query}; COMMIT`);
-    late.release();
+    await late.blocks();
+    await late.query(query);
+    await late.end("COMMIT");
     await beating;
     const { rows } = await admin.query<{ since: number }>(
       `SELECT alive_since::int AS since FROM ${name}.inbox_owner`,
@@ -165,19 +160,14 @@ testOnPostgres("an owner is removed only when none of its commits is in flight",
   kill();
   const [{ id }, { id: livingId }] = (await ownersIn(admin, name)) as [OwnerRow, OwnerRow];
   // PostgreSQL still executes a commit of the dead process.
-  const late = await poolOfTest(1).connect();
-  await late.query("BEGIN");
-  await late.query(
-    `SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`,
-  );
+  const late = await hold(lockOf(name, id));
   // A heartbeat can have been on its way when the process died.
   await eventually("the take-over", async () =>
     (await sweep(living, admin, name, id)).includes("evt_1"),
   );
   await sweep(living, admin, name, id);
   expect(await ownersIn(admin, name)).toMatchObject([{ id }, { id: livingId }]);
-  await late.query("COMMIT");
-  late.release();
+  await late.end("COMMIT");
   await sweep(living, admin, name, id);
   expect(await ownersIn(admin, name)).toMatchObject([{ id: livingId }]);
 });
@@ -188,15 +178,10 @@ testOnPostgres(
     const { schema, name, admin } = newSchema();
     const ending = await openStore(schema);
     const [{ id }] = (await ownersIn(admin, name)) as [OwnerRow];
-    const late = await poolOfTest(1).connect();
-    await late.query("BEGIN");
-    await late.query(
-      `SELECT pg_advisory_xact_lock_shared('${name}.inbox'::regclass::oid::int, ${id})`,
-    );
+    const late = await hold(lockOf(name, id));
     await ending.close(ENDPOINT);
     expect(await ownersIn(admin, name)).toMatchObject([{ id }]);
-    await late.query("COMMIT");
-    late.release();
+    await late.end("COMMIT");
     const living = await openStore(schema);
     await sweep(living, admin, name, id);
     expect((await ownersIn(admin, name)).map((owner) => owner.id)).not.toContain(id);
@@ -209,27 +194,17 @@ testOnPostgres(
     const { schema, name, admin } = newSchema();
     const store = await openStore(schema);
     // The commit waits for this id after it has inserted its first event.
-    const blocker = await poolOfTest(1).connect();
-    const { rows: backend } = await blocker.query<{ pid: number }>(
-      "SELECT pg_backend_pid() AS pid",
-    );
-    await blocker.query("BEGIN");
     const columns = "due_at, received_at, token, owner, state, endpoint, event_id, type, body_hash";
-    await blocker.query(
-      `INSERT INTO ${name}.inbox (${columns}) VALUES (0, 0, 0, 0, 'done', $1, 'evt_b', '', '')`,
-      [ENDPOINT],
+    const blocker = await hold(
+      `INSERT INTO ${name}.inbox (${columns}) VALUES (0, 0, 0, 0, 'done', '${ENDPOINT}', 'evt_b', '', '')`,
     );
     const waiting = commit(store, {
       accepts: [newEvent("evt_a", { state: "leased" }), newEvent("evt_b")],
     });
-    await eventually("the commit waits", async () => {
-      const query = "SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))";
-      return (await admin.query(query, [backend[0]?.pid])).rows.length > 0;
-    });
+    await blocker.blocks();
     const later = await accept(store, "evt_c", { state: "leased" });
     await sweep(store, admin, name);
-    await blocker.query("ROLLBACK");
-    blocker.release();
+    await blocker.end();
     const { accepts } = await waiting;
     const [owner] = (await ownersIn(admin, name)) as [OwnerRow];
     expect(accepts[0]?.seq).toBeLessThan(later.seq);
@@ -268,15 +243,10 @@ testOnPostgres(
     const [waiting, other] = [await openStore(schema), await openStore(schema)];
     const lease = await accept(waiting, "evt_1", { state: "leased" });
     await accept(other, "evt_2", { state: "leased" });
-    const blocker = await poolOfTest(1).connect();
-    await blocker.query("BEGIN");
-    await blocker.query(`SELECT FROM ${name}.inbox WHERE event_id = 'evt_1' FOR UPDATE`);
+    const blocker = await hold(`SELECT FROM ${name}.inbox WHERE event_id = 'evt_1' FOR UPDATE`);
     await admin.query(`UPDATE ${name}.inbox_owner SET swept_at = 0`);
     const committed = commit(waiting, { settlements: [settlement(lease)], claim: claimRequest() });
-    await eventually("the commit waits", async () => {
-      const query = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1";
-      return (await admin.query(query, [`%${name}.commit_batch%`])).rows.length > 0;
-    });
+    await blocker.blocks();
     // Six seconds pass, and both processes have their heartbeats.
     const later = Date.now() + 6000;
     await admin.query(
@@ -289,8 +259,7 @@ testOnPostgres(
       return rows.length === 2;
     });
     await admin.query(`UPDATE ${name}.inbox_owner SET alive_since = 0`);
-    await blocker.query("ROLLBACK");
-    blocker.release();
+    await blocker.end();
     expect(await committed).toMatchObject({ settlements: [true], claim: { events: [] } });
     expect(await stateOf(waiting, "evt_2")).toBe("leased");
   },

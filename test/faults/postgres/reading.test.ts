@@ -5,7 +5,7 @@ import { accept, claimOne, commit, settle, settlement } from "../../contract/cas
 import type { Run } from "../../../src/kit/stores/postgres/connection.js";
 import { search } from "../../../src/kit/stores/postgres/search.js";
 import { eventually } from "../eventually.js";
-import { ENDPOINT, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
+import { ENDPOINT, hold, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 
 /** What was counted in the last hour. */
 async function lately(store: InboxStore): Promise<Omit<Activity, "at">> {
@@ -55,18 +55,16 @@ testOnPostgres("what could not be added is added later", async () => {
 testOnPostgres(
   "a commit waits for no row of the counts and of the history that another transaction holds",
   async () => {
-    const { schema, name, admin } = newSchema();
+    const { schema, name } = newSchema();
     const store = await openStore(schema, poolOfTest());
     await accept(store, "evt_0");
     await lately(store);
-    const holder = await admin.connect();
-    await holder.query(`BEGIN; SELECT FROM ${name}.inbox_minute FOR UPDATE`);
+    const holder = await hold(`SELECT FROM ${name}.inbox_minute FOR UPDATE`);
     for (let n = 1; n <= 3; n++) {
       await settle(store, await claimOne(store), { state: "ready", lastError: "Error: x" });
       await accept(store, `evt_${n}`);
     }
-    await holder.query("COMMIT");
-    holder.release();
+    await holder.end();
     expect(await lately(store)).toEqual({ accepted: 4, handedOff: 0, failed: 3 });
   },
 );

@@ -1,42 +1,29 @@
-import { readFileSync } from "node:fs";
+import { context, ROOT_CONTEXT } from "@opentelemetry/api";
 import { expect, test } from "vitest";
-import { areHandedOff, hasBegun, startReceiver } from "../child-process.js";
+import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { openTelemetry } from "../../../src/kit/telemetry/open-telemetry.js";
+import { startRig } from "../../unit/kit/inbox/receiver-rig.js";
+import { registerSdk } from "../../unit/kit/telemetry/register-sdk.js";
+import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
-import { eventThat, isAcknowledged, send } from "../sender.js";
 
-interface Line {
-  name: string;
-  traceId: string;
-  spanId: string;
-  parentId: string | null;
-}
+test("after a restart the hand-off is in the trace of its delivery", async () => {
+  const { db } = inboxFiles();
+  const sdk = registerSdk();
+  const start = () => startRig({ store: sqliteStore(db), telemetry: openTelemetry() });
+  const first = await start();
+  await first.deliver();
+  await eventually("the callback", () => first.calls.length === 1);
+  await first.receiver.close({ graceMs: 0 });
+  const receive = sdk.span("receive default").spanContext();
+  const before = sdk.spans().length;
 
-test("after a kill and a restart the hand-off is in the trace of its delivery", async () => {
-  const files = inboxFiles();
-  const traced = { ...files, traces: `${files.log}.spans` };
-  const readSpans = (): Line[] => {
-    const lines = readFileSync(traced.traces, "utf8").split("\n").slice(0, -1);
-    return lines.map((line) => JSON.parse(line) as Line);
-  };
-  const event = eventThat("waits");
-  const first = await startReceiver(traced);
-  expect(isAcknowledged(await send(first.port, event))).toBe(true);
-  await hasBegun(first, event.id);
-  first.kill("SIGKILL");
-  await first.exited;
-  const receive = readSpans().find(({ name }) => name === "receive default");
-  const ownOfFirst = readSpans().filter(({ name }) => name === "own").length;
-  expect([readSpans().some(({ name }) => name === "hand-off default"), ownOfFirst]).toEqual([
-    false,
-    1,
-  ]);
-
-  const second = await startReceiver(traced);
-  await hasBegun(second, event.id);
-  second.kill("SIGUSR2");
-  await second.until("the hand-off", areHandedOff([event.id]));
-  const handOff = readSpans().find(({ name }) => name === "hand-off default");
-  expect(handOff).toMatchObject({ traceId: receive?.traceId, parentId: receive?.spanId });
-  const own = readSpans().findLast(({ name }) => name === "own");
-  expect(own).toMatchObject({ traceId: receive?.traceId, parentId: handOff?.spanId });
+  // Nothing of the first life is left but the file.
+  const second = await context.with(ROOT_CONTEXT, start);
+  await eventually("the callback again", () => second.calls.length === 1);
+  second.calls[0]?.resolve();
+  await eventually("its span", () => sdk.spans().length > before);
+  const handOff = sdk.spans().findLast(({ name }) => name === "hand-off default");
+  expect(handOff?.spanContext().traceId).toBe(receive.traceId);
+  expect(handOff?.parentSpanContext?.spanId).toBe(receive.spanId);
 });

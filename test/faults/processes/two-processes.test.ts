@@ -17,7 +17,7 @@ async function stop(...children: Child[]): Promise<void> {
   for (const child of children) expect(await child.exited).toBe(0);
 }
 
-test("one id sent 200 times at once to two processes is one row, one hand-off, one first answer", async () => {
+test("one id sent twenty times at once to two processes is one row, one hand-off, one first answer", async () => {
   const files = inboxFiles();
   const [first, second] = await startTwo(files);
   const reader = openReader(files.db);
@@ -25,7 +25,7 @@ test("one id sent 200 times at once to two processes is one row, one hand-off, o
 
   for (const event of events) {
     const answers = await Promise.all(
-      Array.from({ length: 200 }, async (_, index) => {
+      Array.from({ length: 20 }, async (_, index) => {
         const answer = await send(index % 2 === 0 ? first.port : second.port, event);
         return { ...answer, rowsAtAnswer: reader.count(event.id) };
       }),
@@ -37,7 +37,7 @@ test("one id sent 200 times at once to two processes is one row, one hand-off, o
     }
     expect(Object.fromEntries(counts)).toEqual({
       [`200 ${NEW}, 1 row`]: 1,
-      [`200 ${DUPLICATE}, 1 row`]: 199,
+      [`200 ${DUPLICATE}, 1 row`]: 19,
     });
     await Promise.any(
       [first, second].map((child) => child.until("the hand-off", areHandedOff([event.id]))),

@@ -124,28 +124,20 @@ test.for(EXPRESSES)(
         "Content-Type": "text/plain",
       };
       const plain = { ...delivery().headers, "Content-Type": "text/plain" };
-      expectAcknowledged(await exchange(port, delivery()), RECEIVED);
-      expectAcknowledged(await exchange(port, { ...delivery(), path: `${MOUNT}/x/y` }), RECEIVED);
-      expectRefused(await exchange(port, { headers: {}, body: "{}" }), 401, "signature_missing");
-      expectRefused(await exchange(port, { headers: plain, body: "x" }), 401, "signature_mismatch");
-      expectRefused(
-        await exchange(port, { headers: plain, body: "x".repeat(10_001) }),
-        413,
-        "body_too_large",
-      );
-      expectRefused(
-        await exchange(port, { headers: gzip, body: "x" }),
-        415,
-        "encoding_unsupported",
-      );
-      expectRefused(await exchange(port, { method: "GET" }), 405, "method_not_allowed");
-      expectRefused(
-        await exchange(port, { method: "DELETE", path: `${MOUNT}/x` }),
-        405,
-        "method_not_allowed",
-      );
+      const requests: readonly (readonly [status: number, request: RawRequest])[] = [
+        [200, delivery()],
+        [200, { ...delivery(), path: `${MOUNT}/x/y` }],
+        [401, { body: "{}" }],
+        [401, { headers: plain, body: "x" }],
+        [413, { headers: plain, body: "x".repeat(10_001) }],
+        [415, { headers: gzip, body: "x" }],
+        [405, { method: "GET" }],
+        [405, { method: "DELETE", path: `${MOUNT}/x` }],
+      ];
+      for (const [status, request] of requests)
+        expect((await exchange(port, request)).status).toBe(status);
       expect(seen.filter((line) => !line.startsWith("first"))).toEqual([]);
-      expect(seen).toHaveLength(8);
+      expect(seen).toHaveLength(requests.length);
     }
   },
 );

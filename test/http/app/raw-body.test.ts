@@ -2,13 +2,12 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { gzipSync } from "node:zlib";
 import Fastify from "fastify";
 import { expect, test } from "vitest";
-import { expressHandler } from "../../../src/kit/receiver/adapters/express-handler.js";
 import { fastifyPlugin } from "../../../src/kit/receiver/adapters/fastify-plugin.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, QUARANTINED, RECEIVED } from "../expect-answer.js";
 import { logLines } from "../log-lines.js";
-import { delivery, EXPRESSES, listen, startReceiver } from "../serve.js";
+import { delivery, listen, startReceiver } from "../serve.js";
 import { exchange, MOUNT } from "../wire.js";
 
 type WithRawBody = IncomingMessage & { rawBody?: unknown };
@@ -75,27 +74,6 @@ test("while nothing has read the stream, its bytes count and no rawBody does", a
   });
   expectAcknowledged(await exchange(port, delivery()), RECEIVED);
 });
-
-test.for(EXPRESSES)(
-  "a parser that keeps the bytes as rawBody need not be ours, over $name",
-  async ({ express }) => {
-    const app = express();
-    app.use(
-      express.json({
-        verify: (request: WithRawBody, _response, body) => void (request.rawBody = body),
-      }),
-    );
-    app.use(MOUNT, expressHandler(await startReceiver()));
-    const port = await listen(app);
-    const { headers, body } = delivery(spaced());
-    expectAcknowledged(await exchange(port, { headers, body }), RECEIVED);
-    expectRefused(
-      await exchange(port, { headers, body: `${String(body)} ` }),
-      401,
-      "signature_mismatch",
-    );
-  },
-);
 
 test("a hook of Fastify that reads the body can keep it as rawBody", async () => {
   const host = Fastify();

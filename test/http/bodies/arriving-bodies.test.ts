@@ -54,17 +54,6 @@ test.for(STACKS)(
   },
 );
 
-test.for(STACKS)("an announced length takes no room, over $name", async (stack) => {
-  const { port } = await serve({ ...BOUNDS, maxQueued: { bytes: 15_000 } }, stack);
-  const dribbling = [];
-  for (let sender = 0; sender < 20; sender++) dribbling.push(await arrive(port, 20));
-  expectAcknowledged(await deliver(port), RECEIVED);
-  for (const { wire, rest } of dribbling) {
-    await wire.write(rest);
-    expectAcknowledged(await wire.next(), RECEIVED);
-  }
-});
-
 test.for(STACKS)("a body takes room while it arrives, and no longer, over $name", async (stack) => {
   const { port } = await serve({ ...BOUNDS, bodyLimitBytes: 1500 }, stack);
   const oldest = await arrive(port, 100);

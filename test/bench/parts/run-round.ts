@@ -1,0 +1,208 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { LoadReport, RequestSpec } from "../load/generator.js";
+import type { Load } from "../load/run-load.js";
+import { queryDatabase } from "../postgres/own-server.js";
+import { startProcess, type ProcessOptions } from "../processes/start-process.js";
+import type { LoopDelay } from "../processes/loop-watch.js";
+import { medianOf, nameOf } from "../report/format.js";
+import type { Column } from "../report/tables.js";
+import type { ServerSample } from "../servers/serve.js";
+import type { Server, ServerConfig } from "../servers/servers.js";
+import { inRounds, type Measured, type PartContext } from "./part-context.js";
+
+/** One server once. */
+export interface Round extends ServerSample {
+  load: LoadReport;
+  /** From the last answer until everything was handed off. */
+  drainMs: number;
+  /** From the start of the process until it listens. */
+  startMs: number;
+  acknowledged: number;
+  /** Size of its files after it closed. */
+  fileBytes: number;
+  requestsPerSecond: number;
+  cpuMicrosPerRequest: number;
+  writtenBytesPerRequest: number | null;
+}
+
+export interface RoundOptions extends ProcessOptions {
+  /** A rate that the server can sustain. Absent: as much as it takes. */
+  requestsPerSecond?: number;
+  serial?: number;
+  /** A folder whose files already hold so many events; it is not removed. */
+  filled?: { folder: string; events: number };
+  /** The connection string of an empty PostgreSQL database, for a server that needs one. */
+  database?: string;
+}
+
+/**
+ * After so many requests V8 has compiled the hot code, and the file has its first pages. A slow
+ * server handles fewer.
+ */
+const WARM_UP_REQUESTS = 8000;
+const WARM_UP_SECONDS = 4;
+/**
+ * More than any server here answers in a second. A server that answers them sooner has a shorter
+ * round.
+ */
+const REQUESTS_PER_SECOND = 40_000;
+const MOST_REQUESTS = 250_000;
+
+export const rateOf = (round: Round): number => round.requestsPerSecond;
+export const cpuOf = (round: Round): number => round.cpuMicrosPerRequest;
+export const NAME: Column<Measured<Server, unknown>> = ["", ({ value }) => nameOf(value)];
+export const CPU: Column<{ results: readonly Round[] }> = ["CPU µs/request", medianOf(cpuOf)];
+
+/** Each of the servers once in each round. */
+export function runRounds(
+  part: string,
+  context: PartContext,
+  optionsOf: () => RoundOptions | Promise<RoundOptions> = () => ({}),
+): Promise<Measured<Server, Round>[]> {
+  return inRounds(context.servers, context.rounds, async (server, round) =>
+    runRound(`${part} ${round + 1}`, context, server, await optionsOf()),
+  );
+}
+
+/**
+ * Starts a server in a process of its own, warms it up, sends it load, and stops it. Then compares
+ * the acknowledged events with those in its file.
+ */
+export async function runRound(
+  title: string,
+  { generator, seconds, connections, under, progress }: PartContext,
+  server: Server,
+  { requestsPerSecond, serial = 0, filled, database, ...process }: RoundOptions = {},
+): Promise<Round> {
+  const most = Math.ceil(seconds * (requestsPerSecond ?? REQUESTS_PER_SECOND)) + WARM_UP_REQUESTS;
+  const count = Math.min(MOST_REQUESTS, most);
+  await generator.ask("prepare", { count, serial } satisfies RequestSpec);
+  const folder = filled?.folder ?? mkdtempSync(join(under, `${server.name}-`));
+  const startedAt = performance.now();
+  const config: ServerConfig = { name: server.name, folder, database };
+  const child = startProcess("servers/serve.js", config, process);
+  let acknowledged = 0;
+
+  async function measure(load: Omit<Load, "connections" | "port">) {
+    await child.ask("begin");
+    const report: LoadReport = await generator.ask("load", { port, connections, ...load });
+    const loop = await child.ask<LoopDelay>("endLoad");
+    assertAllAnswered(server, report);
+    acknowledged += report.answered;
+    // Acknowledged events that are not yet handed off are unfinished work: its CPU time belongs to
+    // the requests.
+    const drainedFrom = performance.now();
+    await child.ask("drain", { acknowledged });
+    const drainMs = performance.now() - drainedFrom;
+    const usage = await child.ask<Omit<ServerSample, "loop">>("usage");
+    return { load: report, loop, drainMs, ...usage };
+  }
+
+  let port = 0;
+  try {
+    port = await child.ask("port");
+    const startMs = performance.now() - startedAt;
+    // A short measurement has a short warm-up, and most requests are left for the measurement.
+    await measure({
+      seconds: Math.min(WARM_UP_SECONDS, seconds * 2),
+      most: Math.min(WARM_UP_REQUESTS, Math.ceil(count / 5)),
+    });
+    const sample = await measure({ seconds, requestsPerSecond });
+    const handedOff = await child.ask<number | null>("close");
+    const tally = { acknowledged, handedOff, before: filled?.events ?? 0 };
+    await assertAllKept(folder, database, server, tally);
+    const fileBytes = readdirSync(folder).reduce(
+      (sum, name) => sum + statSync(join(folder, name)).size,
+      0,
+    );
+    const { load, loop, drainMs, cpuMs, writtenBytes } = sample;
+    const round = {
+      ...sample,
+      startMs,
+      acknowledged,
+      fileBytes,
+      requestsPerSecond: (load.answered / load.elapsedMs) * 1000,
+      cpuMicrosPerRequest: (cpuMs * 1000) / load.answered,
+      writtenBytesPerRequest: writtenBytes === null ? null : writtenBytes / load.answered,
+    };
+    const told = [
+      `${title}  ${server.name.padEnd(18)} ${rateOf(round).toFixed(0).padStart(6)}/s`,
+      `cpu ${cpuOf(round).toFixed(1)} µs`,
+      `p50 ${load.latency.p50.toFixed(2)} p99 ${load.latency.p99.toFixed(2)} ms`,
+      `loop p99 ${loop.p99.toFixed(1)} max ${loop.max.toFixed(1)} ms`,
+      `drain ${drainMs.toFixed(0)} ms`,
+      `generator ${(load.generatorBusy * 100).toFixed(0)} %`,
+    ];
+    progress(told.join("  "));
+    return round;
+  } finally {
+    await child.stop();
+    if (filled === undefined) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Refusals are fast, and a broken connection is not a figure: both fail the run. */
+function assertAllAnswered(
+  { label }: Server,
+  { sent, answered, statuses, refusal, failure }: LoadReport,
+): void {
+  if (failure !== null) throw new Error(`${label}: ${failure}`);
+  const isFine =
+    answered > 0 && sent === answered && Object.keys(statuses).every((status) => status === "200");
+  const byStatus = JSON.stringify(statuses);
+  if (!isFine)
+    throw new Error(
+      `${label}: ${sent} sent, ${answered} answered, by status ${byStatus} ${refusal ?? ""}`,
+    );
+}
+
+interface Tally {
+  /** Answered with 200. */
+  acknowledged: number;
+  /** How often the callback was called; null: there is none. */
+  handedOff: number | null;
+  /** Events that were in the file before. */
+  before: number;
+}
+
+/**
+ * Reads what a server that has stopped keeps. Every acknowledged event must be there, and ours must
+ * have been handed off once each: a server that loses something has no figures.
+ */
+async function assertAllKept(
+  folder: string,
+  database: string | undefined,
+  { label, keeps, isOurs }: Server,
+  { acknowledged, handedOff, before }: Tally,
+): Promise<void> {
+  if (keeps === null) return;
+  const done = isOurs ? "count(*) FILTER (WHERE state = 'done')" : "0";
+  const query = `SELECT count(*) AS kept, ${done} AS done FROM ${keeps.table}`;
+  const found =
+    keeps.file === undefined
+      ? await queryDatabase<Counts>(database ?? "", query)
+      : countInFile(join(folder, keeps.file), query);
+  const [kept, handled] = [found.kept, found.done].map((value) => Number(value) - before);
+  if (kept !== acknowledged)
+    throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} kept`);
+  // As many hand-offs as events, and each event done: so each was handed off exactly once.
+  if (isOurs && (handled !== acknowledged || handedOff !== acknowledged)) {
+    throw new Error(
+      `${label}: ${acknowledged} acknowledged, ${handedOff} handed off, ${handled} done in its inbox`,
+    );
+  }
+}
+
+/** PostgreSQL gives the numbers as text. */
+type Counts = Record<"kept" | "done", number | string>;
+
+function countInFile(path: string, query: string): Counts {
+  const db = new Database(path, { readonly: true, fileMustExist: true });
+  try {
+    return db.prepare(query).get() as Counts;
+  } finally {
+    db.close();
+  }
+}

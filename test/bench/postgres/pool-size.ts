@@ -1,2 +1,0 @@
-/** Connections of what writes each event by itself. */
-export const POOL_SIZE = 10;

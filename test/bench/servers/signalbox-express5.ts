@@ -1,6 +1,0 @@
-import express from "express";
-import { expressHandler } from "signalbox/express";
-import { PATH } from "./endpoint.js";
-import { serveOurs } from "./our-receiver.js";
-
-await serveOurs((receiver) => express().use(PATH, expressHandler(receiver)));

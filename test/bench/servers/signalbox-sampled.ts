@@ -1,3 +1,0 @@
-import { serveTraced } from "./serve-traced.js";
-
-await serveTraced(0.05);
