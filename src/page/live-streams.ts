@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ignore } from "../base/time/ignore.js";
+import { ignore } from "../base/errors.js";
 
 /**
  * The open streams of a live channel. Both pages have one: the inbox page sends server-sent events,

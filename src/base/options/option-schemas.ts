@@ -9,7 +9,10 @@ export function functionOption<Callback>(): z.ZodType<Callback, Callback> {
 }
 
 /** Accepts objects that have these methods. */
-export function objectOption<Type>(what: string, ...methods: readonly string[]): z.ZodType<Type, Type> {
+export function objectOption<Type>(
+  what: string,
+  ...methods: readonly string[]
+): z.ZodType<Type, Type> {
   return z.custom<Type>(
     (value) =>
       typeof value === "object" &&

@@ -50,7 +50,11 @@ async function register(world: WebhookWorld, urls: readonly string[]): Promise<v
   for (const [index, url] of urls.entries()) {
     const accountId = 1 + Math.floor(index / 10);
     if (index % 10 === 0) world.webhooks.follows.follow(accountId, ["larkvoice"]);
-    const { id } = world.webhooks.register(accountId, { url, signal_types: ["traffic_breakout"], locale: "en" });
+    const { id } = world.webhooks.register(accountId, {
+      url,
+      signal_types: ["traffic_breakout"],
+      locale: "en",
+    });
     await world.scheduler.idle();
     // The one that is dead was there when it was registered.
     world.database

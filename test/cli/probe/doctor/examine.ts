@@ -54,9 +54,7 @@ function summaryOf(outcomes: Outcome[]): Examined {
     findings,
     problems: idsOf("problem"),
     warnings: idsOf("warning"),
-    skipped: outcomes.flatMap((outcome) =>
-      "skipped" in outcome ? [outcome.examination.id] : [],
-    ),
+    skipped: outcomes.flatMap((outcome) => ("skipped" in outcome ? [outcome.examination.id] : [])),
     find: (id) => findings.find((finding) => finding.id === id),
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withTerm } from "../../../../src/page/inbox/browser/search-terms.js";
+import { withTerm } from "../../../../src/page/inbox/browser/find-events.js";
 
 test.each([
   ["", "type", "new_model", "type:new_model"],
