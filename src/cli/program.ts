@@ -2,8 +2,8 @@ import { Command, type CommandUnknownOpts } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, type CommandContext } from "./console/define-command.js";
 import { usageError } from "./console/exit.js";
-import { wrap } from "./console/wrap.js";
-import { packageVersion } from "./init/package-folder.js";
+import { wrap } from "./console/terminal.js";
+import { packageVersion } from "./init/signalbox-package.js";
 
 const START = `
 Start here:

@@ -5,8 +5,8 @@ import { systemClock } from "../base/time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
 import { createInterruption } from "./console/interruption.js";
 import { CliError, EXIT, type ExitCode } from "./console/exit.js";
-import { printable } from "./console/printable.js";
-import { createTerminal } from "./console/terminal.js";
+import { printable, createTerminal } from "./console/terminal.js";
+
 import { createProgram } from "./program.js";
 
 /**

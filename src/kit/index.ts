@@ -33,13 +33,13 @@ export {
   type UnusableReason,
 } from "./senders/signals/parse-event.js";
 
-export type { Backoff, BackoffOptions } from "./inbox/dispatch/backoff.js";
+export type { Backoff, BackoffOptions } from "./inbox/dispatch/outcomes.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
 export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
 export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./inbox/durations.js";
-export type { Failure, Pause } from "./inbox/inbox-facts.js";
+export type { Failure, Pause } from "./inbox/stored-events.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";
 export type { RetentionOptions } from "./inbox/retention.js";
 export type { InboxStore, StoreDiagnostics } from "./inbox/store.js";

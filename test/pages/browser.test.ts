@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { pageFile } from "../../src/page/parts/page-files.js";
+import { pageFile } from "../../src/page/parts/page-server.js";
 /* oxlint-disable import/no-unassigned-import -- each of them registers its tests, in one file, so that all use one Chromium */
 import "./journeys/dashboard.js";
 import "./journeys/inbox.js";

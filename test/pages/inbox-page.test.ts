@@ -14,7 +14,7 @@ import type {
   Overview,
 } from "../../src/page/inbox/inbox-api.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
-import { PAGE_HEADERS } from "../../src/page/parts/page-files.js";
+import { PAGE_HEADERS } from "../../src/page/parts/page-server.js";
 import { github } from "../../src/kit/senders/github.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { signalEvent } from "../../src/kit/testing/index.js";

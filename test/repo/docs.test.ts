@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { EVENT_STATES } from "../../src/kit/inbox/stored-events.js";
 import { parseEvent } from "../../src/kit/index.js";
-import { parseSearch } from "../../src/page/inbox/parse-search.js";
+import { parseSearch } from "../../src/page/inbox/read-request.js";
 import { signalEvent } from "../../src/kit/testing/index.js";
 import { callCli } from "../cli/call-cli.js";
 import { checkBlocks } from "./check-blocks.js";

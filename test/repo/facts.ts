@@ -11,10 +11,11 @@ import { EXIT } from "../../src/cli/console/exit.js";
 import { createProgram } from "../../src/cli/program.js";
 import { resolveClientOptions } from "../../src/service/client/client-options.js";
 import { createClient } from "../../src/service/client/index.js";
-import { assumptionsSchema } from "../../src/service/emulator/instance/assumption-options.js";
 import { resolveEmulatorOptions } from "../../src/service/emulator/instance/options.js";
+import { assumptionsSchema } from "../../src/service/emulator/instance/assumption-options.js";
+
 import { MAX_NAME_LENGTH } from "../../src/kit/senders/signals/parse-event.js";
-import { fullJitter } from "../../src/kit/inbox/dispatch/backoff.js";
+import { fullJitter } from "../../src/kit/inbox/dispatch/outcomes.js";
 import { BREAKER_THRESHOLD } from "../../src/kit/inbox/dispatch/breaker.js";
 import { LEASE_MARGIN_MS } from "../../src/kit/inbox/dispatch/dispatcher.js";
 import { createReceiver, SIGNAL_TYPES } from "../../src/kit/index.js";

@@ -46,7 +46,7 @@ const ROOMS: readonly { room: RegExp; only?: RegExp; not?: RegExp }[] = [
   { room: /^kit\/index\.ts$/, not: /^kit\/(stores|testing|telemetry)\// },
   // These run in a browser: types of the APIs, and code without Node.
   {
-    room: /^(page\/parts\/(?!page-files)|page\/inbox\/browser\/|service\/emulator\/dashboard\/)/,
+    room: /^(page\/parts\/(?!page-server)|page\/inbox\/browser\/|service\/emulator\/dashboard\/)/,
     not: /^(kit\/(stores|testing|receiver|index)|kit\/senders\/signature\/|service\/client\/|node:|express$|better-sqlite3$)/,
   },
   // A page knows the inbox and the receiver; no store, no framework, and not its own browser half.

@@ -1,10 +1,8 @@
 import type { z } from "zod";
 import { SignalboxError } from "../errors.js";
-import { describeIssue } from "./describe-issue.js";
-import { nearMiss } from "./near-miss.js";
 
 /** The function that options belong to, as an error names it. */
-export interface OptionsOwner {
+interface OptionsOwner {
   /** Such as `createReceiver`. */
   name: string;
   /** The page that lists its options. */
@@ -92,4 +90,98 @@ function helpInIssue(issue: z.core.$ZodRawIssue): string | undefined {
 export function helpWithName(name: string, known: readonly string[]): string {
   const meant = nearMiss(name, known);
   return meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
+}
+
+/**
+ * The beginnings of zod's default texts. Other texts were written with the schema, and are more
+ * specific.
+ */
+const DEFAULT_TEXT = /^(Invalid|Too (small|big):|Unrecognized)/;
+
+/** Says what a value must be, without repeating the value. */
+export function describeIssue(issue: z.core.$ZodIssue): string {
+  if (!DEFAULT_TEXT.test(issue.message)) return issue.message;
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check -- `default` covers the rest
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${withArticle(issue.expected)}`;
+    case "too_small":
+      return sizeWords("at least", issue.minimum, issue.origin);
+    case "too_big":
+      return sizeWords("at most", issue.maximum, issue.origin);
+    case "invalid_value":
+      return `must be ${oneOf(issue.values)}`;
+    case "invalid_format":
+      return issue.format === "regex"
+        ? `must match ${issue.pattern}`
+        : `must be ${FORMATS.get(issue.format) ?? `a ${issue.format.toUpperCase()}`}`;
+    case "invalid_union":
+      return unionWords(issue);
+    default:
+      return "is not valid";
+  }
+}
+
+/** Formats that need an example. */
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["url", "an address such as https://receiver.example/signals"],
+  ["datetime", "a time with Z or an offset, such as 2026-11-01T09:00:00Z"],
+  ["date", "a day of the calendar, such as 2026-11-01"],
+]);
+
+/**
+ * Lists the values of the key by which a union's branches differ; if there is none, describes the
+ * last, most specific branch.
+ */
+function unionWords(issue: z.core.$ZodIssueInvalidUnion): string {
+  if ("options" in issue && Array.isArray(issue.options)) return `must be ${oneOf(issue.options)}`;
+  const last = issue.errors.at(-1)?.[0];
+  return last === undefined ? "is not valid" : describeIssue(last);
+}
+
+const oneOf = (values: readonly unknown[]): string =>
+  `${values.length === 1 ? "" : "one of "}${values.join(", ")}`;
+
+function sizeWords(bound: string, size: number | bigint, origin: string): string {
+  if (origin === "string") return `must have ${bound} ${size} character${size === 1 ? "" : "s"}`;
+  if (origin === "array") return `must have ${bound} ${size} item${size === 1 ? "" : "s"}`;
+  return `must be ${bound} ${size}`;
+}
+
+function withArticle(expected: string): string {
+  if (expected === "int") return "a whole number";
+  if (expected === "string") return "a text";
+  if (expected === "boolean") return "true or false";
+  if (expected === "array") return "a list";
+  return `${/^[aeiou]/.test(expected) ? "an" : "a"} ${expected}`;
+}
+
+/** Finds the known name that was probably meant by a misspelt name. */
+export function nearMiss(name: string, known: readonly string[]): string | undefined {
+  const wanted = name.toLowerCase();
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: distanceBetween(wanted, candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= Math.max(2, Math.floor(wanted.length / 3))
+    ? best.candidate
+    : undefined;
+}
+
+/**
+ * The edits between two names. The beginning of a name, such as `tolerance` or `bodyLimit`, is one
+ * edit away from it.
+ */
+function distanceBetween(a: string, b: string): number {
+  if (a.length >= 4 && b.startsWith(a)) return 1;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
 }

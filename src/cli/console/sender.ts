@@ -3,7 +3,7 @@ import { recordOf, SENDER_NAMES, SENDERS, type SenderName } from "../../kit/send
 import type { AnySender } from "../../kit/senders/engine/sender.js";
 import type { Terminal } from "./terminal.js";
 import { usageError } from "./exit.js";
-import { collect, httpUrl } from "./parse-option.js";
+import { collect, httpUrl } from "./options.js";
 
 export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(
   SENDER_NAMES,

@@ -7,11 +7,15 @@ import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import { signBody } from "../../kit/senders/signature/sign.js";
 import { parseEvent } from "../../kit/senders/signals/parse-event.js";
 import { environmentError, errorCode } from "../console/exit.js";
-import { readBytes } from "../console/read-input.js";
-import type { Expectation } from "./answer.js";
-import { PACKAGED_FIXTURES } from "./event-source.js";
-import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./restamp.js";
-import type { OutgoingDelivery } from "./send-delivery.js";
+import { readBytes } from "../console/options.js";
+import type { Expectation, OutgoingDelivery } from "./send-delivery.js";
+import {
+  PACKAGED_FIXTURES,
+  isJsonObject,
+  jsonObjectIn,
+  restamp,
+  uniqueInteger,
+} from "./event-source.js";
 
 /**
  * The changes that `afterSigning` of a case can make to the signed bytes. The signature does not

@@ -1,11 +1,20 @@
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { EXIT, usageError } from "../console/exit.js";
-import { collect, httpUrl, notEmpty, selectByName, wholeNumber } from "../console/parse-option.js";
-import { someNames } from "../console/printable.js";
-import { isQuarantined } from "./answer.js";
-import { readDotenv, receiverAddress } from "../console/read-input.js";
-import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
+import {
+  collect,
+  httpUrl,
+  notEmpty,
+  selectByName,
+  wholeNumber,
+  readDotenv,
+  receiverAddress,
+  readSecrets,
+  SECRET,
+  SECRET_FILE,
+} from "../console/options.js";
+import { someNames } from "../console/terminal.js";
+import { isQuarantined } from "./send-delivery.js";
 
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";

@@ -6,10 +6,9 @@ import {
   isSuccess,
   rounded,
   type Answer,
-} from "./answer.js";
-import { echoed, shortened } from "../console/printable.js";
-import { jsonObjectIn } from "./restamp.js";
-import type { Terminal } from "../console/terminal.js";
+} from "./send-delivery.js";
+import { echoed, shortened, type Terminal } from "../console/terminal.js";
+import { jsonObjectIn } from "./event-source.js";
 
 export interface SentDelivery {
   number: number;

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { printable } from "../console/printable.js";
-import { formatTable } from "../console/table.js";
-import type { Terminal } from "../console/terminal.js";
+import { printable, formatTable, type Terminal } from "../console/terminal.js";
+
 import {
   describeAnswer,
   describeWanted,
@@ -10,9 +9,12 @@ import {
   type Answer,
   type Expectation,
   type Wanted,
-} from "./answer.js";
+  sendDelivery,
+  unreachable,
+  type Hold,
+  type Target,
+} from "./send-delivery.js";
 import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
-import { sendDelivery, unreachable, type Hold, type Target } from "./send-delivery.js";
 
 /** A receiver of the service's signals, and the events that cases name. */
 export type CaseTarget = Target & Pick<FixtureFolder, "events">;

@@ -19,11 +19,21 @@ import {
   setPaths,
   unknownType,
   type Assignment,
+  restamp,
+  withSignalId,
 } from "./event-source.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
-import { collect, httpUrl, wholeNumber } from "../console/parse-option.js";
-import { readInput } from "../console/read-input.js";
+import {
+  collect,
+  httpUrl,
+  wholeNumber,
+  readInput,
+  readSecrets,
+  SECRET,
+  SECRET_FILE,
+} from "../console/options.js";
+
 import {
   headersForFile,
   headersOf,
@@ -32,8 +42,7 @@ import {
   SENDER_HEADER,
   senderOf,
 } from "../console/sender.js";
-import { restamp, withSignalId } from "./restamp.js";
-import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
+
 import { sendDelivery, unreachable } from "./send-delivery.js";
 
 const skewSeconds = wholeNumber(-999_999_999, 999_999_999);

@@ -4,10 +4,16 @@ import { signBody } from "../../kit/senders/signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { headersForFile, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../console/sender.js";
-import { httpUrl, wholeNumber } from "../console/parse-option.js";
-import { readInput } from "../console/read-input.js";
-import { readSecrets, SECRET, SECRET_FILE } from "../console/secrets.js";
-import { shellQuote } from "../console/shell-quote.js";
+import {
+  httpUrl,
+  wholeNumber,
+  readInput,
+  readSecrets,
+  SECRET,
+  SECRET_FILE,
+} from "../console/options.js";
+
+import { shellQuote } from "../console/terminal.js";
 
 const DEFAULT_URL = "http://localhost:3000/webhooks/";
 

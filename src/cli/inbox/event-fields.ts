@@ -1,5 +1,4 @@
 import { parseJson } from "../../base/text/parse-json.js";
-import { hasSignature } from "../../kit/inbox/exported-event.js";
 import {
   DEFAULT_SENDER,
   IGNORED,
@@ -10,12 +9,19 @@ import {
   type PastStep,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
+import { hasSignature } from "../../kit/inbox/exported-event.js";
+
 import { formatAge, formatMoment } from "../../base/text/format.js";
 import { visibleLines } from "../../base/text/visible-text.js";
-import type { Paint, Terminal } from "../console/terminal.js";
-import { printable, shortened } from "../console/printable.js";
-import { formatTable } from "../console/table.js";
-import { shortId } from "./event-ids.js";
+import {
+  type Paint,
+  type Terminal,
+  printable,
+  shortened,
+  formatTable,
+} from "../console/terminal.js";
+
+import { shortId } from "./select-events.js";
 import type { CommandInbox } from "./open-inbox.js";
 
 type Colour = (text: string) => string;

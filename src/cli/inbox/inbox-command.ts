@@ -1,14 +1,22 @@
-import type { Command } from "#commander";
-import { withExamples, type CommandContext } from "../console/define-command.js";
-import { addExportCommand } from "./export-command.js";
-import { addFailuresCommand } from "./failures-command.js";
-import { addImportCommand } from "./import-command.js";
-import { addListCommand } from "./list-command.js";
+import { type Command, Option } from "#commander";
+import { withExamples, type CommandContext, runs } from "../console/define-command.js";
+import {
+  addFailuresCommand,
+  addListCommand,
+  addShowCommand,
+  addStatsCommand,
+} from "./read-commands.js";
 import { addMoveCommands } from "./move-commands.js";
-import { addPruneCommand } from "./prune-command.js";
-import { addServeCommand } from "./serve-command.js";
-import { addShowCommand } from "./show-command.js";
-import { addStatsCommand } from "./stats-command.js";
+import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
+import { exportedEvent } from "../../kit/inbox/exported-event.js";
+
+import { printable, echoed } from "../console/terminal.js";
+import { addInboxOptions, noteIfEmpty, withInbox, pageOfInbox } from "./open-inbox.js";
+import { RETENTION } from "../../kit/inbox/retention.js";
+import { DAY_MS } from "../../base/time/units.js";
+import { usageError } from "../console/exit.js";
+import { numberOf, wholeNumber } from "../console/options.js";
+import { untilStopped } from "../console/interruption.js";
 
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -42,4 +50,179 @@ export function addInboxCommand(program: Command, context: CommandContext): void
   addPruneCommand(command, context);
   addStatsCommand(command, context);
   addServeCommand(command, context);
+}
+
+/** An inbox can be larger than memory. */
+const PAGE = 500;
+/** A database is not waited for after each event. */
+const READ_AT_ONCE = 20;
+
+function addExportCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("export")
+      .description("Print all events as NDJSON, with headers and payload (base64)."),
+  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
+  withExamples(command, [
+    ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],
+    [
+      "signalbox inbox export --db signals.db --state dead | jq -r '.bodyBase64 | @base64d'",
+      "Print the payloads of dead events",
+    ],
+  ]);
+  runs(command, context, async ({ state, ...options }, { cli }) => {
+    const { terminal, signal } = cli;
+    await withInbox(options, async (inbox) => {
+      let count = 0;
+      for (const { get, list } of inbox.inboxes) {
+        for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
+          for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+            signal.throwIfAborted();
+            if (terminal.isClosed) return;
+            const group = page.slice(from, from + READ_AT_ONCE);
+            const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
+            // Retention may have deleted an event after the page was read.
+            const events = read.filter((event) => event !== undefined);
+            const lines = events.map(
+              (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
+            );
+            await terminal.write(lines.join(""));
+            count += events.length;
+          }
+          terminal.progress(`${count} events`);
+          page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
+        }
+      }
+      await noteIfEmpty(inbox, terminal);
+    });
+  });
+}
+
+function addImportCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("import")
+      .description(
+        "Add the events that `inbox export` printed, from stdin. Events whose ids are in the inbox are not changed, so it can be run again.",
+      ),
+  ).option("--create", "make the inbox if there is none");
+  withExamples(command, [
+    [
+      'signalbox inbox export --db signals.db > events.ndjson && signalbox inbox import --db "$DATABASE_URL" --create < events.ndjson',
+      "Move an inbox into a database, while no receiver runs",
+    ],
+  ]);
+  runs(command, context, async (...given) =>
+    (await import("./import-events.js")).importEvents(...given),
+  );
+}
+
+const { keyDays: KEY_DAYS, leastKeyDays: LEAST, payloadDays: PAYLOAD_DAYS } = RETENTION;
+/**
+ * The number of events in a batch. It is small, so that a running receiver can write between two
+ * batches.
+ */
+const ROWS_AT_ONCE = 500;
+
+function addPruneCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent.command("prune").description("Delete old done events now, as a running receiver does."),
+  )
+    .option(
+      "--key-days <days>",
+      `how long the id of a done event is kept; at least ${LEAST}`,
+      numberOf(LEAST),
+      KEY_DAYS,
+    )
+    .option(
+      "--payload-days <days>",
+      "how long its payload is kept; at most --key-days",
+      numberOf(0),
+      PAYLOAD_DAYS,
+    );
+  withExamples(command, [
+    ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
+    ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
+  ]);
+  runs(command, context, async (options, { cli }) => {
+    const { keyDays, payloadDays, json } = options;
+    const { terminal, signal } = cli;
+    if (payloadDays > keyDays) {
+      throw usageError(
+        `--payload-days ${payloadDays} is more than --key-days ${keyDays}: a payload cannot be kept longer than its id`,
+      );
+    }
+    const request = {
+      payloadsOlderThanMs: payloadDays * DAY_MS,
+      keysOlderThanMs: keyDays * DAY_MS,
+      limit: ROWS_AT_ONCE,
+    };
+    await withInbox(options, async ({ store, endpoints }) => {
+      for (const endpoint of endpoints) {
+        const total = { payloads: 0, keys: 0 };
+        for (;;) {
+          signal.throwIfAborted();
+          const { payloads, keys } = await store.prune({ endpoint, ...request });
+          total.payloads += payloads;
+          total.keys += keys;
+          terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
+          if (payloads + keys === 0) break;
+        }
+        const of = endpoints.length > 1 ? ` of ${echoed(endpoint)}` : "";
+        if (json) terminal.printJson({ endpoint, ...total });
+        else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
+      }
+    });
+  });
+}
+
+/** Not reachable from another machine: the page has no login. */
+const HOST = "127.0.0.1";
+
+function addServeCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("serve")
+      .description(
+        "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
+      ),
+  ).option(
+    "--port <n>",
+    "the port to listen on; 0 chooses a free port",
+    wholeNumber(0, 65_535),
+    4020,
+  );
+  withExamples(command, [
+    ["signalbox inbox serve --db signals.db", "Serve the page at http://127.0.0.1:4020"],
+    [
+      "signalbox inbox serve --db signals.db --port 0 --json",
+      "Serve it on a free port, and print its address as JSON",
+    ],
+  ]);
+  runs(command, context, async (options, { cli, outcome }) => {
+    const { terminal } = cli;
+    const { port, json } = options;
+    const { listen } = await import("../../service/emulator/http/listen.js");
+    const closing = new AbortController();
+    await withInbox(options, async (inbox) => {
+      const { endpoints } = inbox;
+      const handler = await pageOfInbox(inbox, { closing: closing.signal, note: terminal.note });
+      const listening = await listen({ port, host: HOST }, handler);
+      try {
+        const url = `http://${HOST}:${listening.port}/`;
+        if (json) terminal.printJson({ url, endpoints, pid: process.pid });
+        else printStart(url, terminal);
+        await noteIfEmpty(inbox, terminal);
+        await untilStopped(cli, outcome);
+      } finally {
+        closing.abort();
+        await listening.close();
+      }
+    });
+  });
+}
+
+function printStart(url: string, { print, paint }: CommandContext["cli"]["terminal"]): void {
+  print(`${paint.green("●")} ${paint.bold("The inbox is at")} ${url}`);
+  print(paint.dim("  Only browsers on this machine can open it. Ctrl-C stops it."));
 }

@@ -9,11 +9,18 @@ import {
   type OptionsOf,
 } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
-import type { Paint } from "../console/terminal.js";
-import { echoed, shortened } from "../console/printable.js";
-import { formatTable } from "../console/table.js";
-import { findEvent, shortId } from "./event-ids.js";
-import { addFilters, isFiltered, queryOf, searchPages, type Filters } from "./filters.js";
+import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";
+
+import {
+  findEvent,
+  shortId,
+  addFilters,
+  isFiltered,
+  queryOf,
+  searchPages,
+  type Filters,
+} from "./select-events.js";
+
 import { addInboxOptions, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
 
 interface Move {

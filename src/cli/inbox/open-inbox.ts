@@ -1,24 +1,68 @@
 import { existsSync, statSync } from "node:fs";
-import type { Command } from "#commander";
+import { Option, type Command } from "#commander";
+import { printable, shellQuote, echoed, someNames, type Terminal } from "../console/terminal.js";
+import { usageError, environmentError, type CliError, errorCode } from "../console/exit.js";
+import { notEmpty, readFrom } from "../console/options.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
 import type { PageInbox } from "../../page/inbox/page-inbox.js";
 import { systemClock } from "../../base/time/clock.js";
-import { nearMiss } from "../../base/options/near-miss.js";
-import {
-  assertPlace,
-  ENDPOINT,
-  isDatabase,
-  SCHEMA,
-  type EndpointPlace,
-  type InboxPlace,
-} from "./inbox-place.js";
+import { nearMiss } from "../../base/options/option-error.js";
 import type { OptionsOf } from "../console/define-command.js";
-import { environmentError, usageError, type CliError } from "../console/exit.js";
-import { notEmpty } from "../console/parse-option.js";
-import { readFrom } from "../console/read-input.js";
-import { echoed, someNames } from "../console/printable.js";
-import type { Terminal } from "../console/terminal.js";
+import { isSignalboxError } from "../../base/errors.js";
+import type { createPageHandler } from "../../page/inbox/page-handler.js";
+
+/** The options of a command that takes an inbox in a file or in a database. */
+export interface InboxPlace {
+  db: string;
+  schema?: string | undefined;
+}
+
+export interface EndpointPlace extends InboxPlace {
+  /** @default all */
+  endpoint?: string | undefined;
+}
+
+/** Where the starters keep their inbox. */
+export const DEFAULT_INBOX = "signals.db";
+
+export const SCHEMA = new Option(
+  "--schema <name>",
+  "the schema of an inbox in PostgreSQL (default: signalbox)",
+).argParser(notEmpty);
+
+export const ENDPOINT = new Option(
+  "--endpoint <name>",
+  "only this endpoint of the inbox (default: all)",
+).argParser(notEmpty);
+
+/**
+ * A command for this inbox that a person can copy, such as `inbox failures`. It has no password.
+ */
+export function inboxCommand(words: string, { db, schema, endpoint }: EndpointPlace): string {
+  const isSecret =
+    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db));
+  const options = { db: isSecret ? '"$DATABASE_URL"' : shellQuote(db), schema, endpoint };
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const quoted = given.map(
+    ([name, value]) => `--${name} ${name === "db" ? value : shellQuote(value ?? "")}`,
+  );
+  return printable(`npx signalbox ${words} ${quoted.join(" ")}`);
+}
+
+/** The connection string has a password, so no message may contain it. */
+export function isDatabase(db: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(db);
+}
+
+/** @throws CliError when `db` is neither a file nor a database, or `schema` was given for a file */
+export function assertPlace({ db, schema }: InboxPlace): void {
+  if (isDatabase(db)) return;
+  if (schema !== undefined) throw usageError("--schema needs a database: --db postgres://…");
+  // It may have a password, so it is not repeated as the name of a file.
+  if (/^postgres\w*:|:\/\/|password\s*=|^[^:]{2,}:.*@/i.test(db) && !existsSync(db))
+    throw usageError("--db is no file and does not begin with postgres://");
+}
 
 /**
  * An open inbox, with the endpoints of the command: the one of `--endpoint`, otherwise all that the
@@ -34,7 +78,7 @@ export interface CommandInbox extends PageInbox {
   now: number;
 }
 
-export function addPlaceOptions(command: Command) {
+function addPlaceOptions(command: Command) {
   return command
     .requiredOption(
       "--db <inbox>",
@@ -96,7 +140,7 @@ export async function inboxOf(store: InboxStore, endpoints: readonly string[]) {
 
 /** Reads a stored event as its sender does. */
 async function readAgain(): Promise<ReadAgain> {
-  const { readAgainBy } = await import("../../kit/receiver/read-stored.js");
+  const { readAgainBy } = await import("../../kit/receiver/create-handoff.js");
   const { builtInSender } = await import("../../kit/senders/built-in.js");
   return readAgainBy(builtInSender);
 }
@@ -141,4 +185,22 @@ export async function noteIfEmpty(
 ): Promise<void> {
   const all = await store.endpoints();
   if (all.length === 0) terminal.note("the inbox is empty");
+}
+
+/** Serves the page of an open inbox to browsers on this machine, until `closing` is aborted. */
+export async function pageOfInbox(
+  inbox: PageInbox,
+  { closing, note }: { closing: AbortSignal; note: (line: string) => void },
+): Promise<ReturnType<typeof createPageHandler>> {
+  const { createPageHandler: create } = await import("../../page/inbox/page-handler.js");
+  return create({
+    inbox,
+    authorize: "loopback",
+    clock: systemClock,
+    closing,
+    report: (error, text) =>
+      note(`${text}: ${isSignalboxError(error) ? error.message : errorCode(error)}`),
+    // No receiver in this process tells it. The page asks the store.
+    onChange: () => () => undefined,
+  });
 }

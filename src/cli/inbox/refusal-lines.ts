@@ -1,8 +1,8 @@
-import type { RefusedDelivery, Refusals } from "../../kit/inbox/inbox-facts.js";
+import type { RefusedDelivery, Refusals } from "../../kit/inbox/stored-events.js";
 import { formatCount, formatMoment } from "../../base/text/format.js";
 import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
-import { printable } from "../console/printable.js";
-import type { Terminal } from "../console/terminal.js";
+import { printable, type Terminal } from "../console/terminal.js";
+
 import type { CommandInbox } from "./open-inbox.js";
 
 const SHOWN = 3;

@@ -8,13 +8,13 @@ import {
 } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import type { Cli } from "../console/cli.js";
-import { shellQuote } from "../console/shell-quote.js";
-import { notEmpty } from "../console/parse-option.js";
-import { formatTable } from "../console/table.js";
+import { shellQuote, formatTable } from "../console/terminal.js";
+import { notEmpty } from "../console/options.js";
+
 import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
-import { PACKAGE_MANAGERS } from "./package-manager.js";
-import { signalboxSpec } from "./signalbox-spec.js";
+import { PACKAGE_MANAGERS, signalboxSpec } from "./signalbox-package.js";
+
 import { isAddOn, STORES, TEMPLATES } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 

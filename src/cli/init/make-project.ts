@@ -4,12 +4,18 @@ import { join, resolve } from "node:path";
 import type { SenderName } from "../../kit/senders/records.js";
 import type { Cli } from "../console/cli.js";
 import { EXIT, type ExitCode } from "../console/exit.js";
-import { printable } from "../console/printable.js";
-import { cdCommand, shellQuote } from "../console/shell-quote.js";
+import { printable, cdCommand, shellQuote } from "../console/terminal.js";
+
 import type { Choices } from "./choose.js";
-import { PACKAGE_FOLDER } from "./package-folder.js";
-import { callingPackageManager, withCommandsOf, type PackageManager } from "./package-manager.js";
-import { packedCopy, signalboxSpec } from "./signalbox-spec.js";
+import {
+  PACKAGE_FOLDER,
+  callingPackageManager,
+  withCommandsOf,
+  type PackageManager,
+  packedCopy,
+  signalboxSpec,
+} from "./signalbox-package.js";
+
 import { POSTGRES, type Need, type Store } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { SenderName } from "../../kit/senders/records.js";
-import { isJsonObject } from "../deliveries/restamp.js";
+import { isJsonObject } from "../deliveries/event-source.js";
 import { fillTemplate, marksFor } from "./fill-template.js";
-import { PACKAGE_FOLDER } from "./package-folder.js";
-import { withCommandsOf, type PackageManager } from "./package-manager.js";
+import { PACKAGE_FOLDER, withCommandsOf, type PackageManager } from "./signalbox-package.js";
+
 import type { Store, Template } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, realpathSync, rmdirSync, rmSync, writeFileSync
 import { dirname, join, sep } from "node:path";
 import { makeFolders } from "../../base/files.js";
 import { environmentError } from "../console/exit.js";
-import { echoed } from "../console/printable.js";
+import { echoed } from "../console/terminal.js";
 
 export interface PlannedFile {
   /** Relative to the target folder, with `/`. */

@@ -1,8 +1,8 @@
 import { LIMITS } from "../../service/contract/limits.js";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../kit/senders/signals/signal-types.js";
-import { nearMiss } from "../../base/options/near-miss.js";
+import { nearMiss } from "../../base/options/option-error.js";
 import { usageError } from "../console/exit.js";
-import { echoed } from "../console/printable.js";
+import { echoed } from "../console/terminal.js";
 
 /** The requested types without repetitions, in lists that each fit into one registration. */
 export function readSignalTypes({

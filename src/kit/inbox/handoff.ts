@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Backoff, BackoffOptions } from "./dispatch/backoff.js";
+import type { Backoff, BackoffOptions } from "./dispatch/outcomes.js";
 
 /** The second argument of `onSignal`, `onTest` and `onEvent`. */
 export interface Handoff {

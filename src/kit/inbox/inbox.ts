@@ -5,8 +5,8 @@ import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.j
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
-import { firstIdOf, ownIdOf } from "./identity.js";
-import { createSeenBodies } from "./seen-bodies.js";
+import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
+
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
 import type { ReceivedDelivery } from "./stored-events.js";
 import { nextTurn, withDeadline } from "../../base/time/timers.js";

@@ -5,11 +5,10 @@ import type { DurationStats } from "./durations.js";
 import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
-import { readFailures } from "./failure-groups.js";
-import type { Failure, Pause } from "./inbox-facts.js";
-import { readInboxState, type InboxState } from "./read-situation.js";
-import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
+import { readFailures } from "./failures.js";
 import {
+  type Failure,
+  type Pause,
   EVENT_STATES,
   isStorable,
   type Activity,
@@ -23,6 +22,8 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "./stored-events.js";
+import { readInboxState, type InboxState } from "./situation.js";
+import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {

@@ -1,8 +1,14 @@
-import type { Pause, RefusedDelivery, Refusals } from "./inbox-facts.js";
+import {
+  type Pause,
+  type RefusedDelivery,
+  type Refusals,
+  REPORT_KEPT_MS,
+  type StoredReport,
+} from "./stored-events.js";
 import { parseJson } from "../../base/text/parse-json.js";
 import { LONGEST_PROBE_MS } from "./dispatch/breaker.js";
 import type { InboxStore } from "./store.js";
-import { REPORT_KEPT_MS, type StoredReport } from "./stored-events.js";
+
 import { HOUR_MS } from "../../base/time/units.js";
 
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */

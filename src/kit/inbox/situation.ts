@@ -1,6 +1,9 @@
 import { formatAge, formatCount } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
-import type { Pause, Refusals } from "./inbox-facts.js";
+import type { Pause, Refusals, Failure, EventState, StoreStats } from "./stored-events.js";
+import { commonError, readFailures } from "./failures.js";
+import { readNews } from "./receiver-report.js";
+import type { InboxStore } from "./store.js";
 
 /** What is known of an inbox. Null: not known. */
 export interface SituationFacts {
@@ -45,7 +48,7 @@ export interface SituationProblem {
 }
 
 /** An inbox in words. */
-export interface Situation {
+interface Situation {
   /** `problem`: somebody must act. */
   level: "ok" | "problem";
   /** Sentences, each with its end. The problems come first. */
@@ -179,4 +182,73 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 function clockTime(at: number, now: number): string {
   const time = new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
   return now - at < DAY_MS ? time : `${new Date(at).toLocaleDateString("en-CA")} ${time}`;
+}
+
+/** Everything that a person asks of an inbox first. */
+export interface InboxState {
+  stats: StoreStats;
+  facts: SituationFacts;
+  failures: Failure[];
+  refusals: Refusals;
+}
+
+/**
+ * Reads it from the store alone, so that it can be told in another process than the receiver's.
+ *
+ * @param since the facts have only what was given up, quarantined or refused since then. @default
+ * refused: 24 hours ago
+ * @throws SignalboxError `store_failed`
+ */
+export async function readInboxState(
+  store: InboxStore,
+  endpoint: string,
+  now: number,
+  since?: number,
+): Promise<InboxState> {
+  const stats = await store.stats(endpoint);
+  const failures = await readFailures(store, endpoint);
+  const { pause, refusals } = await readNews(store, endpoint, now, since);
+  const hasReceiver = await store.hasReceiver(endpoint);
+  const { ready, dead, quarantined, oldestReceivedAgeMs, total } = stats;
+  // Of a process that has died.
+  const current = hasReceiver === false ? null : pause;
+  const facts: SituationFacts = {
+    ready,
+    dead: since === undefined ? dead : await countSince(store, endpoint, "dead", since),
+    quarantined:
+      since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
+    oldestReceivedAgeMs,
+    total,
+    failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
+    pause: current,
+    pausedSubjects: subjectsOf(current?.error, failures),
+    // A receiver of another endpoint may have an empty database open.
+    hasReceiver: store.shared && total === 0 ? null : hasReceiver,
+    refused: refusals.byCode,
+    refusedForMs: since === undefined ? undefined : now - since,
+    now,
+  };
+  return { stats, facts, failures, refusals };
+}
+
+/** How many events have had this state since then, and not longer. */
+async function countSince(
+  store: InboxStore,
+  endpoint: string,
+  state: EventState,
+  since: number,
+  afterSeq = 0,
+): Promise<number> {
+  const page = await store.list({ endpoint, state, afterSeq, limit: 500 });
+  const last = page.at(-1);
+  const count = page.filter(({ dueAt }) => dueAt >= since).length;
+  return last === undefined
+    ? 0
+    : count + (await countSince(store, endpoint, state, since, last.seq));
+}
+
+function subjectsOf(error: string | undefined, failures: readonly Failure[]): number {
+  if (error === undefined) return 0;
+  const common = commonError({ lastError: error, subject: null });
+  return failures.find((failure) => failure.error.startsWith(common))?.subjectCount ?? 0;
 }

@@ -16,13 +16,17 @@ export type EventHandlers<Events extends object> = string extends keyof Events
   : { readonly [Pattern in PatternOf<Events>]?: HandoffCallback<EventOf<Events, Pattern>> };
 
 type TypeOf<Events> = keyof Events & string;
+
 type NameOf<Events> = {
   [Type in TypeOf<Events>]: Type | SubtypeName<Type, Events[Type]>;
 }[TypeOf<Events>];
+
 type SubtypeName<Type extends string, Event> = Event extends { action: infer Action extends string }
   ? `${Type}.${Action}`
   : never;
+
 type PatternOf<Events> = NameOf<Events> | BeginningOf<NameOf<Events>> | "*";
+
 type BeginningOf<Name> = Name extends `${infer First}.${infer Rest}`
   ? `${First}.*` | `${First}.${BeginningOf<Rest>}`
   : never;

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/time/clock.js";
-import type { HandoffObserver } from "../inbox/dispatch/observer.js";
+import type { HandoffObserver } from "../inbox/dispatch/outcomes.js";
 import { deliveryKeyOf, referenceTo, type ReceiverEvents } from "./receiver-events.js";
 import type { ReceiverLog } from "./receiver-log.js";
 import type { TelemetryHooks } from "./telemetry.js";

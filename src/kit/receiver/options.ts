@@ -4,7 +4,7 @@ import { systemClock, type Clock } from "../../base/time/clock.js";
 import type { Signal, TestEvent } from "../senders/signals/envelope.js";
 import { signals } from "../senders/signals/signals.js";
 import type { AnySender, Sender } from "../senders/engine/sender.js";
-import { fullJitter, type Backoff } from "../inbox/dispatch/backoff.js";
+import { fullJitter, type Backoff } from "../inbox/dispatch/outcomes.js";
 import type { BatcherLimits } from "../inbox/batcher.js";
 import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
 import { RETENTION, type RetentionOptions } from "../inbox/retention.js";

@@ -1,12 +1,17 @@
 import { safely, SignalboxError } from "../../base/errors.js";
 import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
-import type { RefusedDelivery } from "../inbox/inbox-facts.js";
-import { DEFAULT_SENDER, NO_HANDLER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import {
+  type RefusedDelivery,
+  DEFAULT_SENDER,
+  NO_HANDLER,
+  type ReceivedDelivery,
+} from "../inbox/stored-events.js";
+
 import { readable } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer, Reading } from "../senders/engine/sender.js";
 import { withDeadline } from "../../base/time/timers.js";
-import { createBodyCollector } from "./collect-body.js";
+import { createBodyCollector, createHeldBodies } from "./collect-body.js";
 import {
   acknowledge,
   acknowledgeNew,
@@ -15,10 +20,10 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-import { createHeldBodies } from "./held-bodies.js";
+
 import type { ReceiverConfig } from "./options.js";
-import { idOfBody } from "./read-stored.js";
-import type { Trouble } from "./receiver-lines.js";
+import { idOfBody } from "./create-handoff.js";
+import type { Trouble } from "./receiver-log.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import type { AcceptanceOutcome, ObservedDelivery, TelemetryHooks } from "./telemetry.js";

@@ -4,20 +4,26 @@ import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/open-inbox.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import { createHandOff } from "./create-handoff.js";
+import { createHandOff, readAgainBy } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { healthOf, watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { observeHandoffs } from "./observe-handoffs.js";
 import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
 import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pipeline.js";
-import { readAgainBy } from "./read-stored.js";
+
 import {
   createReceiverEvents,
   type ReceiverEventListener,
   type ReceiverEventName,
 } from "./receiver-events.js";
-import { createReceiverLines, logEvents } from "./receiver-lines.js";
-import { createLogThrottle, createReceiverLog, errorCode } from "./receiver-log.js";
+import {
+  createReceiverLines,
+  logEvents,
+  createLogThrottle,
+  createReceiverLog,
+  errorCode,
+} from "./receiver-log.js";
+
 import { withParts } from "./receiver-parts.js";
 import { createReporter } from "./reporter.js";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Pause } from "../inbox/inbox-facts.js";
+import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/stored-events.js";
 import {
   countsSince,
   joinRefusals,
@@ -7,8 +7,7 @@ import {
   PAUSE_SAVED_EVERY_MS,
   type ReceiverReport,
 } from "../inbox/receiver-report.js";
-import type { RefusedDelivery } from "../inbox/inbox-facts.js";
-import { REPORT_KEPT_MS } from "../inbox/stored-events.js";
+
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { ignore } from "../../base/errors.js";
 import { HOUR_MS } from "../../base/time/units.js";

@@ -1,6 +1,6 @@
 import { SignalboxError, ignore } from "../../base/errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/secret.js";
+import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/sign.js";
 
 /**
  * The result of a lookup: one secret, several, or none yet (`undefined`, `[]`, or a text of only

@@ -1,4 +1,4 @@
-import type { HandoffFailure } from "../inbox/dispatch/observer.js";
+import type { HandoffFailure } from "../inbox/dispatch/outcomes.js";
 import type { Batch, ClaimedEvent, CrashedEvent } from "../inbox/batch.js";
 import type { DeliveryRequest } from "./delivery.js";
 import type { ReceiverHealth } from "./health.js";

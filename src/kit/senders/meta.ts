@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { isUsableSecret } from "./signature/secret.js";
+import { isUsableSecret } from "./signature/sign.js";
 import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
 

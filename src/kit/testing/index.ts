@@ -1,5 +1,5 @@
 export { createManualClock, type ManualClock } from "./manual-clock.js";
-export type { DeepPartial } from "./overrides.js";
+export type { DeepPartial } from "./signal-event.js";
 export { signalEvent, type SignalEventOverrides } from "./signal-event.js";
 export {
   signedDelivery,
@@ -18,4 +18,4 @@ export {
   verificationEvent,
   type TestEventOverrides,
   type VerificationEventOverrides,
-} from "./webhook-events.js";
+} from "./signal-event.js";

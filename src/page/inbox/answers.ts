@@ -2,14 +2,14 @@ import { safely } from "../../base/errors.js";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import type { ParsedJson } from "../../base/text/parse-json.js";
 import { joinRefusals } from "../../kit/inbox/receiver-report.js";
-import type { InboxEntry, StoredEvent } from "../../kit/inbox/stored-events.js";
+import { type InboxEntry, type StoredEvent } from "../../kit/inbox/stored-events.js";
 import { withoutSignature } from "../../kit/inbox/exported-event.js";
+
 import { indentJson } from "./indent-json.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
-import { parseSearch } from "./parse-search.js";
+import { parseSearch, refuseInput, refuseUnknown } from "./read-request.js";
 import { parseSmall, titleIn, type createTitles } from "./titles.js";
-import { refuseInput, refuseUnknown } from "./refusal.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
   ["hour", { minutes: 1, spans: 60 }],

@@ -4,11 +4,13 @@ import type {
   MoveOutcome,
   PastStep,
   ReplayOutcome,
+  Failure,
+  Refusals,
+  StateCounts,
 } from "../../kit/inbox/stored-events.js";
 import type { PauseReason } from "../../kit/inbox/dispatch/dispatcher.js";
-import type { Failure, Refusals } from "../../kit/inbox/inbox-facts.js";
+
 import type { SituationFacts } from "../../kit/inbox/situation.js";
-import type { StateCounts } from "../../kit/inbox/stored-events.js";
 
 // The data of the inbox page, as JSON. All paths are relative to the page. Times are in
 // milliseconds since 1970.

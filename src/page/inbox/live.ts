@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { ignore } from "../../base/errors.js";
-import { createLiveStreams } from "../live-streams.js";
+import { createLiveStreams } from "../parts/page-server.js";
 import { overviewOf } from "./answers.js";
 import type { PageInbox } from "./page-inbox.js";
 

@@ -1,7 +1,7 @@
 import { formatTime } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
-import { gapBefore } from "../timeline/gap-before.js";
-import type { TimelineStep } from "../timeline/timeline-step.js";
+import { gapBefore, type TimelineStep } from "../timeline/timeline-step.js";
+
 import { CodeBlock } from "./panel.js";
 
 interface TimelineProps {

@@ -1,3 +1,5 @@
+import { formatAge } from "../../base/text/format.js";
+
 /**
  * What happened to an event, on the sender's side or in the inbox. Times are in milliseconds since
  * 1970, by the machine's clock.
@@ -52,4 +54,25 @@ export interface Timeline {
   steps: TimelineStep[];
   /** What has to be known to read it: sentences. */
   notes: string[];
+}
+
+/**
+ * From here on a time between two steps is said in words: an axis that shows it would show nothing
+ * else.
+ */
+const LONG_MS = 10_000;
+
+/**
+ * The time without steps before a step, or from now until a step in the future, in words; empty
+ * when the step follows soon.
+ */
+export function gapBefore(
+  { at }: TimelineStep,
+  previous: TimelineStep | undefined,
+  now: number,
+): string {
+  if (at > now && (previous === undefined || previous.at <= now))
+    return `now; next in ${formatAge(at - now)}`;
+  const ms = previous === undefined ? 0 : at - (previous.until ?? previous.at);
+  return ms >= LONG_MS ? `${formatAge(ms)} later` : "";
 }

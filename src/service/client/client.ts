@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { InvestigationTask } from "../contract/investigation.js";
-import { localeSchema, type ServiceLocale } from "../contract/locale.js";
+import { localeSchema, type ServiceLocale } from "../contract/shared-schemas.js";
 import { OPERATIONS, type Operation } from "../contract/operations.js";
 import type { ProductProfile } from "../contract/product-profile.js";
 import {
@@ -24,14 +24,12 @@ import type { Quota } from "./transport/raw-answer.js";
 import {
   startInvestigation,
   type StartInvestigationInput,
-} from "./operations/start-investigation.js";
-import {
   isFinished,
   waitForInvestigation,
   type FinishedInvestigation,
   type KnownTask,
   type WaitForInvestigationOptions,
-} from "./operations/wait-for-investigation.js";
+} from "./operations/investigations.js";
 
 /** The options of every call. */
 export interface CallOptions {

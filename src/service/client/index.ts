@@ -1,5 +1,5 @@
 export type { InvestigationTask, TaskStage, TaskStatus } from "../contract/investigation.js";
-export type { ServiceLocale } from "../contract/locale.js";
+export type { ServiceLocale } from "../contract/shared-schemas.js";
 export type { OperationName } from "../contract/operations.js";
 export type { ProductProfile } from "../contract/product-profile.js";
 export type {
@@ -8,7 +8,7 @@ export type {
   RankingsQuery,
   RankingsResponse,
 } from "../contract/rankings.js";
-export type { InvestigationReport } from "../contract/report.js";
+export type { InvestigationReport } from "../contract/investigation.js";
 export type {
   KeywordDetail,
   KeywordRow,
@@ -24,7 +24,7 @@ export type {
 export type { Clock, ClockTimer } from "../../base/time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../../base/errors.js";
 
-export type { ApiKeySource } from "./transport/api-key.js";
+export type { ApiKeySource } from "./client-options.js";
 export { createClient, type CallOptions, type Client, type ProductProfileQuery } from "./client.js";
 export {
   ClientError,
@@ -35,8 +35,8 @@ export {
 export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./transport/platform.js";
 export type { Quota } from "./transport/raw-answer.js";
-export type { StartInvestigationInput } from "./operations/start-investigation.js";
+export type { StartInvestigationInput } from "./operations/investigations.js";
 export type {
   FinishedInvestigation,
   WaitForInvestigationOptions,
-} from "./operations/wait-for-investigation.js";
+} from "./operations/investigations.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { openObject } from "./open-object.js";
+import { openObject } from "./shared-schemas.js";
 
 /**
  * The error codes of the service, with the status of each. The service's document names only

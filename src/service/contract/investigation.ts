@@ -1,17 +1,64 @@
 import { z } from "zod";
-import { dateTimeSchema } from "./date-time.js";
-import { localeSchema } from "./locale.js";
-import { reportSchema } from "./report.js";
-import { openObject } from "./open-object.js";
+import { dateTimeSchema, localeSchema, openObject } from "./shared-schemas.js";
 
-export const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
+/** Objects whose fields the service's document does not define. */
+const objects = z.array(z.looseObject({}));
+
+/** The saved report of a succeeded investigation (service document, Report). */
+export const reportSchema = openObject({
+  version: z.string().describe("The version of the report's format, as any text."),
+  generated_at: dateTimeSchema.nullable(),
+  narrative: openObject({
+    title: z.string().optional(),
+    summary: openObject({ text: z.string(), citations: z.array(z.unknown()) }).optional(),
+    sections: z.array(z.unknown()).optional(),
+    limitations: z.string().optional(),
+  })
+    .nullable()
+    .describe("The analysis as text, with citations."),
+  summary: openObject({
+    actionEvidenceCount: z.int(),
+    channelCount: z.int(),
+    contextLeadCount: z.int(),
+    sourceCount: z.int(),
+    unresolvedActionCount: z.int(),
+  }),
+  analysis: openObject({
+    overview: z.string(),
+    method: z.string(),
+    observations: z.array(z.unknown()),
+    phases: z.array(z.unknown()),
+    channels: z.array(z.unknown()),
+    openQuestions: z.array(z.unknown()),
+  }),
+  timeline: objects,
+  strategies: objects,
+  sources: objects,
+  context_leads: objects,
+  conclusion: z.string(),
+  limitations: z.array(z.string()),
+  caveat: z.string(),
+  reliability: openObject({
+    actorAttribution: z.string(),
+    coverageLevel: z.string(),
+    growthCausality: z.string(),
+    growthImpact: z.string(),
+  }),
+  omitted_action_count: z.int(),
+  omitted_context_count: z.int(),
+}).describe("The saved report of a succeeded investigation.");
+
+/** The report of a succeeded investigation. */
+export type InvestigationReport = z.infer<typeof reportSchema>;
+
+const TASK_STATUSES = ["queued", "running", "succeeded", "failed", "cancelled"] as const;
 /**
  * The state of an investigation; the last three are final (service document, States and
  * transitions).
  */
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-export const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
+const TASK_STAGES = ["queued", "investigating", "generating_report", "complete"] as const;
 /** The step that an investigation has reached. */
 export type TaskStage = (typeof TASK_STAGES)[number];
 

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { dateTimeSchema } from "./date-time.js";
-import { openObject } from "./open-object.js";
+import { dateTimeSchema, openObject } from "./shared-schemas.js";
 
 const optionalText = z.string().nullable().optional();
 

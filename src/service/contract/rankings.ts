@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { freeLocaleSchema } from "./locale.js";
-import { openObject } from "./open-object.js";
+import { freeLocaleSchema, openObject } from "./shared-schemas.js";
 
 export const RANKING_SORTS = [
   "growth",

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { freeLocaleSchema } from "./locale.js";
-import { openObject } from "./open-object.js";
+import { freeLocaleSchema, openObject } from "./shared-schemas.js";
 
 export const DEMAND_TYPES = ["all", "non_brand", "brand"] as const;
 export const DEMAND_SORTS = ["traffic", "volume", "products"] as const;

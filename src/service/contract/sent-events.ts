@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { SIGNAL_TYPES } from "../../kit/senders/signals/signal-types.js";
-import { dateTimeSchema } from "./date-time.js";
+import { dateTimeSchema } from "./shared-schemas.js";
 
 /** A signal type that a registration can list (service document, Signal types). */
 export const signalTypeSchema = z.enum(SIGNAL_TYPES).describe("The type of a signal.");

@@ -1,9 +1,8 @@
 import { LIMITS } from "./limits.js";
 import { z } from "zod";
-import { dateTimeSchema } from "./date-time.js";
-import { localeSchema } from "./locale.js";
+import { dateTimeSchema, localeSchema, openObject } from "./shared-schemas.js";
+
 import { signalTypeSchema } from "./sent-events.js";
-import { openObject } from "./open-object.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** The state of a registration. */

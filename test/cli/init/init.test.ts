@@ -14,7 +14,7 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodesFor, planProject } from "../../../src/cli/init/plan-project.js";
 import { TEMPLATES } from "../../../src/cli/init/templates.js";
-import { installedFrom } from "../../../src/cli/init/signalbox-spec.js";
+import { installedFrom } from "../../../src/cli/init/signalbox-package.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import * as senders from "../../../src/kit/senders/index.js";
 import { loadDriver } from "../../../src/base/sqlite/sqlite-driver.js";

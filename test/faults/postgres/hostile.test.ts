@@ -3,7 +3,7 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { withSchema } from "../../../src/kit/stores/postgres/with-schema.js";
+import { withSchema } from "../../../src/kit/stores/postgres/schema.js";
 import {
   postgresStore,
   type PgClient,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CHUNK_OVERHEAD_BYTES } from "../../../src/kit/receiver/held-bodies.js";
+import { CHUNK_OVERHEAD_BYTES } from "../../../src/kit/receiver/collect-body.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { deliver, delivery, roundTrip, serve, STACKS } from "../serve.js";

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { echoed } from "../../console/printable.js";
+import { echoed } from "../../console/terminal.js";
 import { usageError } from "../../console/exit.js";
-import { HABITS, PACKAGE_MANAGERS } from "../package-manager.js";
+import { HABITS, PACKAGE_MANAGERS } from "../signalbox-package.js";
 
 export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s*\(\s*\)/;
 

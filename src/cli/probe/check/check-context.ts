@@ -1,4 +1,4 @@
-import { shortened } from "../../console/printable.js";
+import { shortened } from "../../console/terminal.js";
 import {
   describeAnswer,
   describeWanted,
@@ -6,7 +6,8 @@ import {
   isSuccess,
   type Answer,
   type Wanted,
-} from "../../deliveries/answer.js";
+  type Target,
+} from "../../deliveries/send-delivery.js";
 import {
   AFTER_SIGNING,
   type BuiltDelivery,
@@ -19,7 +20,7 @@ import {
   type CaseSender,
   type Exchange,
 } from "../../deliveries/send-cases.js";
-import type { Target } from "../../deliveries/send-delivery.js";
+
 import type { Step } from "../run-steps.js";
 
 /**

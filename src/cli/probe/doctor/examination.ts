@@ -8,13 +8,17 @@ import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
 import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
 import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
-import { errorCodeIn, isSuccess, propertyIn, type Answer } from "../../deliveries/answer.js";
-import { uniqueEventId } from "../../deliveries/restamp.js";
 import {
+  errorCodeIn,
+  isSuccess,
+  propertyIn,
+  type Answer,
   sendDelivery,
   type OutgoingDelivery,
   type Target,
 } from "../../deliveries/send-delivery.js";
+import { uniqueEventId } from "../../deliveries/event-source.js";
+
 import type { Step } from "../run-steps.js";
 
 export interface DoctorInput extends Omit<Target, "url"> {

@@ -1,4 +1,4 @@
-import { isDatabase } from "../../inbox/inbox-place.js";
+import { isDatabase } from "../../inbox/open-inbox.js";
 import { runSteps } from "../run-steps.js";
 import {
   sendProbe,
@@ -19,14 +19,19 @@ import {
 } from "./examine-connection.js";
 import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineDatabase } from "./examine-database.js";
-import { examineInboxContent, examineInboxFile, examineInboxOwner } from "./examine-inbox.js";
+import {
+  examineInboxContent,
+  examineInboxFile,
+  examineInboxOwner,
+  examineInboxState,
+} from "./examine-inbox.js";
 import {
   examineSenderAnswer,
   examineSenderConnection,
   examineSenderEvent,
   examineSenderSecret,
 } from "./examine-sender.js";
-import { examineInboxState } from "./examine-state.js";
+
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 
 const INBOX = "Inbox file";

@@ -1,4 +1,4 @@
-import { describeAnswer, isSuccess } from "../../deliveries/answer.js";
+import { describeAnswer, isSuccess } from "../../deliveries/send-delivery.js";
 import { bodyVariants } from "../../deliveries/usual-mistakes.js";
 import { explainCode } from "../../deliveries/explain-answer.js";
 import {

@@ -1,7 +1,7 @@
 import { codeOf, isSignalboxError, type SignalboxError } from "../../../base/errors.js";
 import { DEAD_AFTER_MS } from "../../../kit/stores/postgres/owner-functions.js";
-import { quoted } from "../../../kit/stores/postgres/schema.js";
-import { withSchema } from "../../../kit/stores/postgres/with-schema.js";
+import { quoted, withSchema } from "../../../kit/stores/postgres/schema.js";
+
 import { ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
 
 interface DatabaseFacts {

@@ -1,6 +1,6 @@
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
 import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
-import { isSuccess } from "../../deliveries/answer.js";
+import { isSuccess } from "../../deliveries/send-delivery.js";
 import { explainAnswer } from "../../deliveries/explain-answer.js";
 import { bodyVariants, senderMistakes } from "../../deliveries/usual-mistakes.js";
 import { storedOrNot } from "./examine-body.js";

@@ -1,6 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
-import { describeAnswer, isRefusal, isSuccess, type Answer } from "../../deliveries/answer.js";
+import {
+  describeAnswer,
+  isRefusal,
+  isSuccess,
+  type Answer,
+} from "../../deliveries/send-delivery.js";
 import { bodyVariants, secretMistakes } from "../../deliveries/usual-mistakes.js";
 import {
   blocker,

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "#commander";
-import { someNames } from "../../console/printable.js";
+import { someNames } from "../../console/terminal.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import { EXIT } from "../../console/exit.js";
 

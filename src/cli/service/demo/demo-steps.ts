@@ -4,9 +4,9 @@ import { createEmulator } from "../../../service/emulator/instance/create-emulat
 import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import type { Cli } from "../../console/cli.js";
-import { formatTable } from "../../console/table.js";
-import type { Terminal } from "../../console/terminal.js";
-import { describeWanted } from "../../deliveries/answer.js";
+import { formatTable, type Terminal } from "../../console/terminal.js";
+
+import { describeWanted } from "../../deliveries/send-delivery.js";
 import { readFixtureFolder } from "../../deliveries/cases.js";
 import {
   failedNames,
@@ -14,7 +14,7 @@ import {
   type CaseResult,
   type ReplayOptions,
 } from "../../deliveries/send-cases.js";
-import { registerAllTypes } from "../register/register-all-types.js";
+import { registerAllTypes } from "../register/register-webhooks.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 
 export type Report = (step: string, ok: boolean, text: string) => void;

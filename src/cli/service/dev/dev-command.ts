@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
-import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
-import { readDotenv, receiverAddress } from "../../console/read-input.js";
-import { DEFAULT_INBOX, SCHEMA } from "../../inbox/inbox-place.js";
+import {
+  httpUrl,
+  notEmpty,
+  wholeNumber,
+  readDotenv,
+  receiverAddress,
+} from "../../console/options.js";
+
+import { DEFAULT_INBOX, SCHEMA } from "../../inbox/open-inbox.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 
 export function addDevCommand(program: Command, context: CommandContext): void {

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../kit/senders/signals/signal-types.js";
-import { formatTable } from "../../console/table.js";
+import { formatTable } from "../../console/terminal.js";
 import { EXIT } from "../../console/exit.js";
 import { advanceToNextSignals } from "../../../service/emulator/control/advance-to-next-signals.js";
-import { dashboardUrl, inboxUrl } from "../emulator/report-start.js";
+import { dashboardUrl, inboxUrl } from "../emulator/start-emulator.js";
 import type { Session } from "./session.js";
 
 const CTRL_C = "\u0003";

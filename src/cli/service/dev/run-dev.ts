@@ -3,23 +3,36 @@ import type { Emulator } from "../../../service/emulator/instance/create-emulato
 import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
 import { refuseEndpoint } from "../../../service/emulator/webhooks/registrations/endpoint-rules.js";
 import { isSignalboxError } from "../../../base/errors.js";
-import { printable } from "../../console/printable.js";
+import { printable } from "../../console/terminal.js";
 import { systemClock } from "../../../base/time/clock.js";
 import type { CommandContext } from "../../console/define-command.js";
-import { assertPlace } from "../../inbox/inbox-place.js";
+import { assertPlace } from "../../inbox/open-inbox.js";
 import { environmentError, EXIT, usageError, type ExitCode } from "../../console/exit.js";
-import { startEmulator } from "../emulator/start-emulator.js";
+import {
+  startEmulator,
+  dashboardUrl,
+  demoAccounts,
+  inboxUrl,
+  startFacts,
+} from "../emulator/start-emulator.js";
 import { untilStopped } from "../../console/interruption.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 import { resumeCommand } from "../emulator/report-event.js";
-import { dashboardUrl, demoAccounts, inboxUrl, startFacts } from "../emulator/report-start.js";
+
 import { openSecretWriter } from "../register/secret-writer.js";
-import { createInboxOfReceiver } from "./inbox-of-receiver.js";
-import { connectReceiver, isListening } from "./connect-receiver.js";
+import {
+  createInboxOfReceiver,
+  connectReceiver,
+  isListening,
+  shortLogLine,
+  startCommand,
+  STOP_MS,
+  type RunningCommand,
+} from "./receiver.js";
+
 import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import { createScreen, type DevOptions, type Screen, type Session } from "./session.js";
-import { shortLogLine, startCommand, STOP_MS, type RunningCommand } from "./start-command.js";
 
 const FOLLOWED = 25;
 

@@ -1,4 +1,4 @@
-import type { ClockMove } from "../../../service/emulator/control/clock-move.js";
+import type { ClockMove } from "../../../service/emulator/instance/events.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
 import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
 import type { Cli } from "../../console/cli.js";

@@ -9,12 +9,12 @@ import {
   type Example,
 } from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
-import { httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
-import { echoed, printable } from "../../console/printable.js";
+import { httpUrl, notEmpty, wholeNumber } from "../../console/options.js";
+import { echoed, printable, formatTable } from "../../console/terminal.js";
 import { formatCount } from "../../../base/text/format.js";
-import { formatTable } from "../../console/table.js";
+
 import { readSignalTypes } from "../signal-type-list.js";
-import { textOfMove } from "./event-line.js";
+import { textOfMove } from "./report-event.js";
 import { followMostVisited } from "./follow-most-visited.js";
 import { connectControl, serviceUrl } from "./remote-control.js";
 

@@ -9,9 +9,9 @@ import {
 } from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
 import { untilStopped } from "../../console/interruption.js";
-import { collect, notEmpty, wholeNumber } from "../../console/parse-option.js";
-import { echoed } from "../../console/printable.js";
-import { nearMiss } from "../../../base/options/near-miss.js";
+import { collect, notEmpty, wholeNumber } from "../../console/options.js";
+import { echoed } from "../../console/terminal.js";
+import { nearMiss } from "../../../base/options/option-error.js";
 import { addControlCommands } from "./control-commands.js";
 import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
 import { startEmulator } from "./start-emulator.js";
@@ -116,7 +116,7 @@ async function runEmulator(
   const { port, host, db, seed } = options;
   const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
-  const { demoAccounts, reportStart } = await import("./report-start.js");
+  const { demoAccounts, reportStart } = await import("./start-emulator.js");
   // An existing file already has accounts, so none are added. Their keys were shown when the file
   // was created.
   const accounts = isNew ? demoAccounts() : [];
@@ -178,7 +178,7 @@ export async function readAssumptions(
 }
 
 async function startTime(typed: string): Promise<string> {
-  const { dateTimeSchema } = await import("../../../service/contract/date-time.js");
+  const { dateTimeSchema } = await import("../../../service/contract/shared-schemas.js");
   const time = /^\d{4}-\d{2}-\d{2}$/.test(typed) ? `${typed}T00:00:00Z` : typed;
   if (dateTimeSchema.safeParse(time).success) return time;
   throw usageError("--now: expected a day or a time, such as 2026-11-01 or 2026-11-01T09:00:00Z");

@@ -7,7 +7,7 @@ import {
 } from "../../../service/emulator/control/control-client.js";
 import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
 import { CliError, environmentError, EXIT, usageError } from "../../console/exit.js";
-import { httpUrl } from "../../console/parse-option.js";
+import { httpUrl } from "../../console/options.js";
 
 /** Where an emulator listens, and where these commands look for one. */
 export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";

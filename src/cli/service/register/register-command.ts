@@ -1,10 +1,15 @@
 import { Option, type Command } from "#commander";
 import { LIMITS } from "../../../service/contract/limits.js";
-import type { ServiceLocale } from "../../../service/contract/locale.js";
+import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
-import { collect, httpUrl, notEmpty, wholeNumber } from "../../console/parse-option.js";
-import { DEFAULT_SECRET_FILE } from "../../console/secrets.js";
+import {
+  collect,
+  httpUrl,
+  notEmpty,
+  wholeNumber,
+  DEFAULT_SECRET_FILE,
+} from "../../console/options.js";
 
 // Not imported from the contract, because that import would load zod and make the start slower.
 const LOCALES: readonly ServiceLocale[] = ["en", "zh-CN"];

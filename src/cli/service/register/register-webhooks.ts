@@ -1,16 +1,21 @@
-import type { ServiceLocale } from "../../../service/contract/locale.js";
-import { createClient } from "../../../service/client/client.js";
+import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
+import { createClient, type Client } from "../../../service/client/client.js";
 import { isClientError } from "../../../service/client/client-error.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import type { Cli } from "../../console/cli.js";
 import type { CommandContext } from "../../console/define-command.js";
-import { CliError, EXIT, toUsageError, usageError, type ExitCode } from "../../console/exit.js";
-import { echoed, printable } from "../../console/printable.js";
-import { shellQuote } from "../../console/shell-quote.js";
-import { readBytes, readDotenv } from "../../console/read-input.js";
+import {
+  CliError,
+  EXIT,
+  toUsageError,
+  usageError,
+  type ExitCode,
+  environmentError,
+} from "../../console/exit.js";
+import { echoed, printable, shellQuote } from "../../console/terminal.js";
+import { readBytes, readDotenv } from "../../console/options.js";
 import { readSignalTypes } from "../signal-type-list.js";
-import { registerAndKeep } from "./register-and-keep.js";
-import { openSecretWriter } from "./secret-writer.js";
+import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { waitUntilActive } from "./wait-until-active.js";
 
 export interface RegisterOptions {
@@ -182,4 +187,58 @@ function explainFailure(error: unknown): unknown {
     isUsage ? EXIT.usage : EXIT.environment,
     `${message.replace(/\.$/, "")}${hint}`,
   );
+}
+
+/** Does what `signalbox register --all-types` does, at an emulator of this process. */
+export async function registerAllTypes(
+  client: Pick<Client, "registerWebhook">,
+  { url, secretFile }: { url: string; secretFile: string },
+): Promise<NewRegistration[]> {
+  const registrations: NewRegistration[] = [];
+  for (const types of readSignalTypes({ allTypes: true })) {
+    const asked = { url, signal_types: types };
+    const writer = openSecretWriter(secretFile);
+    registrations.push(await registerAndKeep(client, asked, writer, secretFile));
+  }
+  return registrations;
+}
+
+/**
+ * Registers, stores the secret, and closes the writer. Also stores the secret of an answer that
+ * does not fit the service's document, because the service shows it once.
+ *
+ * @param file the secret file, for the error
+ * @throws CliError when the secret was not stored as it should; ClientError when nothing was
+ * registered
+ */
+async function registerAndKeep(
+  client: Pick<Client, "registerWebhook">,
+  asked: Parameters<Client["registerWebhook"]>[0],
+  writer: SecretWriter,
+  file: string,
+): Promise<NewRegistration> {
+  try {
+    const registration = await client.registerWebhook(asked);
+    keep(registration.signing_secret, registration.id);
+    return registration;
+  } catch (error) {
+    const made = isClientError(error) ? (error.answer as Partial<NewRegistration> | null) : null;
+    if (typeof made?.signing_secret !== "string") throw error;
+    const id = typeof made.id === "string" ? made.id : "a webhook";
+    keep(made.signing_secret, id);
+    throw environmentError(
+      `${echoed(id)} is registered, and its secret is in ${file}, but the service's answer is not as its document says`,
+    );
+  } finally {
+    writer.close();
+  }
+
+  function keep(secret: string, id: string): void {
+    try {
+      writer.add(secret);
+    } catch (error) {
+      const why = error instanceof CliError ? error.message : String(error);
+      throw environmentError(`${echoed(id)} is registered, but ${why}`);
+    }
+  }
 }

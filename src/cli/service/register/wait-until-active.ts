@@ -2,11 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
-import { verificationEvent } from "../../../kit/testing/webhook-events.js";
+import { verificationEvent } from "../../../kit/testing/signal-event.js";
 import type { Cli } from "../../console/cli.js";
-import { printable } from "../../console/printable.js";
-import { errorCodeIn, isSuccess, propertyIn, type Answered } from "../../deliveries/answer.js";
-import { sendDelivery } from "../../deliveries/send-delivery.js";
+import { printable } from "../../console/terminal.js";
+import {
+  errorCodeIn,
+  isSuccess,
+  propertyIn,
+  type Answered,
+  sendDelivery,
+} from "../../deliveries/send-delivery.js";
+
 import { explainAnswer } from "../../deliveries/explain-answer.js";
 import { connectControl } from "../emulator/remote-control.js";
 

@@ -1,4 +1,4 @@
-import type { Pause } from "../inbox-facts.js";
+import type { Pause } from "../stored-events.js";
 import type { Clock, ClockTimer } from "../../../base/time/clock.js";
 import type { ClaimedEvent } from "../batch.js";
 

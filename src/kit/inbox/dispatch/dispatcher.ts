@@ -9,12 +9,10 @@ import type {
 } from "../batch.js";
 import type { Batcher } from "../batcher.js";
 import { createBreaker } from "./breaker.js";
-import { createClaims } from "./claims.js";
+import { createClaims, createSlots } from "./claims.js";
 import { CRASH_LOOP } from "../crashes.js";
 import { createDrains } from "./drains.js";
-import { createOutcomes, type OutcomesConfig } from "./outcomes.js";
-import { released } from "./settlement.js";
-import { createSlots } from "./slots.js";
+import { createOutcomes, type OutcomesConfig, released } from "./outcomes.js";
 
 export interface DispatcherConfig extends AttemptsConfig, OutcomesConfig {
   batcher: Batcher;

@@ -1,10 +1,56 @@
+import type { ClaimedEvent, CrashedEvent, Settlement, SettleResult } from "../batch.js";
 import type { AttemptEnd } from "./attempts.js";
-import type { Backoff } from "./backoff.js";
-import type { ClaimedEvent } from "../batch.js";
 import type { Breaker } from "./breaker.js";
-import type { HandoffObserver } from "./observer.js";
-import { createCompletion, NOT_COMPLETED } from "./completion.js";
-import { doneAfter, judgeFailure, shutDown, type Judgement, type Settle } from "./settlement.js";
+import { describeError, ignore, safely, signalboxCode } from "../../../base/errors.js";
+import type { RetryLater } from "../failures.js";
+import { DAY_MS } from "../../../base/time/units.js";
+
+/** Is told how hand-offs end. Writes log lines and calls listeners, and must not throw. */
+export interface HandoffObserver {
+  /** The callback has settled, or is no longer waited for. */
+  attemptEnded(event: ClaimedEvent): void;
+  /** The event is durably `done`. */
+  handedOff(event: ClaimedEvent, attempt: number): void;
+  handoffFailed(event: ClaimedEvent, attempt: number, failure: HandoffFailure): void;
+  /**
+   * The user's function for the delay threw, or returned no number. The delay is a minute instead.
+   */
+  backoffFailed(error: unknown): void;
+  /** The event is durably `dead`. */
+  dead(event: CrashedEvent, attempt: number, reason: string): void;
+  /**
+   * The settlement was too late, because another process had reclaimed the lease while the callback
+   * ran.
+   */
+  leaseLost(event: ClaimedEvent): void;
+  /**
+   * The settlement was not written: the store refused it, or was down until the close. The event
+   * stays leased.
+   */
+  notSettled(event: ClaimedEvent): void;
+  /** `open`: hand-offs pause. `closed`: hand-offs continue. */
+  breaker(state: "closed" | "open"): void;
+  /**
+   * `unsure`: other processes may have reclaimed our leases, so hand-offs pause. `sure`: hand-offs
+   * continue.
+   */
+  leases(state: "sure" | "unsure"): void;
+}
+
+export interface HandoffFailure {
+  kind: Judgement["kind"];
+  error: unknown;
+  /**
+   * Whether another attempt follows. With `completeSql` and an open transaction: whether one
+   * follows if it rolls back.
+   */
+  willRetry: boolean;
+  /**
+   * In how many milliseconds the next attempt is due; null when there is none, or when it is not
+   * known.
+   */
+  retryInMs: number | null;
+}
 
 export interface OutcomesConfig {
   maxAttempts: number;
@@ -93,4 +139,229 @@ export function createOutcomes(
 /** `permanent` and `later` were asked for by the callback. */
 function isCounted({ kind }: Judgement): boolean {
   return kind === "rejected" || kind === "timeout";
+}
+
+/**
+ * Writes a settlement. @param ended called with each result, of which those before the last are
+ * `locked`
+ */
+type Settle = (
+  event: ClaimedEvent,
+  settlement: Settlement,
+  ended: (result: SettleResult | null) => void,
+) => void;
+
+/** The callback resolved. */
+function doneAfter(event: ClaimedEvent, attempts: number): Settlement {
+  return settlementOf(event, "done", 0, attempts, false, null);
+}
+
+/**
+ * The event becomes `ready` again without using up an attempt.
+ *
+ * @param mayHaveBegun whether its callback may have run
+ * @param dueForMs for how long it has been due, so that it keeps its place in the queue
+ */
+export function released(event: ClaimedEvent, mayHaveBegun: boolean, dueForMs: number): Settlement {
+  return settlementOf(event, "ready", -Math.round(dueForMs), event.attempts, mayHaveBegun, null);
+}
+
+/**
+ * No settlement is made by object spread: V8 gives each spread object a separate hidden class, which
+ * makes its properties slow to read.
+ */
+function settlementOf(
+  { seq, token, possiblyRepeated }: ClaimedEvent,
+  state: Settlement["state"],
+  delayMs: number,
+  attempts: number,
+  mayHaveBegun: boolean,
+  lastError: string | null,
+): Settlement {
+  return {
+    seq,
+    token,
+    state,
+    delayMs,
+    attempts,
+    possiblyRepeated: possiblyRepeated || mayHaveBegun,
+    lastError,
+    mayBeCompleted: false,
+  };
+}
+
+/** The consequences of an attempt that did not succeed. */
+interface Judgement {
+  /** `permanent` and `later` were asked for by the callback. */
+  kind: "rejected" | "timeout" | "permanent" | "later" | "shutdown";
+  settlement: Settlement;
+  /** Why the event is dead; null when it will be handed off again. */
+  deadReason: "permanent_failure" | "attempts_exhausted" | null;
+}
+
+/** The receiver closed while the callback ran. */
+function shutDown(event: ClaimedEvent, dueForMs: number): Judgement {
+  return { kind: "shutdown", settlement: released(event, true, dueForMs), deadReason: null };
+}
+
+function judgeFailure(input: {
+  event: ClaimedEvent;
+  attempt: number;
+  error: unknown;
+  timedOut: boolean;
+  maxAttempts: number;
+  backoff: Backoff;
+  observe: { backoffFailed(error: unknown): void };
+}): Judgement {
+  const { event, attempt, error, timedOut, maxAttempts, backoff, observe } = input;
+  const kind = timedOut ? "timeout" : kindOf(error);
+  const isLater = kind === "later";
+  const isLast = !isLater && attempt >= maxAttempts;
+  const deadReason =
+    kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
+  const delayMs = (): number | undefined =>
+    isLater
+      ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
+      : delayBy(backoff, attempt, observe.backoffFailed);
+  const settlement = settlementOf(
+    event,
+    deadReason === null ? "ready" : "dead",
+    deadReason === null ? wholeDelay(delayMs()) : 0,
+    isLater ? event.attempts : attempt,
+    // A callback that timed out may still succeed, so the next hand-off may repeat its work.
+    timedOut,
+    describeError(error),
+  );
+  return { kind, settlement, deadReason };
+}
+
+function kindOf(error: unknown): "rejected" | "permanent" | "later" {
+  const code = signalboxCode(error);
+  return code === "retry_later" ? "later" : code === "permanent_failure" ? "permanent" : "rejected";
+}
+
+const YEAR_MS = 365 * DAY_MS;
+const FALLBACK_DELAY_MS = 60_000;
+
+/** An error in the user's function must not stop the retry, so the retry gets a default delay. */
+function delayBy(backoff: Backoff, attempt: number, onError: (error: unknown) => void): number {
+  try {
+    const delayMs: unknown = backoff(attempt);
+    if (typeof delayMs === "number" && !Number.isNaN(delayMs)) return delayMs;
+    // The rejection of an async function would end the process.
+    if (delayMs instanceof Promise) delayMs.catch(ignore);
+    throw new TypeError(
+      `handoff.backoff returned ${delayMs instanceof Promise ? "a promise" : "no number"}`,
+    );
+  } catch (error) {
+    onError(error);
+    return FALLBACK_DELAY_MS;
+  }
+}
+
+/**
+ * Converts a delay from the user's code to whole milliseconds of at most a year, which any store
+ * can keep.
+ */
+function wholeDelay(delayMs: number | undefined): number {
+  if (typeof delayMs !== "number" || Number.isNaN(delayMs)) return FALLBACK_DELAY_MS;
+  return Math.round(Math.min(YEAR_MS, Math.max(0, delayMs)));
+}
+
+/**
+ * The error of a callback that read `completeSql` and resolved without completing. Shared and
+ * stackless: most are discarded when the transaction turns out to have committed.
+ */
+const NOT_COMPLETED = new Error(
+  "The callback read handoff.completeSql and resolved, but no transaction has completed the event. " +
+    "Await the transaction and let its errors through; or do not read completeSql.",
+);
+NOT_COMPLETED.stack = `Error: ${NOT_COMPLETED.message}`;
+
+/**
+ * Attempts whose callback has read `completeSql`. A transaction of the callback may have made the
+ * event `done`, may still be open, or may have rolled back: only the settlement shows which. So
+ * each is settled as a failure, and its result tells the truth.
+ *
+ * @param concluded the settlement as a failure was applied
+ */
+function createCompletion(
+  settle: Settle,
+  observe: HandoffObserver,
+  breaker: Pick<Breaker, "succeeded" | "failed">,
+  concluded: (event: ClaimedEvent, attempt: number, judgement: Judgement) => void,
+) {
+  const withSql = new WeakSet<ClaimedEvent>();
+
+  return {
+    /** The callback of a running attempt has read `completeSql`. */
+    sqlRead(event: ClaimedEvent): void {
+      withSql.add(event);
+    },
+    hasReadSql: (event: ClaimedEvent): boolean => withSql.has(event),
+    /**
+     * @param resolved the callback resolved, so it has failed only if no transaction has completed
+     * the event
+     */
+    settle(
+      event: ClaimedEvent,
+      attempt: number,
+      judgement: Judgement,
+      error: unknown,
+      resolved: boolean,
+    ): void {
+      const { kind, settlement, deadReason } = judgement;
+      settlement.mayBeCompleted = true;
+      // A callback that failed is reported with the first result; one that resolved, only when it
+      // is certain that it failed.
+      let isReported = false;
+      const report = (result: SettleResult | null): void => {
+        if (isReported) return;
+        isReported = true;
+        const willRetry = deadReason === null && result !== "completed";
+        const retryInMs = willRetry && result === true ? settlement.delayMs : null;
+        observe.handoffFailed(event, attempt, { kind, error, willRetry, retryInMs });
+      };
+      settle(event, settlement, (result) => {
+        if (!resolved || result === true) report(result);
+        if (result === "completed") {
+          if (resolved) breaker.succeeded();
+          observe.handedOff(event, attempt);
+        }
+        if (result !== true) return;
+        if (resolved) breaker.failed(event.seq, settlement.lastError);
+        concluded(event, attempt, judgement);
+      });
+    },
+  };
+}
+
+/**
+ * Returns the delay before the next attempt, in milliseconds, after `attempt` failed attempts (1 or
+ * more).
+ */
+export type Backoff = (attempt: number) => number;
+
+/** The bounds of the random delay between attempts. */
+export interface BackoffOptions {
+  /** Upper bound of the first delay. @default 10000 */
+  baseMs?: number | undefined;
+  /** After each attempt the upper bound is multiplied by this. @default 3 */
+  factor?: number | undefined;
+  /** Upper bound of any delay. @default 21600000 (6 h) */
+  maxMs?: number | undefined;
+}
+
+/** Full jitter: a random delay between 0 and an upper bound that grows with each attempt. */
+export function fullJitter(
+  options: BackoffOptions = {},
+  random: () => number = Math.random,
+): Backoff {
+  const { baseMs = 10_000, factor = 3, maxMs = 6 * 60 * 60 * 1000 } = options;
+  // `factor ** …` can be Infinity, and Infinity times a `baseMs` of 0 is NaN. So the power is
+  // limited first.
+  return (attempt) =>
+    Math.round(
+      random() * Math.min(maxMs, baseMs * Math.min(factor ** (attempt - 1), Number.MAX_VALUE)),
+    );
 }

@@ -2,7 +2,7 @@ import { createHmac, randomUUID, sign, timingSafeEqual, verify, type KeyObject }
 import { safely, SignalboxError } from "../../../base/errors.js";
 import { parseJson } from "../../../base/text/parse-json.js";
 import type { HeaderProblem, Signature } from "../signature/header.js";
-import { assertSecret, OTHER_HELP } from "../signature/secret.js";
+import { assertSecret, OTHER_HELP } from "../signature/sign.js";
 import { headerValueOf, type RequestHeaders } from "./headers.js";
 import {
   hmacKey,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
-import { assertSecret, OTHER_HELP } from "../signature/secret.js";
+import { assertSecret, OTHER_HELP } from "../signature/sign.js";
 import { headerValueOf } from "./headers.js";
 import { namesOf, type CompiledScheme } from "./scheme.js";
 

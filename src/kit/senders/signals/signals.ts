@@ -1,8 +1,8 @@
 import type { KnownEvent, Signal, TestEvent, UnknownEvent } from "./envelope.js";
 import { parseEvent } from "./parse-event.js";
 import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
-import { isUsableSecret } from "../signature/secret.js";
-import { signBody } from "../signature/sign.js";
+import { isUsableSecret, signBody } from "../signature/sign.js";
+
 import { headerValue } from "../engine/headers.js";
 import type { EventFacts, Sender } from "../engine/sender.js";
 

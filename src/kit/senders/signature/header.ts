@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { signatureDigest } from "./digest.js";
+import { signatureDigest } from "./sign.js";
 
 /** The header that carries the signature of a delivery (service document, Events, rule 1). */
 export const SIGNATURE_HEADER = "X-Service-Signature";

@@ -1,6 +1,5 @@
 import { SignalboxError } from "../../../base/errors.js";
-import { signatureDigest } from "./digest.js";
-import { assertSecret } from "./secret.js";
+import { createHmac } from "node:crypto";
 
 /** The arguments of `signBody`. */
 export interface SignBodyInput {
@@ -43,4 +42,41 @@ export function signBody(input: SignBodyInput): string {
   const text = String(t);
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
   return `t=${text},v1=${signatureDigest(secret, text, bytes)}`;
+}
+
+/** True for a text that is not only white space. */
+export function isUsableSecret(secret: unknown): secret is string {
+  return typeof secret === "string" && secret.trim() !== "";
+}
+
+/** @throws SignalboxError `secret_invalid`, without the secret in its message */
+export function assertSecret(secret: unknown, help = HELP): asserts secret is string {
+  if (isUsableSecret(secret)) return;
+  const found =
+    typeof secret === "string"
+      ? secret === ""
+        ? "an empty string"
+        : "only white space"
+      : typeof secret;
+  throw new SignalboxError(
+    "secret_invalid",
+    `A signing secret must be a string with content; this one is ${found}.`,
+    help,
+  );
+}
+
+const HELP =
+  "Pass the secret that the service showed when the webhook was registered (is SIGNALS_SECRET set?).";
+
+/** The same for another sender. */
+export const OTHER_HELP =
+  "Pass the secret as the sender shows it (is its environment variable set?).";
+
+/**
+ * Computes the HMAC-SHA256, in lower-case hex, of the text of t, a dot and the body bytes (service
+ * document, Events, rule 2). The key is the UTF-8 of the whole secret; it is not decoded, and no
+ * prefix is removed.
+ */
+export function signatureDigest(secret: string, timestampText: string, body: Uint8Array): string {
+  return createHmac("sha256", secret).update(`${timestampText}.`).update(body).digest("hex");
 }

@@ -1,5 +1,5 @@
 import { parseSignatureHeader, type Signature } from "./header.js";
-import { isUsableSecret } from "./secret.js";
+import { isUsableSecret } from "./sign.js";
 
 /** Why a delivery's signature was refused; also the `code` of the 401 answer. */
 export type SignatureProblem =

@@ -7,13 +7,19 @@ import {
   OptionError,
 } from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
-import { createActivityCounter, readActivity, type ActivityCounter } from "./activity.js";
-import { COMMIT_PARAMETERS, prepareCommit, type CommitRow } from "./commit.js";
+import {
+  createActivityCounter,
+  readActivity,
+  type ActivityCounter,
+  createFailures,
+  type Failures,
+  createQueries,
+  type Queries,
+} from "./queries.js";
+import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
 import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
-import { createFailures, type Failures } from "./failures.js";
-import { createQueries, type Queries } from "./queries.js";
-import { restore } from "./restore.js";
+
 import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";

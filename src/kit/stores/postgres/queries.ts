@@ -14,10 +14,21 @@ import {
   type PastStep,
   type StoredEvent,
   type StoreStats,
+  type Activity,
+  type ActivityQuery,
+  FAILED_AT_ONCE,
+  FAILED_ERROR_LENGTH,
+  MOST_REPORTS,
+  type FailedEvent,
+  type StoredReport,
 } from "../../inbox/stored-events.js";
 import { ENTRY, parseReceived } from "../rows.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
+import { IN_SCHEMA } from "./commit-functions.js";
+import { ignore } from "../../../base/errors.js";
+import { MINUTE_MS } from "../../../base/time/units.js";
+import { DEAD_AFTER_MS } from "./owner-functions.js";
 
 /** These may read many rows. */
 const LONG_TIMEOUT_MS = 60_000;
@@ -200,3 +211,154 @@ export function createQueries(run: Run, name: string, operator: boolean) {
 }
 
 export type Queries = ReturnType<typeof createQueries>;
+
+/** How long counts wait, so that a commit that follows another soon writes none. */
+const ADD_AFTER_MS = 1000;
+const LAST_TIMEOUT_MS = 2000;
+
+// A lost sum is no harm, so it needs no sync. The minutes are in one order for all processes, which
+// would deadlock otherwise.
+export const ACTIVITY_FUNCTION = `
+  CREATE OR REPLACE FUNCTION add_activity(p_endpoint text, p_sums json) RETURNS void
+  LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    INSERT INTO inbox_minute AS a (endpoint, minute, accepted, handed_off, failed)
+    SELECT p_endpoint, s.at, s.accepted, s."handedOff", s.failed
+    FROM json_to_recordset(p_sums) AS s(at bigint, accepted bigint, "handedOff" bigint, failed bigint)
+    ORDER BY s.at
+    ON CONFLICT (endpoint, minute) DO UPDATE SET
+      accepted = a.accepted + excluded.accepted,
+      handed_off = a.handed_off + excluded.handed_off,
+      failed = a.failed + excluded.failed;
+  END $$;
+`;
+
+/**
+ * Counts what the commits of this process did, and adds the sums to the database about once a
+ * second. A row that each commit updated would be locked by it, and while a long transaction keeps
+ * dead rows, each commit would have to pass all of them.
+ *
+ * @param name the schema, quoted
+ */
+export function createActivityCounter(run: Run, name: string, endpoint: string) {
+  /** By minute. */
+  let sums = new Map<number, Activity>();
+  let adding: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+
+  /** @param counts of one commit; `at` is its minute */
+  function count({ at, accepted, handedOff, failed }: Activity): void {
+    if (accepted + handedOff + failed === 0) return;
+    const sum = sums.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
+    sum.accepted += accepted;
+    sum.handedOff += handedOff;
+    sum.failed += failed;
+    sums.set(at, sum);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      add().catch(ignore);
+    }, ADD_AFTER_MS).unref();
+  }
+
+  function add(timeoutMs?: number): Promise<void> {
+    const added = adding.then(async () => {
+      if (sums.size === 0) return;
+      const taken = sums;
+      sums = new Map();
+      const values = [endpoint, JSON.stringify([...taken.values()])];
+      try {
+        await run(`SELECT ${name}.add_activity($1, $2)`, values, timeoutMs);
+      } catch (error) {
+        taken.forEach(count);
+        throw error;
+      }
+    });
+    adding = added.catch(ignore);
+    return added;
+  }
+
+  return {
+    count,
+    /** Adds what was counted until now. */
+    add: () => add(),
+    async close(): Promise<void> {
+      await add(LAST_TIMEOUT_MS).catch(ignore);
+      clearTimeout(timer);
+    },
+  };
+}
+
+export type ActivityCounter = ReturnType<typeof createActivityCounter>;
+
+/** @param name the schema, quoted */
+export function readActivity(
+  run: Run,
+  name: string,
+  endpoint: string,
+  { minutes, spans }: ActivityQuery,
+): Promise<Activity[]> {
+  return run(
+    `SELECT minute - minute % $2 AS at, sum(accepted)::bigint AS accepted, sum(handed_off)::bigint AS "handedOff",
+       sum(failed)::bigint AS failed
+     FROM ${name}.inbox_minute
+     WHERE endpoint = $1 AND minute >= (SELECT now - now % $2 - ($3 - 1) * $2 FROM ${name}.now_ms() AS now)
+       AND minute <= ${name}.now_ms()
+     GROUP BY 1 ORDER BY 1`,
+    [endpoint, minutes * MINUTE_MS, spans],
+  );
+}
+
+/**
+ * What people ask when something is wrong: which events fail, and what receivers say of themselves.
+ *
+ * @param name the schema, quoted
+ */
+export function createFailures(run: Run, name: string) {
+  const inState = {
+    // A replayed event has failed only when it has failed again.
+    ready: "queue_at IS NOT NULL AND attempts > 0",
+    dead: "parked_at IS NOT NULL AND state = 'dead'",
+  };
+
+  return {
+    failing: (endpoint: string, state: FailedEvent["state"], beforeSeq: number) =>
+      run<FailedEvent>(
+        `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",
+           coalesce(first_at, received_at) AS "firstFailedAt", coalesce(last_at, received_at) AS "lastFailedAt"
+         FROM (SELECT * FROM ${name}.inbox WHERE endpoint = $1 AND last_error IS NOT NULL AND ${inState[state]} AND seq < $2
+               ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}) AS failed,
+           LATERAL (SELECT min(at) AS first_at, max(at) AS last_at FROM ${name}.inbox_history h
+             WHERE h.seq = failed.seq AND kind <> 'replayed') AS steps
+         ORDER BY seq DESC`,
+        [endpoint, beforeSeq],
+      ),
+    async hasReceiver(endpoint: string): Promise<boolean> {
+      const [row] = await run<{ found: boolean }>(
+        `SELECT EXISTS (SELECT FROM ${name}.inbox_owner
+           WHERE endpoint = $1 AND beat_at > ${name}.now_ms() - ${DEAD_AFTER_MS}) AS found`,
+        [endpoint],
+      );
+      return row?.found ?? false;
+    },
+    async saveReport(endpoint: string, reporter: string, report: string): Promise<void> {
+      await run(
+        `INSERT INTO ${name}.inbox_report (endpoint, reporter, at, report) VALUES ($1, $2, ${name}.now_ms(), $3)
+         ON CONFLICT (endpoint, reporter) DO UPDATE SET at = excluded.at, report = excluded.report`,
+        [endpoint, reporter, report],
+      );
+      await run(
+        `DELETE FROM ${name}.inbox_report WHERE endpoint = $1 AND (at < ${name}.now_ms() - ${REPORT_KEPT_MS} OR reporter NOT IN
+           (SELECT reporter FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC LIMIT ${MOST_REPORTS}))`,
+        [endpoint],
+      );
+    },
+    reports: (endpoint: string) =>
+      run<StoredReport>(
+        `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
+        [endpoint],
+      ),
+  };
+}
+
+export type Failures = ReturnType<typeof createFailures>;

@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
-import { SignalboxError } from "../../../base/errors.js";
+import { SignalboxError, ignore } from "../../../base/errors.js";
 import { OptionError } from "../../../base/options/option-error.js";
-import { ACTIVITY_FUNCTION } from "./activity.js";
+import { ACTIVITY_FUNCTION } from "./queries.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
-import type { Run } from "./connection.js";
+import { type Run, createRun, ignoreErrorsOf, makePool } from "./connection.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { SEARCH_FUNCTION } from "./search.js";
 import { MIGRATIONS } from "./tables.js";
+import { storeError } from "./store-error.js";
 
 /** Installed after the last migration, in its transaction. */
 export const FUNCTIONS =
@@ -179,4 +180,24 @@ async function migrate(
   // If another process has migrated meanwhile, the first statements have failed.
   if ((await versionOf(run, schema, found)) < MIGRATIONS.length) throw failure;
   return found;
+}
+
+/** For what no store does: gives `act` the database of an inbox that is there. */
+export async function withSchema<Result>(
+  connectionString: string,
+  schema: string,
+  act: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  const pool = await makePool(connectionString);
+  pool.on("error", ignore);
+  pool.on("connect", ignoreErrorsOf);
+  try {
+    const { run } = createRun(pool);
+    await prepareSchema(run, schema, false);
+    return await act(run);
+  } catch (error) {
+    throw storeError(error, schema);
+  } finally {
+    await pool.end().catch(ignore);
+  }
 }

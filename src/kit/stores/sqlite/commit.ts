@@ -13,7 +13,7 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
-import { prepareActivity, type Counts } from "./activity.js";
+import { prepareActivity, type Counts } from "./queries.js";
 import { preparePayloads } from "./payloads.js";
 import { writeNothing } from "./schema.js";
 

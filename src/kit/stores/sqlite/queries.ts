@@ -18,10 +18,18 @@ import {
   type StateCounts,
   type StoredEvent,
   type StoreStats,
+  ACTIVITY_KEPT_MS,
+  type Activity,
+  type ActivityQuery,
+  FAILED_AT_ONCE,
+  FAILED_ERROR_LENGTH,
+  MOST_REPORTS,
+  type FailedEvent,
+  type StoredReport,
 } from "../../inbox/stored-events.js";
 import { ENTRY } from "../rows.js";
-import { prepareActivity } from "./activity.js";
 import { preparePayloads } from "./payloads.js";
+import { MINUTE_MS } from "../../../base/time/units.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
   possiblyRepeated: number;
@@ -246,3 +254,80 @@ export function createQueries(db: Database) {
 }
 
 export type Queries = ReturnType<typeof createQueries>;
+
+/** What a commit counts; see G14 of the port. */
+export type Counts = Omit<Activity, "at">;
+
+/** Counts for each minute, in one small row, so that a commit writes one page for them. */
+export function prepareActivity(db: Database) {
+  const add = db.prepare(`
+    INSERT INTO inbox_minute (endpoint, minute, accepted, handed_off, failed) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (endpoint, minute) DO UPDATE SET accepted = accepted + excluded.accepted,
+      handed_off = handed_off + excluded.handed_off, failed = failed + excluded.failed`);
+  const find = db.prepare<Record<string, unknown>, Activity>(`
+    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at,
+      sum(accepted) AS accepted, sum(handed_off) AS handedOff, sum(failed) AS failed
+    FROM inbox_minute WHERE endpoint = @endpoint AND minute BETWEEN @first AND @last GROUP BY at ORDER BY at`);
+  const prune = db.prepare(`
+    DELETE FROM inbox_minute WHERE endpoint = @endpoint AND minute IN
+      (SELECT minute FROM inbox_minute WHERE endpoint = @endpoint AND minute < @first LIMIT @limit)`);
+  return {
+    add(endpoint: string, { accepted, handedOff, failed }: Counts, now: number): void {
+      if (accepted + handedOff + failed === 0) return;
+      add.run(endpoint, Math.floor(now / MINUTE_MS), accepted, handedOff, failed);
+    },
+    find(endpoint: string, { minutes, spans }: ActivityQuery, now: number): Activity[] {
+      const last = Math.floor(now / MINUTE_MS);
+      return find.all({
+        endpoint,
+        minutes,
+        first: last - (last % minutes) - (spans - 1) * minutes,
+        last,
+      });
+    },
+    /** Deletes at most `limit` minutes that are too old. */
+    prune: (endpoint: string, limit: number, now: number) =>
+      void prune.run({ endpoint, limit, first: Math.floor((now - ACTIVITY_KEPT_MS) / MINUTE_MS) }),
+  };
+}
+
+/**
+ * What people ask when something is wrong: which events fail, and what receivers say of themselves.
+ */
+export function prepareFailures(db: Database) {
+  const failing = (which: string) =>
+    db.prepare<[string, number], FailedEvent>(`
+      SELECT seq, event_id AS eventId, state, subject, substr(last_error, 1, ${FAILED_ERROR_LENGTH}) AS lastError,
+        coalesce((SELECT min(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS firstFailedAt,
+        coalesce((SELECT max(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS lastFailedAt
+      FROM inbox INDEXED BY ${which} AND last_error IS NOT NULL AND endpoint = ? AND seq < ? ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}`);
+  const byState = {
+    // A replayed event has failed only when it has failed again.
+    ready: failing("inbox_failing WHERE state = 'ready' AND attempts > 0"),
+    dead: failing("inbox_dead WHERE state = 'dead'"),
+  };
+  const save = db.prepare<[string, string, number, string]>(
+    `INSERT INTO inbox_report (endpoint, reporter, at, report) VALUES (?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET at = excluded.at, report = excluded.report`,
+  );
+  const forget = db.prepare<[string, number, string, number]>(
+    `DELETE FROM inbox_report WHERE endpoint = ? AND (at < ? OR reporter NOT IN
+       (SELECT reporter FROM inbox_report WHERE endpoint = ? ORDER BY at DESC LIMIT ?))`,
+  );
+  const reports = db.prepare<[string], StoredReport>(
+    "SELECT at, report FROM inbox_report WHERE endpoint = ? ORDER BY at DESC",
+  );
+  return {
+    failing: (endpoint: string, state: FailedEvent["state"], beforeSeq: number): FailedEvent[] =>
+      byState[state].all(endpoint, beforeSeq),
+    saveReport: db.transaction(
+      (endpoint: string, reporter: string, report: string, now: number) => {
+        save.run(endpoint, reporter, now, report);
+        forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
+      },
+    ).immediate,
+    reports: (endpoint: string): StoredReport[] => reports.all(endpoint),
+  };
+}
+
+export type Failures = ReturnType<typeof prepareFailures>;

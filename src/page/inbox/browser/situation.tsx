@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/text/format.js";
 import { visible } from "../../../base/text/visible-text.js";
-import type { Refusals } from "../../../kit/inbox/inbox-facts.js";
+import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
 import { ActionButton } from "../../parts/actions.js";
 import { type Said, usePage } from "../../parts/page-frame.js";

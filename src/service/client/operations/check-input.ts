@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { OperationName } from "../../contract/operations.js";
-import { describeIssue } from "../../../base/options/describe-issue.js";
-import { nearMiss } from "../../../base/options/near-miss.js";
+import { describeIssue, nearMiss } from "../../../base/options/option-error.js";
+
 import { ClientError } from "../client-error.js";
 
 /**

@@ -1,10 +1,14 @@
 import { z } from "zod";
 import { errorEnvelopeSchema } from "../error-envelope.js";
-import { investigationTaskSchema, startInvestigationBodySchema } from "../investigation.js";
+import {
+  investigationTaskSchema,
+  startInvestigationBodySchema,
+  reportSchema,
+} from "../investigation.js";
 import { JSON_SCHEMA_OPTIONS, type JsonObject } from "../json-schema.js";
 import { productProfileSchema } from "../product-profile.js";
 import { rankingItemSchema, rankingsResponseSchema } from "../rankings.js";
-import { reportSchema } from "../report.js";
+
 import {
   keywordDetailSchema,
   keywordRowSchema,

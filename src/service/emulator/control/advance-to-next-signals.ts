@@ -1,6 +1,7 @@
-import type { ClockMove } from "./clock-move.js";
+import type { ClockMove } from "../instance/events.js";
 
 const STEP_HOURS = 6;
+
 /**
  * More than a month, because the service publishes the signals of a month some days after the
  * month's end.

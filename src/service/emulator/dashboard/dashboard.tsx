@@ -1,13 +1,12 @@
 import { type ComponentType, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { formatUtc } from "../../../base/text/format.js";
+import { formatUtc, formatCount } from "../../../base/text/format.js";
 import { visible } from "../../../base/text/visible-text.js";
-import { ActionForm, type Values } from "../../../page/parts/actions.js";
+import { ActionForm, type Values, ActionButton } from "../../../page/parts/actions.js";
 import { PageRoot, PageFrame, usePage, View } from "../../../page/parts/page-frame.js";
-import { Problem } from "../../../page/parts/panel.js";
+import { Problem, Facts, Panel } from "../../../page/parts/panel.js";
 import { RequestProblem } from "../../../page/parts/request.js";
 import { href, useRoute } from "../../../page/parts/use-route.js";
-import { Clock } from "./clock.js";
 import {
   type Account,
   control,
@@ -27,6 +26,8 @@ import { Keys, NewAccount } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Signals } from "./signals.js";
 import { Webhooks } from "./webhooks.js";
+import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
+import { type ClockMove } from "../instance/events.js";
 
 type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 
@@ -183,3 +184,68 @@ render(
   document.body,
 );
 followChanges();
+
+const SPANS = [
+  ["A minute", { minutes: 1 }],
+  ["An hour", { hours: 1 }],
+  ["A day", { days: 1 }],
+] as const;
+
+function Clock() {
+  const { reload } = useDesk();
+  const { now } = usePage();
+  const [last, setLast] = useState<ClockMove | null>(null);
+  // A reader who leaves this view stops a long advance.
+  const [left] = useState(() => new AbortController());
+  useEffect(() => () => left.abort(), [left]);
+
+  async function move(moved: Promise<ClockMove>): Promise<string> {
+    const made = await moved;
+    setLast(made);
+    reload();
+    return `It is ${formatUtc(Date.parse(made.now))}.`;
+  }
+
+  return (
+    <View title="Clock">
+      <Panel title={formatUtc(now)}>
+        <p class="hint">
+          Advance the clock: retries, new months and investigations that are due on the way are done
+          before it answers. It never goes back.
+        </p>
+        <div class="toolbar" role="group" aria-label="Advance by">
+          {SPANS.map(([label, span]) => (
+            <ActionButton key={label} label={label} run={() => move(control.advance(span))} />
+          ))}
+          <ActionButton
+            label="To the next month's signals"
+            tone="primary"
+            run={() => move(advanceToNextSignals(control, left.signal))}
+          />
+        </div>
+        <ActionForm
+          fields={[
+            { name: "to", label: "To a moment, in UTC", type: "datetime-local", isRequired: true },
+          ]}
+          action="Advance"
+          run={({ to = "" }) => move(control.advance({ to: new Date(`${to}Z`).toISOString() }))}
+        />
+      </Panel>
+      {last !== null && (
+        <Panel title="What was sent meanwhile">
+          <Facts
+            of={{
+              Signals: formatCount(last.signals_published),
+              Deliveries: formatCount(last.deliveries.created),
+              Delivered: formatCount(last.deliveries.delivered),
+              Failed: formatCount(last.deliveries.failed),
+              Expired: formatCount(last.deliveries.expired),
+              Waiting: formatCount(last.deliveries.waiting),
+              "Webhooks paused": formatCount(last.registrations_paused.length),
+            }}
+          />
+        </Panel>
+      )}
+    </View>
+  );
+}

@@ -4,12 +4,11 @@ import { isSignalboxError, SignalboxError } from "../../../base/errors.js";
 import { makeFolders } from "../../../base/files.js";
 import { missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
 import { ACCESS_SCHEMA } from "../access/access-schema.js";
-import { INVESTIGATION_SCHEMA } from "../investigations/investigation-row.js";
+import { INVESTIGATION_SCHEMA } from "../investigations/create-investigations.js";
 import { MARKET_SCHEMA } from "../market/market-schema.js";
 import { OPERATION_FAULT_SCHEMA } from "../operations/operation-faults.js";
 import { WEBHOOK_SCHEMA } from "../webhooks/webhook-schema.js";
-import { openSqlite, type Database } from "./database.js";
-import { SETTINGS_SCHEMA } from "./settings.js";
+import { openSqlite, type Database, SETTINGS_SCHEMA } from "./database.js";
 
 const EMULATOR_SCHEMA = [
   SETTINGS_SCHEMA,

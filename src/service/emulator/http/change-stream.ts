@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { createLiveStreams } from "../../../page/live-streams.js";
+import { createLiveStreams } from "../../../page/parts/page-server.js";
 import type { EmulatorCore } from "../instance/core.js";
 
 /** How soon a page hears of a change. More changes within this time are one message. */

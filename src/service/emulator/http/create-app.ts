@@ -5,26 +5,30 @@ import {
   type Operation,
   type OperationName,
 } from "../../contract/operations.js";
-import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-files.js";
+import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-server.js";
 import type { ControlGuard } from "../control/control-guard.js";
-import { callControl } from "../control/call-control.js";
-import { CONTROL_PREFIX } from "../control/control-client.js";
 import {
+  callControl,
   describeControl,
   type ControlOperation,
   type ControlTable,
 } from "../control/control-operation.js";
+import { CONTROL_PREFIX } from "../control/control-client.js";
 import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import type { ReportEvent } from "../instance/events.js";
-import type { OperationServices } from "../operations/run-operation.js";
+import { type OperationServices, runOperation } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import type { ChangeStream } from "./change-stream.js";
-import { callOperation } from "./call-operation.js";
 import { createRouter, type Found } from "./router.js";
+import { z } from "zod";
+import { freeLocaleSchema } from "../../contract/shared-schemas.js";
+import { authenticate, type Caller } from "../access/authorize.js";
+import { parseInput } from "../operations/parse-input.js";
+import { BODY_LIMIT_BYTES, jsonObject, readBody, queryOf, readQuery } from "./read-request.js";
 
-export interface AppParts {
+interface AppParts {
   services: OperationServices & { report: ReportEvent };
   control: ControlTable;
   controlGuard: ControlGuard;
@@ -271,4 +275,62 @@ function refuseMethod(
   throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", {
     headers,
   });
+}
+
+/** The query of operations with a body or without parameters: any query parameter is an error. */
+const NO_QUERY = z.strictObject({});
+
+interface OperationRequest {
+  name: OperationName;
+  request: IncomingMessage;
+  /** The decoded parameters of the path. */
+  path: Record<string, string>;
+  requestId: string;
+}
+
+/**
+ * Answers a request of an operation. Checks the caller (401) before {@link runOperation} checks the
+ * rest.
+ */
+async function callOperation(
+  { name, request, path, requestId }: OperationRequest,
+  services: OperationServices & { report: ReportEvent },
+): Promise<Answer> {
+  const operation: Operation = OPERATIONS[name];
+  const caller = identify(operation, request, services);
+  const read = async () => ({ ...(await readParameters(operation, request)), ...path });
+  const outcome = await runOperation({ name, caller, read }, services);
+  if ("body" in outcome)
+    return { status: operation.response.status, headers: outcome.headers, body: outcome.body };
+  const answer = errorAnswer(outcome.error, requestId, services.report);
+  return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
+}
+
+/** Returns the caller; null for a public operation. @throws ServiceError 401 */
+function identify(
+  { scope, acceptsSession }: Operation,
+  request: IncomingMessage,
+  { access }: OperationServices,
+): Caller | null {
+  if (scope === null) return null;
+  return authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession });
+}
+
+/** Reads the query or the body of an operation, with all defaults. @throws ServiceError 400 */
+async function readParameters(
+  { scope, body, query = NO_QUERY }: Operation,
+  request: IncomingMessage,
+): Promise<Record<string, unknown>> {
+  const given = queryOf(request);
+  // The document lists no parameter error for the public operation: a wrong locale counts as en,
+  // other parameters are ignored.
+  if (scope === null)
+    return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
+  const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
+  if (body === undefined) return parameters;
+  return parseInput(
+    body,
+    jsonObject(await readBody(request, BODY_LIMIT_BYTES), request),
+    "INVALID_BODY",
+  );
 }

@@ -1,13 +1,7 @@
 import { z } from "zod";
+import { describeIssue, helpWithName } from "../../../base/options/option-error.js";
 import { SignalboxError } from "../../../base/errors.js";
 import { parseJson } from "../../../base/text/parse-json.js";
-import { describeIssue } from "../../../base/options/describe-issue.js";
-import { helpWithName } from "../../../base/options/option-error.js";
-
-function wholeNumber(least: number, most: number): z.ZodNumber {
-  const text = `expected a whole number from ${least} to ${most}`;
-  return z.int(text).min(least, text).max(most, text);
-}
 
 /** A signal is sent within a day, so a longer wait between two attempts has no effect. */
 const DAY_SECONDS = 86_400;
@@ -95,4 +89,9 @@ export function parseAssumption(name: string, text: string): unknown {
     `--assume ${name}: ${problem}.`,
     "docs/emulator.md lists all assumptions.",
   );
+}
+
+function wholeNumber(least: number, most: number): z.ZodNumber {
+  const text = `expected a whole number from ${least} to ${most}`;
+  return z.int(text).min(least, text).max(most, text);
 }

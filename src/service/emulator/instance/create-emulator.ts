@@ -1,7 +1,11 @@
 import { pino } from "pino";
 import { API_PREFIX } from "../../contract/operations.js";
-import { runControl } from "../control/call-control.js";
-import type { ControlMethods, ControlTable } from "../control/control-operation.js";
+import {
+  runControl,
+  type ControlMethods,
+  type ControlTable,
+} from "../control/control-operation.js";
+
 import type { stateControl } from "../control/state-control.js";
 import { createReport } from "./events.js";
 import { MCP_PATH } from "../mcp/call-mcp.js";

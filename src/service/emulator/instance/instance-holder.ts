@@ -10,8 +10,7 @@ import {
 import type { RequestListener } from "../http/create-app.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { ReportEvent } from "./events.js";
-import { firstAccounts } from "./instance-origin.js";
-import { openInstance, type Instance, type InstanceParts } from "./open-instance.js";
+import { openInstance, type Instance, type InstanceParts, firstAccounts } from "./open-instance.js";
 import type { EmulatorConfig } from "./options.js";
 
 /** How a database is started or continued. */

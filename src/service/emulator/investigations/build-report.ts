@@ -1,5 +1,5 @@
-import type { ServiceLocale } from "../../contract/locale.js";
-import type { InvestigationReport } from "../../contract/report.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { InvestigationReport } from "../../contract/investigation.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import type { Database } from "../database/database.js";
 import {
@@ -12,9 +12,8 @@ import {
 import { visits } from "../market/market-schema.js";
 import { signalsAbout } from "../market/signals/derive-signals.js";
 import { SIGNALS, type SourceKind } from "../market/signals/signal-table.js";
-import { formatMonth, monthOf, type MonthIndex } from "../time/month.js";
-import { findSubject, type ReportProduct } from "./report-subject.js";
-import { PLACES, STRATEGIES, TEXTS } from "./report-texts.js";
+import { formatMonth, monthOf, type MonthIndex } from "../time/emulator-clock.js";
+import { findSubject, type ReportProduct, PLACES, STRATEGIES, TEXTS } from "./report-subject.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
 const TIMELINE_ACTIONS = 20;

@@ -1,18 +1,26 @@
 import { LIMITS } from "../../contract/limits.js";
-import type { InvestigationTask } from "../../contract/investigation.js";
-import type { ServiceLocale } from "../../contract/locale.js";
+import {
+  type InvestigationTask,
+  reportSchema,
+  type TaskStage,
+  type TaskStatus,
+  taskIdSchema,
+} from "../../contract/investigation.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 import { buildReport } from "./build-report.js";
-import { investigationTask, type InvestigationRow } from "./investigation-row.js";
 import { findSubject } from "./report-subject.js";
+import { API_PREFIX, OPERATIONS } from "../../contract/operations.js";
+import { z } from "zod";
+import { controlOperation } from "../control/control-operation.js";
 
 /** The promotion investigations of all accounts (service document, Promotion investigations). */
 export type Investigations = ReturnType<typeof createInvestigations>;
 
 /** The request of a client. */
-export interface InvestigationInput {
+interface InvestigationInput {
   slug: string;
   locale: ServiceLocale;
   idempotency_key: string;
@@ -22,11 +30,11 @@ export interface InvestigationInput {
  * A task as the control API lists it: with its owner and its input, which the service's own answer
  * leaves out.
  */
-export type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> &
+type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> &
   InvestigationTask;
 
 /** How the control API ends a pending task. */
-export type InvestigationEnd =
+type InvestigationEnd =
   { status: "cancelled" } | { status: "failed"; code: string; message: string };
 
 export function createInvestigations(core: EmulatorCore) {
@@ -220,4 +228,103 @@ function existingTask(earlier: InvestigationRow, input: InvestigationInput): Inv
     "IDEMPOTENCY_KEY_CONFLICT",
     "The idempotency_key was used for another product or language. Use a new key for a new investigation.",
   );
+}
+
+/**
+ * The tasks of all accounts. The report of a finished task is stored, so it never changes. Times
+ * are in ms since 1970.
+ */
+export const INVESTIGATION_SCHEMA = `
+CREATE TABLE investigation (
+  task_id TEXT PRIMARY KEY,
+  account_id INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  slug TEXT NOT NULL,
+  locale TEXT NOT NULL,
+  status TEXT NOT NULL,
+  stage TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  -- The time of the next stage; null for a finished task.
+  due_at INTEGER,
+  error_code TEXT,
+  error_message TEXT,
+  report TEXT,
+  UNIQUE (account_id, idempotency_key)
+) STRICT;
+CREATE INDEX investigation_by_due ON investigation (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX investigation_by_account ON investigation (account_id, created_at);
+`;
+
+/** A stored task. */
+export interface InvestigationRow {
+  task_id: string;
+  account_id: number;
+  idempotency_key: string;
+  slug: string;
+  locale: ServiceLocale;
+  status: TaskStatus;
+  stage: TaskStage;
+  created_at: number;
+  updated_at: number;
+  completed_at: number | null;
+  due_at: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  report: string | null;
+}
+
+/** Converts a stored task to the API's form (service document, Investigation task). */
+function investigationTask(row: InvestigationRow): InvestigationTask {
+  const path = API_PREFIX + OPERATIONS.readInvestigation.path.replace("{task_id}", row.task_id);
+  const isPending = row.status === "queued" || row.status === "running";
+  return {
+    task_id: row.task_id,
+    type: "promotion_investigation",
+    status: row.status,
+    stage: row.stage,
+    status_url: path,
+    result_url: row.status === "succeeded" ? path : null,
+    poll_after_seconds: isPending ? LIMITS.pollAfterSeconds : null,
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+    completed_at: row.completed_at === null ? null : new Date(row.completed_at).toISOString(),
+    error:
+      row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
+    report: row.report === null ? null : reportSchema.parse(JSON.parse(row.report)),
+  };
+}
+
+/** The control operations for investigations. */
+export function investigationsControl(investigations: Investigations) {
+  return {
+    listInvestigations: controlOperation({
+      method: "GET",
+      path: "/investigations",
+      about:
+        "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
+      input: z.strictObject({ account_id: z.int().min(1).optional() }),
+      run: ({ account_id }) => ({ items: investigations.list({ accountId: account_id }) }),
+    }),
+    cancelInvestigation: controlOperation({
+      method: "POST",
+      path: "/investigations/{task_id}/cancel",
+      about: "Cancels a pending investigation.",
+      input: z.strictObject({ task_id: taskIdSchema }),
+      run: ({ task_id }) => investigations.end(task_id, { status: "cancelled" }),
+    }),
+    failInvestigation: controlOperation({
+      method: "POST",
+      path: "/investigations/{task_id}/fail",
+      about: "Ends a pending investigation with a failure.",
+      input: z.strictObject({
+        task_id: taskIdSchema,
+        code: z.string().min(1).max(100).default("INVESTIGATION_FAILED"),
+        message: z.string().min(1).max(1000).default("The investigation failed."),
+      }),
+      run: ({ task_id, code, message }) =>
+        investigations.end(task_id, { status: "failed", code, message }),
+    }),
+  };
 }

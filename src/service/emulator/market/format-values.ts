@@ -1,5 +1,5 @@
-import type { ServiceLocale } from "../../contract/locale.js";
-import type { MonthIndex } from "../time/month.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { MonthIndex } from "../time/emulator-clock.js";
 
 const MONTHS = [
   "January",
@@ -91,4 +91,12 @@ export function fillText(locale: ServiceLocale, [en, zh]: Text, values: TextValu
     },
   );
   return locale === "en" ? filled : spacedChinese(filled);
+}
+
+/**
+ * Finds the service's locale for any text: `zh-CN` for `zh`, `zh_CN`, `zh-TW` and similar texts,
+ * otherwise `en` (the assumption `localeResolution`).
+ */
+export function resolveLocale(text: string): ServiceLocale {
+  return /^zh(?:$|[-_])/i.test(text.trim()) ? "zh-CN" : "en";
 }

@@ -1,7 +1,7 @@
 import type { Database } from "../database/database.js";
-import { LOCALES } from "../../contract/locale.js";
+import { LOCALES } from "../../contract/shared-schemas.js";
 import type { ProductProfile } from "../../contract/product-profile.js";
-import { resolveLocale } from "./locale.js";
+import { resolveLocale } from "./format-values.js";
 
 type ProfileRow = Record<
   "tool_id" | "listed_at" | "has_free_plan" | "has_free_trial" | "has_api" | "has_mcp",

@@ -3,9 +3,9 @@ import { addressKind, isLoopbackHost } from "../../../base/addresses/address-kin
 import { isLoopbackRequest } from "../../../base/addresses/loopback-request.js";
 import { MCP_SCOPE } from "../../contract/mcp-tools.js";
 import { OPERATIONS, type Operation } from "../../contract/operations.js";
-import { authenticate, type Caller } from "../access/authenticate.js";
+import { authenticate, type Caller } from "../access/authorize.js";
 import { errorAnswer, type Answer } from "../http/answer.js";
-import { BODY_LIMIT_BYTES, readBody } from "../http/read-body.js";
+import { BODY_LIMIT_BYTES, readBody } from "../http/read-request.js";
 import type { ReportEvent } from "../instance/events.js";
 import { parseInput } from "../operations/parse-input.js";
 import { quotaHeaders, runOperation, type OperationServices } from "../operations/run-operation.js";

@@ -11,13 +11,14 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
   type Tool,
+  specTypeSchemas,
+  type StandardSchemaV1Sync,
 } from "#mcp-server";
 import { errorEnvelopeSchema } from "../../contract/error-envelope.js";
 import { jsonSchemaOf } from "../../contract/json-schema.js";
 import { MCP_INSTRUCTIONS, MCP_TOOLS, type McpTool } from "../../contract/mcp-tools.js";
 import { OPERATIONS } from "../../contract/operations.js";
-import { utf8 } from "../http/read-body.js";
-import { refuse, refuseParams } from "./refusals.js";
+import { utf8 } from "../http/read-request.js";
 
 /**
  * Calls a tool with the arguments that the caller gave. The payload of an error is the error
@@ -169,4 +170,36 @@ function describeTools(): Tool[] {
       annotations: hints,
     }),
   );
+}
+
+/** Answers a message with an error of JSON-RPC. `id` is that of the message, if it has one. */
+function refuse(
+  code: number,
+  message: string,
+  { status = 400, id = null }: { status?: number; id?: string | number | null } = {},
+): Response {
+  return Response.json({ jsonrpc: "2.0", id, error: { code, message } }, { status });
+}
+
+const SCHEMAS = new Map<string, StandardSchemaV1Sync>([
+  ["initialize", specTypeSchemas.InitializeRequest],
+  ["tools/list", specTypeSchemas.ListToolsRequest],
+  ["tools/call", specTypeSchemas.CallToolRequest],
+]);
+
+/**
+ * Refuses wrong params of a request. The SDK would print its schema, for most methods as an
+ * internal error.
+ *
+ * @returns null when the params are right, or the method is not one of these
+ */
+function refuseParams(request: JSONRPCRequest): Response | null {
+  const checked = SCHEMAS.get(request.method)?.["~standard"].validate(request);
+  if (checked?.issues === undefined) return null;
+  // Only the beginning of each path, because the rest can have names that the caller chose.
+  const wrong = new Set(
+    checked.issues.map(({ path = [] }) => path.slice(0, 2).map(String).join(".")),
+  );
+  const message = `Missing or wrong: ${[...wrong].join(", ")}.`;
+  return refuse(ProtocolErrorCode.InvalidParams, message, { status: 200, id: request.id });
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describeIssue } from "../../../base/options/describe-issue.js";
-import { nearMiss } from "../../../base/options/near-miss.js";
+import { describeIssue, nearMiss } from "../../../base/options/option-error.js";
+
 import { ServiceError } from "./service-error.js";
 
 /** What is wrong with a parameter. Neither text contains a value of the request. */

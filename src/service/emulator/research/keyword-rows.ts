@@ -1,13 +1,13 @@
 import type { z } from "zod";
 import type { Database } from "../database/database.js";
-import type { ServiceLocale } from "../../contract/locale.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type {
   COMPARISON_STATUSES,
   CONCENTRATIONS,
   KeywordRow,
   trafficDistributionSchema,
 } from "../../contract/search-demand.js";
-import type { MonthIndex } from "../time/month.js";
+import type { MonthIndex } from "../time/emulator-clock.js";
 import { localised } from "./find-sector.js";
 import { visibleRows, type ResearchView } from "./page-window.js";
 
@@ -94,7 +94,7 @@ function comparisonStatus(row: Comparison): (typeof COMPARISON_STATUSES)[number]
 }
 
 /** A tracked product that receives traffic of a keyword. */
-export interface ReceivingProduct {
+interface ReceivingProduct {
   tool_id: number;
   name: string;
   slug: string;
@@ -174,4 +174,25 @@ function concentrationOf(
 
 function sum(products: readonly ReceivingProduct[]): number {
   return products.reduce((total, { observed_traffic }) => total + observed_traffic, 0);
+}
+
+/**
+ * Builds the conditions of a search: the text must contain each of the words, which may be parts of
+ * its words. Upper and lower case are the same, and signs between the words do not count. Without a
+ * word there is no condition; signs alone match nothing.
+ *
+ * @param column the SQL of the text, in lower case
+ * @param values gets the words
+ */
+export function searched(
+  text: string | undefined,
+  column: string,
+  values: Record<string, string | number>,
+): readonly string[] {
+  if (text === undefined || text.trim() === "") return [];
+  const words = text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  for (const [place, word] of words.entries()) values[`word${place}`] = word;
+  return words.length === 0
+    ? ["0"]
+    : words.map((_, place) => `instr(${column}, @word${place}) > 0`);
 }

@@ -1,4 +1,4 @@
-import type { ServiceLocale } from "../../contract/locale.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import {
   LAST_RANKINGS_PAGE,
   type RankingItem,
@@ -7,13 +7,13 @@ import {
   type RankingsResponse,
 } from "../../contract/rankings.js";
 import type { Database } from "../database/database.js";
-import { resolveLocale } from "../market/locale.js";
+import { resolveLocale } from "../market/format-values.js";
 import { visits } from "../market/market-schema.js";
-import { formatMonth, type MonthIndex } from "../time/month.js";
+import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
-import { pageFacts, pageWindow, type ResearchView } from "./page-window.js";
-import { readLatestMonth } from "./sample-summary.js";
-import { searched } from "./searched.js";
+import { pageFacts, pageWindow, type ResearchView, readLatestMonth } from "./page-window.js";
+
+import { searched } from "./keyword-rows.js";
 
 /**
  * A made-up value, because the service's document names this key but does not define its values.

@@ -2,13 +2,14 @@ import type { WebhookRegistration } from "../../contract/webhook-registration.js
 import { systemClock } from "../../../base/time/clock.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
-import { createFaultySender } from "./faults/create-faulty-sender.js";
-import { createFollows } from "./registrations/create-follows.js";
-import { shownEndpoint } from "./registrations/registration-row.js";
+import { createFaultySender, createWebhookFaults } from "./faults/webhook-faults.js";
 import {
+  createFollows,
   createRegistrations,
   type RegistrationBody,
 } from "./registrations/create-registrations.js";
+import { shownEndpoint } from "./registrations/registration-row.js";
+
 import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
@@ -21,7 +22,6 @@ import {
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
 import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createSettlementReporter } from "./deliveries/report-settlement.js";
-import { createWebhookFaults } from "./faults/webhook-faults.js";
 
 export interface WebhooksOptions {
   /** For tests. @default over HTTPS, from this machine */

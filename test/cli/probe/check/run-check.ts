@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { AnswerTimes } from "../../../../src/cli/deliveries/answer.js";
+import type { AnswerTimes } from "../../../../src/cli/deliveries/send-delivery.js";
 import type { CheckResult } from "../../../../src/cli/probe/check/check-context.js";
 import type { Summary } from "../../../../src/cli/probe/check/report-checks.js";
 import { callCli } from "../../call-cli.js";

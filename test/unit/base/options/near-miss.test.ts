@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { nearMiss } from "../../../../src/base/options/near-miss.js";
+import { nearMiss } from "../../../../src/base/options/option-error.js";
 
 const KNOWN = ["secrets", "store", "onSignal", "onTest", "endpoint", "bodyLimitBytes"];
 

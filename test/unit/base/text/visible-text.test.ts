@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { echoed } from "../../../../src/cli/console/printable.js";
+import { echoed } from "../../../../src/cli/console/terminal.js";
 import { visible, visibleLines } from "../../../../src/base/text/visible-text.js";
 
 test.each([

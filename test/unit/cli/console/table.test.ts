@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatTable } from "../../../../src/cli/console/table.js";
+import { formatTable } from "../../../../src/cli/console/terminal.js";
 
 test("columns are aligned by the width of their characters: a Chinese one takes two columns", () => {
   const rows = ["价格", "price"].map((text) => [text, "|"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wrap } from "../../../../src/cli/console/wrap.js";
+import { wrap } from "../../../../src/cli/console/terminal.js";
 
 const TEXTS: readonly (readonly [what: string, text: string, columns: number, wrapped: string])[] =
   [

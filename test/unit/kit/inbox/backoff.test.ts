@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { fullJitter } from "../../../../src/kit/inbox/dispatch/backoff.js";
+import { fullJitter } from "../../../../src/kit/inbox/dispatch/outcomes.js";
 
 const HOUR_MS = 3_600_000;
 const attempts = Array.from({ length: 19 }, (_, index) => index + 1);

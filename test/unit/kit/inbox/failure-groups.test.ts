@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commonError } from "../../../../src/kit/inbox/failure-groups.js";
+import { commonError } from "../../../../src/kit/inbox/failures.js";
 
 const common = (lastError: string): string => commonError({ lastError, subject: null });
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { createSeenBodies } from "../../../../src/kit/inbox/seen-bodies.js";
+import { createSeenBodies } from "../../../../src/kit/inbox/identity.js";
 
 const hashOf = (text: string): Buffer => createHash("sha256").update(text).digest();
 

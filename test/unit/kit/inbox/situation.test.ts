@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commonError } from "../../../../src/kit/inbox/failure-groups.js";
+import { commonError } from "../../../../src/kit/inbox/failures.js";
 import {
   describeEndpoints,
   describeSituation,

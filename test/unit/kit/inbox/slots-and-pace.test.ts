@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createAttempts, type LeasedEvent } from "../../../../src/kit/inbox/dispatch/attempts.js";
-import { createSlots } from "../../../../src/kit/inbox/dispatch/slots.js";
+import { createSlots } from "../../../../src/kit/inbox/dispatch/claims.js";
 import type { ClaimedEvent } from "../../../../src/kit/inbox/batch.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { until, turns } from "../../until.js";

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createHeldBodies } from "../../../../src/kit/receiver/held-bodies.js";
+import { createHeldBodies } from "../../../../src/kit/receiver/collect-body.js";
 
 /** Beside an inbox in which `queued` bytes of 1000 wait for their commit. */
 function rig({ queued = 0, maxBodies = 100 } = {}) {

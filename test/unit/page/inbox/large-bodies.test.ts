@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { type StoredEvent } from "../../../../src/kit/inbox/stored-events.js";
 import { exportedEvent } from "../../../../src/kit/inbox/exported-event.js";
 import { eventAnswer } from "../../../../src/page/inbox/answers.js";
-import { lineInPieces } from "../../../../src/page/inbox/export-events.js";
+import { lineInPieces } from "../../../../src/page/inbox/page-handler.js";
 import { createTitles } from "../../../../src/page/inbox/titles.js";
-import type { StoredEvent } from "../../../../src/kit/inbox/stored-events.js";
 
 function storedWith(rawBody: Uint8Array | null): StoredEvent {
   const received = { at: 0, headers: {} };

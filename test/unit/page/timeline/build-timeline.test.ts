@@ -1,8 +1,12 @@
 import { expect, test } from "vitest";
 import { NO_HANDLER, type PastStep } from "../../../../src/kit/inbox/stored-events.js";
-import { buildTimeline, type TimelineSides } from "../../../../src/page/timeline/build-timeline.js";
+import {
+  buildTimeline,
+  type TimelineSides,
+  type SentAttempt,
+  type SentDelivery,
+} from "../../../../src/page/timeline/build-timeline.js";
 import type { TracedEvent } from "../../../../src/page/timeline/inbox-steps.js";
-import type { SentAttempt, SentDelivery } from "../../../../src/page/timeline/sender-steps.js";
 
 const START = Date.UTC(2026, 10, 5, 12);
 const HOUR_MS = 3_600_000;

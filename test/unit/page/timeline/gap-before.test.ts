@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { gapBefore } from "../../../../src/page/timeline/gap-before.js";
-import type { TimelineStep } from "../../../../src/page/timeline/timeline-step.js";
+import { gapBefore, type TimelineStep } from "../../../../src/page/timeline/timeline-step.js";
 
 const step = (at: number, until = at): TimelineStep => {
   return { lane: "sender", at, until, kind: "attempt", tone: "good", text: "" };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { SIGNAL_TYPES, type SignalEvent, type SignalType } from "../../../../src/kit/index.js";
 import { signalEvent, testEvent, verificationEvent } from "../../../../src/kit/testing/index.js";
-import { readFixture } from "../../../../src/kit/testing/read-fixture.js";
+import { readFixture } from "../../../../src/kit/testing/signal-event.js";
 import { fieldsOf, fits, SCHEMAS } from "./contract.js";
 
 const SIGNAL = signalEvent("traffic_breakout");

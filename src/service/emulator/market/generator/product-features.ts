@@ -1,6 +1,5 @@
 import { pick, type Dice, type Range } from "./dice.js";
-import type { Bilingual, ProductKind } from "./sectors.js";
-import { WORDS } from "./words.js";
+import { type Bilingual, type ProductKind, WORDS } from "./words.js";
 
 interface Owner {
   index: number;

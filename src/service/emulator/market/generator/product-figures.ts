@@ -85,7 +85,7 @@ const WALKS = {
 };
 const ENTRIES = Object.entries(WALKS) as [keyof typeof WALKS, Walk][];
 
-export type Figures = Record<keyof typeof WALKS, number>;
+type Figures = Record<keyof typeof WALKS, number>;
 
 export function firstFigures(dice: Dice): Figures {
   return Object.fromEntries(
@@ -104,4 +104,72 @@ export function stepFigures(dice: Dice, figures: Figures): void {
       figures[name] * dice.number(growth[0], growth[1]) + dice.number(added[0], added[1]);
     figures[name] = Math.min(walk.most, moved);
   }
+}
+
+/**
+ * The visits of the smallest products, and the lowest draw, which limits the visits of the largest
+ * products.
+ */
+const SMALLEST_BASE = 2200;
+const SMALLEST_DRAW = 0.0012;
+/**
+ * The traffic of a new product before its first month, relative to its base, and its growth in that
+ * month.
+ */
+const START = { level: 0.12, rate: 0.8 } as const;
+
+/** How much of a month's growth is left in the next month. */
+const MOMENTUM = 0.55;
+/** How fast traffic is pulled back to the base. */
+const PULL = 0.03;
+/** The chance of each event in a month. */
+const CHANCE = { surge: 0.025, adsBegin: 0.012, adsEnd: 0.03 } as const;
+
+export interface Traffic {
+  /** The product's usual monthly visits. Higher or lower traffic moves back toward this number. */
+  base: number;
+  level: number;
+  /** The growth in this month. */
+  rate: number;
+  organicShare: number;
+  advertises: boolean;
+  visits: { organic: number; paid: number; aiReferral: number; direct: number };
+  /** The organic visits of this month that no keyword has brought yet. */
+  unassigned: number;
+}
+
+export function firstTraffic(dice: Dice, isNew: boolean): Traffic {
+  // Follows Pareto's law: most products are small, and a few have millions of visits. Roots are
+  // exact on every machine.
+  const draw = dice.number(SMALLEST_DRAW, 1);
+  const base = SMALLEST_BASE / (draw * Math.sqrt(Math.sqrt(draw)));
+  return {
+    base,
+    level: base * (isNew ? START.level : dice.number(0.6, 1.4)),
+    rate: isNew ? START.rate / MOMENTUM : 0,
+    organicShare: dice.number(0.35, 0.75),
+    advertises: dice.chance(0.4),
+    visits: { organic: 0, paid: 0, aiReferral: 0, direct: 0 },
+    unassigned: 0,
+  };
+}
+
+/**
+ * Advances a product's traffic by a month. The growth of a month partly lasts, and sometimes
+ * traffic surges or collapses.
+ */
+export function stepTraffic(dice: Dice, traffic: Traffic, { aiShare, paidShare }: Figures): void {
+  const usual = traffic.rate * MOMENTUM + dice.number(-0.035, 0.04);
+  traffic.rate = dice.chance(CHANCE.surge) ? dice.number(-0.4, 1) : usual;
+  const pull = PULL * (1 - traffic.level / traffic.base);
+  traffic.level *= Math.max(0.3, 1 + traffic.rate + pull);
+  if (dice.chance(traffic.advertises ? CHANCE.adsEnd : CHANCE.adsBegin))
+    traffic.advertises = !traffic.advertises;
+
+  const visits = Math.max(40, Math.round(traffic.level * dice.number(0.93, 1.07)));
+  const aiReferral = Math.round(visits * aiShare);
+  const paid = traffic.advertises ? Math.round(visits * paidShare) : 0;
+  const organic = Math.round((visits - aiReferral - paid) * traffic.organicShare);
+  traffic.visits = { organic, paid, aiReferral, direct: visits - aiReferral - paid - organic };
+  traffic.unassigned = organic;
 }

@@ -1,7 +1,6 @@
 import { fillText, type Text, type TextValues } from "../format-values.js";
 import { pick, type Dice } from "./dice.js";
-import type { Bilingual, ProductKind, Sector } from "./sectors.js";
-import { WORDS } from "./words.js";
+import { type Bilingual, type ProductKind, type Sector, WORDS } from "./words.js";
 
 const CHINESE_NAME_SHARE = 0.12;
 

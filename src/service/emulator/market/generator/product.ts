@@ -1,11 +1,10 @@
 import { pick, type Dice } from "./dice.js";
 import { NONE } from "./product-features.js";
-import { firstFigures } from "./product-figures.js";
+import { firstFigures, firstTraffic } from "./product-figures.js";
 import { firstOffer } from "./product-offer.js";
 import type { Texts } from "./product-texts.js";
-import { firstTraffic } from "./product-traffic.js";
-import { SECTORS } from "./sectors.js";
-import { WORDS } from "./words.js";
+
+import { SECTORS, WORDS } from "./words.js";
 
 /** Ids have gaps, as if other products had the ids between them. */
 const ID_STEP = 79;

@@ -1,11 +1,11 @@
-import type { ServiceLocale } from "../../../contract/locale.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { SignalData } from "../../../../kit/senders/signals/envelope.js";
 import {
   SIGNAL_TYPES,
   type KnownSignalType,
 } from "../../../../kit/senders/signals/signal-types.js";
 import type { Database } from "../../database/database.js";
-import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/month.js";
+import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import {
   count,
   dollars,
@@ -14,14 +14,14 @@ import {
   percent,
   type TextValues,
 } from "../format-values.js";
-import type { SignalDraft } from "./due-signals.js";
 import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
+import type { SignalDraft } from "./due-signals.js";
 
 /**
  * The fields that a caller can set when publishing by hand. A text is then the same in both
  * languages.
  */
-export interface SignalOverrides {
+interface SignalOverrides {
   title?: string | undefined;
   summary?: string | undefined;
   evidence_summary?: string | undefined;

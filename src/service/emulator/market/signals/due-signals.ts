@@ -1,4 +1,4 @@
-import type { ServiceLocale } from "../../../contract/locale.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { SignalData } from "../../../../kit/senders/signals/envelope.js";
 import type { KnownSignalType } from "../../../../kit/senders/signals/signal-types.js";
 import type { Database } from "../../database/database.js";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { dateTimeSchema } from "../../../contract/date-time.js";
+import { dateTimeSchema } from "../../../contract/shared-schemas.js";
 import { registerWebhookBodySchema } from "../../../contract/webhook-registration.js";
 import { SIGNAL_TYPES } from "../../../../kit/senders/signals/signal-types.js";
 import { controlOperation } from "../../control/control-operation.js";

@@ -1,14 +1,13 @@
 import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
-import type { DeliveryRow } from "./delivery-row.js";
-import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
+import { EVENT_LIFE_MS, type Outbox, type DeliveryRow } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestFailure } from "../transport/send-request.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
 /** Selects deliveries; an empty filter selects all. */
-export type DeliveryFilter = {
+type DeliveryFilter = {
   [Column in "account_id" | "registration_id" | "event_id" | "event_type" | "state"]?:
     string | number | undefined;
 } & {

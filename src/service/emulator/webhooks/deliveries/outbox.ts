@@ -1,8 +1,7 @@
 import { LIMITS } from "../../../contract/limits.js";
-import type { ServiceLocale } from "../../../contract/locale.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { KnownEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
-import type { DeliveryRow } from "./delivery-row.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 
 /** Stores the events and deliveries that are to be sent. */
@@ -82,4 +81,34 @@ export function createOutbox({ database, clock }: EmulatorCore) {
       });
     },
   };
+}
+
+/** The states of a delivery. The last four are final. Redelivery creates a new delivery. */
+export const DELIVERY_STATES = [
+  "waiting",
+  "sending",
+  "delivered",
+  "failed",
+  "expired",
+  "cancelled",
+] as const;
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+/** The types of events that are delivered. */
+export const EVENT_TYPES = ["signal.published", "webhook.verification", "webhook.test"] as const;
+
+/** A delivery as it is stored: one event for one registration. */
+export interface DeliveryRow {
+  delivery_id: number;
+  registration_id: string;
+  event_id: string;
+  locale: ServiceLocale;
+  event_type: (typeof EVENT_TYPES)[number];
+  state: DeliveryState;
+  attempts: number;
+  created_at: number;
+  expires_at: number;
+  due_at: number;
+  redelivery_of: number | null;
 }

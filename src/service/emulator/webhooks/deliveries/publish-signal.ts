@@ -1,5 +1,5 @@
 import { LIMITS } from "../../../contract/limits.js";
-import type { ServiceLocale } from "../../../contract/locale.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";

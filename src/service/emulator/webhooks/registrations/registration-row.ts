@@ -1,4 +1,4 @@
-import type { ServiceLocale } from "../../../contract/locale.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type {
   RegistrationStatus,
   WebhookRegistration,

@@ -2,8 +2,10 @@ import type { ClientRequest } from "node:http";
 import { TLSSocket } from "node:tls";
 import { exchange, failureOf, type ExchangeFailure } from "../../../../base/http/exchange.js";
 import type { Assumptions } from "../../instance/assumption-options.js";
-import { addressIn, mayConnect } from "../registrations/endpoint-rules.js";
-import { ADDRESS_REFUSED, createCheckedLookup, type ResolveName } from "./resolve-name.js";
+import { addressIn, mayConnect, type EndpointRules } from "../registrations/endpoint-rules.js";
+import type { LookupAddress } from "node:dns";
+import { lookup as lookUp } from "node:dns/promises";
+import { isIPv6, type LookupFunction } from "node:net";
 
 /** Why a request got no answer. The emulator itself ended the last two. */
 export type RequestFailure = ExchangeFailure | "address_refused" | "aborted";
@@ -24,7 +26,7 @@ export interface WebhookRequest {
 /** Sends one POST. Never rejects, and does not follow redirects. */
 export type SendRequest = (request: WebhookRequest, signal: AbortSignal) => Promise<RequestOutcome>;
 
-export interface RequestSenderOptions {
+interface RequestSenderOptions {
   assumptions: Pick<Assumptions, "deliveryTimeoutMs" | "allowLoopbackHttp">;
   /** @default the system's resolver */
   resolve?: ResolveName | undefined;
@@ -82,4 +84,44 @@ function breakOff(request: ClientRequest, body: Buffer, how: "cut_body" | "reset
     else if (socket === null || socket instanceof TLSSocket) socket?.destroy();
     else socket.resetAndDestroy();
   });
+}
+
+/** Returns all addresses of a name. Rejects when there are none. */
+export type ResolveName = (name: string) => Promise<readonly string[]>;
+
+/** The code of the error for a name that resolves to a forbidden address. */
+const ADDRESS_REFUSED = "ADDRESS_REFUSED";
+
+const resolveBySystem: ResolveName = async (name) =>
+  (await lookUp(name, { all: true })).map(({ address }) => address);
+
+/**
+ * Makes the `lookup` option of requests. The look-up fails if {@link mayConnect} forbids the name's
+ * addresses. Otherwise the connection uses one of the checked addresses.
+ */
+function createCheckedLookup(
+  resolve: ResolveName = resolveBySystem,
+  rules: EndpointRules,
+): (protocol: string) => LookupFunction {
+  async function find(name: string, protocol: string): Promise<LookupAddress[]> {
+    const addresses = await resolve(name);
+    if (!mayConnect(protocol, addresses, rules)) {
+      throw Object.assign(new Error("The name resolves to a forbidden address."), {
+        code: ADDRESS_REFUSED,
+      });
+    }
+    return addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  }
+
+  // `setImmediate` calls the callback outside of the promise, so an error that the callback throws
+  // does not count as a failed look-up.
+  return (protocol) => (name, options, callback) => {
+    find(name, protocol).then(
+      (found) => {
+        if (options.all === true) setImmediate(callback, null, found);
+        else setImmediate(callback, null, found[0]?.address ?? "", found[0]?.family);
+      },
+      (error: Error) => setImmediate(callback, error, ""),
+    );
+  };
 }

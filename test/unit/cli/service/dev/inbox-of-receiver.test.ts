@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createInboxOfReceiver } from "../../../../../src/cli/service/dev/inbox-of-receiver.js";
+import { createInboxOfReceiver } from "../../../../../src/cli/service/dev/receiver.js";
 import { fillInbox } from "../../../../cli/fill-inbox.js";
 import { listen } from "../../../../http/serve.js";
 import { tempFolder } from "../../../temp-folder.js";

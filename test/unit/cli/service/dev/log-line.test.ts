@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shortLogLine } from "../../../../../src/cli/service/dev/start-command.js";
+import { shortLogLine } from "../../../../../src/cli/service/dev/receiver.js";
 
 test.each([
   ["listening on port 3000", "listening on port 3000"],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   createEventLine,
   type EventNamed,
-} from "../../../../../src/cli/service/emulator/event-line.js";
+} from "../../../../../src/cli/service/emulator/report-event.js";
 
 const plain = (text: string): string => text;
 const PAINT = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { traceLines } from "../../../../../src/cli/service/trace/trace-lines.js";
+import { traceLines } from "../../../../../src/cli/service/trace/trace-command.js";
 
 const same = (text: string): string => text;
 const PAINT = { bold: same, dim: same, red: same, green: same, yellow: same };

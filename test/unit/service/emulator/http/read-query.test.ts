@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { z } from "zod";
 import { rankingsQuerySchema } from "../../../../../src/service/contract/rankings.js";
 import { searchDemandQuerySchema } from "../../../../../src/service/contract/search-demand.js";
-import { readQuery } from "../../../../../src/service/emulator/http/read-query.js";
+import { readQuery } from "../../../../../src/service/emulator/http/read-request.js";
 import { parseInput } from "../../../../../src/service/emulator/operations/parse-input.js";
 import type { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
 

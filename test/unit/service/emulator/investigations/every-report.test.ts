@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import {
   reportSchema,
   type InvestigationReport,
-} from "../../../../../src/service/contract/report.js";
+} from "../../../../../src/service/contract/investigation.js";
 import { buildReport } from "../../../../../src/service/emulator/investigations/build-report.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { madeMarket, rowsOf } from "../market/made-market.js";

@@ -4,7 +4,7 @@ import {
   COMPARISON_STATUSES,
   CONCENTRATIONS,
 } from "../../../../../src/service/contract/search-demand.js";
-import { growMonth } from "../../../../../src/service/emulator/market/generator/generate-market.js";
+import { growMonth } from "../../../../../src/service/emulator/market/create-market.js";
 import { keywordRows } from "../../../../../src/service/emulator/research/keyword-rows.js";
 import { countOf, digestsOf, LAST, madeMarket, rowsOf, tablesOf } from "./made-market.js";
 

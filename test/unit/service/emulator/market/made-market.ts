@@ -4,7 +4,7 @@ import {
   type Database,
 } from "../../../../../src/service/emulator/database/database.js";
 import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
-import { generateMarket } from "../../../../../src/service/emulator/market/generator/generate-market.js";
+import { generateMarket } from "../../../../../src/service/emulator/market/create-market.js";
 
 /** October 2026. */
 export const LAST = 2026 * 12 + 9;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createOpenSendingSpan } from "../../../../../src/service/emulator/webhooks/deliveries/sending-span.js";
+import { createOpenSendingSpan } from "../../../../../src/service/emulator/webhooks/deliveries/report-settlement.js";
 import {
   activeRegistration,
   draft,

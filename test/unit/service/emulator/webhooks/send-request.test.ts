@@ -11,8 +11,9 @@ import {
   createRequestSender,
   type RequestOutcome,
   type RequestFailure,
+  type ResolveName,
 } from "../../../../../src/service/emulator/webhooks/transport/send-request.js";
-import type { ResolveName } from "../../../../../src/service/emulator/webhooks/transport/resolve-name.js";
+
 import { until } from "../../../until.js";
 import { serveRecorder } from "../../../../cli/serve-requests.js";
 import { serveSilence } from "./webhook-world.js";

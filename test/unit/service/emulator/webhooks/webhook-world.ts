@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Database } from "../../../../../src/service/emulator/database/database.js";
 import type { KnownSignalType } from "../../../../../src/kit/senders/signals/signal-types.js";
-import type { ServiceLocale } from "../../../../../src/service/contract/locale.js";
+import type { ServiceLocale } from "../../../../../src/service/contract/shared-schemas.js";
 import {
   assumptionsSchema,
   type Assumptions,

@@ -1,0 +1,322 @@
+import { Option, type Command } from "#commander";
+import {
+  EVENT_STATES,
+  type InboxEntry,
+  ANYTHING,
+  type Failure,
+} from "../../kit/inbox/stored-events.js";
+import { exportedEvent } from "../../kit/inbox/exported-event.js";
+import { type CommandContext, runs, withExamples } from "../console/define-command.js";
+import { wholeNumber } from "../console/options.js";
+import { listLines, payloadText, showLines, colourOf } from "./event-fields.js";
+import {
+  addFilters,
+  isFiltered,
+  queryOf,
+  searchPages,
+  JUDGED_SINCE,
+  findEvent,
+} from "./select-events.js";
+import {
+  addInboxOptions,
+  noteIfEmpty,
+  withInbox,
+  inboxCommand,
+  type EndpointPlace,
+} from "./open-inbox.js";
+
+import { CliError, EXIT } from "../console/exit.js";
+import {
+  echoed,
+  shortened,
+  formatTable,
+  printable,
+  shellQuote,
+  type Terminal,
+} from "../console/terminal.js";
+
+import { noteRefusals, refusalLines } from "./refusal-lines.js";
+import type { EndpointState } from "../../kit/inbox/open-inbox.js";
+import { joinRefusals } from "../../kit/inbox/receiver-report.js";
+import { describeEndpoints } from "../../kit/inbox/situation.js";
+
+import { formatCount, formatMoment } from "../../base/text/format.js";
+
+export function addListCommand(parent: Command, context: CommandContext): void {
+  const command = addFilters(
+    addInboxOptions(parent.command("ls").description("List events, newest first.")).addOption(
+      new Option("--state <state>", "only events in this state").choices(EVENT_STATES),
+    ),
+  )
+    .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
+    .option("--after <seq>", "the next page; the last one says its number", wholeNumber(1));
+  withExamples(command, [
+    ["signalbox inbox ls --db signals.db", "List the 50 newest events"],
+    [
+      "signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId",
+      "Print the ids of the dead events",
+    ],
+    [
+      "signalbox inbox ls --db signals.db --product acme --since 2h",
+      "List what came about a product in two hours",
+    ],
+    [
+      'signalbox inbox ls --db signals.db --error "connect ECONNREFUSED"',
+      "List the events that failed so",
+    ],
+  ]);
+  runs(command, context, async (options, { cli: { terminal, signal } }) => {
+    const { state, limit, after, json } = options;
+    await withInbox(options, async (inbox) => {
+      const found: InboxEntry[] = [];
+      for await (const entries of searchPages(inbox, {
+        ...queryOf(options),
+        state,
+        beforeSeq: after,
+      })) {
+        signal.throwIfAborted();
+        found.push(...entries);
+        // One event more than the limit tells that there is another page.
+        if (found.length > limit) break;
+      }
+      const page = found.slice(0, limit);
+      if (json) for (const entry of page) terminal.printJson(entry);
+      else if (page.length > 0)
+        for (const line of listLines(page, inbox, terminal)) terminal.print(line);
+      if (found.length > limit)
+        terminal.note(
+          `there are older events; for the next page add --after ${page.at(-1)?.seq ?? 0}`,
+        );
+      if (page.length > 0 || after !== undefined) return;
+      if (isFiltered(options))
+        terminal.note(`no event${state === undefined ? "" : ` that is ${state}`} matches`);
+      else if (state !== undefined) terminal.note(`no event is ${state}`);
+      await noteIfEmpty(inbox, terminal);
+    });
+  });
+}
+
+export function addShowCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("show")
+      .description("Show an event: its state, its last error, and its delivery."),
+  )
+    .argument("<id>", "the event's id")
+    .option("--payload", "also print the payload, indented")
+    .addOption(
+      new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]),
+    );
+  withExamples(command, [
+    ["signalbox inbox show sig_885702_10233 --db signals.db", "Show the state of an event"],
+    [
+      "signalbox inbox show sig_885702_10233 --db signals.db --payload",
+      "Show an event with its payload",
+    ],
+    [
+      "signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json",
+      "Save the payload of an event",
+    ],
+  ]);
+  runs(command, context, async (id, options, { cli: { terminal } }) => {
+    const { event, now } = await withInbox(options, async (inbox) => {
+      const found = await findEvent(inbox, id);
+      if (found === undefined) await noteRefusals(inbox, id, terminal);
+      return { event: found, now: inbox.now };
+    });
+    if (event === undefined) {
+      const where =
+        options.endpoint === undefined
+          ? "in this inbox"
+          : `of endpoint "${echoed(options.endpoint)}"`;
+      throw new CliError(EXIT.failed, `no event ${echoed(id)} ${where}`);
+    }
+    if (options.raw) {
+      if (event.rawBody === null)
+        throw new CliError(EXIT.failed, `the payload of ${echoed(id)} was deleted`);
+      return terminal.write(event.rawBody);
+    }
+    if (options.json) {
+      const { bodyBase64, ...rest } = exportedEvent(event);
+      return terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
+    }
+    for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
+    // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
+    if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
+  });
+}
+
+export function addStatsCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("stats")
+      .description(
+        "Say what is wrong with each endpoint, and count the events in each state. The exit code is 1 if a person must act.",
+      ),
+  ).addOption(JUDGED_SINCE);
+  withExamples(command, [
+    ["signalbox inbox stats --db signals.db", "Is it behind, paused, or refusing? Then the counts"],
+    [
+      "signalbox inbox stats --db signals.db --json | jq .dead",
+      "Print the number of dead events, for a monitor",
+    ],
+    [
+      "signalbox inbox stats --db signals.db --endpoint stripe --since 1h",
+      "For a script: exit 1 if it needs a person",
+    ],
+  ]);
+  runs(command, context, async (options, { cli: { terminal } }) =>
+    withInbox(options, async (inbox) => {
+      const { level, lines, endpoints } = describeEndpoints(
+        await inbox.states(inbox.now, options.since),
+      );
+      // A receiver that is stopped while nothing waits is told, and fails no script.
+      const needsNobody = endpoints.every(({ problems, stats }) =>
+        problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
+      );
+      const exitCode = needsNobody ? EXIT.ok : EXIT.failed;
+      const refusals = joinRefusals(endpoints.map((each) => each.refusals));
+      if (options.json) {
+        const rows = endpoints.map(rowOf);
+        const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
+        terminal.printJson({
+          endpoint,
+          ...total(rows),
+          refusals,
+          level,
+          summary: lines.join(" "),
+          endpoints: rows,
+        });
+        return exitCode;
+      }
+      const { paint, print } = terminal;
+      for (const line of lines) print((level === "ok" ? paint.green : paint.red)(line));
+      for (const line of refusalLines(refusals, inbox.now)) print(line);
+      const counts = endpoints.map(({ endpoint, stats }) => [
+        shortened(endpoint, 24),
+        ...EVENT_STATES.map((state) => {
+          const count = String(stats[state]).padStart(state.length);
+          return stats[state] > 0 ? colourOf(state, paint)(count) : count;
+        }),
+      ]);
+      for (const line of formatTable([
+        ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())],
+        ...counts,
+      ]))
+        print(line);
+      return exitCode;
+    }),
+  );
+}
+
+type State = ReturnType<typeof describeEndpoints<EndpointState>>["endpoints"][number];
+
+function rowOf({ endpoint, stats, facts: { pause, hasReceiver }, refusals, level, text }: State) {
+  const { oldestReadyAgeMs, oldestReceivedAgeMs } = stats;
+  const ages = {
+    oldestReadyAgeMs: oldestReadyAgeMs ?? 0,
+    oldestReceivedAgeMs: oldestReceivedAgeMs ?? 0,
+  };
+  return { endpoint, ...stats, ...ages, pause, hasReceiver, refusals, level, summary: text };
+}
+
+/** The sums, the largest ages, the first pause; and no receiver if an endpoint has none. */
+function total(rows: readonly ReturnType<typeof rowOf>[]): object {
+  const all: Record<string, unknown> = {};
+  for (const name of [...EVENT_STATES, "total"] as const)
+    all[name] = rows.reduce((sum, row) => sum + row[name], 0);
+  for (const name of ["oldestReadyAgeMs", "oldestReceivedAgeMs"] as const)
+    all[name] = Math.max(...rows.map((row) => row[name]));
+  const pauses = rows.flatMap(({ pause }) => pause ?? []).sort((a, b) => a.since - b.since);
+  const worst = [false, null, true].find((has) =>
+    rows.some(({ hasReceiver }) => hasReceiver === has),
+  );
+  return { ...all, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
+}
+
+export function addFailuresCommand(parent: Command, context: CommandContext): void {
+  const command = addInboxOptions(
+    parent
+      .command("failures")
+      .description(
+        "Group the events that fail now by their error: those that wait for another attempt, and the dead ones.",
+      ),
+  ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
+  withExamples(command, [
+    [
+      "signalbox inbox failures --db signals.db",
+      "Which errors are there, since when, and about what?",
+    ],
+    ["signalbox inbox failures --db signals.db --json | jq -r .error", "Print the errors alone"],
+  ]);
+  runs(command, context, async (options, { cli: { terminal } }) => {
+    await withInbox(options, async (inbox) => {
+      const { inboxes, isShared } = inbox;
+      const all = inboxes.map(async ({ endpoint, failures: read }) =>
+        (await read()).map((failure) => ({ endpoint, ...failure })),
+      );
+      const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
+      for (const failure of failures.slice(0, options.limit)) {
+        const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
+        if (options.json) terminal.printJson(failure);
+        else
+          for (const line of linesOf(failure, failures, place, inbox.now, terminal))
+            terminal.print(line);
+      }
+      const others = failures.length - options.limit;
+      if (others > 0)
+        terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
+      if (failures.length > 0) return;
+      terminal.note("no event fails");
+      await noteIfEmpty(inbox, terminal);
+    });
+  });
+}
+
+/** Longer ones are cut; what follows is seldom needed to find the events. */
+const SHOWN_ERROR = 200;
+/**
+ * A command with so much of the error fits into 60 columns. It has more if another error has this
+ * too.
+ */
+const LEAST_ERROR = 36;
+
+function linesOf(
+  { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
+  all: readonly Failure[],
+  place: EndpointPlace,
+  now: number,
+  { paint }: Pick<Terminal, "paint">,
+): string[] {
+  const states = [
+    waiting > 0 ? `${formatCount(waiting)} waiting` : "",
+    dead > 0 ? `${formatCount(dead)} dead` : "",
+  ];
+  const others = subjectCount - subjects.length;
+  const about = [
+    ...subjects.map((subject) => printable(subject)),
+    ...(others > 0 ? [`${formatCount(others)} more`] : []),
+  ];
+  const facts = [
+    place.endpoint === undefined ? "" : `endpoint ${printable(place.endpoint)}`,
+    ...states.filter((state) => state !== ""),
+    `first failed ${formatMoment(firstSeen, now)}`,
+    `last ${formatMoment(lastSeen, now)}`,
+    about.join(", "),
+  ];
+  let length = LEAST_ERROR;
+  const characters = Array.from(error);
+  const beginningOf = (end: number): string => characters.slice(0, end).join("");
+  const isShared = (text: string): boolean =>
+    all.some((other) => other.error !== error && other.error.includes(text));
+  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length)))
+    length += 1;
+  const beginning = beginningOf(length);
+  // No value of an option is blank or begins with a dash.
+  const words = /^\s*(-|$)/.test(beginning) ? `${ANYTHING}${beginning}` : beginning;
+  return [
+    `${paint.red(formatCount(count).padStart(6))}  ${paint.bold(shortened(error, SHOWN_ERROR))}`,
+    `        ${facts.filter((fact) => fact !== "").join("; ")}`,
+    `        ${paint.dim(`$ ${inboxCommand(`inbox retry --error ${shellQuote(words)}`, place)}`)}`,
+  ];
+}

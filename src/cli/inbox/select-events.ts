@@ -1,0 +1,123 @@
+import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
+import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
+import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/read-request.js";
+import { notEmpty } from "../console/options.js";
+import type { CommandInbox } from "./open-inbox.js";
+import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
+import { CliError, EXIT, usageError } from "../console/exit.js";
+import { echoed, printable } from "../console/terminal.js";
+
+/** For a verdict. What waits, and whether a receiver runs, is always part of it. */
+export const JUDGED_SINCE = new Option(
+  "--since <when>",
+  "judge only what was given up, could not be read or was refused since then",
+).argParser(moment);
+/** The terms of the inbox page's search, as options. */
+export function addFilters<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+) {
+  return command
+    .option(
+      "--type <type>",
+      "only events of this type or subtype, such as price_increased",
+      notEmpty,
+    )
+    .option("--product <slug>", "only events about this product or other subject", notEmpty)
+    .option(
+      "--error <text>",
+      "only events whose last error contains this; … stands for anything",
+      notEmpty,
+    )
+    .option("--since <when>", "only events received since a day, a time, or 2h ago", moment)
+    .option("--before <when>", "only events received before a day, a time, or 2h ago", moment);
+}
+
+export interface Filters {
+  type?: string | undefined;
+  product?: string | undefined;
+  error?: string | undefined;
+  since?: number | undefined;
+  before?: number | undefined;
+}
+
+function moment(text: string): number {
+  const at = parseMoment(text, Date.now());
+  if (at !== null) return at;
+  throw new InvalidArgumentError(`Expected ${MOMENT_FORMS}.`);
+}
+
+export function queryOf({ type, product, error, since, before }: Filters): SearchQuery {
+  return {
+    ...(type && typeTerm(type)),
+    subject: product,
+    error,
+    receivedAfter: since,
+    receivedBefore: before,
+  };
+}
+
+export function isFiltered(filters: Filters): boolean {
+  return Object.values(queryOf(filters)).some((value) => value !== undefined);
+}
+
+/** Most events that one search returns. */
+const PAGE = 500;
+
+/** All entries that match, the newest first, page by page. */
+export async function* searchPages(
+  { search }: CommandInbox,
+  query: Omit<SearchQuery, "limit">,
+): AsyncGenerator<InboxEntry[]> {
+  let { beforeSeq } = query;
+  for (;;) {
+    const { entries, nextBeforeSeq } = await search({ ...query, beforeSeq, limit: PAGE });
+    if (entries.length > 0) yield entries;
+    if (nextBeforeSeq === null) return;
+    beforeSeq = nextBeforeSeq;
+  }
+}
+
+/**
+ * An event without a usable id has the hash of its bytes as its id. Tables show this number of
+ * digits of the hash.
+ */
+const SHOWN_DIGITS = 16;
+const HASH = /^sha256:[0-9a-f]{64}$/;
+const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
+
+/** The id as tables show it. */
+export function shortId(eventId: string): string {
+  return HASH.test(eventId)
+    ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS)
+    : printable(eventId);
+}
+
+/**
+ * Finds an event in whichever endpoint it is. `typed` is its id, the start of a hash, or a delivery
+ * key (`endpoint/id`) from the log. @throws CliError when it is in several
+ */
+export async function findEvent(
+  { inboxes }: Pick<CommandInbox, "inboxes">,
+  typed: string,
+): Promise<StoredEvent | undefined> {
+  const each = await Promise.all(inboxes.map((inbox) => eventOf(inbox, typed)));
+  const found = each.filter((event) => event !== undefined);
+  if (found.length <= 1) return found[0];
+  const names = found.map(({ endpoint }) => `"${echoed(endpoint)}"`);
+  throw usageError(`${echoed(typed)} is in the endpoints ${names.join(" and ")}: give --endpoint`);
+}
+
+async function eventOf(inbox: OpenInbox, typed: string): Promise<StoredEvent | undefined> {
+  const event = await inbox.get(typed);
+  if (event !== undefined) return event;
+  const prefix = `${inbox.endpoint}/`;
+  const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
+  if (!SHORT_HASH.test(id)) return id === typed ? undefined : inbox.get(id);
+  const { entries } = await inbox.search({ eventId: id, limit: 2 });
+  if (entries.length > 1)
+    throw new CliError(
+      EXIT.failed,
+      `several events have an id that starts with ${id}: type more digits`,
+    );
+  return entries[0] && inbox.get(entries[0].eventId);
+}
