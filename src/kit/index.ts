@@ -70,7 +70,7 @@ export type {
   ReceiverVerification,
 } from "./receiver/health.js";
 export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
-export type { BackfilledEvent, BackfillResult } from "./receiver/pipeline.js";
+export type { BackfilledEvent, BackfillResult } from "./receiver/backfill.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";
 export type {
   EventReference,

@@ -15,6 +15,7 @@ import type {
 import type { InboxStore } from "./store.js";
 import {
   halve,
+  takeFirst,
   unwrap,
   type Waiting,
   type WaitingBatch,
@@ -74,13 +75,6 @@ const EARLY_ACCEPTS = 32;
 const MOST_TURNS = 4;
 
 /**
- * Most new events of a commit, and bytes of their bodies, so that it blocks the event loop for
- * about 3 ms.
- */
-const MOST_ACCEPTS = 256;
-const MOST_BYTES = 1024 * 1024;
-
-/**
  * What commits have shown of the store. While it is not `healthy`, each commit recovers first and is
  * the only one in flight.
  *
@@ -101,7 +95,7 @@ type StoreState = "healthy" | "failing" | "recovering";
  */
 export function createBatcher(config: BatcherConfig) {
   const { store, endpoint, clock, maxQueued, onHealth, onCommit, recover } = config;
-  let accepts: Waiting<NewEvent, AcceptResult>[] = [];
+  const accepts: Waiting<NewEvent, AcceptResult>[] = [];
   let settlements: WaitingSettlement[] = [];
   let locked: WaitingSettlement[] = [];
   let claim: Waiting<ClaimRequest, ClaimResult> | null = null;
@@ -176,22 +170,10 @@ export function createBatcher(config: BatcherConfig) {
     return accepts.length > 0 || settlements.length > 0 || claim !== null;
   }
 
-  function takeAccepts(): Waiting<NewEvent, AcceptResult>[] {
-    let bytes = 0;
-    const tooMany = accepts.findIndex(({ item }, index) => {
-      bytes += item.body.byteLength;
-      return index > 0 && (index >= MOST_ACCEPTS || bytes > MOST_BYTES);
-    });
-    if (tooMany !== -1) return accepts.splice(0, tooMany);
-    const all = accepts;
-    accepts = [];
-    return all;
-  }
-
   function takeBatch(): WaitingBatch {
     const batch = settlementsAlone
       ? { accepts: [], settlements, claim: null }
-      : { accepts: takeAccepts(), settlements, claim };
+      : { accepts: takeFirst(accepts), settlements, claim };
     settlements = [];
     if (!settlementsAlone) claim = null;
     settlementsAlone = false;

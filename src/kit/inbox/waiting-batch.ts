@@ -65,3 +65,22 @@ export function halve({
     },
   ];
 }
+
+/**
+ * Most new events of a commit, and bytes of their bodies, so that it blocks the event loop for
+ * about 3 ms.
+ */
+const MOST_ACCEPTS = 256;
+const MOST_BYTES = 1024 * 1024;
+
+/** Takes the oldest of these off the list: as many as one commit takes. */
+export function takeFirst(
+  accepts: Waiting<NewEvent, AcceptResult>[],
+): Waiting<NewEvent, AcceptResult>[] {
+  let bytes = 0;
+  const tooMany = accepts.findIndex(({ item }, index) => {
+    bytes += item.body.byteLength;
+    return index > 0 && (index >= MOST_ACCEPTS || bytes > MOST_BYTES);
+  });
+  return accepts.splice(0, tooMany === -1 ? accepts.length : tooMany);
+}

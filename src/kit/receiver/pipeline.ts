@@ -1,16 +1,14 @@
-import { safely, SignalboxError } from "../../base/errors.js";
-import type { Acceptance, AcceptedInput, RunningInbox } from "../inbox/inbox.js";
+import { safely } from "../../base/errors.js";
 import {
   type RefusedDelivery,
   DEFAULT_SENDER,
-  NO_HANDLER,
   type ReceivedDelivery,
 } from "../inbox/stored-events.js";
-
 import { readable } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
-import type { HandshakeAnswer, Reading } from "../senders/engine/sender.js";
+import type { HandshakeAnswer } from "../senders/engine/sender.js";
 import { withDeadline } from "../../base/time/timers.js";
+import { createBackfill } from "./backfill.js";
 import { createBodyCollector, createHeldBodies } from "./collect-body.js";
 import {
   acknowledge,
@@ -20,13 +18,11 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-
-import type { ReceiverConfig } from "./options.js";
-import { idOfBody } from "./create-handoff.js";
 import type { Trouble } from "./receiver-log.js";
-import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
+import { referenceTo } from "./receiver-events.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
-import type { AcceptanceOutcome, ObservedDelivery, TelemetryHooks } from "./telemetry.js";
+import { createEventStore, receivedBy, type EventStoreConfig } from "./store-event.js";
+import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";
 import { createVerifier, type SignedDelivery } from "./verify-delivery.js";
 
 const OVERLOADED: Refusal = { code: "overloaded" };
@@ -40,57 +36,13 @@ const LONGEST_UNSIGNED = 1024;
 /** A handshake has no event, and so no id. */
 const HANDSHAKE = { eventId: "", type: "handshake" };
 
-/** What unusable bytes tell. */
-const NO_FACTS = { id: null, type: "", subtype: null, subject: null };
-
-type StorableReading = Exclude<Reading, { kind: "challenge" }>;
-
 interface ReadDelivery {
   body: Uint8Array;
   received: ReceivedDelivery;
 }
 
-interface StoredDelivery {
-  outcome: AcceptanceOutcome;
-  /** Its id was stored before. */
-  isDuplicate: boolean;
-  /** The one under which it is stored. */
-  eventId: string;
-  type: string;
-}
-
-/** An event that came by the sender's API, and not in a delivery. */
-export interface BackfilledEvent {
-  /**
-   * The event as the sender would deliver it: an object of its API as JSON. A text is stored as
-   * UTF-8.
-   */
-  body: Uint8Array | string;
-  /**
-   * The headers that a delivery of it would have, where the sender reads its id or type from them.
-   * @default none
-   */
-  headers?: RequestHeaders | undefined;
-}
-
-/** What became of a {@link BackfilledEvent}. */
-export interface BackfillResult {
-  /** `duplicate`: its id is stored, with whatever body. */
-  status: "accepted" | "duplicate" | "quarantined";
-  eventId: string;
-  /** Empty for unusable bytes. */
-  type: string;
-}
-
-export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
-  inbox: RunningInbox;
-  events: ReceiverEvents;
+export interface PipelineConfig extends EventStoreConfig {
   telemetry: TelemetryHooks | null;
-  /**
-   * Why this receiver takes nothing now: it is closing, or it has not started. A failing store is
-   * noticed only by `accept`.
-   */
-  unavailable: () => "closing" | "store_unavailable" | null;
   /** Called for a refusal that the operator should look into. */
   onTrouble: (trouble: Trouble) => void;
   /** Called for each refusal. */
@@ -98,10 +50,6 @@ export interface PipelineConfig extends Omit<ReceiverConfig, "telemetry"> {
     code: RejectionCode,
     example: () => Pick<RefusedDelivery, "address" | "eventId">,
   ) => void;
-  /** Called for each event whose bytes came lately under another id. */
-  onRepeated: (event: EventReference) => void;
-  /** Called for each event for which `onEvent` has no function. */
-  onUnhandled: (type: string) => void;
 }
 
 /**
@@ -119,6 +67,7 @@ export function createPipeline(config: PipelineConfig) {
   const bodies = createHeldBodies({ hasRoom: inbox.hasRoom, maxBodies: config.maxQueued.events });
   const collectBody = createBodyCollector(bodies, config);
   const verifier = createVerifier(bodies, config);
+  const store = createEventStore(bodies, config);
 
   /**
    * Never rejects: the hooks and listeners that it calls do not throw. @returns null when the
@@ -178,8 +127,7 @@ export function createPipeline(config: PipelineConfig) {
       // 3. Verify and store it, within the deadline. After the deadline the sender gets
       //    `ack_timeout`, but the work goes on. If it stores the event, `accepted` follows
       //    `rejected`, and the sender's retry is a duplicate. A late refusal or error is dropped.
-      const received: ReceivedDelivery = { at: clock.now(), headers: keptHeaders(headers) };
-      if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
+      const received = receivedBy(sender, headers, clock.now());
       if (observed !== null && observed.traceParent !== null)
         received.traceParent = observed.traceParent;
       const delivery = { signature, body: collected.bytes, receivedAt: received.at, secret: "" };
@@ -234,119 +182,6 @@ export function createPipeline(config: PipelineConfig) {
     return stored.isDuplicate ? acknowledge({ received: true, duplicate: true }) : acknowledgeNew();
   }
 
-  /** Stores an event, and tells the listeners. @returns a refusal while nothing can be stored */
-  async function store(
-    reading: StorableReading,
-    received: ReceivedDelivery,
-    body: Uint8Array,
-    observed: ObservedDelivery | null,
-  ): Promise<Refusal | StoredDelivery> {
-    // The receiver may have been closed, or its queue filled, while the body arrived or the secrets
-    // were looked up. `makeRoom` may evict bodies that still arrive. It reserves nothing, so no
-    // `await` comes between it and `accept`.
-    const unavailable = config.unavailable();
-    if (unavailable !== null) return { code: unavailable };
-    if (!bodies.makeRoom(body.byteLength)) return OVERLOADED;
-    // Unusable bytes get their hash as id. If they got the id that they contain, a later valid
-    // event with that id would count as a duplicate.
-    const { id, type, subtype, subject } = reading.kind === "unusable" ? NO_FACTS : reading;
-    const disposition = dispositionOf(reading);
-    const identity = { eventId: id ?? idOfBody(body), type, subtype, subject };
-    const input = { ...identity, disposition, received, body };
-    const acceptance = await inbox.accept(input);
-    const outcome = outcomeOf(input, acceptance);
-    const eventId = acceptance.ownId ?? input.eventId;
-    observed?.end(outcome, eventId);
-    tell(outcome, input, acceptance);
-    return {
-      outcome,
-      isDuplicate: acceptance.status === "duplicate",
-      eventId,
-      type,
-    };
-  }
-
-  /** As `receiver.accept`. */
-  async function accept(event: BackfilledEvent): Promise<BackfillResult> {
-    // A caller without types may pass nothing.
-    const { body, headers = {} } = (event as BackfilledEvent | undefined) ?? {};
-    if (typeof body !== "string" && !(body instanceof Uint8Array)) {
-      const help = "Pass the event as text: { body: JSON.stringify(event) }.";
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept needs a body of bytes or text.",
-        help,
-      );
-    }
-    // The overloads of Buffer.from take one of them each.
-    const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
-    const received: ReceivedDelivery = {
-      at: clock.now(),
-      headers: keptHeaders(headers),
-      backfilled: true,
-    };
-    if (!isDefault) received.signatureHeader = signatureHeaderIn(received.headers);
-    const reading = sender.read(readable(bytes, received.headers));
-    if (reading.kind === "challenge") {
-      throw new SignalboxError(
-        "option_invalid",
-        "receiver.accept was given a verification, which is no event.",
-        "",
-      );
-    }
-    const stored = await store(reading, received, bytes, null);
-    if ("code" in stored) throw notAccepted(stored.code, bytes.byteLength);
-    const { outcome, eventId, type } = stored;
-    return { status: outcome === "conflict" ? "accepted" : outcome, eventId, type };
-  }
-
-  function notAccepted(code: RejectionCode, size: number): SignalboxError {
-    if (code === "closing")
-      return new SignalboxError("receiver_closed", "This receiver is closing or closed.", "");
-    const { bytes: most } = config.maxQueued;
-    if (code === "overloaded" && size > most) {
-      const help =
-        "Raise maxQueued: { bytes } of createReceiver above the size of its largest event.";
-      const message = `The body has ${size} bytes, and maxQueued.bytes is ${most}.`;
-      return new SignalboxError("option_invalid", message, help);
-    }
-    const [message, help] =
-      code === "overloaded"
-        ? ["Too much waits to be stored.", "Await each receiver.accept before the next."]
-        : ["The receiver is not started.", "Await receiver.start() first."];
-    return new SignalboxError("store_failed", message, help);
-  }
-
-  function outcomeOf(
-    { disposition, received }: AcceptedInput,
-    acceptance: Acceptance,
-  ): AcceptanceOutcome {
-    if (acceptance.status === "duplicate") {
-      // The API writes a body in another way than a delivery, so another body is no conflict.
-      return acceptance.sameBody ||
-        received.backfilled === true ||
-        sender.unsignedId ||
-        sender.otherBody === "duplicate"
-        ? "duplicate"
-        : "conflict";
-    }
-    if (disposition.kind === "quarantine") return "quarantined";
-    return acceptance.ownId === undefined ? "accepted" : "conflict";
-  }
-
-  function tell(outcome: AcceptanceOutcome, input: AcceptedInput, acceptance: Acceptance): void {
-    const { disposition, type, eventId } = input;
-    const reference = referenceTo(config.endpoint, { eventId: acceptance.ownId ?? eventId, type });
-    if (acceptance.status === "accepted") {
-      if (disposition.kind === "keep" && disposition.reason !== null) config.onUnhandled(type);
-      if (disposition.kind === "handOff" && acceptance.isRepeated === true)
-        config.onRepeated(reference);
-    }
-    if (outcome !== "quarantined") events.emit(outcome, reference);
-    else if (disposition.kind === "quarantine")
-      events.emit("quarantined", { ...reference, reason: disposition.reason });
-  }
-
   function answerHandshake(
     answer: HandshakeAnswer | "refused",
     observed: ObservedDelivery | null,
@@ -367,14 +202,6 @@ export function createPipeline(config: PipelineConfig) {
     // For a length over the limit the number of events alone is checked here. `collectBody` then
     // refuses the body, with a code that stops the sender's retries.
     return inbox.hasRoom(length <= config.bodyLimitBytes ? length : 0) ? null : OVERLOADED;
-  }
-
-  /** What is done with an authentic event: it is handed off, or only kept, or quarantined. */
-  function dispositionOf(reading: StorableReading): AcceptedInput["disposition"] {
-    if (reading.kind === "unusable") return { kind: "quarantine", reason: reading.reason };
-    if (reading.quarantine !== null) return { kind: "quarantine", reason: reading.quarantine };
-    if (config.findCallback(reading) !== null) return { kind: "handOff", parsed: reading };
-    return { kind: "keep", reason: isDefault ? null : NO_HANDLER };
   }
 
   /** @param read what can be read of the delivery */
@@ -424,25 +251,7 @@ export function createPipeline(config: PipelineConfig) {
     return reading.kind === "unusable" ? null : reading.id;
   }
 
-  function keptHeaders(headers: RequestHeaders): Record<string, string> {
-    const kept: Record<string, string> = {};
-    for (const name of sender.keptHeaders) {
-      const value = headerValue(headers, name);
-      if (value !== undefined) kept[name] = value;
-    }
-    return kept;
-  }
-
-  /** The one of its names that was sent. With several, only that is kept. */
-  function signatureHeaderIn(headers: Record<string, string>): string {
-    const [first, ...others] = sender.signatureHeaders.filter(
-      (name) => headers[name] !== undefined,
-    );
-    for (const name of others) delete headers[name];
-    return first ?? sender.signatureHeader;
-  }
-
-  return { handle, accept, endWaits: verifier.endWaits };
+  return { handle, accept: createBackfill({ ...config, store }), endWaits: verifier.endWaits };
 }
 
 /** As the sender declares it; 0 if it does not. */

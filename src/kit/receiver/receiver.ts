@@ -9,7 +9,8 @@ import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { healthOf, watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { observeHandoffs } from "./observe-handoffs.js";
 import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
-import { createPipeline, type BackfilledEvent, type BackfillResult } from "./pipeline.js";
+import type { BackfilledEvent, BackfillResult } from "./backfill.js";
+import { createPipeline } from "./pipeline.js";
 
 import {
   createReceiverEvents,
@@ -102,18 +103,25 @@ export const DRAIN_MARGIN_MS = 5000;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`, `secret_invalid`
  * @example
- * const receiver = createReceiver({ secrets: process.env.SIGNALS_SECRET ?? "", store:
- * sqliteStore("signals.db"), onSignal: (signal, handoff) => queue.add(signal.data.signal_type,
- * signal, { jobId: handoff.deliveryKey }), }); await receiver.start();
+ * const receiver = createReceiver({
+ *   secrets: process.env.SIGNALS_SECRET ?? "",
+ *   store: sqliteStore("signals.db"),
+ *   onSignal: (signal, handoff) => queue.add(signal.data.signal_type, signal, { jobId: handoff.deliveryKey }),
+ * });
+ * await receiver.start();
  */
 export function createReceiver(options: ReceiverOptions): Receiver;
 /**
  * The same for another sender.
  *
  * @example
- * const receiver = createReceiver({ sender: stripe<Stripe.Event>(), endpoint: "stripe", secrets:
- * process.env.STRIPE_WEBHOOK_SECRET, store: sqliteStore("inbox.db"), onEvent: { "invoice.paid":
- * (event, handoff) => queue.add(event.type, event, { jobId: handoff.deliveryKey }) }, });
+ * const receiver = createReceiver({
+ *   sender: stripe<Stripe.Event>(),
+ *   endpoint: "stripe",
+ *   secrets: process.env.STRIPE_WEBHOOK_SECRET,
+ *   store: sqliteStore("inbox.db"),
+ *   onEvent: { "invoice.paid": (event, handoff) => queue.add(event.type, event, { jobId: handoff.deliveryKey }) },
+ * });
  */
 export function createReceiver<Events extends object>(
   options: SenderReceiverOptions<Events>,

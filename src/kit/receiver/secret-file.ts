@@ -54,8 +54,7 @@ export const MAX_SECRET_FILE_BYTES = 65_536;
  * @param path of a regular file of at most 64 KiB, relative to the current folder
  * @throws SignalboxError `option_invalid` for a path that is not a text
  * @example
- * const receiver = createReceiver({ secrets: secretFile("signals.secret"), store:
- * sqliteStore("signals.db"), onSignal });
+ * const receiver = createReceiver({ secrets: secretFile("signals.secret"), store: sqliteStore("signals.db"), onSignal });
  */
 export function secretFile(path: string): SecretFile {
   if (typeof path !== "string" || path === "") {

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { publicUrlOption } from "./engine/check-definition.js";
 import { checkSenderOptions, knownSender } from "./known-sender.js";
 import { parametersOf } from "./engine/form.js";
-import { addressOf, type PublicUrl, type SignedRequest } from "./engine/scheme.js";
+import { type PublicUrl, type SignedRequest } from "./engine/scheme.js";
+import { addressOf } from "./engine/compile-scheme.js";
 import type { Sender } from "./engine/sender.js";
 
 /** The parameters of a request of Twilio. */

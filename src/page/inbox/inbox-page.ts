@@ -31,8 +31,7 @@ export type InboxPageHandler = (
  *
  * @throws SignalboxError `option_invalid`
  * @example
- * app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) =>
- * request.session.isOperator === true }));
+ * app.use("/ops/signals", inboxPage(receiver, { authorize: (request: express.Request) => request.session.isOperator === true }));
  */
 export function inboxPage<Request extends IncomingMessage = IncomingMessage>(
   receiver: Receiver | readonly Receiver[],

@@ -133,9 +133,8 @@ const KNOWN_FOR_MS = 60_000;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
- * const client = createClient({ baseUrl: "https://api.example/v1", apiKey: () =>
- * process.env.API_KEY ?? "" }); for await (const product of client.rankingsItems({ sort: "ai" }))
- * console.log(product.rank, product.name);
+ * const client = createClient({ baseUrl: "https://api.example/v1", apiKey: () => process.env.API_KEY ?? "" });
+ * for await (const product of client.rankingsItems({ sort: "ai" })) console.log(product.rank, product.name);
  */
 export function createClient(options: ClientOptions): Client {
   const config = resolveClientOptions(options);

@@ -3,12 +3,8 @@ import { parseJson } from "../../../base/text/parse-json.js";
 import { ignore } from "../../../base/errors.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
 import { parametersOf } from "./form.js";
-import {
-  compileScheme,
-  type CompiledScheme,
-  type PublicUrl,
-  type SignatureScheme,
-} from "./scheme.js";
+import { type PublicUrl, type SignatureScheme } from "./scheme.js";
+import { compileScheme, type CompiledScheme } from "./compile-scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
 import type {
   HandshakeAnswer,
@@ -96,9 +92,11 @@ const MIB = 1024 * 1024;
  *
  * @throws SignalboxError `option_unknown`, `option_invalid`
  * @example
- * const acme = defineSender({ name: "acme", signature: { header: "x-acme-signature", digest:
- * "sha512", encoding: "base64", time: { header: "x-acme-time" }, message: ["time", ":", "body"] },
- * read: ({ json }) => ({ id: json.id, type: json.type }), });
+ * const acme = defineSender({
+ *   name: "acme",
+ *   signature: { header: "x-acme-signature", digest: "sha512", encoding: "base64", time: { header: "x-acme-time" }, message: ["time", ":", "body"] },
+ *   read: ({ json }) => ({ id: json.id, type: json.type }),
+ * });
  */
 export function defineSender<Event = unknown>(
   definition: SenderDefinition<Event>,

@@ -1,5 +1,6 @@
 import { recordOf } from "./headers.js";
-import { addressOf, type CompiledScheme, type PublicUrl } from "./scheme.js";
+import { type PublicUrl } from "./scheme.js";
+import { addressOf, type CompiledScheme } from "./compile-scheme.js";
 
 /** What `verify` of a sender gets. */
 export interface VerifiedRequest {
