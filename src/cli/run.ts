@@ -3,10 +3,9 @@ import { CommanderError } from "#commander";
 import { isSignalboxError } from "../base/errors.js";
 import { systemClock } from "../base/time/clock.js";
 import type { Cli, Outcome } from "./console/cli.js";
-import { createInterruption } from "./console/interruption.js";
 import { CliError, EXIT, type ExitCode } from "./console/exit.js";
+import { createInterruption } from "./console/interruption.js";
 import { printable, createTerminal } from "./console/terminal.js";
-
 import { createProgram } from "./program.js";
 
 /**

@@ -1,3 +1,4 @@
+import { POSTGRES_BINARIES } from "../own-postgres.js";
 import { describeMachine } from "./machine.js";
 import type { BenchOptions, Part } from "./options.js";
 import {
@@ -15,7 +16,6 @@ import { measureVerification } from "./parts/verification.js";
 import type { BenchProcess } from "./processes/start-process.js";
 import { describeMeasured } from "./report/format.js";
 import type { BenchResult, PartFindings } from "./report/tables.js";
-import { POSTGRES_BINARIES } from "../own-postgres.js";
 import { SERVERS, serverNamed } from "./servers/servers.js";
 
 /** The servers that a part compares by default. */

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { Readable, Writable } from "node:stream";
-import { runCli } from "../../src/cli/run.js";
 import { createTerminal } from "../../src/cli/console/terminal.js";
+import { runCli } from "../../src/cli/run.js";
 import { SECRET, type CliOptions, type CliRun } from "./run-cli.js";
 
 export interface CallOptions extends CliOptions {

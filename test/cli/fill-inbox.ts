@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
 import type { InboxStore } from "../../src/kit/index.js";
-import { createManualClock } from "../../src/kit/testing/index.js";
 import { postgresStore } from "../../src/kit/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
+import { createManualClock } from "../../src/kit/testing/index.js";
 import {
   makePool,
   newSchemaName,

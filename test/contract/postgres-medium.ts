@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { userInfo } from "node:os";
 import { Pool } from "pg";
+import { systemClock } from "../../src/base/time/clock.js";
 import type { InboxStore } from "../../src/kit/inbox/store.js";
 import { postgresStore, type PgPool } from "../../src/kit/stores/postgres/postgres-store.js";
-import { systemClock } from "../../src/base/time/clock.js";
 import type { ContractMedium } from "./cases/store-case.js";
 
 /** The tests with other versions set the variable. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "../../src/base/time/clock.js";
 import type { InboxStore } from "../../src/kit/inbox/store.js";
 import { sqliteStore } from "../../src/kit/stores/sqlite/sqlite-store.js";
-import { systemClock } from "../../src/base/time/clock.js";
 import { MEMORY_DISK } from "../unit/temp-folder.js";
 import type { ContractMedium } from "./store-contract.js";
 

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "vitest";
 import { memoryStore } from "../../src/kit/stores/memory.js";
-import { storeContract, type ContractMedium } from "./store-contract.js";
 import { makeOwnPostgres, POSTGRES_BINARIES } from "../own-postgres.js";
 import { hasServer, testWith } from "../prerequisites.js";
 import { plainMedium } from "./plain-medium.js";
 import { POSTGRES_PORT, POSTGRES_URL, postgresMedium } from "./postgres-medium.js";
 import { sqliteMedium } from "./sqlite-medium.js";
+import { storeContract, type ContractMedium } from "./store-contract.js";
 
 // A server of its own need not write to the disk: the cases kill stores, not the server.
 const own =

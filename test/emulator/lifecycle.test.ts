@@ -1,14 +1,14 @@
-import { connect, createServer } from "node:net";
 import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
+import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { openDatabase } from "../../src/service/emulator/database/open-database.js";
+import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
 import { tempFolder } from "../unit/temp-folder.js";
-import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { askAt, startEmulator } from "./start-emulator.js";
 
 test("start and close are idempotent, and nothing works before and after", async () => {

@@ -3,8 +3,8 @@ import { createReceiver, type Signal } from "../../src/kit/index.js";
 import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
-import { until } from "../unit/until.js";
 import { draft, openWebhooks, START } from "../unit/service/emulator/webhooks/webhook-world.js";
+import { until } from "../unit/until.js";
 
 test("our receiver answers the handshake, also when it knows the secret only later, and takes each signal once [event-types/webhook.verification]", async () => {
   const world = openWebhooks({ assumptions: { deliveryTimeoutMs: 400 } });

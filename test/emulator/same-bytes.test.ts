@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/service/emulator/database/open-database.js";
 import { SIGNAL_TYPES } from "../../src/kit/senders/signals/signal-types.js";
 import { createManualClock } from "../../src/kit/testing/index.js";
-import { tempFolder } from "../unit/temp-folder.js";
+import { openDatabase } from "../../src/service/emulator/database/open-database.js";
 import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
+import { tempFolder } from "../unit/temp-folder.js";
 import { openEmulator } from "./start-emulator.js";
 
 /**

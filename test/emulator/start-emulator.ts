@@ -2,6 +2,7 @@ import { copyFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { createManualClock, type ManualClock } from "../../src/kit/testing/manual-clock.js";
 import type { Tier } from "../../src/service/contract/access.js";
 import type { AccountFeature } from "../../src/service/emulator/access/accounts.js";
 import {
@@ -9,7 +10,6 @@ import {
   type Emulator,
 } from "../../src/service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
-import { createManualClock, type ManualClock } from "../../src/kit/testing/manual-clock.js";
 
 /** The evening of a month's last day, so that a month's end is near. */
 export const BEGINNING = Date.UTC(2026, 9, 31, 20);

@@ -1,13 +1,13 @@
 import { onTestFinished, vi } from "vitest";
-import { SIGNAL_TYPES } from "../../src/kit/senders/signals/signal-types.js";
 import { createReceiver, type InboxStore, type Receiver } from "../../src/kit/index.js";
+import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
+import { SIGNAL_TYPES } from "../../src/kit/senders/signals/signal-types.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 import {
   createEmulator,
   type Emulator,
 } from "../../src/service/emulator/instance/create-emulator.js";
-import { inboxPage } from "../../src/page/inbox/inbox-page.js";
-import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
-import { memoryStore } from "../../src/kit/stores/memory.js";
 import { listen } from "../cli/serve-requests.js";
 import { usualDatabase } from "./start-emulator.js";
 

@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
-import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import type { ReceiverHealth, SignalEvent } from "../../src/kit/index.js";
+import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 
 export const SECRET = "whsec_faults";
 

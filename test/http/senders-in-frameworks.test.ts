@@ -7,8 +7,8 @@ import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.
 import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
 import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import type { Receiver } from "../../src/kit/receiver/receiver.js";
-import { defineSender } from "../../src/kit/senders/index.js";
 import type { Sender } from "../../src/kit/senders/engine/sender.js";
+import { defineSender } from "../../src/kit/senders/index.js";
 import { testReceiver } from "../../src/kit/testing/index.js";
 
 // What a sender is asked about a request is the same in each framework: all of its headers, and its

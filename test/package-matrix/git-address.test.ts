@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { manifestOf, PEERS, REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
-import { driverBinary } from "./driver-binary.js";
 import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
 import { makeProject } from "../toolchain/workshop.js";
+import { driverBinary } from "./driver-binary.js";
 
 const MINUTES = 60_000;
 

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { manifestOf, pack, PEERS, REPOSITORY } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
-import { driverBinary } from "./driver-binary.js";
-import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
 import { envOf, fetchNodes, majorOf, type Tool } from "../toolchain/fetch-tools.js";
 import { makeProject } from "../toolchain/workshop.js";
+import { driverBinary } from "./driver-binary.js";
+import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
 
 const MINUTES = 60_000;
 

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { pack } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
-import { driverBinary } from "./driver-binary.js";
-import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
 import { envOf, fetchNodes, fetchTools, majorOf, type Tool } from "../toolchain/fetch-tools.js";
 import { CACHES, makeProject, WORKSHOP } from "../toolchain/workshop.js";
+import { driverBinary } from "./driver-binary.js";
+import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
 
 const MINUTES = 60_000;
 

@@ -1,7 +1,7 @@
-import { expect } from "vitest";
 import { createHmac } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { REPOSITORY } from "../package/installed.js";
 import { ANY_PORT } from "../package/processes.js";
 import { start } from "../templates/commands.js";

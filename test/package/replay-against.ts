@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hasServer } from "../prerequisites.js";
 import { eventually } from "../faults/eventually.js";
 import { freePort } from "../own-postgres.js";
+import { hasServer } from "../prerequisites.js";
 import { run, start, type Running } from "../templates/commands.js";
 
 export const SECRET = "whsec_replay";

@@ -1,9 +1,9 @@
-import { sign } from "@octokit/webhooks-methods";
 import { createHmac, randomUUID } from "node:crypto";
-import { copyFileSync } from "node:fs";
 import { once } from "node:events";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { sign } from "@octokit/webhooks-methods";
 import { Stripe } from "stripe";
 import { expect, test, vi } from "vitest";
 import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";

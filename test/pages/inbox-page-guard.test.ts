@@ -1,15 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import { PermanentFailure, type InboxStore } from "../../src/kit/index.js";
-import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { signalEvent } from "../../src/kit/testing/index.js";
-import { errorOf } from "../unit/signalbox-error-of.js";
-import { hostileProxy } from "../unit/hostile.js";
+import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
 import { logLines } from "../http/log-lines.js";
 import { listen, startReceiver } from "../http/serve.js";
 import { watchedClock } from "../http/watched-clock.js";
 import { exchange, openWire } from "../http/wire.js";
+import { hostileProxy } from "../unit/hostile.js";
+import { errorOf } from "../unit/signalbox-error-of.js";
 import { askAt, servePage, take, type ServedPage } from "./serve-page.js";
 
 const MOVE = JSON.stringify({ eventIds: ["sig_1"] });

@@ -1,17 +1,17 @@
+import { once } from "node:events";
 import { get as httpGet, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
-import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
 import type { Receiver, ReceiverEventName } from "../../src/kit/index.js";
-import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
-import { joinInboxes } from "../../src/page/inbox/page-inbox.js";
 import { partsOf, type ReceiverParts } from "../../src/kit/receiver/receiver-parts.js";
-import { createPageHandler } from "../../src/page/inbox/page-handler.js";
-import type { Overview } from "../../src/page/inbox/inbox-api.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { createManualClock, signalEvent } from "../../src/kit/testing/index.js";
-import { turns, until } from "../unit/until.js";
+import type { Overview } from "../../src/page/inbox/inbox-api.js";
+import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
+import { createPageHandler } from "../../src/page/inbox/page-handler.js";
+import { joinInboxes } from "../../src/page/inbox/page-inbox.js";
 import { listen, startReceiver } from "../http/serve.js";
+import { turns, until } from "../unit/until.js";
 import { askAt, take } from "./serve-page.js";
 
 async function follow(port: number) {

@@ -7,6 +7,9 @@ import {
   type InboxStore,
   type Receiver,
 } from "../../src/kit/index.js";
+import { github } from "../../src/kit/senders/github.js";
+import { memoryStore } from "../../src/kit/stores/memory.js";
+import { signalEvent } from "../../src/kit/testing/index.js";
 import type {
   EventAnswer,
   EventsAnswer,
@@ -15,13 +18,10 @@ import type {
 } from "../../src/page/inbox/inbox-api.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 import { PAGE_HEADERS } from "../../src/page/parts/page-server.js";
-import { github } from "../../src/kit/senders/github.js";
-import { memoryStore } from "../../src/kit/stores/memory.js";
-import { signalEvent } from "../../src/kit/testing/index.js";
-import { errorOf } from "../unit/signalbox-error-of.js";
 import { logLines } from "../http/log-lines.js";
 import { EXPRESSES, listen, startReceiver } from "../http/serve.js";
 import { exchange, type Answer } from "../http/wire.js";
+import { errorOf } from "../unit/signalbox-error-of.js";
 import { askAt, PAGE_MOUNT, servePage, take } from "./serve-page.js";
 
 const everyone = { authorize: () => true };

@@ -1,9 +1,9 @@
 import type { Locator, Page } from "playwright-core";
 import { onTestFinished } from "vitest";
-import type { Tier } from "../../src/service/contract/access.js";
-import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
 import { systemClock, type Clock } from "../../src/base/time/clock.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
+import type { Tier } from "../../src/service/contract/access.js";
+import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
 import { BEGINNING, startEmulator } from "../emulator/start-emulator.js";
 import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
 import { openContext } from "./start-browser.js";

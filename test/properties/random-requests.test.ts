@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { SIGNAL_TYPES } from "../../src/kit/index.js";
 import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
 import { OPERATIONS } from "../../src/service/contract/operations.js";
-import { SIGNAL_TYPES } from "../../src/kit/index.js";
 import { callTool } from "../emulator/call-tool.js";
 import {
   createDocumentValidator,

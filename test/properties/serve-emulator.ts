@@ -1,5 +1,5 @@
-import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
 import type { Tier } from "../../src/service/contract/access.js";
+import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
 import type { Emulator } from "../../src/service/emulator/instance/create-emulator.js";
 import { startEmulator } from "../emulator/start-emulator.js";
 import { createDocumentValidator } from "../unit/service/contract/document-validator.js";

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import type { z } from "zod";
-import type { signalPublishedSchema } from "../../src/service/contract/sent-events.js";
 import { parseEvent, SIGNAL_TYPES } from "../../src/kit/index.js";
+import type { signalPublishedSchema } from "../../src/service/contract/sent-events.js";
 import { testWith } from "../prerequisites.js";
 
 const FIXTURES = new URL("../../fixtures/", import.meta.url);

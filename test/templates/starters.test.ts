@@ -11,8 +11,8 @@ import { stripe } from "../../src/kit/senders/index.js";
 import { signedDelivery } from "../../src/kit/testing/signed-delivery.js";
 import { ownDatabase } from "../contract/own-database.js";
 import { POSTGRES_PORT } from "../contract/postgres-medium.js";
-import { hasServer, testWith } from "../prerequisites.js";
 import { freePort } from "../own-postgres.js";
+import { hasServer, testWith } from "../prerequisites.js";
 import { run, start, type Running } from "./commands.js";
 import { scaffoldAll, STARTERS } from "./scaffold.js";
 

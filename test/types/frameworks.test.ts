@@ -1,10 +1,10 @@
+import type { IncomingMessage } from "node:http";
 import Fastify, { type FastifyPluginAsync } from "fastify";
 import { Hono } from "hono";
 import { expectTypeOf, test } from "vitest";
 import type { DeliveryRequest, Receiver } from "../../src/kit/index.js";
 import { fastifyPlugin } from "../../src/kit/receiver/adapters/fastify-plugin.js";
 import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
-import type { IncomingMessage } from "node:http";
 
 // Held by `tsc -p test`; nothing here runs a receiver.
 declare const receiver: Receiver;

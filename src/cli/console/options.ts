@@ -1,13 +1,13 @@
-import { InvalidArgumentError, Option } from "#commander";
-import { usageError, environmentError, errorCode } from "./exit.js";
-import { echoed } from "./terminal.js";
 import { readFileSync, existsSync } from "node:fs";
 import { addAbortSignal } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { parseEnv } from "node:util";
-import type { Cli } from "./cli.js";
+import { InvalidArgumentError, Option } from "#commander";
 import { secretLines } from "../../kit/receiver/secret-file.js";
 import { isUsableSecret } from "../../kit/senders/signature/sign.js";
+import type { Cli } from "./cli.js";
+import { usageError, environmentError, errorCode } from "./exit.js";
+import { echoed } from "./terminal.js";
 
 export function wholeNumber(
   least: number,

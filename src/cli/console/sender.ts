@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option } from "#commander";
-import { recordOf, SENDER_NAMES, SENDERS, type SenderName } from "../../kit/senders/records.js";
 import type { AnySender } from "../../kit/senders/engine/sender.js";
-import type { Terminal } from "./terminal.js";
+import { recordOf, SENDER_NAMES, SENDERS, type SenderName } from "../../kit/senders/records.js";
 import { usageError } from "./exit.js";
 import { collect, httpUrl } from "./options.js";
+import type { Terminal } from "./terminal.js";
 
 export const SENDER = new Option("--sender <name>", "the sender (default: the service)").choices(
   SENDER_NAMES,

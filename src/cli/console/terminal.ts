@@ -1,8 +1,8 @@
+import { relative } from "node:path";
 import type { WriteStream } from "node:tty";
 import { styleText, stripVTControlCharacters } from "node:util";
-import { environmentError } from "./exit.js";
 import { visible as printable } from "../../base/text/visible-text.js";
-import { relative } from "node:path";
+import { environmentError } from "./exit.js";
 
 const STYLES = ["bold", "dim", "red", "green", "yellow"] as const;
 

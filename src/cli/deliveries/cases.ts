@@ -3,12 +3,11 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { z } from "zod";
+import { parseEvent } from "../../kit/senders/signals/parse-event.js";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import { signBody } from "../../kit/senders/signature/sign.js";
-import { parseEvent } from "../../kit/senders/signals/parse-event.js";
 import { environmentError, errorCode } from "../console/exit.js";
 import { readBytes } from "../console/options.js";
-import type { Expectation, OutgoingDelivery } from "./send-delivery.js";
 import {
   PACKAGED_FIXTURES,
   isJsonObject,
@@ -16,6 +15,7 @@ import {
   restamp,
   uniqueInteger,
 } from "./event-source.js";
+import type { Expectation, OutgoingDelivery } from "./send-delivery.js";
 
 /**
  * The changes that `afterSigning` of a case can make to the signed bytes. The signature does not

@@ -1,15 +1,15 @@
+import { randomBytes, randomInt } from "node:crypto";
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseJson } from "../../base/text/parse-json.js";
-import { SIGNAL_TYPES } from "../../kit/senders/signals/signal-types.js";
 import { nearMiss } from "../../base/options/option-error.js";
+import { parseJson } from "../../base/text/parse-json.js";
+import { samplesOf, type EventSample } from "../../kit/senders/samples.js";
+import { SIGNAL_TYPES } from "../../kit/senders/signals/signal-types.js";
+import { shiftTimes, timeOf } from "../../kit/testing/signal-event.js";
 import type { Cli } from "../console/cli.js";
 import { environmentError, usageError } from "../console/exit.js";
-import { echoed } from "../console/terminal.js";
 import { readInput } from "../console/options.js";
-import { samplesOf, type EventSample } from "../../kit/senders/samples.js";
-import { randomBytes, randomInt } from "node:crypto";
-import { shiftTimes, timeOf } from "../../kit/testing/signal-event.js";
+import { echoed } from "../console/terminal.js";
 
 /**
  * The fixtures of the package. The relative path is the same from `src/cli` and from `dist/cli`.

@@ -1,6 +1,6 @@
 import { failureOf } from "../../base/http/exchange.js";
-import { errorCodeIn, type Answer, type Answered } from "./send-delivery.js";
 import { echoed } from "../console/terminal.js";
+import { errorCodeIn, type Answer, type Answered } from "./send-delivery.js";
 
 /** Why a receiver did not verify a delivery, and what to do. */
 export interface Fault {

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { builtInSender } from "../../kit/senders/built-in.js";
 import { readable } from "../../kit/senders/engine/define-sender.js";
-import { SENDER_NAMES } from "../../kit/senders/records.js";
 import type { AnySender, Reading } from "../../kit/senders/engine/sender.js";
+import { SENDER_NAMES } from "../../kit/senders/records.js";
 import { ParsedSignature, type Signature } from "../../kit/senders/signature/header.js";
 import {
   verifyParsedSignature,

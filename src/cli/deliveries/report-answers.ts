@@ -1,3 +1,5 @@
+import { echoed, shortened, type Terminal } from "../console/terminal.js";
+import { jsonObjectIn } from "./event-source.js";
 import {
   answerTimes,
   describeAnswer,
@@ -7,8 +9,6 @@ import {
   rounded,
   type Answer,
 } from "./send-delivery.js";
-import { echoed, shortened, type Terminal } from "../console/terminal.js";
-import { jsonObjectIn } from "./event-source.js";
 
 export interface SentDelivery {
   number: number;

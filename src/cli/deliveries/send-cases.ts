@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { printable, formatTable, type Terminal } from "../console/terminal.js";
-
+import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
 import {
   describeAnswer,
   describeWanted,
@@ -14,7 +14,6 @@ import {
   type Hold,
   type Target,
 } from "./send-delivery.js";
-import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
 
 /** A receiver of the service's signals, and the events that cases name. */
 export type CaseTarget = Target & Pick<FixtureFolder, "events">;

@@ -3,14 +3,33 @@ import http from "node:http";
 import https from "node:https";
 import { Option, type Command } from "#commander";
 import type { EventSample } from "../../kit/senders/samples.js";
-import { signedDelivery } from "../../kit/testing/signed-delivery.js";
+import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
+import { signedDelivery } from "../../kit/testing/signed-delivery.js";
 import {
   runs,
   withExamples,
   type CommandContext,
   type OptionsOf,
 } from "../console/define-command.js";
+import { EXIT, usageError, type ExitCode } from "../console/exit.js";
+import {
+  collect,
+  httpUrl,
+  wholeNumber,
+  readInput,
+  readSecrets,
+  SECRET,
+  SECRET_FILE,
+} from "../console/options.js";
+import {
+  headersForFile,
+  headersOf,
+  PUBLIC_URL,
+  SENDER,
+  SENDER_HEADER,
+  senderOf,
+} from "../console/sender.js";
 import {
   findSample,
   parseAssignment,
@@ -22,27 +41,6 @@ import {
   restamp,
   withSignalId,
 } from "./event-source.js";
-import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
-import { EXIT, usageError, type ExitCode } from "../console/exit.js";
-import {
-  collect,
-  httpUrl,
-  wholeNumber,
-  readInput,
-  readSecrets,
-  SECRET,
-  SECRET_FILE,
-} from "../console/options.js";
-
-import {
-  headersForFile,
-  headersOf,
-  PUBLIC_URL,
-  SENDER,
-  SENDER_HEADER,
-  senderOf,
-} from "../console/sender.js";
-
 import { sendDelivery, unreachable } from "./send-delivery.js";
 
 const skewSeconds = wholeNumber(-999_999_999, 999_999_999);

@@ -1,7 +1,7 @@
 import type { Agent, ClientRequest, OutgoingHttpHeaders, IncomingHttpHeaders } from "node:http";
+import { isDeepStrictEqual } from "node:util";
 import { exchange, type Exchanged } from "../../base/http/exchange.js";
 import { environmentError } from "../console/exit.js";
-import { isDeepStrictEqual } from "node:util";
 import { shortened } from "../console/terminal.js";
 import { isJsonObject } from "./event-source.js";
 

@@ -3,7 +3,6 @@ import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import { signBody } from "../../kit/senders/signature/sign.js";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
-import { headersForFile, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../console/sender.js";
 import {
   httpUrl,
   wholeNumber,
@@ -12,7 +11,7 @@ import {
   SECRET,
   SECRET_FILE,
 } from "../console/options.js";
-
+import { headersForFile, PUBLIC_URL, SENDER, SENDER_HEADER, senderOf } from "../console/sender.js";
 import { shellQuote } from "../console/terminal.js";
 
 const DEFAULT_URL = "http://localhost:3000/webhooks/";

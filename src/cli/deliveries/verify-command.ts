@@ -3,10 +3,10 @@ import type { Reading } from "../../kit/senders/engine/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
 import { runs, withExamples, type CommandContext } from "../console/define-command.js";
 import { EXIT } from "../console/exit.js";
-import { printable, type Terminal } from "../console/terminal.js";
-import type { Explanation } from "./explain-delivery.js";
 import { wholeNumber, readInput, readSecrets, SECRET, SECRET_FILE } from "../console/options.js";
 import { headersOf, PUBLIC_URL, SENDER, senderOf } from "../console/sender.js";
+import { printable, type Terminal } from "../console/terminal.js";
+import type { Explanation } from "./explain-delivery.js";
 
 export function addVerifyCommand(program: Command, context: CommandContext): void {
   const command = program

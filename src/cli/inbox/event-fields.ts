@@ -1,4 +1,7 @@
+import { formatAge, formatMoment } from "../../base/text/format.js";
 import { parseJson } from "../../base/text/parse-json.js";
+import { visibleLines } from "../../base/text/visible-text.js";
+import { hasSignature } from "../../kit/inbox/exported-event.js";
 import {
   DEFAULT_SENDER,
   IGNORED,
@@ -9,10 +12,6 @@ import {
   type PastStep,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
-import { hasSignature } from "../../kit/inbox/exported-event.js";
-
-import { formatAge, formatMoment } from "../../base/text/format.js";
-import { visibleLines } from "../../base/text/visible-text.js";
 import {
   type Paint,
   type Terminal,
@@ -20,9 +19,8 @@ import {
   shortened,
   formatTable,
 } from "../console/terminal.js";
-
-import { shortId } from "./select-events.js";
 import type { CommandInbox } from "./open-inbox.js";
+import { shortId } from "./select-events.js";
 
 type Colour = (text: string) => string;
 

@@ -1,22 +1,21 @@
 import { type Command, Option } from "#commander";
+import { DAY_MS } from "../../base/time/units.js";
+import { exportedEvent } from "../../kit/inbox/exported-event.js";
+import { RETENTION } from "../../kit/inbox/retention.js";
+import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
 import { withExamples, type CommandContext, runs } from "../console/define-command.js";
+import { usageError } from "../console/exit.js";
+import { untilStopped } from "../console/interruption.js";
+import { numberOf, wholeNumber } from "../console/options.js";
+import { printable, echoed } from "../console/terminal.js";
+import { addMoveCommands } from "./move-commands.js";
+import { addInboxOptions, noteIfEmpty, withInbox, pageOfInbox } from "./open-inbox.js";
 import {
   addFailuresCommand,
   addListCommand,
   addShowCommand,
   addStatsCommand,
 } from "./read-commands.js";
-import { addMoveCommands } from "./move-commands.js";
-import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
-import { exportedEvent } from "../../kit/inbox/exported-event.js";
-
-import { printable, echoed } from "../console/terminal.js";
-import { addInboxOptions, noteIfEmpty, withInbox, pageOfInbox } from "./open-inbox.js";
-import { RETENTION } from "../../kit/inbox/retention.js";
-import { DAY_MS } from "../../base/time/units.js";
-import { usageError } from "../console/exit.js";
-import { numberOf, wholeNumber } from "../console/options.js";
-import { untilStopped } from "../console/interruption.js";
 
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program

@@ -10,7 +10,7 @@ import {
 } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";
-
+import { addInboxOptions, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
 import {
   findEvent,
   shortId,
@@ -20,8 +20,6 @@ import {
   searchPages,
   type Filters,
 } from "./select-events.js";
-
-import { addInboxOptions, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
 
 interface Move {
   how: "retry" | "discard";

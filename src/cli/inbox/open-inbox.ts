@@ -1,16 +1,16 @@
 import { existsSync, statSync } from "node:fs";
 import { Option, type Command } from "#commander";
-import { printable, shellQuote, echoed, someNames, type Terminal } from "../console/terminal.js";
-import { usageError, environmentError, type CliError, errorCode } from "../console/exit.js";
-import { notEmpty, readFrom } from "../console/options.js";
+import { isSignalboxError } from "../../base/errors.js";
+import { nearMiss } from "../../base/options/option-error.js";
+import { systemClock } from "../../base/time/clock.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
-import type { PageInbox } from "../../page/inbox/page-inbox.js";
-import { systemClock } from "../../base/time/clock.js";
-import { nearMiss } from "../../base/options/option-error.js";
-import type { OptionsOf } from "../console/define-command.js";
-import { isSignalboxError } from "../../base/errors.js";
 import type { createPageHandler } from "../../page/inbox/page-handler.js";
+import type { PageInbox } from "../../page/inbox/page-inbox.js";
+import type { OptionsOf } from "../console/define-command.js";
+import { usageError, environmentError, type CliError, errorCode } from "../console/exit.js";
+import { notEmpty, readFrom } from "../console/options.js";
+import { printable, shellQuote, echoed, someNames, type Terminal } from "../console/terminal.js";
 
 /** The options of a command that takes an inbox in a file or in a database. */
 export interface InboxPlace {

@@ -1,31 +1,18 @@
 import { Option, type Command } from "#commander";
+import { formatCount, formatMoment } from "../../base/text/format.js";
+import { exportedEvent } from "../../kit/inbox/exported-event.js";
+import type { EndpointState } from "../../kit/inbox/open-inbox.js";
+import { joinRefusals } from "../../kit/inbox/receiver-report.js";
+import { describeEndpoints } from "../../kit/inbox/situation.js";
 import {
   EVENT_STATES,
   type InboxEntry,
   ANYTHING,
   type Failure,
 } from "../../kit/inbox/stored-events.js";
-import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import { type CommandContext, runs, withExamples } from "../console/define-command.js";
-import { wholeNumber } from "../console/options.js";
-import { listLines, payloadText, showLines, colourOf } from "./event-fields.js";
-import {
-  addFilters,
-  isFiltered,
-  queryOf,
-  searchPages,
-  JUDGED_SINCE,
-  findEvent,
-} from "./select-events.js";
-import {
-  addInboxOptions,
-  noteIfEmpty,
-  withInbox,
-  inboxCommand,
-  type EndpointPlace,
-} from "./open-inbox.js";
-
 import { CliError, EXIT } from "../console/exit.js";
+import { wholeNumber } from "../console/options.js";
 import {
   echoed,
   shortened,
@@ -34,13 +21,23 @@ import {
   shellQuote,
   type Terminal,
 } from "../console/terminal.js";
-
+import { listLines, payloadText, showLines, colourOf } from "./event-fields.js";
+import {
+  addInboxOptions,
+  noteIfEmpty,
+  withInbox,
+  inboxCommand,
+  type EndpointPlace,
+} from "./open-inbox.js";
 import { noteRefusals, refusalLines } from "./refusal-lines.js";
-import type { EndpointState } from "../../kit/inbox/open-inbox.js";
-import { joinRefusals } from "../../kit/inbox/receiver-report.js";
-import { describeEndpoints } from "../../kit/inbox/situation.js";
-
-import { formatCount, formatMoment } from "../../base/text/format.js";
+import {
+  addFilters,
+  isFiltered,
+  queryOf,
+  searchPages,
+  JUDGED_SINCE,
+  findEvent,
+} from "./select-events.js";
 
 export function addListCommand(parent: Command, context: CommandContext): void {
   const command = addFilters(

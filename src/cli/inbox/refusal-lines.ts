@@ -1,8 +1,7 @@
-import type { RefusedDelivery, Refusals } from "../../kit/inbox/stored-events.js";
 import { formatCount, formatMoment } from "../../base/text/format.js";
 import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
+import type { RefusedDelivery, Refusals } from "../../kit/inbox/stored-events.js";
 import { printable, type Terminal } from "../console/terminal.js";
-
 import type { CommandInbox } from "./open-inbox.js";
 
 const SHOWN = 3;

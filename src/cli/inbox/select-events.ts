@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
+import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
 import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/read-request.js";
-import { notEmpty } from "../console/options.js";
-import type { CommandInbox } from "./open-inbox.js";
-import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
+import { notEmpty } from "../console/options.js";
 import { echoed, printable } from "../console/terminal.js";
+import type { CommandInbox } from "./open-inbox.js";
 
 /** For a verdict. What waits, and whether a receiver runs, is always part of it. */
 export const JUDGED_SINCE = new Option(

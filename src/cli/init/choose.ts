@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Cli } from "../console/cli.js";
-import { echoed } from "../console/terminal.js";
 import { CliError, environmentError, EXIT, usageError } from "../console/exit.js";
+import { echoed } from "../console/terminal.js";
 import { isAddOn, TEMPLATES, type Template } from "./templates.js";
 
 interface Given {

@@ -1,6 +1,6 @@
 import { builtInSender } from "../../kit/senders/built-in.js";
-import { recordOf, type NeededOption, type SenderName } from "../../kit/senders/records.js";
 import type { AnySender } from "../../kit/senders/engine/sender.js";
+import { recordOf, type NeededOption, type SenderName } from "../../kit/senders/records.js";
 
 /** What a text of `templates/` is filled with. */
 export interface Marks {

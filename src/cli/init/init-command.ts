@@ -1,5 +1,6 @@
 import { Option, type Command } from "#commander";
 import { SENDER_NAMES } from "../../kit/senders/records.js";
+import type { Cli } from "../console/cli.js";
 import {
   runs,
   withExamples,
@@ -7,14 +8,11 @@ import {
   type OptionsOf,
 } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
-import type { Cli } from "../console/cli.js";
-import { shellQuote, formatTable } from "../console/terminal.js";
 import { notEmpty } from "../console/options.js";
-
+import { shellQuote, formatTable } from "../console/terminal.js";
 import { choose, type Choices } from "./choose.js";
 import { makeProject } from "./make-project.js";
 import { PACKAGE_MANAGERS, signalboxSpec } from "./signalbox-package.js";
-
 import { isAddOn, STORES, TEMPLATES } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 

@@ -5,7 +5,6 @@ import type { SenderName } from "../../kit/senders/records.js";
 import type { Cli } from "../console/cli.js";
 import { EXIT, type ExitCode } from "../console/exit.js";
 import { printable, cdCommand, shellQuote } from "../console/terminal.js";
-
 import type { Choices } from "./choose.js";
 import {
   PACKAGE_FOLDER,
@@ -15,7 +14,6 @@ import {
   packedCopy,
   signalboxSpec,
 } from "./signalbox-package.js";
-
 import { POSTGRES, type Need, type Store } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 

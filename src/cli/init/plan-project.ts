@@ -5,7 +5,6 @@ import type { SenderName } from "../../kit/senders/records.js";
 import { isJsonObject } from "../deliveries/event-source.js";
 import { fillTemplate, marksFor } from "./fill-template.js";
 import { PACKAGE_FOLDER, withCommandsOf, type PackageManager } from "./signalbox-package.js";
-
 import type { Store, Template } from "./templates.js";
 import type { PlannedFile } from "./write-files.js";
 

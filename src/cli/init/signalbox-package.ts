@@ -1,9 +1,9 @@
-import { readFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { dirname, join, basename, isAbsolute, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
+import { readFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { dirname, join, basename, isAbsolute, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { environmentError, errorCode, usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";

@@ -1,6 +1,6 @@
-import { LIMITS } from "../../service/contract/limits.js";
-import { SIGNAL_TYPES, type KnownSignalType } from "../../kit/senders/signals/signal-types.js";
 import { nearMiss } from "../../base/options/option-error.js";
+import { SIGNAL_TYPES, type KnownSignalType } from "../../kit/senders/signals/signal-types.js";
+import { LIMITS } from "../../service/contract/limits.js";
 import { usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";
 

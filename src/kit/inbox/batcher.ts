@@ -1,7 +1,6 @@
+import { signalboxCode, ignore } from "../../base/errors.js";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { nextTurn, oncePerTurn } from "../../base/time/timers.js";
-import { signalboxCode, ignore } from "../../base/errors.js";
-import { createDurations } from "./durations.js";
 import type {
   AcceptResult,
   Batch,
@@ -12,6 +11,7 @@ import type {
   Settlement,
   SettleResult,
 } from "./batch.js";
+import { createDurations } from "./durations.js";
 import type { InboxStore } from "./store.js";
 import {
   halve,

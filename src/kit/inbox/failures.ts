@@ -1,8 +1,8 @@
 import { SignalboxError } from "../../base/errors.js";
-import { type Failure, ANYTHING, FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
 import { replaceUnseen } from "../../base/text/visible-text.js";
 import { nextTurn } from "../../base/time/timers.js";
 import type { InboxStore } from "./store.js";
+import { type Failure, ANYTHING, FAILED_AT_ONCE, type FailedEvent } from "./stored-events.js";
 
 /**
  * Throw it from `onSignal` when another attempt cannot succeed. The event becomes `dead`

@@ -1,15 +1,14 @@
 import { createHash, hash } from "node:crypto";
 import { safely, SignalboxError } from "../../base/errors.js";
+import { nextTurn, withDeadline } from "../../base/time/timers.js";
+import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
+import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
-import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
-import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
-
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
 import type { ReceivedDelivery } from "./stored-events.js";
-import { nextTurn, withDeadline } from "../../base/time/timers.js";
 
 /** An authentic event, from the receiver. */
 export interface AcceptedInput {

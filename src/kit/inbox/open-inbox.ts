@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { isSignalboxError, SignalboxError } from "../../base/errors.js";
 import { checkOptions } from "../../base/options/option-error.js";
-import type { DurationStats } from "./durations.js";
 import { nextTurn } from "../../base/time/timers.js";
 import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
+import type { DurationStats } from "./durations.js";
 import { readFailures } from "./failures.js";
+import { readInboxState, type InboxState } from "./situation.js";
+import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 import {
   type Failure,
   type Pause,
@@ -22,8 +24,6 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "./stored-events.js";
-import { readInboxState, type InboxState } from "./situation.js";
-import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {

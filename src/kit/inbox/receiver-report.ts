@@ -1,3 +1,7 @@
+import { parseJson } from "../../base/text/parse-json.js";
+import { HOUR_MS } from "../../base/time/units.js";
+import { LONGEST_PROBE_MS } from "./dispatch/breaker.js";
+import type { InboxStore } from "./store.js";
 import {
   type Pause,
   type RefusedDelivery,
@@ -5,11 +9,6 @@ import {
   REPORT_KEPT_MS,
   type StoredReport,
 } from "./stored-events.js";
-import { parseJson } from "../../base/text/parse-json.js";
-import { LONGEST_PROBE_MS } from "./dispatch/breaker.js";
-import type { InboxStore } from "./store.js";
-
-import { HOUR_MS } from "../../base/time/units.js";
 
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */
 export interface ReceiverReport {

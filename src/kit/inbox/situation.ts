@@ -1,9 +1,9 @@
 import { formatAge, formatCount } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
-import type { Pause, Refusals, Failure, EventState, StoreStats } from "./stored-events.js";
 import { commonError, readFailures } from "./failures.js";
 import { readNews } from "./receiver-report.js";
 import type { InboxStore } from "./store.js";
+import type { Pause, Refusals, Failure, EventState, StoreStats } from "./stored-events.js";
 
 /** What is known of an inbox. Null: not known. */
 export interface SituationFacts {

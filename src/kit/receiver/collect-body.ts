@@ -1,10 +1,10 @@
 import { Readable } from "node:stream";
 import getRawBody from "raw-body";
+import { ignore } from "../../base/errors.js";
 import { headerValue } from "../senders/engine/headers.js";
 import type { DeliveryRequest } from "./delivery.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
-import { ignore } from "../../base/errors.js";
 
 /** The bytes of a body, or why there are none. `client_gone`: nobody is left to answer. */
 type CollectedBody = { ok: true; bytes: Uint8Array } | { ok: false; reason: BodyProblem };

@@ -1,17 +1,17 @@
+import { hash } from "node:crypto";
 import type { Logger } from "pino";
+import type { ClaimedEvent } from "../inbox/batch.js";
 import type { AbortHandle, AttemptsConfig } from "../inbox/dispatch/attempts.js";
 import { PermanentFailure } from "../inbox/failures.js";
-import type { ClaimedEvent } from "../inbox/batch.js";
 import type { Handoff } from "../inbox/handoff.js";
+import { firstIdOf, ownIdOf } from "../inbox/identity.js";
+import type { ReadAgain } from "../inbox/store.js";
 import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import { readable } from "../senders/engine/define-sender.js";
 import type { Reading, AnySender } from "../senders/engine/sender.js";
 import type { ReceiverConfig } from "./options.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 import type { TelemetryHooks } from "./telemetry.js";
-import { hash } from "node:crypto";
-import { firstIdOf, ownIdOf } from "../inbox/identity.js";
-import type { ReadAgain } from "../inbox/store.js";
-import { readable } from "../senders/engine/define-sender.js";
 
 type Abort = Pick<AbortHandle, "signal">;
 

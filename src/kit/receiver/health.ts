@@ -1,6 +1,6 @@
+import type { Clock } from "../../base/time/clock.js";
 import type { InboxVitals } from "../inbox/open-inbox.js";
 import { describeSituation, type SituationFacts } from "../inbox/situation.js";
-import type { Clock } from "../../base/time/clock.js";
 import type { InboxStore } from "../inbox/store.js";
 import type { ReceiverEvents } from "./receiver-events.js";
 

@@ -1,14 +1,5 @@
 import { pino, type Logger } from "pino";
 import { z } from "zod";
-import { systemClock, type Clock } from "../../base/time/clock.js";
-import type { Signal, TestEvent } from "../senders/signals/envelope.js";
-import { signals } from "../senders/signals/signals.js";
-import type { AnySender, Sender } from "../senders/engine/sender.js";
-import { fullJitter, type Backoff } from "../inbox/dispatch/outcomes.js";
-import type { BatcherLimits } from "../inbox/batcher.js";
-import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
-import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
-import type { InboxStore } from "../inbox/store.js";
 import { OptionError, checkOptions } from "../../base/options/option-error.js";
 import {
   clockOption,
@@ -16,11 +7,20 @@ import {
   millisecondsOption,
   objectOption,
 } from "../../base/options/option-schemas.js";
+import { systemClock, type Clock } from "../../base/time/clock.js";
+import type { BatcherLimits } from "../inbox/batcher.js";
+import { fullJitter, type Backoff } from "../inbox/dispatch/outcomes.js";
+import type { HandoffCallback, HandoffOptions } from "../inbox/handoff.js";
+import { RETENTION, type RetentionOptions } from "../inbox/retention.js";
+import type { InboxStore } from "../inbox/store.js";
+import type { AnySender, Sender } from "../senders/engine/sender.js";
+import type { Signal, TestEvent } from "../senders/signals/envelope.js";
+import { signals } from "../senders/signals/signals.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
 import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
-import type { Telemetry } from "./telemetry.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
+import type { Telemetry } from "./telemetry.js";
 
 /** The options of `createReceiver`. A value of `undefined` means absent. */
 export interface ReceiverOptions {

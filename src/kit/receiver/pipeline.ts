@@ -1,4 +1,5 @@
 import { safely } from "../../base/errors.js";
+import { withDeadline } from "../../base/time/timers.js";
 import {
   type RefusedDelivery,
   DEFAULT_SENDER,
@@ -7,7 +8,6 @@ import {
 import { readable } from "../senders/engine/define-sender.js";
 import { headerValue, recordOf, type RequestHeaders } from "../senders/engine/headers.js";
 import type { HandshakeAnswer } from "../senders/engine/sender.js";
-import { withDeadline } from "../../base/time/timers.js";
 import { createBackfill } from "./backfill.js";
 import { createBodyCollector, createHeldBodies } from "./collect-body.js";
 import {
@@ -18,8 +18,8 @@ import {
   type DeliveryRequest,
   type DeliveryResponse,
 } from "./delivery.js";
-import type { Trouble } from "./receiver-log.js";
 import { referenceTo } from "./receiver-events.js";
+import type { Trouble } from "./receiver-log.js";
 import { OTHER_SENDERS, type Refusal, type RejectionCode } from "./rejection.js";
 import { createEventStore, receivedBy, type EventStoreConfig } from "./store-event.js";
 import type { ObservedDelivery, TelemetryHooks } from "./telemetry.js";

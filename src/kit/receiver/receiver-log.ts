@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { Logger } from "pino";
 import {
   describeError,
@@ -9,7 +10,6 @@ import {
   ignore,
 } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
-import { Readable } from "node:stream";
 import type { InboxStore } from "../inbox/store.js";
 import type { EventReference, ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";

@@ -1,5 +1,5 @@
-import type { OpenInbox } from "../inbox/open-inbox.js";
 import type { Clock } from "../../base/time/clock.js";
+import type { OpenInbox } from "../inbox/open-inbox.js";
 import type { ReceiverLog } from "./receiver-log.js";
 
 /** The parts of a receiver that its inbox page needs. */

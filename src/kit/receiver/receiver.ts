@@ -4,14 +4,13 @@ import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/open-inbox.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import type { BackfilledEvent, BackfillResult } from "./backfill.js";
 import { createHandOff, readAgainBy } from "./create-handoff.js";
 import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { healthOf, watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { observeHandoffs } from "./observe-handoffs.js";
 import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
-import type { BackfilledEvent, BackfillResult } from "./backfill.js";
 import { createPipeline } from "./pipeline.js";
-
 import {
   createReceiverEvents,
   type ReceiverEventListener,
@@ -24,7 +23,6 @@ import {
   createReceiverLog,
   errorCode,
 } from "./receiver-log.js";
-
 import { withParts } from "./receiver-parts.js";
 import { createReporter } from "./reporter.js";
 

@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/stored-events.js";
+import { ignore } from "../../base/errors.js";
+import type { Clock, ClockTimer } from "../../base/time/clock.js";
+import { HOUR_MS } from "../../base/time/units.js";
 import {
   countsSince,
   joinRefusals,
@@ -7,10 +9,7 @@ import {
   PAUSE_SAVED_EVERY_MS,
   type ReceiverReport,
 } from "../inbox/receiver-report.js";
-
-import type { Clock, ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/errors.js";
-import { HOUR_MS } from "../../base/time/units.js";
+import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/stored-events.js";
 
 /**
  * However much happens, the report is saved once in this time, and has at most so many new

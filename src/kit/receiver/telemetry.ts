@@ -1,5 +1,5 @@
-import type { HandoffFailure } from "../inbox/dispatch/outcomes.js";
 import type { Batch, ClaimedEvent, CrashedEvent } from "../inbox/batch.js";
+import type { HandoffFailure } from "../inbox/dispatch/outcomes.js";
 import type { DeliveryRequest } from "./delivery.js";
 import type { ReceiverHealth } from "./health.js";
 import type { RejectionCode } from "./rejection.js";

@@ -1,7 +1,7 @@
+import { ignore } from "../../base/errors.js";
+import type { ClockTimer } from "../../base/time/clock.js";
 import type { Signature } from "../senders/signature/header.js";
 import { verifyParsedSignature } from "../senders/signature/verify.js";
-import type { ClockTimer } from "../../base/time/clock.js";
-import { ignore } from "../../base/errors.js";
 import type { HeldBodies } from "./collect-body.js";
 import type { ReceiverConfig } from "./options.js";
 import type { Refusal } from "./rejection.js";

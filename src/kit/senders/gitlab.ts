@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { ReadableDelivery, ReadEvent, Sender } from "./engine/sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 import { standardSignature } from "./standard-webhooks.js";
 
 /** The payload of a delivery, as far as many have it. */

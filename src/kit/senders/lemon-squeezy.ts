@@ -1,5 +1,5 @@
-import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
+import { knownSender } from "./known-sender.js";
 
 /** An event of Lemon Squeezy. */
 export interface LemonSqueezyEvent {

@@ -1,5 +1,5 @@
-import { knownSender } from "./known-sender.js";
 import type { EventsByType, Sender } from "./engine/sender.js";
+import { knownSender } from "./known-sender.js";
 
 /** An event of Linear. */
 export interface LinearEvent {

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { isUsableSecret } from "./signature/sign.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { isUsableSecret } from "./signature/sign.js";
 
 /** A delivery of Meta, with one or more entries. */
 export interface MetaEvent {

@@ -1,7 +1,7 @@
 import { repeatedBodyOptions } from "./engine/check-definition.js";
 import { matching } from "./engine/define-sender.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 
 /** The options of `shopify`. */
 export interface ShopifyOptions {

@@ -1,5 +1,5 @@
-import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
+import { knownSender } from "./known-sender.js";
 
 /**
  * What Slack posts: an event of the Events API, an interaction, or the fields of a slash command.

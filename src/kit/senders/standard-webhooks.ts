@@ -2,9 +2,9 @@ import { z } from "zod";
 import { functionOption } from "../../base/options/option-schemas.js";
 import { defineSender } from "./engine/define-sender.js";
 import type { SignatureScheme } from "./engine/scheme.js";
+import type { EventsByType, ReadableDelivery, Sender } from "./engine/sender.js";
 import { checkSenderOptions } from "./known-sender.js";
 import { firstSampleOf } from "./samples.js";
-import type { EventsByType, ReadableDelivery, Sender } from "./engine/sender.js";
 
 /** An event by the advice of Standard Webhooks. */
 export interface StandardWebhooksEvent {

@@ -2,11 +2,11 @@ import { hash } from "node:crypto";
 import { parse, stringify } from "node:querystring";
 import { z } from "zod";
 import { publicUrlOption } from "./engine/check-definition.js";
-import { checkSenderOptions, knownSender } from "./known-sender.js";
+import { addressOf } from "./engine/compile-scheme.js";
 import { parametersOf } from "./engine/form.js";
 import { type PublicUrl, type SignedRequest } from "./engine/scheme.js";
-import { addressOf } from "./engine/compile-scheme.js";
 import type { Sender } from "./engine/sender.js";
+import { checkSenderOptions, knownSender } from "./known-sender.js";
 
 /** The parameters of a request of Twilio. */
 export type TwilioEvent = Record<string, string>;

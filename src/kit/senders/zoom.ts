@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { knownSender } from "./known-sender.js";
 import type { Sender } from "./engine/sender.js";
+import { knownSender } from "./known-sender.js";
 
 /** An event of Zoom. */
 export interface ZoomEvent {

@@ -1,6 +1,6 @@
-import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../inbox/store.js";
 import { loadDriver } from "../../base/sqlite/sqlite-driver.js";
 import type { Clock } from "../../base/time/clock.js";
+import { clockOf, closedStoreError, endpointInUseError, type InboxStore } from "../inbox/store.js";
 import {
   createOperations,
   prepareInbox,

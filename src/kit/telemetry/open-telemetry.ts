@@ -14,7 +14,6 @@ import {
 } from "@opentelemetry/api";
 import { describeError, errorName } from "../../base/errors.js";
 import type { Batch, ClaimedEvent } from "../inbox/batch.js";
-import { headerValue, type RequestHeaders } from "../senders/engine/headers.js";
 import { REJECTIONS, type RejectionCode } from "../receiver/rejection.js";
 import type {
   DeliveryOutcome,
@@ -24,6 +23,7 @@ import type {
   Telemetry,
   TelemetryHooks,
 } from "../receiver/telemetry.js";
+import { headerValue, type RequestHeaders } from "../senders/engine/headers.js";
 import { createInstruments } from "./instruments.js";
 import { formatTraceParent, parseTraceParent } from "./trace-parent.js";
 

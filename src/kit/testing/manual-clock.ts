@@ -1,5 +1,5 @@
-import type { Clock } from "../../base/time/clock.js";
 import { SignalboxError } from "../../base/errors.js";
+import type { Clock } from "../../base/time/clock.js";
 
 /** A {@link Clock} that a test advances. */
 export interface ManualClock extends Clock {

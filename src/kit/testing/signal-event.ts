@@ -1,16 +1,16 @@
 import { randomInt, randomBytes } from "node:crypto";
-import type { SignalEvent, TestEvent, VerificationEvent } from "../senders/signals/envelope.js";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { SignalboxError } from "../../base/errors.js";
+import { nearMiss } from "../../base/options/option-error.js";
+import { DAY_MS } from "../../base/time/units.js";
+import type { SignalEvent, TestEvent, VerificationEvent } from "../senders/signals/envelope.js";
 import {
   isKnownSignalType,
   SIGNAL_TYPES,
   type KnownSignalType,
   type SignalType,
 } from "../senders/signals/signal-types.js";
-import { nearMiss } from "../../base/options/option-error.js";
-import { DAY_MS } from "../../base/time/units.js";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 
 /** Any part of a signal. The other parts are filled in. */
 export type SignalEventOverrides = DeepPartial<SignalEvent>;

@@ -1,5 +1,5 @@
-import { signals } from "../senders/signals/signals.js";
 import type { Sender } from "../senders/engine/sender.js";
+import { signals } from "../senders/signals/signals.js";
 
 /** How a delivery is signed. */
 export interface SignedDeliveryOptions {

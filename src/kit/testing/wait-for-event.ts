@@ -1,7 +1,7 @@
 import { SignalboxError } from "../../base/errors.js";
+import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import type { EventState, StoredEvent } from "../inbox/stored-events.js";
 import type { Receiver } from "../receiver/receiver.js";
-import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 
 /** The options of `waitForEvent`. */
 export interface WaitForEventOptions {

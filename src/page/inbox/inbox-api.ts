@@ -1,3 +1,5 @@
+import type { PauseReason } from "../../kit/inbox/dispatch/dispatcher.js";
+import type { SituationFacts } from "../../kit/inbox/situation.js";
 import type {
   Activity,
   InboxEntry,
@@ -8,9 +10,6 @@ import type {
   Refusals,
   StateCounts,
 } from "../../kit/inbox/stored-events.js";
-import type { PauseReason } from "../../kit/inbox/dispatch/dispatcher.js";
-
-import type { SituationFacts } from "../../kit/inbox/situation.js";
 
 // The data of the inbox page, as JSON. All paths are relative to the page. Times are in
 // milliseconds since 1970.

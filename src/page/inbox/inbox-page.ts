@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../base/errors.js";
-import type { Receiver } from "../../kit/receiver/receiver.js";
-import { partsOf } from "../../kit/receiver/receiver-parts.js";
 import { createLogThrottle } from "../../kit/receiver/receiver-log.js";
+import { partsOf } from "../../kit/receiver/receiver-parts.js";
+import type { Receiver } from "../../kit/receiver/receiver.js";
 import type { Authorize } from "./guard.js";
-import { joinInboxes } from "./page-inbox.js";
 import { createPageHandler } from "./page-handler.js";
+import { joinInboxes } from "./page-inbox.js";
 
 export type { Authorize } from "./guard.js";
 

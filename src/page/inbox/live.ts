@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { ignore } from "../../base/errors.js";
+import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { createLiveStreams } from "../parts/page-server.js";
 import { overviewOf } from "./answers.js";
 import type { PageInbox } from "./page-inbox.js";

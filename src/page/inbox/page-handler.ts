@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { signalboxCode } from "../../base/errors.js";
+import { nextTurn } from "../../base/time/timers.js";
+import { exportedEvent } from "../../kit/inbox/exported-event.js";
+import { type StoredEvent } from "../../kit/inbox/stored-events.js";
 import { isClosing, sendResponse } from "../../kit/receiver/adapters/send-response.js";
 import { PAGE_HEADERS, pageFile } from "../parts/page-server.js";
 import { activityOf, eventAnswer, eventsOf, overviewOf, storedEvent } from "./answers.js";
 import { assertNotForeign, assertOwnWrite, createGuard, type GuardConfig } from "./guard.js";
 import type { ApiError } from "./inbox-api.js";
 import { createLive, type LiveConfig } from "./live.js";
+import type { PageInbox } from "./page-inbox.js";
 import { parseSearch, readEventIds, Refusal, refuseUnknown, type Wanted } from "./read-request.js";
 import { createTitles } from "./titles.js";
-import { nextTurn } from "../../base/time/timers.js";
-import { type StoredEvent } from "../../kit/inbox/stored-events.js";
-import { exportedEvent } from "../../kit/inbox/exported-event.js";
-import type { PageInbox } from "./page-inbox.js";
 
 export type PageHandlerConfig = GuardConfig & LiveConfig;
 

@@ -1,11 +1,11 @@
-import { nearMiss } from "../../base/options/option-error.js";
-import { EVENT_STATES, type EventState, type SearchQuery } from "../../kit/inbox/stored-events.js";
 import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
+import { nearMiss } from "../../base/options/option-error.js";
 import { parseJson } from "../../base/text/parse-json.js";
-import { capturedRawBody } from "../../kit/receiver/adapters/capture-raw-body.js";
 import type { Clock } from "../../base/time/clock.js";
 import { withDeadline } from "../../base/time/timers.js";
+import { EVENT_STATES, type EventState, type SearchQuery } from "../../kit/inbox/stored-events.js";
+import { capturedRawBody } from "../../kit/receiver/adapters/capture-raw-body.js";
 
 /** What a search finds, without the page of its result. */
 export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & { endpoint?: string };

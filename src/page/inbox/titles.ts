@@ -1,6 +1,6 @@
 import { parseJson, type ParsedJson } from "../../base/text/parse-json.js";
-import { DEFAULT_SENDER, type InboxEntry } from "../../kit/inbox/stored-events.js";
 import { nextTurn } from "../../base/time/timers.js";
+import { DEFAULT_SENDER, type InboxEntry } from "../../kit/inbox/stored-events.js";
 import type { PageInbox } from "./page-inbox.js";
 
 const LONGEST = 300;

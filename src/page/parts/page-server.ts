@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
 import type { ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import { ignore } from "../../base/errors.js";
 
 /** The pages, by the names of their files in `dist/pages/assets`. */

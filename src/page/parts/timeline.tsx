@@ -1,7 +1,6 @@
 import { formatTime } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
 import { gapBefore, type TimelineStep } from "../timeline/timeline-step.js";
-
 import { CodeBlock } from "./panel.js";
 
 interface TimelineProps {

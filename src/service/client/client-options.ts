@@ -6,8 +6,8 @@ import {
   functionOption,
   millisecondsOption,
 } from "../../base/options/option-schemas.js";
-import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import type { Clock } from "../../base/time/clock.js";
+import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import type { PlatformFetch } from "./transport/platform.js";
 import type { AnswerHeaders } from "./transport/raw-answer.js";
 

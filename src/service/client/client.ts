@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { InvestigationTask } from "../contract/investigation.js";
-import { localeSchema, type ServiceLocale } from "../contract/shared-schemas.js";
 import { OPERATIONS, type Operation } from "../contract/operations.js";
 import type { ProductProfile } from "../contract/product-profile.js";
 import {
@@ -15,12 +14,10 @@ import {
   type SearchDemandQuery,
   type SearchDemandResponse,
 } from "../contract/search-demand.js";
+import { localeSchema, type ServiceLocale } from "../contract/shared-schemas.js";
 import type { NewRegistration, RegisterWebhookBody } from "../contract/webhook-registration.js";
-import { operationCaller, type AnswerOf } from "./transport/call-operation.js";
-import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
 import { resolveClientOptions, type ClientOptions } from "./client-options.js";
-import type { PlatformAbortSignal } from "./transport/platform.js";
-import type { Quota } from "./transport/raw-answer.js";
+import { checkCallOptions, checkInput, checkPathParameter } from "./operations/check-input.js";
 import {
   startInvestigation,
   type StartInvestigationInput,
@@ -30,6 +27,9 @@ import {
   type KnownTask,
   type WaitForInvestigationOptions,
 } from "./operations/investigations.js";
+import { operationCaller, type AnswerOf } from "./transport/call-operation.js";
+import type { PlatformAbortSignal } from "./transport/platform.js";
+import type { Quota } from "./transport/raw-answer.js";
 
 /** The options of every call. */
 export interface CallOptions {

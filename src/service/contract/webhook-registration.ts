@@ -1,8 +1,7 @@
-import { LIMITS } from "./limits.js";
 import { z } from "zod";
-import { dateTimeSchema, localeSchema, openObject } from "./shared-schemas.js";
-
+import { LIMITS } from "./limits.js";
 import { signalTypeSchema } from "./sent-events.js";
+import { dateTimeSchema, localeSchema, openObject } from "./shared-schemas.js";
 
 export const REGISTRATION_STATUSES = ["pending", "active", "paused", "deleted"] as const;
 /** The state of a registration. */

@@ -1,6 +1,6 @@
 // A process that measures its own syncs.
-import { measureSync } from "./measure-sync.js";
 import { answerQuestions } from "../processes/questions.js";
+import { measureSync } from "./measure-sync.js";
 
 const SYNCS = 5;
 

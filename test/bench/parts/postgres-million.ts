@@ -1,5 +1,5 @@
-import { Pool } from "pg";
 import { setTimeout as delay } from "node:timers/promises";
+import { Pool } from "pg";
 import { postgresStore } from "signalbox/stores/postgres";
 import { createManualClock } from "signalbox/testing";
 import { ENDPOINT } from "../endpoint.js";

@@ -3,11 +3,11 @@ import { createReceiver, type InboxStore, type Receiver, type SearchQuery } from
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
 import { createManualClock } from "signalbox/testing";
+import { POSTGRES_BINARIES } from "../../own-postgres.js";
 import { ENDPOINT, SECRET } from "../endpoint.js";
 import { fillStore, MIXED } from "../load/fill-store.js";
-import { POSTGRES_BINARIES } from "../../own-postgres.js";
-import { watchLoop } from "../processes/loop-watch.js";
 import { startOwnServer } from "../postgres/own-server.js";
+import { watchLoop } from "../processes/loop-watch.js";
 import { formatCount, formatNumber } from "../report/format.js";
 import { makeTable, type PartFindings } from "../report/tables.js";
 import { percentile } from "../statistics.js";

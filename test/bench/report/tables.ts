@@ -1,7 +1,7 @@
 import { format } from "prettier";
+import { PARTS, type Part } from "../options.js";
 import { spread } from "../statistics.js";
 import { formatCount } from "./format.js";
-import { PARTS, type Part } from "../options.js";
 
 export interface BenchTable {
   title: string;

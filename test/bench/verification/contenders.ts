@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import { verify as verifyForOctokit } from "@octokit/webhooks-methods";
 import { verifySignature } from "signalbox";
+import { signalEvent } from "signalbox/testing";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
-import { signalEvent } from "signalbox/testing";
 import { SECRET } from "../endpoint.js";
 
 /**

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { callCli } from "../call-cli.js";
-import { REQUESTS } from "./fixture-names.js";
-import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { startReceiver } from "../../http/serve.js";
+import { callCli } from "../call-cli.js";
+import { rowsOf, runCli, SECRET, type CliRun } from "../run-cli.js";
 import { listen, serveProxy, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFile, tempFiles } from "../temp-files.js";
+import { REQUESTS } from "./fixture-names.js";
 
 interface Row {
   name: string;

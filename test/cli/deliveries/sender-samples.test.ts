@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { findSample } from "../../../src/cli/deliveries/event-source.js";
 import { builtInSender } from "../../../src/kit/senders/built-in.js";
-import { deliveryOfSample, fillSample, samplesOf } from "../../../src/kit/senders/samples.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
+import { deliveryOfSample, fillSample, samplesOf } from "../../../src/kit/senders/samples.js";
 import { testReceiver } from "../../../src/kit/testing/index.js";
 
 const NAMES = readdirSync(new URL("../../../fixtures/samples/", import.meta.url)).map((file) =>

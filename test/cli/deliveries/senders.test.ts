@@ -1,12 +1,12 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { builtInSender } from "../../../src/kit/senders/built-in.js";
 import { testReceiver } from "../../../src/kit/testing/index.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { tempFolder } from "../../unit/temp-folder.js";
 import { runCli } from "../run-cli.js";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { EVENT_STATES } from "../../../src/kit/inbox/stored-events.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { commit, newEvent } from "../../contract/cases/store-case.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";
 import { fill, hasPostgres, KINDS, newFile, newSchema, type Place } from "../fill-inbox.js";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { accept, claim } from "../../contract/cases/store-case.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { POSTGRES_URL, quotedName } from "../../contract/postgres-medium.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";

@@ -1,13 +1,13 @@
+import { once } from "node:events";
 import { request } from "node:http";
 import { createServer } from "node:net";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { PermanentFailure } from "../../../src/kit/index.js";
-import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/page/inbox/inbox-api.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
+import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/page/inbox/inbox-api.js";
 import { callCli } from "../call-cli.js";
 import { fillInbox } from "../fill-inbox.js";
 import { outcomeOf, SECRET, startCli, type CliRun } from "../run-cli.js";

@@ -12,12 +12,12 @@ import {
 } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { nodesFor, planProject } from "../../../src/cli/init/plan-project.js";
-import { TEMPLATES } from "../../../src/cli/init/templates.js";
-import { installedFrom } from "../../../src/cli/init/signalbox-package.js";
-import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
-import * as senders from "../../../src/kit/senders/index.js";
 import { loadDriver } from "../../../src/base/sqlite/sqlite-driver.js";
+import { nodesFor, planProject } from "../../../src/cli/init/plan-project.js";
+import { installedFrom } from "../../../src/cli/init/signalbox-package.js";
+import { TEMPLATES } from "../../../src/cli/init/templates.js";
+import * as senders from "../../../src/kit/senders/index.js";
+import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import { REPOSITORY } from "../../package/installed.js";
 import { callCli } from "../call-cli.js";
 import { outcomeOf, runCli, startCli } from "../run-cli.js";

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { expect } from "vitest";
+import { testWith } from "../../prerequisites.js";
 import { fillInbox } from "../fill-inbox.js";
 import { MAIN } from "../run-cli.js";
-import { testWith } from "../../prerequisites.js";
 
 /** Takes no byte: each write fails with ENOSPC. Linux and the BSDs have it. */
 const FULL = "/dev/full";

@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { testWith } from "../../prerequisites.js";
-import { CTRL_C, DOWN, ENTER, hasScript, onTerminal } from "./on-terminal.js";
 import { tempFile, tempFiles } from "../temp-files.js";
+import { CTRL_C, DOWN, ENTER, hasScript, onTerminal } from "./on-terminal.js";
 
 const testOnTerminal = testWith(hasScript);
 

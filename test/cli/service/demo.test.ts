@@ -1,13 +1,13 @@
+import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createTerminal } from "../../../src/cli/console/terminal.js";
 import { startDemoReceiver } from "../../../src/cli/service/demo/demo-receiver.js";
 import { replayFixtures } from "../../../src/cli/service/demo/demo-steps.js";
 import { runScenario } from "../../../src/cli/service/demo/demo-steps.js";
-import { createTerminal } from "../../../src/cli/console/terminal.js";
 import { callCli } from "../call-cli.js";
 import { REQUESTS } from "../deliveries/fixture-names.js";
 import { ndjson, outcomeOf, rowsOf, runCli, startCli } from "../run-cli.js";

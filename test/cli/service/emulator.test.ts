@@ -6,11 +6,11 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { readAssumptions } from "../../../src/cli/service/emulator/emulator-command.js";
+import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
 import { callCli, callEach } from "../call-cli.js";
 import { expectGolden } from "../golden.js";
 import { MAIN, outcomeOf, startCli, type CliRun } from "../run-cli.js";
 import { tempFiles } from "../temp-files.js";
-import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
 
 interface Started {
   pid: number;

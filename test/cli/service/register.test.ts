@@ -8,6 +8,7 @@ import { callCli } from "../call-cli.js";
 import { expectGolden } from "../golden.js";
 import { outcomeOf, startCli, type CliRun } from "../run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
+import { tempFiles } from "../temp-files.js";
 import {
   answerJson,
   type Answer,
@@ -18,7 +19,6 @@ import {
   serveChallenges,
   serveService,
 } from "./serve-service.js";
-import { tempFiles } from "../temp-files.js";
 
 const SECRETS = ["whsec_shown_once_1", "whsec_shown_once_2"];
 const ONE = ["--types", "new_model"];

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createEmulator } from "../../../src/service/emulator/index.js";
 import { secretFile } from "../../../src/kit/index.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
+import { createEmulator } from "../../../src/service/emulator/index.js";
 import { usualDatabase } from "../../emulator/start-emulator.js";
 import { startReceiver } from "../../http/serve.js";
 import { callCli } from "../call-cli.js";
 import type { CliRun } from "../run-cli.js";
 import { listen, serveRecorder } from "../serve-requests.js";
-import { answerJson, serveChallenges, serveService } from "./serve-service.js";
 import { tempFiles } from "../temp-files.js";
+import { answerJson, serveChallenges, serveService } from "./serve-service.js";
 
 /**
  * Registers a receiver at a service that does not tell the status, and waits for at most three seconds.

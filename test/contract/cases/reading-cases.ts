@@ -1,6 +1,6 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import { createHash } from "node:crypto";
+import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import type { BodyHashes, InboxStore } from "../../../src/kit/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,

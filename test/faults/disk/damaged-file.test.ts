@@ -1,15 +1,15 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { isSignalboxError } from "../../../src/kit/index.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
+import { batchOf, claimOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
 import { MEMORY_DISK, tempFolder } from "../../unit/temp-folder.js";
-import { systemClock } from "../../../src/base/time/clock.js";
-import { batchOf, claimOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
-import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
 import { SEED, seededRandom } from "../seeded-random.js";
+import { isSound, makeSampleInbox, readAll, textOf, type Contents } from "./sample-inbox.js";
 
 const ENDPOINT = "default";
 const PAGE_BYTES = 4096;

@@ -1,17 +1,17 @@
 import { statfsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import type { SignalEvent } from "../../../src/kit/index.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
+import { testWith } from "../../prerequisites.js";
+import { opened } from "../../unit/kit/inbox/new-event.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
 import { areHandedOff, idsOf, startReceiver, type Child } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, someOf, untilHealth } from "../deliveries.js";
-import { systemClock } from "../../../src/base/time/clock.js";
-import { opened } from "../../unit/kit/inbox/new-event.js";
 import { inboxFiles } from "../inbox-file.js";
 import { eventThat, healthOf } from "../sender.js";
 import { canMount, smallDisk } from "./small-disk.js";
-import { testWith } from "../../prerequisites.js";
 
 const testOnSmallDisk = testWith(canMount);
 

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
+import { testWith } from "../../prerequisites.js";
 import { areHandedOff, idsOf, startChild, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
-import { ioFaults, type IoFault } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { eventThat, healthOf, send } from "../sender.js";
-import { testWith } from "../../prerequisites.js";
+import { ioFaults, type IoFault } from "./io-faults.js";
 
 const testOnLinux = testWith(canPreload);
 

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
 import type { SignalEvent } from "../../../src/kit/index.js";
+import { testWith } from "../../prerequisites.js";
 import { areHandedOff, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, sendPages, someOf, walPages } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
-import { ioFaults } from "./io-faults.js";
 import { canPreload } from "../preload/compile.js";
 import { healthOf } from "../sender.js";
-import { testWith } from "../../prerequisites.js";
+import { ioFaults } from "./io-faults.js";
 
 const testOnLinux = testWith(canPreload);
 

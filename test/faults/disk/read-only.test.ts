@@ -13,12 +13,12 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
+import { testWith } from "../../prerequisites.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { rejectionOf } from "../../unit/signalbox-error-of.js";
 import { inboxFiles } from "../inbox-file.js";
 import { canPreload } from "../preload/compile.js";
-import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { canMount, smallDisk } from "./small-disk.js";
-import { testWith } from "../../prerequisites.js";
 
 // A file system that turns read-only under a running receiver: failing-io.test.ts. (The kernel
 // remounts none that has files open for writing; it turns one read-only by itself after an error,

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { openWire, rawRequest, type Wire } from "../../http/wire.js";
 import { inboxFiles } from "../inbox-file.js";
+import { eventThat, SECRET, send } from "../sender.js";
 import {
   expectGrowth,
   figures,
@@ -11,7 +12,6 @@ import {
   type PressedReceiver,
   type Report,
 } from "./pressed-receiver.js";
-import { eventThat, SECRET, send } from "../sender.js";
 
 const BODY_BYTES = 256 * 1024;
 const BODY = Buffer.alloc(BODY_BYTES, "x");

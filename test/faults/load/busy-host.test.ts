@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { createReceiver, type SignalEvent } from "../../../src/kit/index.js";
 import { memoryStore } from "../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
+import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { eventually } from "../eventually.js";
 import { inboxFiles } from "../inbox-file.js";
-import { systemClock } from "../../../src/base/time/clock.js";
-import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
 import { SECRET } from "../sender.js";
 
 function delivery(event: SignalEvent = signalEvent()) {

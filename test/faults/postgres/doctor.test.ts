@@ -1,9 +1,9 @@
 import { Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
-import { examineDatabase } from "../../../src/cli/probe/doctor/examine-database.js";
-import type { Subject } from "../../../src/cli/probe/doctor/examination.js";
-import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/base/time/clock.js";
+import type { Subject } from "../../../src/cli/probe/doctor/examination.js";
+import { examineDatabase } from "../../../src/cli/probe/doctor/examine-database.js";
+import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { makeOwnPostgres, POSTGRES_BINARIES } from "../../own-postgres.js";
 import { testWith } from "../../prerequisites.js";
 import { eventually } from "../eventually.js";

@@ -1,11 +1,11 @@
 import { Pool } from "pg";
 import { expect, onTestFinished, vi } from "vitest";
-import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import type { Receiver, SignalEvent } from "../../../src/kit/index.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
+import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
+import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { logLines } from "../../http/log-lines.js";
 import { listen, makeReceiver, SECRET } from "../../http/serve.js";
-import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { makeOwnPostgres, POSTGRES_BINARIES, type OwnPostgres } from "../../own-postgres.js";
 import { testWith } from "../../prerequisites.js";
 import { eventually } from "../eventually.js";

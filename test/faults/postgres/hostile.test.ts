@@ -3,13 +3,14 @@ import { once, type EventEmitter } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { withSchema } from "../../../src/kit/stores/postgres/schema.js";
+import { systemClock } from "../../../src/base/time/clock.js";
+import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import {
   postgresStore,
   type PgClient,
   type PgPool,
 } from "../../../src/kit/stores/postgres/postgres-store.js";
-import type { NewEvent } from "../../../src/kit/inbox/batch.js";
+import { withSchema } from "../../../src/kit/stores/postgres/schema.js";
 import {
   accept,
   claim,
@@ -19,7 +20,6 @@ import {
   RECEIVED_AT,
   settle,
 } from "../../contract/cases/store-case.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import {

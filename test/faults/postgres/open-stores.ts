@@ -1,10 +1,10 @@
 import type { Pool } from "pg";
 import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import {
   postgresStore,
   type PostgresStore,
 } from "../../../src/kit/stores/postgres/postgres-store.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import {
   POSTGRES_PORT,
   makePool,

@@ -1,6 +1,8 @@
 import type { Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import type { InboxStore } from "../../../src/kit/index.js";
+import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import {
   accept,
   claim,
@@ -13,8 +15,6 @@ import {
   stateOf,
   type Lease,
 } from "../../contract/cases/store-case.js";
-import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { killablePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, hold, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { commit, newEvent, settlement } from "../../contract/cases/store-case.js";
-import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/base/time/clock.js";
+import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
+import { commit, newEvent, settlement } from "../../contract/cases/store-case.js";
 import { POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, newSchema, testOnPostgres } from "./open-stores.js";

@@ -1,9 +1,9 @@
 import type { Client } from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { Activity, InboxStore, SearchQuery } from "../../../src/kit/index.js";
-import { accept, claimOne, commit, settle, settlement } from "../../contract/cases/store-case.js";
 import type { Run } from "../../../src/kit/stores/postgres/connection.js";
 import { search } from "../../../src/kit/stores/postgres/search.js";
+import { accept, claimOne, commit, settle, settlement } from "../../contract/cases/store-case.js";
 import { eventually } from "../eventually.js";
 import { ENDPOINT, hold, newSchema, openStore, poolOfTest, testOnPostgres } from "./open-stores.js";
 

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { Client, Pool } from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { createReceiver } from "../../../src/kit/index.js";
 import { postgresStore, type PgPool } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { MIGRATIONS } from "../../../src/kit/stores/postgres/tables.js";
 import { accept, stateOf } from "../../contract/cases/store-case.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { makePool, POSTGRES_URL } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
 import {

@@ -1,9 +1,9 @@
 import { Pool } from "pg";
 import { expect, onTestFinished } from "vitest";
-import type { InboxStore } from "../../../src/kit/index.js";
-import type { Batch } from "../../../src/kit/inbox/batch.js";
-import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { systemClock } from "../../../src/base/time/clock.js";
+import type { Batch } from "../../../src/kit/inbox/batch.js";
+import type { InboxStore } from "../../../src/kit/index.js";
+import { postgresStore } from "../../../src/kit/stores/postgres/postgres-store.js";
 import { makeOwnPostgres, POSTGRES_BINARIES } from "../../own-postgres.js";
 import { testWith } from "../../prerequisites.js";
 import { eventually } from "../eventually.js";

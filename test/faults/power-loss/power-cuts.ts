@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
 import { isSound, judgeState, writeState, type Damage } from "./judge-state.js";
 import { addMarks, createLedger, type Ledger } from "./ledger.js";
-import { createRecordedDisk } from "./recorded-disk.js";
 import type { Call, Syncer } from "./read-recording.js";
+import { createRecordedDisk } from "./recorded-disk.js";
 import { INBOX, MARKS } from "./recorder.js";
 import { survivorsOf, type Luck } from "./survivors.js";
 

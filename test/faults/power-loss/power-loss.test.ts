@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, vi } from "vitest";
+import { testWith } from "../../prerequisites.js";
+import { canPreload } from "../preload/compile.js";
+import { SEED, seededRandom } from "../seeded-random.js";
 import { cutPointsOf, someOf, type CutPoints } from "./cut-points.js";
 import { expectToGoOn } from "./open-store.js";
 import { overlapsOf } from "./overlaps.js";
@@ -15,9 +18,6 @@ import {
   someWrites,
   type Luck,
 } from "./survivors.js";
-import { canPreload } from "../preload/compile.js";
-import { SEED, seededRandom } from "../seeded-random.js";
-import { testWith } from "../../prerequisites.js";
 
 // What a receiver does to its files is recorded call by call. Then the power is cut at many moments
 // of that recording, and for each a disk is put together as it could be found when the power is

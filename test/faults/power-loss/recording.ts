@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { isOfInbox } from "./judge-state.js";
-import { createRecordedDisk } from "./recorded-disk.js";
 import { readRecording, type Call } from "./read-recording.js";
+import { createRecordedDisk } from "./recorded-disk.js";
 import {
   INBOX,
   runRecorded,

@@ -1,11 +1,11 @@
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
 import { createReceiver } from "../../../src/kit/index.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { openReader } from "../inbox-file.js";
-import { systemClock } from "../../../src/base/time/clock.js";
 import { SECRET } from "../sender.js";
 import { judgeState, type Damage } from "./judge-state.js";
 import { addMarks, begin, createLedger, type Ledger } from "./ledger.js";

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
+import { testWith } from "../../prerequisites.js";
 import { judgeState } from "../power-loss/judge-state.js";
 import {
   INBOX,
@@ -13,7 +14,6 @@ import {
 import { damageAfterStart, ledgerOf } from "../power-loss/start-again.js";
 import { canPreload } from "../preload/compile.js";
 import { SEED, seededRandom } from "../seeded-random.js";
-import { testWith } from "../../prerequisites.js";
 
 // Other than a kill at a random moment, these hit each kind of call that changes a file or makes it
 // durable: right before it, halfway through the bytes, right after it. What was written is there,

@@ -3,8 +3,8 @@ import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { startChild, startReceiver } from "../child-process.js";
 import { expectEachOnce, sendAll, some } from "../deliveries.js";
-import { inboxFiles } from "../inbox-file.js";
 import { bindMount, canMount } from "../disk/small-disk.js";
+import { inboxFiles } from "../inbox-file.js";
 
 interface Opener {
   /** @returns what it says */

@@ -11,8 +11,8 @@ import {
   stacksExcept,
   tally,
 } from "../serve.js";
-import { openWire, rawRequest, type Wire } from "../wire.js";
 import { watchedClock } from "../watched-clock.js";
+import { openWire, rawRequest, type Wire } from "../wire.js";
 
 const READING_ON = stacksExcept(DIFFERENCES.closesWhileClientSends);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
-import { delivery, listen, roundTrip, startReceiver } from "../serve.js";
 import { expectRefused } from "../expect-answer.js";
+import { delivery, listen, roundTrip, startReceiver } from "../serve.js";
 import { openWire, rawRequest } from "../wire.js";
 
 test.for([

@@ -3,11 +3,11 @@ import { h } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { ActivityChart } from "../../../src/page/inbox/browser/activity-chart.js";
 import { ActionButton } from "../../../src/page/parts/actions.js";
 import { useData } from "../../../src/page/parts/use-data.js";
 import { DeskContext } from "../../../src/service/emulator/dashboard/control.js";
 import { Deliveries } from "../../../src/service/emulator/dashboard/deliveries.js";
-import { ActivityChart } from "../../../src/page/inbox/browser/activity-chart.js";
 import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 
 const never = new Promise<never>(() => {});

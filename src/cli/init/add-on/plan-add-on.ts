@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, posix, resolve } from "node:path";
-import { echoed, printable, cdCommand, shellQuote } from "../../console/terminal.js";
-import { usageError } from "../../console/exit.js";
 import { recordOf, type SenderName } from "../../../kit/senders/records.js";
+import { usageError } from "../../console/exit.js";
+import { echoed, printable, cdCommand, shellQuote } from "../../console/terminal.js";
 import { fillTemplate, marksFor, type Marks } from "../fill-template.js";
 import { PACKAGE_FOLDER, HABITS, type PackageManager } from "../signalbox-package.js";
 import type { Store } from "../templates.js";

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { echoed } from "../../console/terminal.js";
 import { usageError } from "../../console/exit.js";
+import { echoed } from "../../console/terminal.js";
 import { HABITS, PACKAGE_MANAGERS } from "../signalbox-package.js";
 
 export const EXPRESS_CALL = /(?<![\w$.])(?:express|require\(["']express["']\))\s*\(\s*\)/;

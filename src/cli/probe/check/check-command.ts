@@ -17,6 +17,16 @@ import {
   SECRET,
   SECRET_FILE,
 } from "../../console/options.js";
+import { isJsonObject } from "../../deliveries/event-source.js";
+import { sendCases } from "../../deliveries/send-cases.js";
+import {
+  describeAnswer,
+  isSuccess,
+  type Expectation,
+  type Wanted,
+  sendDelivery,
+} from "../../deliveries/send-delivery.js";
+import { runSteps } from "../run-steps.js";
 import {
   createCheckContext,
   type Check,
@@ -35,16 +45,6 @@ import {
   reportAsText,
   summarise,
 } from "./report-checks.js";
-import {
-  describeAnswer,
-  isSuccess,
-  type Expectation,
-  type Wanted,
-  sendDelivery,
-} from "../../deliveries/send-delivery.js";
-import { isJsonObject } from "../../deliveries/event-source.js";
-import { sendCases } from "../../deliveries/send-cases.js";
-import { runSteps } from "../run-steps.js";
 
 export function addCheckCommand(program: Command, context: CommandContext) {
   const command = program

@@ -1,14 +1,5 @@
 import { shortened } from "../../console/terminal.js";
 import {
-  describeAnswer,
-  describeWanted,
-  isMarkedDuplicate,
-  isSuccess,
-  type Answer,
-  type Wanted,
-  type Target,
-} from "../../deliveries/send-delivery.js";
-import {
   AFTER_SIGNING,
   type BuiltDelivery,
   type Delivery,
@@ -20,7 +11,15 @@ import {
   type CaseSender,
   type Exchange,
 } from "../../deliveries/send-cases.js";
-
+import {
+  describeAnswer,
+  describeWanted,
+  isMarkedDuplicate,
+  isSuccess,
+  type Answer,
+  type Wanted,
+  type Target,
+} from "../../deliveries/send-delivery.js";
 import type { Step } from "../run-steps.js";
 
 /**

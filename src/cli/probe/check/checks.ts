@@ -1,5 +1,5 @@
-import { LIMITS } from "../../../service/contract/limits.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
+import { LIMITS } from "../../../service/contract/limits.js";
 import type { Check } from "./check-context.js";
 import {
   checkAcceptedOnce,

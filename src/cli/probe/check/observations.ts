@@ -1,4 +1,12 @@
+import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { environmentError } from "../../console/exit.js";
+import { shortened } from "../../console/terminal.js";
+import type { Exchange } from "../../deliveries/send-cases.js";
 import {
   answerTimes,
   describeAnswer,
@@ -12,15 +20,7 @@ import {
   type Hold,
   sendDelivery,
 } from "../../deliveries/send-delivery.js";
-import type { Exchange } from "../../deliveries/send-cases.js";
 import { probeOf, type CheckContext, type Observation, type Probe } from "./check-context.js";
-import { spawn, type ChildProcess } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { shortened } from "../../console/terminal.js";
-import { environmentError } from "../../console/exit.js";
 
 /**
  * A check of answers sends these cases if earlier checks sent too few deliveries, or got no answer

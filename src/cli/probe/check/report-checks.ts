@@ -1,7 +1,6 @@
 import { printable, someNames, type Terminal, formatTable } from "../../console/terminal.js";
-
-import type { AnswerTimes } from "../../deliveries/send-delivery.js";
 import type { Exchange } from "../../deliveries/send-cases.js";
+import type { AnswerTimes } from "../../deliveries/send-delivery.js";
 import type { CheckKind, CheckResult } from "./check-context.js";
 import { CHECKS } from "./checks.js";
 

@@ -10,10 +10,10 @@ import {
   SECRET_FILE,
 } from "../../console/options.js";
 import { PUBLIC_URL, SENDER, senderOf } from "../../console/sender.js";
-import { JUDGED_SINCE } from "../../inbox/select-events.js";
-import { assertPlace, ENDPOINT, SCHEMA } from "../../inbox/open-inbox.js";
-import type { Outcome } from "./examinations.js";
 import { printable, type Terminal } from "../../console/terminal.js";
+import { assertPlace, ENDPOINT, SCHEMA } from "../../inbox/open-inbox.js";
+import { JUDGED_SINCE } from "../../inbox/select-events.js";
+import type { Outcome } from "./examinations.js";
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
 

@@ -6,8 +6,9 @@ import { isIP } from "node:net";
 import type { SignalboxError } from "../../../base/errors.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
-import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
 import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
+import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
+import { uniqueEventId } from "../../deliveries/event-source.js";
 import {
   errorCodeIn,
   isSuccess,
@@ -17,8 +18,6 @@ import {
   type OutgoingDelivery,
   type Target,
 } from "../../deliveries/send-delivery.js";
-import { uniqueEventId } from "../../deliveries/event-source.js";
-
 import type { Step } from "../run-steps.js";
 
 export interface DoctorInput extends Omit<Target, "url"> {

@@ -10,6 +10,7 @@ import {
   type Subject,
   type Surroundings,
 } from "./examination.js";
+import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import {
   examineAnswer,
   examineClock,
@@ -17,7 +18,6 @@ import {
   examineHost,
   examineUrl,
 } from "./examine-connection.js";
-import { examineBody, examineLargeBody, examineTestEvent } from "./examine-body.js";
 import { examineDatabase } from "./examine-database.js";
 import {
   examineInboxContent,
@@ -31,7 +31,6 @@ import {
   examineSenderEvent,
   examineSenderSecret,
 } from "./examine-sender.js";
-
 import { examineForgery, examineSecret, examineStaleness } from "./examine-signature.js";
 
 const INBOX = "Inbox file";

@@ -1,6 +1,6 @@
+import { explainCode } from "../../deliveries/explain-answer.js";
 import { describeAnswer, isSuccess } from "../../deliveries/send-delivery.js";
 import { bodyVariants } from "../../deliveries/usual-mistakes.js";
-import { explainCode } from "../../deliveries/explain-answer.js";
 import {
   blocker,
   ok,

@@ -1,4 +1,3 @@
-import { LONGEST_ENDPOINT_URL } from "../../../service/contract/webhook-registration.js";
 import {
   addressKind,
   isLoopbackHost,
@@ -6,6 +5,7 @@ import {
 } from "../../../base/addresses/address-kind.js";
 import { formatAge } from "../../../base/text/format.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
+import { LONGEST_ENDPOINT_URL } from "../../../service/contract/webhook-registration.js";
 import { errorCode } from "../../console/exit.js";
 import { explainAnswer, type Fault } from "../../deliveries/explain-answer.js";
 import {

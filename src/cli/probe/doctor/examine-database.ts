@@ -1,7 +1,6 @@
 import { codeOf, isSignalboxError, type SignalboxError } from "../../../base/errors.js";
 import { DEAD_AFTER_MS } from "../../../kit/stores/postgres/owner-functions.js";
 import { quoted, withSchema } from "../../../kit/stores/postgres/schema.js";
-
 import { ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
 
 interface DatabaseFacts {

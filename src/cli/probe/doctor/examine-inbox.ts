@@ -3,11 +3,13 @@ import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../base/errors.js";
 import { loadDriver, missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
+import { describeEndpoints, type SituationProblem } from "../../../kit/inbox/situation.js";
 import { isOwned } from "../../../kit/stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
 import { isBusy } from "../../../kit/stores/sqlite/store-error.js";
 import { errorCode } from "../../console/exit.js";
 import { shellQuote, printable } from "../../console/terminal.js";
+import { inboxCommand, withInbox } from "../../inbox/open-inbox.js";
 import {
   blocker,
   ok,
@@ -17,8 +19,6 @@ import {
   type Finding,
   type Subject,
 } from "./examination.js";
-import { describeEndpoints, type SituationProblem } from "../../../kit/inbox/situation.js";
-import { inboxCommand, withInbox } from "../../inbox/open-inbox.js";
 
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
   try {

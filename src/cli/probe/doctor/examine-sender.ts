@@ -1,11 +1,8 @@
 import type { AnySender } from "../../../kit/senders/engine/sender.js";
 import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
-import { isSuccess } from "../../deliveries/send-delivery.js";
 import { explainAnswer } from "../../deliveries/explain-answer.js";
+import { isSuccess } from "../../deliveries/send-delivery.js";
 import { bodyVariants, senderMistakes } from "../../deliveries/usual-mistakes.js";
-import { storedOrNot } from "./examine-body.js";
-import { blockerOf, connected } from "./examine-connection.js";
-import { acceptedForgery, REFUSED_FORGERY } from "./examine-signature.js";
 import {
   blocker,
   ok,
@@ -16,6 +13,9 @@ import {
   type Reply,
   type Subject,
 } from "./examination.js";
+import { storedOrNot } from "./examine-body.js";
+import { blockerOf, connected } from "./examine-connection.js";
+import { acceptedForgery, REFUSED_FORGERY } from "./examine-signature.js";
 
 /**
  * So old that every receiver refuses it, after it has checked the digest: this proves the secret,

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import type { Command } from "#commander";
-import { someNames } from "../../console/terminal.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import { EXIT } from "../../console/exit.js";
+import { someNames } from "../../console/terminal.js";
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const command = program

@@ -4,10 +4,10 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Signal, TestEvent } from "../../../kit/senders/signals/envelope.js";
 import { expressHandler } from "../../../kit/receiver/adapters/express-handler.js";
 import { createReceiver, type Receiver } from "../../../kit/receiver/receiver.js";
 import { secretFile } from "../../../kit/receiver/secret-file.js";
+import type { Signal, TestEvent } from "../../../kit/senders/signals/envelope.js";
 import { sqliteStore } from "../../../kit/stores/sqlite/sqlite-store.js";
 import { environmentError } from "../../console/exit.js";
 

@@ -1,12 +1,10 @@
+import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
+import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { createClient } from "../../../service/client/client.js";
 import { advanceToNextSignals } from "../../../service/emulator/control/advance-to-next-signals.js";
 import { createEmulator } from "../../../service/emulator/instance/create-emulator.js";
-import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
-import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import type { Cli } from "../../console/cli.js";
 import { formatTable, type Terminal } from "../../console/terminal.js";
-
-import { describeWanted } from "../../deliveries/send-delivery.js";
 import { readFixtureFolder } from "../../deliveries/cases.js";
 import {
   failedNames,
@@ -14,6 +12,7 @@ import {
   type CaseResult,
   type ReplayOptions,
 } from "../../deliveries/send-cases.js";
+import { describeWanted } from "../../deliveries/send-delivery.js";
 import { registerAllTypes } from "../register/register-webhooks.js";
 import type { DemoReceiver } from "./demo-receiver.js";
 

@@ -8,7 +8,6 @@ import {
   readDotenv,
   receiverAddress,
 } from "../../console/options.js";
-
 import { DEFAULT_INBOX, SCHEMA } from "../../inbox/open-inbox.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { SIGNAL_TYPES, type KnownSignalType } from "../../../kit/senders/signals/signal-types.js";
-import { formatTable } from "../../console/terminal.js";
-import { EXIT } from "../../console/exit.js";
 import { advanceToNextSignals } from "../../../service/emulator/control/advance-to-next-signals.js";
+import { EXIT } from "../../console/exit.js";
+import { formatTable } from "../../console/terminal.js";
 import { dashboardUrl, inboxUrl } from "../emulator/start-emulator.js";
 import type { Session } from "./session.js";
 

@@ -1,18 +1,16 @@
-import { once } from "node:events";
-import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
-import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
-import { createClient } from "../../../service/client/client.js";
-import { registerAllTypes } from "../register/register-webhooks.js";
-import { waitUntilActive } from "../register/wait-until-active.js";
-import type { Session } from "./session.js";
 import { spawn } from "node:child_process";
-import { createInterface } from "node:readline";
-import { printable, shortened } from "../../console/terminal.js";
+import { once } from "node:events";
 import { statSync } from "node:fs";
 import type { RequestListener } from "node:http";
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
+import { createClient } from "../../../service/client/client.js";
+import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
+import { CliError } from "../../console/exit.js";
+import { printable, shortened } from "../../console/terminal.js";
 import {
   isDatabase,
   type InboxPlace,
@@ -20,7 +18,9 @@ import {
   storeOf,
   pageOfInbox,
 } from "../../inbox/open-inbox.js";
-import { CliError } from "../../console/exit.js";
+import { registerAllTypes } from "../register/register-webhooks.js";
+import { waitUntilActive } from "../register/wait-until-active.js";
+import type { Session } from "./session.js";
 
 const PAUSE_MS = 300;
 /** After so many pauses, most commands have started their receiver. */

@@ -1,13 +1,17 @@
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
+import { isSignalboxError } from "../../../base/errors.js";
+import { systemClock } from "../../../base/time/clock.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
 import { refuseEndpoint } from "../../../service/emulator/webhooks/registrations/endpoint-rules.js";
-import { isSignalboxError } from "../../../base/errors.js";
-import { printable } from "../../console/terminal.js";
-import { systemClock } from "../../../base/time/clock.js";
 import type { CommandContext } from "../../console/define-command.js";
-import { assertPlace } from "../../inbox/open-inbox.js";
 import { environmentError, EXIT, usageError, type ExitCode } from "../../console/exit.js";
+import { untilStopped } from "../../console/interruption.js";
+import { printable } from "../../console/terminal.js";
+import { assertPlace } from "../../inbox/open-inbox.js";
+import { followMostVisited } from "../emulator/follow-most-visited.js";
+import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
+import { resumeCommand } from "../emulator/report-event.js";
 import {
   startEmulator,
   dashboardUrl,
@@ -15,12 +19,8 @@ import {
   inboxUrl,
   startFacts,
 } from "../emulator/start-emulator.js";
-import { untilStopped } from "../../console/interruption.js";
-import { followMostVisited } from "../emulator/follow-most-visited.js";
-import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
-import { resumeCommand } from "../emulator/report-event.js";
-
 import { openSecretWriter } from "../register/secret-writer.js";
+import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import {
   createInboxOfReceiver,
   connectReceiver,
@@ -30,8 +30,6 @@ import {
   STOP_MS,
   type RunningCommand,
 } from "./receiver.js";
-
-import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import { createScreen, type DevOptions, type Screen, type Session } from "./session.js";
 
 const FOLLOWED = 25;

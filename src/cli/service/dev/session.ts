@@ -1,5 +1,5 @@
-import type { ClockMove } from "../../../service/emulator/instance/events.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
+import type { ClockMove } from "../../../service/emulator/instance/events.js";
 import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
 import type { Cli } from "../../console/cli.js";
 import type { ExitCode } from "../../console/exit.js";

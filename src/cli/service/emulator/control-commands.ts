@@ -1,7 +1,8 @@
 import { Option, type Command, type OptionValues } from "#commander";
-import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
+import { formatCount } from "../../../base/text/format.js";
 import { withoutSignature } from "../../../kit/inbox/exported-event.js";
 import type { SignalEvent } from "../../../kit/senders/signals/envelope.js";
+import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
 import {
   runs,
   withExamples,
@@ -11,12 +12,10 @@ import {
 import { usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../console/options.js";
 import { echoed, printable, formatTable } from "../../console/terminal.js";
-import { formatCount } from "../../../base/text/format.js";
-
 import { readSignalTypes } from "../signal-type-list.js";
-import { textOfMove } from "./report-event.js";
 import { followMostVisited } from "./follow-most-visited.js";
 import { connectControl, serviceUrl } from "./remote-control.js";
+import { textOfMove } from "./report-event.js";
 
 type Delivery = Awaited<ReturnType<EmulatorControl["readDelivery"]>>;
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
+import { nearMiss } from "../../../base/options/option-error.js";
 import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
 import {
   runs,
@@ -11,7 +12,6 @@ import { usageError } from "../../console/exit.js";
 import { untilStopped } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../console/options.js";
 import { echoed } from "../../console/terminal.js";
-import { nearMiss } from "../../../base/options/option-error.js";
 import { addControlCommands } from "./control-commands.js";
 import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
 import { startEmulator } from "./start-emulator.js";

@@ -1,7 +1,7 @@
-import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
-import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
-import { printable, type Terminal, type Paint } from "../../console/terminal.js";
 import { formatCount, formatMoment } from "../../../base/text/format.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
+import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
+import { printable, type Terminal, type Paint } from "../../console/terminal.js";
 
 type Trouble = EventNamed<"registration_paused" | "registration_time_refused">;
 

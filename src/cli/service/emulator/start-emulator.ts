@@ -1,15 +1,14 @@
-import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
-import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
-import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
-import { toUsageError } from "../../console/exit.js";
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
+import { systemClock } from "../../../base/time/clock.js";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
 import type { Tier } from "../../../service/contract/access.js";
 import { LIMITS } from "../../../service/contract/limits.js";
-import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
-
-import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
-import { systemClock } from "../../../base/time/clock.js";
+import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
+import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
+import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
+import { toUsageError } from "../../console/exit.js";
 import { formatTable, type Terminal } from "../../console/terminal.js";
 import { DEFAULT_EMULATOR_URL } from "./remote-control.js";
 import { clockHelp } from "./report-event.js";

@@ -1,7 +1,7 @@
 import { Option, type Command } from "#commander";
+import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { LIMITS } from "../../../service/contract/limits.js";
 import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
-import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
 import {
   collect,

@@ -1,6 +1,6 @@
-import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
-import { createClient, type Client } from "../../../service/client/client.js";
 import { isClientError } from "../../../service/client/client-error.js";
+import { createClient, type Client } from "../../../service/client/client.js";
+import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import type { Cli } from "../../console/cli.js";
 import type { CommandContext } from "../../console/define-command.js";
@@ -12,8 +12,8 @@ import {
   type ExitCode,
   environmentError,
 } from "../../console/exit.js";
-import { echoed, printable, shellQuote } from "../../console/terminal.js";
 import { readBytes, readDotenv } from "../../console/options.js";
+import { echoed, printable, shellQuote } from "../../console/terminal.js";
 import { readSignalTypes } from "../signal-type-list.js";
 import { openSecretWriter, type SecretWriter } from "./secret-writer.js";
 import { waitUntilActive } from "./wait-until-active.js";

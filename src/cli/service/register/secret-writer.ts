@@ -16,12 +16,12 @@ import {
   type Stats,
 } from "node:fs";
 import { resolve } from "node:path";
+import { syncFolderOf } from "../../../base/files.js";
 import {
   MAX_SECRET_FILE_BYTES,
   secretLines,
   secretLockOf,
 } from "../../../kit/receiver/secret-file.js";
-import { syncFolderOf } from "../../../base/files.js";
 import { CliError, environmentError, errorCode } from "../../console/exit.js";
 
 /**

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
-import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
-import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
 import { verificationEvent } from "../../../kit/testing/signal-event.js";
+import { signedDelivery } from "../../../kit/testing/signed-delivery.js";
+import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import type { Cli } from "../../console/cli.js";
 import { printable } from "../../console/terminal.js";
+import { explainAnswer } from "../../deliveries/explain-answer.js";
 import {
   errorCodeIn,
   isSuccess,
@@ -12,8 +13,6 @@ import {
   type Answered,
   sendDelivery,
 } from "../../deliveries/send-delivery.js";
-
-import { explainAnswer } from "../../deliveries/explain-answer.js";
 import { connectControl } from "../emulator/remote-control.js";
 
 interface WaitOptions {

@@ -1,12 +1,8 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
+import { gapBefore, type TimelineStep } from "../../../page/timeline/timeline-step.js";
 import type { Cli } from "../../console/cli.js";
-import { echoed, printable, shortened, formatTable, type Paint } from "../../console/terminal.js";
-import { connectControl, DEFAULT_EMULATOR_URL, serviceUrl } from "../emulator/remote-control.js";
-import { findEvent } from "../../inbox/select-events.js";
-import { DEFAULT_INBOX, ENDPOINT, SCHEMA, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
-import { noteRefusals } from "../../inbox/refusal-lines.js";
 import {
   runs,
   withExamples,
@@ -15,7 +11,11 @@ import {
 } from "../../console/define-command.js";
 import { CliError, EXIT, usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty } from "../../console/options.js";
-import { gapBefore, type TimelineStep } from "../../../page/timeline/timeline-step.js";
+import { echoed, printable, shortened, formatTable, type Paint } from "../../console/terminal.js";
+import { DEFAULT_INBOX, ENDPOINT, SCHEMA, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
+import { noteRefusals } from "../../inbox/refusal-lines.js";
+import { findEvent } from "../../inbox/select-events.js";
+import { connectControl, DEFAULT_EMULATOR_URL, serviceUrl } from "../emulator/remote-control.js";
 
 /** The control API's largest page: nobody looks at more. */
 const MOST_DELIVERIES = 500;

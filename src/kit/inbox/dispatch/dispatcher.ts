@@ -1,5 +1,4 @@
 import { oncePerMicrotask, oncePerTurn, withDeadline } from "../../../base/time/timers.js";
-import { createAttempts, dueForMs, type AttemptsConfig, type LeasedEvent } from "./attempts.js";
 import type {
   ClaimedEvent,
   ClaimResult,
@@ -8,9 +7,10 @@ import type {
   SettleResult,
 } from "../batch.js";
 import type { Batcher } from "../batcher.js";
+import { CRASH_LOOP } from "../crashes.js";
+import { createAttempts, dueForMs, type AttemptsConfig, type LeasedEvent } from "./attempts.js";
 import { createBreaker } from "./breaker.js";
 import { createClaims, createSlots } from "./claims.js";
-import { CRASH_LOOP } from "../crashes.js";
 import { createDrains } from "./drains.js";
 import { createOutcomes, type OutcomesConfig, released } from "./outcomes.js";
 

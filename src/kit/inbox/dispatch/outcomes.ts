@@ -1,9 +1,9 @@
+import { describeError, ignore, safely, signalboxCode } from "../../../base/errors.js";
+import { DAY_MS } from "../../../base/time/units.js";
 import type { ClaimedEvent, CrashedEvent, Settlement, SettleResult } from "../batch.js";
+import type { RetryLater } from "../failures.js";
 import type { AttemptEnd } from "./attempts.js";
 import type { Breaker } from "./breaker.js";
-import { describeError, ignore, safely, signalboxCode } from "../../../base/errors.js";
-import type { RetryLater } from "../failures.js";
-import { DAY_MS } from "../../../base/time/units.js";
 
 /** Is told how hand-offs end. Writes log lines and calls listeners, and must not throw. */
 export interface HandoffObserver {

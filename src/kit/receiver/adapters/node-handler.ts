@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../../base/errors.js";
-import { capturedRawBody } from "./capture-raw-body.js";
 import type { HeadersLike } from "../../senders/engine/headers.js";
 import type { Receiver } from "../receiver.js";
+import { capturedRawBody } from "./capture-raw-body.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
 /**

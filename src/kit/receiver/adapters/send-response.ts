@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { DeliveryResponse } from "../delivery.js";
 import { ignore } from "../../../base/errors.js";
+import type { DeliveryResponse } from "../delivery.js";
 
 /** How long, and how many bytes, of a refused body are still read before its connection closes. */
 const LINGER_MS = 1000;

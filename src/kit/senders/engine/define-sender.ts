@@ -1,10 +1,10 @@
-import { isStorableName } from "../signals/parse-event.js";
-import { parseJson } from "../../../base/text/parse-json.js";
 import { ignore } from "../../../base/errors.js";
+import { parseJson } from "../../../base/text/parse-json.js";
+import { isStorableName } from "../signals/parse-event.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
+import { compileScheme, type CompiledScheme } from "./compile-scheme.js";
 import { parametersOf } from "./form.js";
 import { type PublicUrl, type SignatureScheme } from "./scheme.js";
-import { compileScheme, type CompiledScheme } from "./compile-scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
 import type {
   HandshakeAnswer,

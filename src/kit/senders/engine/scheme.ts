@@ -1,5 +1,5 @@
-import type { KeyForm, KeyPairDigest } from "./keys.js";
 import type { Hash } from "./compile-scheme.js";
+import type { KeyForm, KeyPairDigest } from "./keys.js";
 
 /**
  * How a sender signs, as data. What does not fit takes a function in place of data.

@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { assertSecret, OTHER_HELP } from "../signature/sign.js";
-import { headerValueOf } from "./headers.js";
 import { namesOf, type CompiledScheme } from "./compile-scheme.js";
+import { headerValueOf } from "./headers.js";
 
 /**
  * A sender that sends the secret itself in a header. That proves who sent a delivery, and not what:

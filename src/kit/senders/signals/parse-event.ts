@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { KnownEvent, UnknownEvent } from "./envelope.js";
 import { parseJson } from "../../../base/text/parse-json.js";
+import type { KnownEvent, UnknownEvent } from "./envelope.js";
 
 /** Why authentic bytes cannot be used. It is stored with the quarantined event. */
 export type UnusableReason =

@@ -1,10 +1,9 @@
-import type { KnownEvent, Signal, TestEvent, UnknownEvent } from "./envelope.js";
-import { parseEvent } from "./parse-event.js";
-import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
-import { isUsableSecret, signBody } from "../signature/sign.js";
-
 import { headerValue } from "../engine/headers.js";
 import type { EventFacts, Sender } from "../engine/sender.js";
+import { parseSignatureHeader, SIGNATURE_HEADER } from "../signature/header.js";
+import { isUsableSecret, signBody } from "../signature/sign.js";
+import type { KnownEvent, Signal, TestEvent, UnknownEvent } from "./envelope.js";
+import { parseEvent } from "./parse-event.js";
 
 const SIGNATURE = SIGNATURE_HEADER.toLowerCase();
 

@@ -1,5 +1,5 @@
-import { SignalboxError } from "../../../base/errors.js";
 import { createHmac } from "node:crypto";
+import { SignalboxError } from "../../../base/errors.js";
 
 /** The arguments of `signBody`. */
 export interface SignBodyInput {

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { SignalboxError } from "../../../base/errors.js";
+import { MINUTE_MS } from "../../../base/time/units.js";
 import type {
   AcceptResult,
   Batch,
@@ -20,7 +21,6 @@ import {
   type StoredEvent,
 } from "../../inbox/stored-events.js";
 import { parseReceived } from "../rows.js";
-import { MINUTE_MS } from "../../../base/time/units.js";
 import type { Run } from "./connection.js";
 
 /** The first row of a commit's result. */

@@ -1,8 +1,8 @@
 import { codeOf, ignore } from "../../../base/errors.js";
-import type { OldestReady } from "../../inbox/stored-events.js";
 import type { Clock } from "../../../base/time/clock.js";
-import { OWNER_GONE } from "./commit-functions.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
+import type { OldestReady } from "../../inbox/stored-events.js";
+import { OWNER_GONE } from "./commit-functions.js";
 import type { KeptRun, Run } from "./connection.js";
 import { DEAD_AFTER_MS, MOST_SWEPT } from "./owner-functions.js";
 

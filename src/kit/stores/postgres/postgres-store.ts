@@ -1,12 +1,15 @@
 import { z } from "zod";
 import { SignalboxError, ignore } from "../../../base/errors.js";
-import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import {
   assertOneArgument,
   checkOptions,
   OptionError,
 } from "../../../base/options/option-error.js";
 import type { Clock } from "../../../base/time/clock.js";
+import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
+import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
+import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
+import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import {
   createActivityCounter,
   readActivity,
@@ -16,10 +19,6 @@ import {
   createQueries,
   type Queries,
 } from "./queries.js";
-import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
-import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
-import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
-
 import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
 import { search } from "./search.js";
 import { storeError } from "./store-error.js";

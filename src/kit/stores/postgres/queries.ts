@@ -1,3 +1,5 @@
+import { ignore } from "../../../base/errors.js";
+import { MINUTE_MS } from "../../../base/time/units.js";
 import type {
   BodyHashes,
   EventKey,
@@ -23,11 +25,9 @@ import {
   type StoredReport,
 } from "../../inbox/stored-events.js";
 import { ENTRY, parseReceived } from "../rows.js";
+import { IN_SCHEMA } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
-import { IN_SCHEMA } from "./commit-functions.js";
-import { ignore } from "../../../base/errors.js";
-import { MINUTE_MS } from "../../../base/time/units.js";
 import { DEAD_AFTER_MS } from "./owner-functions.js";
 
 /** These may read many rows. */

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import { SignalboxError, ignore } from "../../../base/errors.js";
 import { OptionError } from "../../../base/options/option-error.js";
-import { ACTIVITY_FUNCTION } from "./queries.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import { type Run, createRun, ignoreErrorsOf, makePool } from "./connection.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
+import { ACTIVITY_FUNCTION } from "./queries.js";
 import { SEARCH_FUNCTION } from "./search.js";
-import { MIGRATIONS } from "./tables.js";
 import { storeError } from "./store-error.js";
+import { MIGRATIONS } from "./tables.js";
 
 /** Installed after the last migration, in its transaction. */
 export const FUNCTIONS =

@@ -1,5 +1,5 @@
-import { ENTRY, likePattern } from "../rows.js";
 import type { InboxEntry, SearchPage, SearchQuery } from "../../inbox/stored-events.js";
+import { ENTRY, likePattern } from "../rows.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import type { Run } from "./connection.js";
 

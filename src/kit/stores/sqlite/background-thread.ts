@@ -1,9 +1,9 @@
 // The script of the thread that background.ts starts. It has a separate connection and runs one
 // task after another.
 import { parentPort, workerData } from "node:worker_threads";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
-import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 
 export interface BackgroundRequest {
   id: number;

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 import { closedStoreError } from "../../inbox/store.js";
-import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
+import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
 
 /** How long tasks run on the main thread before a new thread is started. */
 const RESPAWN_AFTER_MS = 10_000;

@@ -1,6 +1,6 @@
 import { codeOf } from "../../../base/errors.js";
-import type { CheckpointCounts } from "./diagnostics.js";
 import type { Background } from "./background.js";
+import type { CheckpointCounts } from "./diagnostics.js";
 
 export type Checkpointer = ReturnType<typeof createCheckpointer>;
 

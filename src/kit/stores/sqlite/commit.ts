@@ -13,8 +13,8 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
-import { prepareActivity, type Counts } from "./queries.js";
 import { preparePayloads } from "./payloads.js";
+import { prepareActivity, type Counts } from "./queries.js";
 import { writeNothing } from "./schema.js";
 
 interface LeasedRow extends Omit<

@@ -1,6 +1,8 @@
 import type { Database } from "better-sqlite3";
 import type { InboxStore } from "../../inbox/store.js";
+import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { preparePayloads } from "./payloads.js";
 import {
   prepareFailures,
   type Failures,
@@ -9,8 +11,6 @@ import {
   type Queries,
 } from "./queries.js";
 import { prepareSearch, search, type SearchSteps } from "./search.js";
-import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
-import { preparePayloads } from "./payloads.js";
 
 /** An open inbox with its prepared statements. */
 export interface PreparedInbox {

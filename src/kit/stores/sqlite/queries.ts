@@ -1,4 +1,5 @@
 import type { Database, Statement } from "better-sqlite3";
+import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
 import type {
   BodyHashes,
@@ -29,7 +30,6 @@ import {
 } from "../../inbox/stored-events.js";
 import { ENTRY } from "../rows.js";
 import { preparePayloads } from "./payloads.js";
-import { MINUTE_MS } from "../../../base/time/units.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
   possiblyRepeated: number;

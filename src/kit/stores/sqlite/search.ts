@@ -1,12 +1,12 @@
 import type { Database, Statement } from "better-sqlite3";
 import { nextTurn } from "../../../base/time/timers.js";
-import { ENTRY, likePattern } from "../rows.js";
 import {
   EVENT_STATES,
   type InboxEntry,
   type SearchPage,
   type SearchQuery,
 } from "../../inbox/stored-events.js";
+import { ENTRY, likePattern } from "../rows.js";
 import { entryOf, type EntryRow } from "./queries.js";
 
 // A search has no index of its own, because an index would write a page for each event. It reads

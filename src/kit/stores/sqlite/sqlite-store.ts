@@ -2,21 +2,21 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { codeOf, safely, SignalboxError, ignore } from "../../../base/errors.js";
+import { assertOneArgument, checkOptions } from "../../../base/options/option-error.js";
+import type { Clock } from "../../../base/time/clock.js";
 import {
   clockOf,
   closedStoreError,
   endpointInUseError,
   type InboxStore,
 } from "../../inbox/store.js";
-import type { Clock } from "../../../base/time/clock.js";
-import { assertOneArgument, checkOptions } from "../../../base/options/option-error.js";
 import { createBackground, type Background } from "./background.js";
 import { createCheckpointer, type Checkpointer } from "./checkpointer.js";
 import type { SqliteDiagnostics } from "./diagnostics.js";
 import { watchFiles, type FileWatch } from "./inbox-files.js";
 import { limitSize } from "./limit-size.js";
-import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { openDatabase, sizeOf, type OpenDatabase } from "./open-database.js";
+import { createOperations, prepareInbox, type PreparedInbox, type Use } from "./operations.js";
 import { isOwned } from "./owner-lock.js";
 import { damagedError, isBusy, isFull, storeError } from "./store-error.js";
 import { createWalSync, type WalSync } from "./wal-sync.js";

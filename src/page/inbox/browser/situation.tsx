@@ -1,7 +1,7 @@
 import { formatCount } from "../../../base/text/format.js";
 import { visible } from "../../../base/text/visible-text.js";
-import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
+import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { ActionButton } from "../../parts/actions.js";
 import { type Said, usePage } from "../../parts/page-frame.js";
 import { Moment } from "../../parts/panel.js";

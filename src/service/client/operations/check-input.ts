@@ -1,7 +1,6 @@
 import type { z } from "zod";
-import type { OperationName } from "../../contract/operations.js";
 import { describeIssue, nearMiss } from "../../../base/options/option-error.js";
-
+import type { OperationName } from "../../contract/operations.js";
 import { ClientError } from "../client-error.js";
 
 /**

@@ -1,21 +1,21 @@
 import { z } from "zod";
+import { LONGEST_DELAY_MS } from "../../../base/time/units.js";
 import {
   startInvestigationBodySchema,
   type InvestigationTask,
 } from "../../contract/investigation.js";
+import { LIMITS } from "../../contract/limits.js";
 import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import { ClientError, isClientError } from "../client-error.js";
+import type { ClientConfig } from "../client-options.js";
+import type { CallOperation } from "../transport/call-operation.js";
 import {
   type PlatformAbortSignal,
   openAbortScope,
   pauseUntil,
   raceAbort,
 } from "../transport/platform.js";
-import type { CallOperation } from "../transport/call-operation.js";
 import { checkInput, checkCallOptions, checkPathParameter, invalidRequest } from "./check-input.js";
-import { LIMITS } from "../../contract/limits.js";
-import { ClientError, isClientError } from "../client-error.js";
-import { LONGEST_DELAY_MS } from "../../../base/time/units.js";
-import type { ClientConfig } from "../client-options.js";
 
 /** The input of `startInvestigation`. */
 export interface StartInvestigationInput {

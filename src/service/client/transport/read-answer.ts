@@ -1,7 +1,14 @@
-import { OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
 import { parseJson } from "../../../base/text/parse-json.js";
+import {
+  errorEnvelopeSchema,
+  quotaDetailsSchema,
+  type ErrorEnvelope,
+  type ServiceErrorCode,
+} from "../../contract/error-envelope.js";
+import { OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
 import { ClientError, type ClientErrorFields } from "../client-error.js";
 import { requestIdOf, withoutKey } from "../client-options.js";
+import type { PlatformAbortSignal } from "./platform.js";
 import {
   type AnswerHeaders,
   type RawAnswer,
@@ -10,13 +17,6 @@ import {
   readQuota,
   readRetryAfter,
 } from "./raw-answer.js";
-import {
-  errorEnvelopeSchema,
-  quotaDetailsSchema,
-  type ErrorEnvelope,
-  type ServiceErrorCode,
-} from "../../contract/error-envelope.js";
-import type { PlatformAbortSignal } from "./platform.js";
 
 /** The result of one request. */
 export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: ClientError };

@@ -8,7 +8,6 @@ import {
 import { JSON_SCHEMA_OPTIONS, type JsonObject } from "../json-schema.js";
 import { productProfileSchema } from "../product-profile.js";
 import { rankingItemSchema, rankingsResponseSchema } from "../rankings.js";
-
 import {
   keywordDetailSchema,
   keywordRowSchema,

@@ -1,3 +1,5 @@
+import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
+import type { ErrorEnvelope, ServiceErrorCode } from "../error-envelope.js";
 import { jsonSchemaOf, type JsonObject } from "../json-schema.js";
 import { LIMITS, rateLimitText } from "../limits.js";
 import { API_PREFIX, OPERATIONS, type Operation, type OperationName } from "../operations.js";
@@ -7,8 +9,6 @@ import {
   componentRef,
   type ComponentName,
 } from "./component-schemas.js";
-import type { ErrorEnvelope, ServiceErrorCode } from "../error-envelope.js";
-import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
 
 /** An OpenAPI 3.1 document: plain JSON. */
 export interface OpenApiDocument {

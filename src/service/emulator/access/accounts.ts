@@ -1,5 +1,5 @@
-import { RANKING_SORTS, type RankingSort } from "../../contract/rankings.js";
 import { ENTITLEMENTS, type Entitlement, type Tier } from "../../contract/access.js";
+import { RANKING_SORTS, type RankingSort } from "../../contract/rankings.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { ServiceError } from "../operations/service-error.js";
 

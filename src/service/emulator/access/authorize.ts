@@ -1,11 +1,11 @@
 import type { Scope, Entitlement } from "../../contract/access.js";
 import type { ServiceErrorCode } from "../../contract/error-envelope.js";
+import type { OperationName } from "../../contract/operations.js";
+import type { RankingSort } from "../../contract/rankings.js";
 import { ServiceError } from "../operations/service-error.js";
 import type { AccountInfo, AccountFeature } from "./accounts.js";
 import { isSessionToken } from "./api-keys.js";
 import type { Access } from "./create-access.js";
-import type { RankingSort } from "../../contract/rankings.js";
-import type { OperationName } from "../../contract/operations.js";
 
 export interface Caller {
   account: AccountInfo;

@@ -1,10 +1,10 @@
+import type { Tier } from "../../contract/access.js";
+import { LIMITS } from "../../contract/limits.js";
 import type { EmulatorCore } from "../instance/core.js";
+import { ServiceError } from "../operations/service-error.js";
+import { monthOf, monthStart } from "../time/emulator-clock.js";
 import { createAccounts, hasQuota, type AccountInfo } from "./accounts.js";
 import { createApiKeys } from "./api-keys.js";
-import { LIMITS } from "../../contract/limits.js";
-import { monthOf, monthStart } from "../time/emulator-clock.js";
-import { ServiceError } from "../operations/service-error.js";
-import type { Tier } from "../../contract/access.js";
 
 /** The accounts with their keys and limits. */
 export type Access = ReturnType<typeof createAccess>;

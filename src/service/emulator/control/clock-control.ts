@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../contract/shared-schemas.js";
 import type { EmulatorCore } from "../instance/core.js";
+import type { ServiceTime, SendingSummary, ClockMove } from "../instance/events.js";
 import { ServiceError } from "../operations/service-error.js";
 import { addMonths } from "../time/emulator-clock.js";
 import type { OpenSendingSpan } from "../webhooks/deliveries/report-settlement.js";
 import { controlOperation } from "./control-operation.js";
-import type { ServiceTime, SendingSummary, ClockMove } from "../instance/events.js";
 
 const amount = z.int().min(0);
 /** The longest single advance: a typing error should not generate decades of data. */

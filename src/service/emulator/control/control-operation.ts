@@ -1,6 +1,5 @@
-import { z } from "zod";
-import { CONTROL_PREFIX, type DescribedOperation } from "./control-client.js";
 import type { IncomingMessage } from "node:http";
+import { z } from "zod";
 import {
   jsonObject,
   readBody,
@@ -9,8 +8,8 @@ import {
   repeatedError,
   typedValue,
 } from "../http/read-request.js";
-
 import { parseInput, shapeOf } from "../operations/parse-input.js";
+import { CONTROL_PREFIX, type DescribedOperation } from "./control-client.js";
 
 /** An operation of the control API. It is also a method of `emulator.control`. */
 export interface ControlOperation {

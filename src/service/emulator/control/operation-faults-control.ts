@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { OPERATIONS, type OperationName } from "../../contract/operations.js";
-import { controlOperation } from "./control-operation.js";
 import { OPERATION_FAULTS, type OperationFaults } from "../operations/operation-faults.js";
+import { controlOperation } from "./control-operation.js";
 
 /** The operations for which the document lists 503. */
 const FALLIBLE = (Object.keys(OPERATIONS) as OperationName[]).filter((name) =>

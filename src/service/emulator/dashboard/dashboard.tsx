@@ -7,6 +7,8 @@ import { PageRoot, PageFrame, usePage, View } from "../../../page/parts/page-fra
 import { Problem, Facts, Panel } from "../../../page/parts/panel.js";
 import { RequestProblem } from "../../../page/parts/request.js";
 import { href, useRoute } from "../../../page/parts/use-route.js";
+import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
+import { type ClockMove } from "../instance/events.js";
 import {
   type Account,
   control,
@@ -26,8 +28,6 @@ import { Keys, NewAccount } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Signals } from "./signals.js";
 import { Webhooks } from "./webhooks.js";
-import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
-import { type ClockMove } from "../instance/events.js";
 
 type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 

@@ -7,8 +7,8 @@ import { Badge, Facts, List, Moment, Panel, Problem } from "../../../page/parts/
 import { href, useRoute } from "../../../page/parts/use-route.js";
 import { change, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
-import { Edit, Register } from "./registration-form.js";
 import { ShownOnce } from "./keys.js";
+import { Edit, Register } from "./registration-form.js";
 
 /** `#/webhooks`, `#/webhooks/new`, `#/webhooks/ID` and `#/webhooks/ID/edit`. */
 export function Webhooks() {

@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
+import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-server.js";
 import {
   API_PREFIX,
   OPERATIONS,
   type Operation,
   type OperationName,
 } from "../../contract/operations.js";
-import { PAGE_HEADERS, pageFile } from "../../../page/parts/page-server.js";
+import { freeLocaleSchema } from "../../contract/shared-schemas.js";
+import { authenticate, type Caller } from "../access/authorize.js";
+import { CONTROL_PREFIX } from "../control/control-client.js";
 import type { ControlGuard } from "../control/control-guard.js";
 import {
   callControl,
@@ -13,20 +17,16 @@ import {
   type ControlOperation,
   type ControlTable,
 } from "../control/control-operation.js";
-import { CONTROL_PREFIX } from "../control/control-client.js";
-import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import type { ReportEvent } from "../instance/events.js";
+import { randomUuid, type RandomSource } from "../instance/random-source.js";
+import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
+import { parseInput } from "../operations/parse-input.js";
 import { type OperationServices, runOperation } from "../operations/run-operation.js";
 import { ServiceError } from "../operations/service-error.js";
-import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import type { ChangeStream } from "./change-stream.js";
-import { createRouter, type Found } from "./router.js";
-import { z } from "zod";
-import { freeLocaleSchema } from "../../contract/shared-schemas.js";
-import { authenticate, type Caller } from "../access/authorize.js";
-import { parseInput } from "../operations/parse-input.js";
 import { BODY_LIMIT_BYTES, jsonObject, readBody, queryOf, readQuery } from "./read-request.js";
+import { createRouter, type Found } from "./router.js";
 
 interface AppParts {
   services: OperationServices & { report: ReportEvent };

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { finished } from "node:stream";
 import getRawBody from "raw-body";
+import { z } from "zod";
 import { parameterError, shownName } from "../operations/parse-input.js";
 import { ServiceError } from "../operations/service-error.js";
-import { z } from "zod";
 
 /** A call of the service with a larger body is refused. Documented bodies are much smaller. */
 export const BODY_LIMIT_BYTES = 64 * 1024;

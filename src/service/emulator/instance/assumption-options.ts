@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { describeIssue, helpWithName } from "../../../base/options/option-error.js";
 import { SignalboxError } from "../../../base/errors.js";
+import { describeIssue, helpWithName } from "../../../base/options/option-error.js";
 import { parseJson } from "../../../base/text/parse-json.js";
 
 /** A signal is sent within a day, so a longer wait between two attempts has no effect. */

@@ -1,8 +1,8 @@
 import type { Database } from "../database/database.js";
-import type { Assumptions } from "./assumption-options.js";
-import type { RandomSource } from "./random-source.js";
 import type { EmulatorClock } from "../time/emulator-clock.js";
 import type { Scheduler } from "../time/scheduler.js";
+import type { Assumptions } from "./assumption-options.js";
+import type { RandomSource } from "./random-source.js";
 
 /** What every part of the emulator uses. */
 export interface EmulatorCore {

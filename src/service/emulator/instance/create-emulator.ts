@@ -5,14 +5,13 @@ import {
   type ControlMethods,
   type ControlTable,
 } from "../control/control-operation.js";
-
 import type { stateControl } from "../control/state-control.js";
-import { createReport } from "./events.js";
-import { MCP_PATH } from "../mcp/call-mcp.js";
-import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 import { listen, type Listening } from "../http/listen.js";
+import { MCP_PATH } from "../mcp/call-mcp.js";
+import { createReport } from "./events.js";
 import { createInstanceHolder, notRunning } from "./instance-holder.js";
 import type { Instance } from "./open-instance.js";
+import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 
 /** The operations of the control API, by the names of their methods. */
 export type EmulatorControlTable = Instance["control"] & ReturnType<typeof stateControl>;

@@ -1,7 +1,9 @@
+import { OptionError } from "../../../base/options/option-error.js";
+import type { Scope, Tier } from "../../contract/access.js";
+import { keptKey, type KeptKey } from "../access/api-keys.js";
 import { createAccess, type Access } from "../access/create-access.js";
 import { accessControl } from "../control/access-control.js";
 import { clockControl } from "../control/clock-control.js";
-import { type ClockMove } from "./events.js";
 import { createControlGuard } from "../control/control-guard.js";
 import type { ControlTable } from "../control/control-operation.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
@@ -17,18 +19,16 @@ import { createMarket } from "../market/create-market.js";
 import { bindOperations } from "../operations/bind-operations.js";
 import { createOperationFaults } from "../operations/operation-faults.js";
 import { createShutdownGate, type ShutdownGate } from "../operations/shutdown-gate.js";
-import { createScheduler } from "../time/scheduler.js";
 import { openStoredClock, type ClockResumption } from "../time/emulator-clock.js";
+import { createScheduler } from "../time/scheduler.js";
 import { deliveriesControl } from "../webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../webhooks/control/webhooks-control.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
 import { createOpenSendingSpan } from "../webhooks/deliveries/report-settlement.js";
 import type { EmulatorCore } from "./core.js";
+import { type ClockMove } from "./events.js";
 import type { ReportEvent } from "./events.js";
 import { type EmulatorConfig, FACTORY } from "./options.js";
-import type { Scope, Tier } from "../../contract/access.js";
-import { OptionError } from "../../../base/options/option-error.js";
-import { keptKey, type KeptKey } from "../access/api-keys.js";
 
 export interface InstanceParts {
   database: Database;

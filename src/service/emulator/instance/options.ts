@@ -1,15 +1,15 @@
-import { SCOPES } from "../../contract/access.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { z } from "zod";
-import { dateTimeSchema } from "../../contract/shared-schemas.js";
-import { type Scope, scopeSchema, type Tier, tierSchema } from "../../contract/access.js";
-import { systemClock, type Clock } from "../../../base/time/clock.js";
 import { checkOptions } from "../../../base/options/option-error.js";
 import { clockOption, functionOption, objectOption } from "../../../base/options/option-schemas.js";
+import { systemClock, type Clock } from "../../../base/time/clock.js";
+import { SCOPES } from "../../contract/access.js";
+import { type Scope, scopeSchema, type Tier, tierSchema } from "../../contract/access.js";
+import { dateTimeSchema } from "../../contract/shared-schemas.js";
+import { type AssumptionOptions, assumptionsSchema } from "./assumption-options.js";
 import type { EmulatorEvent } from "./events.js";
 import { systemRandom, type RandomSource } from "./random-source.js";
-import { type AssumptionOptions, assumptionsSchema } from "./assumption-options.js";
 
 /** For the errors of its options. */
 export const FACTORY = { name: "createEmulator", page: "docs/emulator.md" };

@@ -1,6 +1,6 @@
-import type { ServiceLocale } from "../../contract/shared-schemas.js";
-import type { InvestigationReport } from "../../contract/investigation.js";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
+import type { InvestigationReport } from "../../contract/investigation.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
 import {
   fillText,

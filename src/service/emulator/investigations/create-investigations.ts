@@ -1,4 +1,4 @@
-import { LIMITS } from "../../contract/limits.js";
+import { z } from "zod";
 import {
   type InvestigationTask,
   reportSchema,
@@ -6,15 +6,15 @@ import {
   type TaskStatus,
   taskIdSchema,
 } from "../../contract/investigation.js";
+import { LIMITS } from "../../contract/limits.js";
+import { API_PREFIX, OPERATIONS } from "../../contract/operations.js";
 import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import { controlOperation } from "../control/control-operation.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
 import { buildReport } from "./build-report.js";
 import { findSubject } from "./report-subject.js";
-import { API_PREFIX, OPERATIONS } from "../../contract/operations.js";
-import { z } from "zod";
-import { controlOperation } from "../control/control-operation.js";
 
 /** The promotion investigations of all accounts (service document, Promotion investigations). */
 export type Investigations = ReturnType<typeof createInvestigations>;

@@ -1,7 +1,7 @@
-import type { ServiceLocale } from "../../contract/shared-schemas.js";
-import type { Database } from "../database/database.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import type { Text } from "../market/format-values.js";
 import type { SourceKind, StrategyKind } from "../market/signals/signal-table.js";
 

@@ -1,16 +1,15 @@
+import type { Database } from "../database/database.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { monthOf, type MonthIndex } from "../time/emulator-clock.js";
 import type { DueWork } from "../time/scheduler.js";
-import { deriveSignals } from "./signals/derive-signals.js";
-import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
-
 import {
   observedAt,
   type MarketGenerator,
   createMarketGenerator,
 } from "./generator/market-generator.js";
-import type { Database } from "../database/database.js";
 import { createMarketWriter, NO_WRITER } from "./generator/write-product.js";
+import { deriveSignals } from "./signals/derive-signals.js";
+import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
 
 /** Publishing the signals of a month takes hours, one type after another, rather than a moment. */
 const MINUTES_BETWEEN_SIGNAL_TYPES = 10;

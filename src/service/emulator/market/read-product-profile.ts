@@ -1,6 +1,6 @@
-import type { Database } from "../database/database.js";
-import { LOCALES } from "../../contract/shared-schemas.js";
 import type { ProductProfile } from "../../contract/product-profile.js";
+import { LOCALES } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import { resolveLocale } from "./format-values.js";
 
 type ProfileRow = Record<

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { describeIssue, nearMiss } from "../../../base/options/option-error.js";
-
 import { ServiceError } from "./service-error.js";
 
 /** What is wrong with a parameter. Neither text contains a value of the request. */

@@ -2,7 +2,6 @@ import type { Scope } from "../../contract/access.js";
 import { OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
 import type { AccountInfo } from "../access/accounts.js";
 import { type Caller, authorize } from "../access/authorize.js";
-
 import type { Access } from "../access/create-access.js";
 import type { OperationBinding, OperationBindings, ServiceCall } from "./bind-operations.js";
 import type { OperationFaults } from "./operation-faults.js";

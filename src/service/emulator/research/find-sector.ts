@@ -1,5 +1,5 @@
-import type { Database } from "../database/database.js";
 import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import { ServiceError } from "../operations/service-error.js";
 
 /** A product sector. The rankings call it a category, search demand calls it a market. */

@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import type { Database } from "../database/database.js";
-import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type {
   COMPARISON_STATUSES,
   CONCENTRATIONS,
   KeywordRow,
   trafficDistributionSchema,
 } from "../../contract/search-demand.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../time/emulator-clock.js";
 import { localised } from "./find-sector.js";
 import { visibleRows, type ResearchView } from "./page-window.js";

@@ -1,4 +1,3 @@
-import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import {
   LAST_RANKINGS_PAGE,
   type RankingItem,
@@ -6,14 +5,14 @@ import {
   type RankingSort,
   type RankingsResponse,
 } from "../../contract/rankings.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
 import { resolveLocale } from "../market/format-values.js";
 import { visits } from "../market/market-schema.js";
 import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
-import { pageFacts, pageWindow, type ResearchView, readLatestMonth } from "./page-window.js";
-
 import { searched } from "./keyword-rows.js";
+import { pageFacts, pageWindow, type ResearchView, readLatestMonth } from "./page-window.js";
 
 /**
  * A made-up value, because the service's document names this key but does not define its values.

@@ -1,6 +1,4 @@
-import type { Database } from "../database/database.js";
 import { LIMITS } from "../../contract/limits.js";
-import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import {
   LAST_DEMAND_PAGE,
   type KeywordDetail,
@@ -8,9 +6,11 @@ import {
   type SearchDemandResponse,
   type KeywordRow,
 } from "../../contract/search-demand.js";
+import type { ServiceLocale } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import { resolveLocale } from "../market/format-values.js";
-import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
 import { ServiceError } from "../operations/service-error.js";
+import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
 import { findSector, localised, type Sector } from "./find-sector.js";
 import { keywordRows, type KeywordContext, receivingProducts, searched } from "./keyword-rows.js";
 import {

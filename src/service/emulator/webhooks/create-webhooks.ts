@@ -1,7 +1,18 @@
-import type { WebhookRegistration } from "../../contract/webhook-registration.js";
 import { systemClock } from "../../../base/time/clock.js";
+import type { WebhookRegistration } from "../../contract/webhook-registration.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
+import type { SignalDraft } from "../market/signals/due-signals.js";
+import { createDeliveryHistory } from "./deliveries/delivery-history.js";
+import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
+import { createOutbox } from "./deliveries/outbox.js";
+import {
+  createPublishSignal,
+  type PublishedSignal,
+  type PublishOptions,
+} from "./deliveries/publish-signal.js";
+import { createSettlementReporter } from "./deliveries/report-settlement.js";
+import { createSettleDelivery } from "./deliveries/settle-delivery.js";
 import { createFaultySender, createWebhookFaults } from "./faults/webhook-faults.js";
 import {
   createFollows,
@@ -9,19 +20,7 @@ import {
   type RegistrationBody,
 } from "./registrations/create-registrations.js";
 import { shownEndpoint } from "./registrations/registration-row.js";
-
-import { createDeliveryHistory } from "./deliveries/delivery-history.js";
-import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
-import { createOutbox } from "./deliveries/outbox.js";
-import type { SignalDraft } from "../market/signals/due-signals.js";
-import {
-  createPublishSignal,
-  type PublishedSignal,
-  type PublishOptions,
-} from "./deliveries/publish-signal.js";
 import { createRequestSender, type SendRequest } from "./transport/send-request.js";
-import { createSettleDelivery } from "./deliveries/settle-delivery.js";
-import { createSettlementReporter } from "./deliveries/report-settlement.js";
 
 export interface WebhooksOptions {
   /** For tests. @default over HTTPS, from this machine */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { examineDatabase } from "../../../../src/cli/probe/doctor/examine-database.js";
-import type { Subject } from "../../../../src/cli/probe/doctor/examination.js";
 import { systemClock } from "../../../../src/base/time/clock.js";
+import type { Subject } from "../../../../src/cli/probe/doctor/examination.js";
+import { examineDatabase } from "../../../../src/cli/probe/doctor/examine-database.js";
 import { makePool, POSTGRES_URL, quotedName } from "../../../contract/postgres-medium.js";
 import { testWith } from "../../../prerequisites.js";
 import { callCli } from "../../call-cli.js";

@@ -16,13 +16,13 @@ import {
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { examineConnection } from "../../../../src/cli/probe/doctor/examine-connection.js";
 import type { Subject } from "../../../../src/cli/probe/doctor/examination.js";
 import type { Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
-import { examine, examineHere } from "./examine.js";
+import { examineConnection } from "../../../../src/cli/probe/doctor/examine-connection.js";
 import { fillInbox } from "../../fill-inbox.js";
 import { serveReceiver } from "../../serve-requests.js";
 import { tempFile, tempFiles } from "../../temp-files.js";
+import { examine, examineHere } from "./examine.js";
 
 test.each([() => false, (path: string) => path.endsWith(".db")])(
   "a file or a folder that this user may not write to: writable is %s",

@@ -10,12 +10,12 @@ import { captureRawBody, secretFile, type Receiver } from "../../../../src/kit/i
 import { expressHandler } from "../../../../src/kit/receiver/adapters/express-handler.js";
 import { nodeHandler } from "../../../../src/kit/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { freePort } from "../../../own-postgres.js";
 import { makeReceiver, startReceiver } from "../../../http/serve.js";
+import { freePort } from "../../../own-postgres.js";
 import { expectGolden } from "../../golden.js";
-import { examine } from "./examine.js";
 import { SECRET } from "../../run-cli.js";
 import { listen, serveProxy, serveReceiver, serveRecorder } from "../../serve-requests.js";
+import { examine } from "./examine.js";
 
 const PATH = "/webhooks/signals";
 const LF = Buffer.from("\n");

@@ -1,6 +1,6 @@
 import type { DoctorInput, Finding } from "../../../../src/cli/probe/doctor/examination.js";
-import { runExaminations, type Outcome } from "../../../../src/cli/probe/doctor/examinations.js";
 import { SURROUNDINGS, type Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
+import { runExaminations, type Outcome } from "../../../../src/cli/probe/doctor/examinations.js";
 import { SECRET } from "../../run-cli.js";
 
 export interface Examined {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { postgresStore } from "../../../../src/kit/stores/postgres/postgres-store.js";
-import { storeContract } from "../../../contract/store-contract.js";
 import { systemClock } from "../../../../src/base/time/clock.js";
+import { postgresStore } from "../../../../src/kit/stores/postgres/postgres-store.js";
 import { postgresMedium } from "../../../contract/postgres-medium.js";
+import { storeContract } from "../../../contract/store-contract.js";
 import { makeOwnPostgres, type OwnPostgres } from "../../../own-postgres.js";
 import { areHandedOff, idsOf, startReceiver } from "../../child-process.js";
 import { eventually } from "../../eventually.js";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { parseEvent } from "../../../../src/kit/index.js";
 import { parseJson } from "../../../../src/base/text/parse-json.js";
+import { parseEvent } from "../../../../src/kit/index.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf]);

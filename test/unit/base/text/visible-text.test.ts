@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { echoed } from "../../../../src/cli/console/terminal.js";
 import { visible, visibleLines } from "../../../../src/base/text/visible-text.js";
+import { echoed } from "../../../../src/cli/console/terminal.js";
 
 test.each([
   ["a plain text: Köln, 広告, 👩", "a plain text: Köln, 広告, 👩"],

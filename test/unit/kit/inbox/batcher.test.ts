@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import type { Batch, SettleResult, Settlement } from "../../../../src/kit/inbox/batch.js";
-import type { InboxStore } from "../../../../src/kit/inbox/store.js";
 import {
   createBatcher,
   type Batcher,
   type BatcherLimits,
 } from "../../../../src/kit/inbox/batcher.js";
+import type { InboxStore } from "../../../../src/kit/inbox/store.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns } from "../../until.js";
-import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { claimOf, newEvent, opened, T0 } from "./new-event.js";
 

@@ -3,8 +3,8 @@ import { createReceiver, RetryLater } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { turns, until } from "../../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
-import { SECRET, startRig, type Rig } from "./receiver-rig.js";
 import { batchOf, newEvent } from "./new-event.js";
+import { SECRET, startRig, type Rig } from "./receiver-rig.js";
 
 /** What the promise has resolved with, as far as it has. */
 function watched(drained: Promise<boolean>): { result: boolean | null } {

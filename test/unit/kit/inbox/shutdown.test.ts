@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { createReceiver } from "../../../../src/kit/index.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../../src/kit/testing/index.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
-import { inboxPath } from "../stores/sqlite/open-store.js";
 import { turns, until } from "../../until.js";
+import { inboxPath } from "../stores/sqlite/open-store.js";
 import { faultyStore, mediumError } from "./faulty-store.js";
 import { SECRET, startRig, type Rig } from "./receiver-rig.js";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import type { ClaimedEvent } from "../../../../src/kit/inbox/batch.js";
 import { createAttempts, type LeasedEvent } from "../../../../src/kit/inbox/dispatch/attempts.js";
 import { createSlots } from "../../../../src/kit/inbox/dispatch/claims.js";
-import type { ClaimedEvent } from "../../../../src/kit/inbox/batch.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { until, turns } from "../../until.js";
 import { faultyStore } from "./faulty-store.js";

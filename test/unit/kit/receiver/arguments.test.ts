@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { createReceiver, PermanentFailure, RetryLater } from "../../../../src/kit/index.js";
+import { DEFAULT_GRACE_MS } from "../../../../src/kit/receiver/receiver.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
-import { DEFAULT_GRACE_MS } from "../../../../src/kit/receiver/receiver.js";
-import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
+import { startRig } from "../inbox/receiver-rig.js";
 
 const receiver = createReceiver({
   secrets: "whsec_test",

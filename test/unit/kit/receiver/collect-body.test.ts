@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import type { DeliveryRequest } from "../../../../src/kit/index.js";
-import { codeOf, startRig } from "../inbox/receiver-rig.js";
 import { until } from "../../until.js";
+import { codeOf, startRig } from "../inbox/receiver-rig.js";
 
 const BODY_TIMEOUT_MS = 5000;
 

@@ -5,8 +5,8 @@ import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
-import { startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
+import { startRig } from "../inbox/receiver-rig.js";
 import { inboxPath } from "../stores/sqlite/open-store.js";
 
 test("health and stats tell how it stands with durability, the queue, commits, syncs and files", async () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
-import { faultyStore } from "../inbox/faulty-store.js";
-import { startRig } from "../inbox/receiver-rig.js";
 import { hostileProxy, throwing } from "../../hostile.js";
 import { turns } from "../../until.js";
+import { faultyStore } from "../inbox/faulty-store.js";
+import { startRig } from "../inbox/receiver-rig.js";
 
 interface Line {
   msg: string;

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createReceiver } from "../../../../src/kit/index.js";
 import { createLogThrottle } from "../../../../src/kit/receiver/receiver-log.js";
-import { logLines } from "../../../http/log-lines.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
+import { logLines } from "../../../http/log-lines.js";
 
 test("one line a second for each key, with the count of those held back", async () => {
   const clock = createManualClock();

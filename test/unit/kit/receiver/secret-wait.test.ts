@@ -12,8 +12,8 @@ import {
   signedDelivery,
   verificationEvent,
 } from "../../../../src/kit/testing/index.js";
-import { startRig } from "../inbox/receiver-rig.js";
 import { tempFolder } from "../../temp-folder.js";
+import { startRig } from "../inbox/receiver-rig.js";
 
 const WAIT_MS = 2000;
 

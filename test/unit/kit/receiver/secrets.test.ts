@@ -8,8 +8,8 @@ import { createSecrets } from "../../../../src/kit/receiver/secrets.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
-import { SECRET, startRig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
+import { SECRET, startRig } from "../inbox/receiver-rig.js";
 
 test.each<[string, SecretsOption, string[]]>([
   ["a text", "one", ["one"]],

@@ -3,12 +3,12 @@ import { pino } from "pino";
 import { expect, test, vi } from "vitest";
 import { createReceiver, RetryLater, type ReceiverOptions } from "../../../../src/kit/index.js";
 import { defineSender, readable } from "../../../../src/kit/senders/engine/define-sender.js";
-import { meta } from "../../../../src/kit/senders/meta.js";
-import { twitch } from "../../../../src/kit/senders/twitch.js";
 import type { SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
-import { paddle } from "../../../../src/kit/senders/paddle.js";
 import type { ReadableDelivery, Sender } from "../../../../src/kit/senders/engine/sender.js";
+import { meta } from "../../../../src/kit/senders/meta.js";
+import { paddle } from "../../../../src/kit/senders/paddle.js";
 import { standardWebhooks } from "../../../../src/kit/senders/standard-webhooks.js";
+import { twitch } from "../../../../src/kit/senders/twitch.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import {
   signedDelivery,

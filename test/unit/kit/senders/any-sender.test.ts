@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createReceiver, type SenderReceiverOptions } from "../../../../src/kit/index.js";
-import { inboxPage } from "../../../../src/page/inbox/inbox-page.js";
 import {
   defineSender,
   type SenderDefinition,
@@ -12,6 +11,7 @@ import {
 import { standardWebhooks } from "../../../../src/kit/senders/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
+import { inboxPage } from "../../../../src/page/inbox/inbox-page.js";
 
 const NOW = Date.UTC(2026, 10, 28, 12);
 const SECRET = "a-secret-of-ours";

@@ -1,4 +1,5 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
 import {
   github,
   gitlab,
@@ -15,7 +16,6 @@ import {
   twitch,
   zoom,
 } from "../../../../src/kit/senders/index.js";
-import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
 
 /** What a sender puts around a body. */
 export interface Signed {

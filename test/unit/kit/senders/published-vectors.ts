@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readable } from "../../../../src/kit/senders/engine/define-sender.js";
+import type { AnySender, Reading } from "../../../../src/kit/senders/engine/sender.js";
 import {
   github,
   gitlab,
@@ -16,7 +17,6 @@ import {
   twitch,
   zoom,
 } from "../../../../src/kit/senders/index.js";
-import type { AnySender, Reading } from "../../../../src/kit/senders/engine/sender.js";
 import {
   verifyParsedSignature,
   type SignatureProblem,

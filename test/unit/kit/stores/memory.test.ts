@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createManualClock } from "../../../../src/kit/testing/index.js";
-import { batchOf, newEvent, T0 } from "../inbox/new-event.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
+import { batchOf, newEvent, T0 } from "../inbox/new-event.js";
 import { inboxPath } from "./sqlite/open-store.js";
 
 test("a second receiver of the same endpoint is refused, since its start would free the first one's leases", async () => {

@@ -1,13 +1,13 @@
 import type { Histogram } from "@opentelemetry/sdk-metrics";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../../src/base/time/clock.js";
 import { createReceiver, PermanentFailure, type SignalEvent } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { systemClock } from "../../../../src/base/time/clock.js";
 import { openTelemetry } from "../../../../src/kit/telemetry/open-telemetry.js";
 import { signalEvent, signedDelivery } from "../../../../src/kit/testing/index.js";
+import { turns, until } from "../../until.js";
 import { faultyStore, mediumError, rowError } from "../inbox/faulty-store.js";
 import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
-import { turns, until } from "../../until.js";
 import { registerSdk, type Sdk } from "./register-sdk.js";
 
 /**

@@ -12,8 +12,8 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { openTelemetry } from "../../../../src/kit/telemetry/open-telemetry.js";
 import { logLines } from "../../../http/log-lines.js";
-import { startRig } from "../inbox/receiver-rig.js";
 import { until } from "../../until.js";
+import { startRig } from "../inbox/receiver-rig.js";
 import { registerSdk } from "./register-sdk.js";
 
 const fail = (): never => {

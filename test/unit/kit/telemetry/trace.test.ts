@@ -18,9 +18,9 @@ import { nodeHandler } from "../../../../src/kit/receiver/adapters/node-handler.
 import type { Telemetry, TelemetryHooks } from "../../../../src/kit/receiver/telemetry.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { openTelemetry } from "../../../../src/kit/telemetry/open-telemetry.js";
+import { turns, until } from "../../until.js";
 import { faultyStore, mediumError } from "../inbox/faulty-store.js";
 import { startRig, type Rig } from "../inbox/receiver-rig.js";
-import { turns, until } from "../../until.js";
 import { registerSdk } from "./register-sdk.js";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { createReceiver, PermanentFailure } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent, waitForEvent } from "../../../../src/kit/testing/index.js";
-import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { until } from "../../until.js";
+import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
 
 /** Delivers a new signal whose callback has begun. */
 async function begun(rig: Rig): Promise<string> {

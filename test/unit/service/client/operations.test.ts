@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { OPERATIONS } from "../../../../src/service/contract/operations.js";
 import type { Client } from "../../../../src/service/client/index.js";
+import { OPERATIONS } from "../../../../src/service/contract/operations.js";
 import {
   demandPage,
   profile,

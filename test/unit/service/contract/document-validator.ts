@@ -1,5 +1,5 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { OpenApiDocument } from "../../../../src/service/contract/openapi/openapi-document.js";
 
 const ID = "https://openapi.invalid/document";

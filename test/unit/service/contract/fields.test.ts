@@ -3,8 +3,8 @@ import type { ComponentName } from "../../../../src/service/contract/openapi/com
 import type { OperationName } from "../../../../src/service/contract/operations.js";
 import { rankingsQuerySchema } from "../../../../src/service/contract/rankings.js";
 import { searchDemandQuerySchema } from "../../../../src/service/contract/search-demand.js";
-import { createDocumentValidator, operationsOf } from "./document-validator.js";
 import { DOCUMENT, fieldsOf, fits, notationOf, SCHEMAS } from "./contract.js";
+import { createDocumentValidator, operationsOf } from "./document-validator.js";
 
 // The fields of the service's document: names, and what each of them holds (see `notationOf`).
 

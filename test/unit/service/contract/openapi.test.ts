@@ -1,5 +1,6 @@
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { expect, test } from "vitest";
+import { signBody } from "../../../../src/kit/senders/signature/sign.js";
 import type { ComponentName } from "../../../../src/service/contract/openapi/component-schemas.js";
 import { openApiDocument } from "../../../../src/service/contract/openapi/openapi-document.js";
 import {
@@ -7,7 +8,6 @@ import {
   type Operation,
   type OperationName,
 } from "../../../../src/service/contract/operations.js";
-import { signBody } from "../../../../src/kit/senders/signature/sign.js";
 import { createDocumentValidator, operationsOf, resolved } from "./document-validator.js";
 
 type Json = Record<string, unknown>;

@@ -1,9 +1,9 @@
+import type { BRAND_TYPES } from "../../../contract/search-demand.js";
+import type { MonthIndex } from "../../time/emulator-clock.js";
 import type { Dice, Range } from "./dice.js";
-import { MISSED, type MarketWriter } from "./write-product.js";
 import type { Product } from "./product.js";
 import { SECTORS, type Bilingual, WORDS } from "./words.js";
-import type { MonthIndex } from "../../time/emulator-clock.js";
-import type { BRAND_TYPES } from "../../../contract/search-demand.js";
+import { MISSED, type MarketWriter } from "./write-product.js";
 
 /**
  * The highest share of a product's organic visits from one keyword, unless the keyword names the

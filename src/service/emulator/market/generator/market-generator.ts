@@ -1,6 +1,12 @@
 import { monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import { createDice, type Range } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
+import { introduce } from "./product-features.js";
+import { stepFigures, stepTraffic } from "./product-figures.js";
+import { nextOffer } from "./product-offer.js";
+import { createTexts } from "./product-texts.js";
+import { makeProduct, type Product } from "./product.js";
+import { SECTORS } from "./words.js";
 import {
   MISSED,
   type MarketWriter,
@@ -9,13 +15,6 @@ import {
   writePlan,
   writeProductMonth,
 } from "./write-product.js";
-import { introduce } from "./product-features.js";
-import { stepFigures, stepTraffic } from "./product-figures.js";
-import { nextOffer } from "./product-offer.js";
-import { createTexts } from "./product-texts.js";
-
-import { makeProduct, type Product } from "./product.js";
-import { SECTORS } from "./words.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 const FIRST_PRODUCTS = 600;

@@ -3,7 +3,6 @@ import { NONE } from "./product-features.js";
 import { firstFigures, firstTraffic } from "./product-figures.js";
 import { firstOffer } from "./product-offer.js";
 import type { Texts } from "./product-texts.js";
-
 import { SECTORS, WORDS } from "./words.js";
 
 /** Ids have gaps, as if other products had the ids between them. */

@@ -1,10 +1,10 @@
+import type { Database, Statement } from "../../database/database.js";
 import { monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import type { Dice } from "./dice.js";
 import { introduce, type Introduction } from "./product-features.js";
 import type { Plan } from "./product-offer.js";
 import type { Product } from "./product.js";
 import { SECTORS } from "./words.js";
-import type { Database, Statement } from "../../database/database.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NO_TEXT_SHARE = 0.03;

@@ -1,9 +1,9 @@
-import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { SignalData } from "../../../../kit/senders/signals/envelope.js";
 import {
   SIGNAL_TYPES,
   type KnownSignalType,
 } from "../../../../kit/senders/signals/signal-types.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { Database } from "../../database/database.js";
 import { formatMonth, monthOf, monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import {
@@ -14,8 +14,8 @@ import {
   percent,
   type TextValues,
 } from "../format-values.js";
-import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
 import type { SignalDraft } from "./due-signals.js";
+import { SIGNALS, type SignalRow, type SignalTexts } from "./signal-table.js";
 
 /**
  * The fields that a caller can set when publishing by hand. A text is then the same in both

@@ -1,6 +1,6 @@
-import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { SignalData } from "../../../../kit/senders/signals/envelope.js";
 import type { KnownSignalType } from "../../../../kit/senders/signals/signal-types.js";
+import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { Database } from "../../database/database.js";
 
 /** A signal before it is published, in both languages. Publishing gives it its ids and times. */

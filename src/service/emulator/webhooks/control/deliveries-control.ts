@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { controlOperation } from "../../control/control-operation.js";
-import { DELIVERY_STATES, EVENT_TYPES } from "../deliveries/outbox.js";
 import type { Webhooks } from "../create-webhooks.js";
+import { DELIVERY_STATES, EVENT_TYPES } from "../deliveries/outbox.js";
 import type { WebhookFault } from "../faults/webhook-faults.js";
 
 const registration_id = z.string();

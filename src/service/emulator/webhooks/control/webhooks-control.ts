@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { SIGNAL_TYPES } from "../../../../kit/senders/signals/signal-types.js";
 import { dateTimeSchema } from "../../../contract/shared-schemas.js";
 import { registerWebhookBodySchema } from "../../../contract/webhook-registration.js";
-import { SIGNAL_TYPES } from "../../../../kit/senders/signals/signal-types.js";
 import { controlOperation } from "../../control/control-operation.js";
 import type { EmulatorCore } from "../../instance/core.js";
+import { draftSignal } from "../../market/signals/derive-signals.js";
 import { ServiceError } from "../../operations/service-error.js";
 import type { Webhooks } from "../create-webhooks.js";
-import { draftSignal } from "../../market/signals/derive-signals.js";
 import type { PublishedSignal } from "../deliveries/publish-signal.js";
 
 const accountId = z.int().min(1);

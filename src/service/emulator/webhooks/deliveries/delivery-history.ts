@@ -1,10 +1,10 @@
 import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
-import { EVENT_LIFE_MS, type Outbox, type DeliveryRow } from "./outbox.js";
+import type { WebhookFault } from "../faults/webhook-faults.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestFailure } from "../transport/send-request.js";
-import type { WebhookFault } from "../faults/webhook-faults.js";
+import { EVENT_LIFE_MS, type Outbox, type DeliveryRow } from "./outbox.js";
 
 /** Selects deliveries; an empty filter selects all. */
 type DeliveryFilter = {

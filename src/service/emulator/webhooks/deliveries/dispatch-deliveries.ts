@@ -4,9 +4,9 @@ import { signBody } from "../../../../kit/senders/signature/sign.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { DueWork } from "../../time/scheduler.js";
 import type { SendWithFaults, SentDelivery, WebhookFaults } from "../faults/webhook-faults.js";
-import type { DeliveryRow } from "./outbox.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { WebhookRequest } from "../transport/send-request.js";
+import type { DeliveryRow } from "./outbox.js";
 
 /**
  * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs

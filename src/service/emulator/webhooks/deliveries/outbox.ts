@@ -1,6 +1,6 @@
+import type { KnownEvent } from "../../../../kit/senders/signals/envelope.js";
 import { LIMITS } from "../../../contract/limits.js";
 import type { ServiceLocale } from "../../../contract/shared-schemas.js";
-import type { KnownEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 

@@ -1,10 +1,10 @@
+import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import { LIMITS } from "../../../contract/limits.js";
 import type { ServiceLocale } from "../../../contract/shared-schemas.js";
-import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
-import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
-import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { SignalDraft } from "../../market/signals/due-signals.js";
+import type { RegistrationRow } from "../registrations/registration-row.js";
+import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 
 /** The result of publishing a signal. */
 export interface PublishedSignal {

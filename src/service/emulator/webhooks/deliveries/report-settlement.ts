@@ -1,13 +1,13 @@
 import { z } from "zod";
 import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../../kit/senders/signature/verify.js";
+import type { EmulatorCore } from "../../instance/core.js";
 import type { ReportEvent } from "../../instance/events.js";
+import type { SendingSummary } from "../../instance/events.js";
 import { shownEndpoint } from "../registrations/registration-row.js";
 import type { DueDelivery } from "./dispatch-deliveries.js";
-import type { Settlement } from "./settle-delivery.js";
-import type { SendingSummary } from "../../instance/events.js";
-import type { EmulatorCore } from "../../instance/core.js";
 import type { DeliveryState } from "./outbox.js";
+import type { Settlement } from "./settle-delivery.js";
 
 /**
  * Reports the result of an attempt.

@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { secondsIn, type Assumptions } from "../../instance/assumption-options.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import type { SentDelivery, SentRequest } from "../faults/webhook-faults.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import type { RequestOutcome } from "../transport/send-request.js";
 import type { DeliveryRow, DeliveryState } from "./outbox.js";
-import { secondsIn, type Assumptions } from "../../instance/assumption-options.js";
 
 /** What became of an attempt. */
 export type Settlement = ReturnType<ReturnType<typeof createSettleDelivery>>;

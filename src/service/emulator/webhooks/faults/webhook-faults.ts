@@ -1,5 +1,5 @@
-import type { EmulatorCore } from "../../instance/core.js";
 import { setTimeout as delay } from "node:timers/promises";
+import type { EmulatorCore } from "../../instance/core.js";
 import type { RequestOutcome, SendRequest, WebhookRequest } from "../transport/send-request.js";
 
 type FaultKind = "status" | "latency" | "cut_body" | "reset" | "duplicate" | "reorder";

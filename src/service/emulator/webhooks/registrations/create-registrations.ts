@@ -1,16 +1,16 @@
 import type { z } from "zod";
+import type { TestEvent, VerificationEvent } from "../../../../kit/senders/signals/envelope.js";
 import { LIMITS } from "../../../contract/limits.js";
 import type {
   registerWebhookBodySchema,
   RegistrationStatus,
   WebhookRegistration,
 } from "../../../contract/webhook-registration.js";
-import type { TestEvent, VerificationEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { randomUuid } from "../../instance/random-source.js";
 import { ServiceError } from "../../operations/service-error.js";
-import { refuseEndpoint } from "./endpoint-rules.js";
 import type { Outbox } from "../deliveries/outbox.js";
+import { refuseEndpoint } from "./endpoint-rules.js";
 import { webhookRegistration, type RegistrationRow } from "./registration-row.js";
 
 /** The body of registerWebhook, checked and with all defaults. */

@@ -1,11 +1,11 @@
+import type { LookupAddress } from "node:dns";
+import { lookup as lookUp } from "node:dns/promises";
 import type { ClientRequest } from "node:http";
+import { isIPv6, type LookupFunction } from "node:net";
 import { TLSSocket } from "node:tls";
 import { exchange, failureOf, type ExchangeFailure } from "../../../../base/http/exchange.js";
 import type { Assumptions } from "../../instance/assumption-options.js";
 import { addressIn, mayConnect, type EndpointRules } from "../registrations/endpoint-rules.js";
-import type { LookupAddress } from "node:dns";
-import { lookup as lookUp } from "node:dns/promises";
-import { isIPv6, type LookupFunction } from "node:net";
 
 /** Why a request got no answer. The emulator itself ended the last two. */
 export type RequestFailure = ExchangeFailure | "address_refused" | "aborted";

@@ -1,8 +1,8 @@
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { newEvent } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { turns } from "../../../until.js";
+import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 /** Another program that writes to the file for as long as it likes. */

@@ -22,9 +22,9 @@ import {
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createWalSync } from "../../../../../src/kit/stores/sqlite/wal-sync.js";
-import { newEvent, opened } from "../../inbox/new-event.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";
 import { tempFolder } from "../../../temp-folder.js";
+import { newEvent, opened } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 const SUFFIXES = ["", "-wal", "-shm", "-owner"];

@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import fs, { rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { expect, onTestFinished, test } from "vitest";
-import { batchOf, newEvent } from "../../inbox/new-event.js";
-import { codeOf, startRig } from "../../inbox/receiver-rig.js";
 import { withInbox } from "../../../../../src/cli/inbox/open-inbox.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
+import { batchOf, newEvent } from "../../inbox/new-event.js";
+import { codeOf, startRig } from "../../inbox/receiver-rig.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 /**

@@ -7,8 +7,8 @@ import {
   type SqliteStore,
   type SqliteStoreOptions,
 } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
-import { batchOf, opened } from "../../inbox/new-event.js";
 import { tempFolder } from "../../../temp-folder.js";
+import { batchOf, opened } from "../../inbox/new-event.js";
 
 /** The path of an inbox in a folder of this test alone. Nothing is there yet. */
 export const inboxPath = (): string => join(tempFolder(), "inbox.db");

@@ -11,16 +11,16 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/schema.js";
 import { checkSqliteVersion, loadDriver } from "../../../../../src/base/sqlite/sqlite-driver.js";
+import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
 import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
-import { storeError } from "../../../../../src/kit/stores/sqlite/store-error.js";
-import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
+import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/schema.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
-import { batchOf, claimOf, newEvent } from "../../inbox/new-event.js";
+import { storeError } from "../../../../../src/kit/stores/sqlite/store-error.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";
 import { tempFolder } from "../../../temp-folder.js";
+import { batchOf, claimOf, newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 /** For each version the hash of its migration. */

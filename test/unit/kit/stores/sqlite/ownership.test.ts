@@ -6,8 +6,8 @@ import {
   type SqliteStoreOptions,
 } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createManualClock } from "../../../../../src/kit/testing/index.js";
-import { batchOf, newEvent, opened } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
+import { batchOf, newEvent, opened } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 const refusal = async (options: string | SqliteStoreOptions) =>

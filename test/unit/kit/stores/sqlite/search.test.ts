@@ -2,8 +2,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import type { EventState, SearchQuery, StoredEvent } from "../../../../../src/kit/index.js";
 import { search, type SearchSteps } from "../../../../../src/kit/stores/sqlite/search.js";
 import type { SqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
-import { newEvent, T0 } from "../../inbox/new-event.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
+import { newEvent, T0 } from "../../inbox/new-event.js";
 import { inboxPath, openStore } from "./open-store.js";
 
 /** More than are sorted, or looked at in one slice. */

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import type { EventState, SearchQuery } from "../../../../../src/kit/index.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
-import { prepareSearch } from "../../../../../src/kit/stores/sqlite/search.js";
-import { createQueries } from "../../../../../src/kit/stores/sqlite/queries.js";
+import type { EventState, SearchQuery } from "../../../../../src/kit/index.js";
 import { createCommitter } from "../../../../../src/kit/stores/sqlite/commit.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
-import { newEvent } from "../../inbox/new-event.js";
+import { createQueries } from "../../../../../src/kit/stores/sqlite/queries.js";
+import { prepareSearch } from "../../../../../src/kit/stores/sqlite/search.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
+import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 
 /** How SQLite means to run every statement that is prepared. */

@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished } from "vitest";
-import { newEvent } from "../../inbox/new-event.js";
-import { rejectionOf } from "../../../signalbox-error-of.js";
-import { accept, inboxPath, openStore } from "./open-store.js";
 import { testWith } from "../../../../prerequisites.js";
+import { rejectionOf } from "../../../signalbox-error-of.js";
+import { newEvent } from "../../inbox/new-event.js";
+import { accept, inboxPath, openStore } from "./open-store.js";
 
 // The descriptors that the store syncs are swapped for /dev/null under it, which cannot be synced:
 // fdatasync answers EINVAL, as a broken disk would answer EIO. Needs /proc.

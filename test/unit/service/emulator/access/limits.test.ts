@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
+import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
 import { createAccess } from "../../../../../src/service/emulator/access/create-access.js";
-import { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
 import { openDatabase } from "../../../../../src/service/emulator/database/open-database.js";
 import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
+import { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
-import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
 
 const NEW_YEAR = Date.UTC(2027, 0, 1);
 

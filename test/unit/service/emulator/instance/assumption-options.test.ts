@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { resolveEmulatorOptions } from "../../../../../src/service/emulator/instance/options.js";
 import {
   assumptionsSchema,
   parseAssumption,
   type AssumptionOptions,
 } from "../../../../../src/service/emulator/instance/assumption-options.js";
+import { resolveEmulatorOptions } from "../../../../../src/service/emulator/instance/options.js";
 
 const refusalOf = (name: string, value: unknown): string => {
   try {

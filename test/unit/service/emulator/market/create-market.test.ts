@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
+import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
 import {
   openSqlite,
   type Database,
 } from "../../../../../src/service/emulator/database/database.js";
+import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
+import type { EmulatorCore } from "../../../../../src/service/emulator/instance/core.js";
+import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
 import {
   createMarket,
   type Market,
 } from "../../../../../src/service/emulator/market/create-market.js";
-import type { EmulatorCore } from "../../../../../src/service/emulator/instance/core.js";
+import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
 import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
-import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
-import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
-import { createManualClock } from "../../../../../src/kit/testing/manual-clock.js";
-import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import { countOf, digestOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";
 
 const START = Date.UTC(2026, 10, 19, 12);

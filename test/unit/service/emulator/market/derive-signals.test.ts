@@ -1,18 +1,17 @@
 import { expect, test } from "vitest";
-import { growMonth } from "../../../../../src/service/emulator/market/create-market.js";
-import {
-  deriveSignals,
-  draftSignal,
-} from "../../../../../src/service/emulator/market/signals/derive-signals.js";
-import { type SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
-
-import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { signalDataSchema } from "../../../../../src/kit/senders/signals/parse-event.js";
 import {
   SIGNAL_TYPES,
   type KnownSignalType,
 } from "../../../../../src/kit/senders/signals/signal-types.js";
 import { readFixture } from "../../../../../src/kit/testing/signal-event.js";
+import { growMonth } from "../../../../../src/service/emulator/market/create-market.js";
+import {
+  deriveSignals,
+  draftSignal,
+} from "../../../../../src/service/emulator/market/signals/derive-signals.js";
+import { type SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
+import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { LAST, madeMarket, rowsOf } from "./made-market.js";
 
 const market = madeMarket(1);

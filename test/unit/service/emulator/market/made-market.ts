@@ -3,8 +3,8 @@ import {
   openSqlite,
   type Database,
 } from "../../../../../src/service/emulator/database/database.js";
-import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
 import { generateMarket } from "../../../../../src/service/emulator/market/create-market.js";
+import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
 
 /** October 2026. */
 export const LAST = 2026 * 12 + 9;

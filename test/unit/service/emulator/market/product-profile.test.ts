@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { productProfileSchema } from "../../../../../src/service/contract/product-profile.js";
 import { growMonth } from "../../../../../src/service/emulator/market/create-market.js";
-import { readProductProfile } from "../../../../../src/service/emulator/market/read-product-profile.js";
 import { resolveLocale } from "../../../../../src/service/emulator/market/format-values.js";
+import { readProductProfile } from "../../../../../src/service/emulator/market/read-product-profile.js";
 import { LAST, madeMarket, rowsOf } from "./made-market.js";
 
 const market = madeMarket(1);

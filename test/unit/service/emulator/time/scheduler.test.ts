@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
+import {
+  createManualClock,
+  type ManualClock,
+} from "../../../../../src/kit/testing/manual-clock.js";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
 import {
   createScheduler,
   type DueWork,
   type Scheduler,
 } from "../../../../../src/service/emulator/time/scheduler.js";
-import {
-  createManualClock,
-  type ManualClock,
-} from "../../../../../src/kit/testing/manual-clock.js";
 
 const START = Date.UTC(2026, 10, 5);
 

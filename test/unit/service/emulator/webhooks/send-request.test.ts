@@ -13,11 +13,10 @@ import {
   type RequestFailure,
   type ResolveName,
 } from "../../../../../src/service/emulator/webhooks/transport/send-request.js";
-
-import { until } from "../../../until.js";
 import { serveRecorder } from "../../../../cli/serve-requests.js";
-import { serveSilence } from "./webhook-world.js";
+import { until } from "../../../until.js";
 import { selfSigned } from "./self-signed.js";
+import { serveSilence } from "./webhook-world.js";
 
 const BODY = Buffer.from('{"id":"evt_1"}');
 const HEADERS = {

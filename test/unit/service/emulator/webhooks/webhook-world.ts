@@ -1,13 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
-import type { Database } from "../../../../../src/service/emulator/database/database.js";
 import type { KnownSignalType } from "../../../../../src/kit/senders/signals/signal-types.js";
+import {
+  createManualClock,
+  type ManualClock,
+} from "../../../../../src/kit/testing/manual-clock.js";
 import type { ServiceLocale } from "../../../../../src/service/contract/shared-schemas.js";
+import type { Database } from "../../../../../src/service/emulator/database/database.js";
 import {
   assumptionsSchema,
   type Assumptions,
 } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
+import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
 import {
   createEmulatorClock,
   type EmulatorClock,
@@ -21,12 +26,7 @@ import {
   type Webhooks,
   type WebhooksOptions,
 } from "../../../../../src/service/emulator/webhooks/create-webhooks.js";
-import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
 import { WEBHOOK_SCHEMA } from "../../../../../src/service/emulator/webhooks/webhook-schema.js";
-import {
-  createManualClock,
-  type ManualClock,
-} from "../../../../../src/kit/testing/manual-clock.js";
 import { listen, serveRecorder, type RecordedRequest } from "../../../../cli/serve-requests.js";
 import { handMadeMarket, product, SECTOR } from "../research/hand-made-market.js";
 
