@@ -77,6 +77,8 @@ const MOST_FAILED = 5000;
 /**
  * The events that fail now, in groups: those that wait after a failed attempt, and the dead ones.
  * The largest group is first.
+ *
+ * @internal
  */
 export async function readFailures(
   store: Pick<InboxStore, "failing">,
