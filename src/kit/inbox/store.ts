@@ -234,8 +234,8 @@ export interface InboxStore {
   /** Lists events in the order of `seq`. */
   list(query: ListQuery): Promise<InboxEntry[]>;
   /**
-   * Lists the newest events that match. It takes a short time in an inbox of any size; see {@link
-   * SearchPage}.
+   * Lists the newest events that match. It takes a short time in an inbox of any size; see
+   * `SearchPage`.
    *
    * - **G12** It finds the events of an endpoint that match everything that is given, the newest
    *   (largest `seq`) first. A caller that pages with `nextBeforeSeq` until it is null finds each

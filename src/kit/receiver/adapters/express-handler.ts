@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../receiver.js";
-import { listenerOf } from "./node-handler.js";
+import { listenerOf } from "./listener.js";
 
 /** Fits `express.RequestHandler` of Express 4 and 5, without needing the types of either. */
 export type ExpressHandler = (

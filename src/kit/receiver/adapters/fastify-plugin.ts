@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../receiver.js";
-import { listenerOf } from "./node-handler.js";
+import { listenerOf } from "./listener.js";
 
 /** Fits `FastifyPluginAsync` of Fastify 5, without needing its types. */
 export type FastifyPlugin = (instance: FastifyInstanceLike) => Promise<void>;

@@ -1,5 +1,5 @@
 import type { Receiver } from "../receiver.js";
-import { assertReceiver } from "./node-handler.js";
+import { assertReceiver } from "./listener.js";
 
 /**
  * Makes a function that answers every `Request` with a `Response`: for Hono, Next.js, Bun, Deno and
