@@ -51,8 +51,8 @@ export default defineConfig({
     // One module graph a worker: to import it anew for each file takes longer than most files'
     // tests.
     isolate: false,
-    // Much of the time is spent waiting for child processes, so there are more workers than cores.
-    maxWorkers: availableParallelism() + 2,
+    // Much of the time is spent waiting for child processes, so there is one worker more than cores.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.

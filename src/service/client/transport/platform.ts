@@ -29,7 +29,7 @@ export type PlatformFetch = typeof globalThis extends { fetch: infer Fetch }
 
 const FOLLOWERS = new WeakMap<PlatformAbortSignal, Set<AbortController>>();
 
-/** A controller that is aborted with the caller's signal, until `close()`. */
+/** A controller that is aborted with the caller's signal, until `close()`. @internal */
 export interface AbortScope {
   controller: AbortController;
   signal: PlatformAbortSignal;
@@ -40,6 +40,8 @@ export interface AbortScope {
  * All calls that share a signal share one listener on it, because Node warns of more than ten.
  * `AbortSignal.any` is not used: in Node 20 each of its results takes memory as long as the
  * caller's signal exists.
+ *
+ * @internal
  */
 export function openAbortScope(given: PlatformAbortSignal | undefined): AbortScope {
   const controller = new AbortController();
