@@ -5,13 +5,15 @@ import type { HeaderProblem, Signature } from "../signature/header.js";
 import { assertSecret, OTHER_HELP } from "../signature/sign.js";
 import { headerValueOf, type RequestHeaders } from "./headers.js";
 import { hmacKey, LEAST_KEY_BYTES, privateKey, publicKey, type KeyPairDigest } from "./keys.js";
-import type {
-  SignatureScheme,
-  SignatureEncoding,
-  SignatureList,
-  SignedText,
-  SignedTexts,
-  PublicUrl,
+import {
+  type SignatureScheme,
+  type SignatureEncoding,
+  type SignatureList,
+  type SignedText,
+  type SignedTexts,
+  type PublicUrl,
+  HASH_BYTES,
+  type Hash,
 } from "./scheme.js";
 
 /** How the authenticity of a sender's deliveries is checked; see `Sender`. */
@@ -65,10 +67,6 @@ const TIME_FORMS = {
 
 /** How each time in ISO 8601 begins. */
 const DATE = /\d{4}-\d\d-\d\dT/;
-
-const HASH_BYTES = { sha256: 32, sha1: 20, sha512: 64 };
-
-export type Hash = keyof typeof HASH_BYTES;
 
 export const namesOf = (header: string | readonly string[] | undefined): string[] =>
   [header ?? []].flat().map((name) => name.toLowerCase());

@@ -1,4 +1,3 @@
-import type { Hash } from "./compile-scheme.js";
 import type { KeyForm, KeyPairDigest } from "./keys.js";
 
 /**
@@ -110,3 +109,7 @@ export interface SignedRequest {
  * of your own; null for a request that the sender cannot have made.
  */
 export type PublicUrl = string | ((request: { url: string }) => string | null);
+
+export const HASH_BYTES = { sha256: 32, sha1: 20, sha512: 64 };
+
+export type Hash = keyof typeof HASH_BYTES;
