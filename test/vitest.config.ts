@@ -56,8 +56,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/temp-folder.ts",
     // Long enough for a machine that is busy with something else: no test waits for time to pass.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     projects: [
       {
         extends: true,
