@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type OperationName } from "../../src/service/contract/operations.js";
+import type { OperationName } from "../../src/service/contract/operations.js";
 import {
   openEmulator,
   refusal,

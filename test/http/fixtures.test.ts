@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFixtureFolder } from "../../src/cli/deliveries/cases.js";
+import { readFixtureFolder } from "../../src/cli/deliveries/fixture-folder.js";
 import { createCaseSender, sendCases } from "../../src/cli/deliveries/send-cases.js";
 import { SECRET, serve, STACKS } from "./serve.js";
 import { MOUNT } from "./wire.js";

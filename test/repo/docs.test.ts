@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { EVENT_STATES } from "../../src/kit/inbox/stored-events.js";
 import { parseEvent } from "../../src/kit/index.js";
 import { signalEvent } from "../../src/kit/testing/index.js";
-import { parseSearch } from "../../src/page/inbox/read-request.js";
+import { parseSearch } from "../../src/page/inbox/parse-search.js";
 import { callCli } from "../cli/call-cli.js";
 import { checkBlocks } from "./check-blocks.js";
 import { unionOf } from "./facts.js";

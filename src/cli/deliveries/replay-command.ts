@@ -74,7 +74,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     }
     const url = options.url ?? receiverAddress(env);
     const secrets = readSecrets(options, { env });
-    const { readFixtureFolder } = await import("./cases.js");
+    const { readFixtureFolder } = await import("./fixture-folder.js");
     const { failedNames, replayDeliveries } = await import("./send-cases.js");
     const { events, deliveries: all } = readFixtureFolder(folder);
     const patterns = { ...(only !== undefined && { only: [only] }), skip };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { printable, formatTable, type Terminal } from "../console/terminal.js";
-import { buildDelivery, type BuiltDelivery, type Delivery, type FixtureFolder } from "./cases.js";
+import { buildDelivery, type BuiltDelivery } from "./cases.js";
+import type { Delivery, FixtureFolder } from "./fixture-folder.js";
 import {
   describeAnswer,
   describeWanted,

@@ -5,7 +5,6 @@ import { Option, type Command } from "#commander";
 import type { EventSample } from "../../kit/senders/samples.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
-import { signedDelivery } from "../../kit/testing/signed-delivery.js";
 import {
   runs,
   withExamples,
@@ -129,6 +128,7 @@ async function send(
       : headersForFile(lines, sender, cli.terminal);
 
   const { inParallel } = await import("./send-cases.js");
+  const { signedDelivery } = await import("../../kit/testing/signed-delivery.js");
   const { changeByte } = await import("./cases.js");
   const { reportAnswers } = await import("./report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { isSignalboxError } from "../../base/errors.js";
 import { parseJson } from "../../base/text/parse-json.js";
 import { DEFAULT_SENDER, EVENT_STATES, type StoredEvent } from "../../kit/inbox/stored-events.js";
-import { type CommandContext } from "../console/define-command.js";
+import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";
 import { withInbox, type InboxOptions, type CommandInbox } from "./open-inbox.js";

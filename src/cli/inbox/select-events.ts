@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command, type OptionValues } from "#commander";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxEntry, SearchQuery, StoredEvent } from "../../kit/inbox/stored-events.js";
-import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/read-request.js";
+import { MOMENT_FORMS, parseMoment, typeTerm } from "../../page/inbox/parse-search.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
 import { notEmpty } from "../console/options.js";
 import { echoed, printable } from "../console/terminal.js";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { publicUrlOption } from "./engine/check-definition.js";
 import { addressOf } from "./engine/compile-scheme.js";
 import { parametersOf } from "./engine/form.js";
-import { type PublicUrl, type SignedRequest } from "./engine/scheme.js";
+import type { PublicUrl, SignedRequest } from "./engine/scheme.js";
 import type { Sender } from "./engine/sender.js";
 import { checkSenderOptions, knownSender } from "./known-sender.js";
 

@@ -2,12 +2,13 @@ import { safely } from "../../base/errors.js";
 import type { ParsedJson } from "../../base/text/parse-json.js";
 import { withoutSignature } from "../../kit/inbox/exported-event.js";
 import { joinRefusals } from "../../kit/inbox/receiver-report.js";
-import { type InboxEntry, type StoredEvent } from "../../kit/inbox/stored-events.js";
+import type { InboxEntry, StoredEvent } from "../../kit/inbox/stored-events.js";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import { indentJson } from "./indent-json.js";
 import type { PageInbox } from "./page-inbox.js";
-import { parseSearch, refuseInput, refuseUnknown } from "./read-request.js";
+import { parseSearch } from "./parse-search.js";
+import { refuseInput, refuseUnknown } from "./refusal.js";
 import { parseSmall, titleIn, type createTitles } from "./titles.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([

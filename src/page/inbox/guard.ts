@@ -3,7 +3,7 @@ import { isLoopbackRequest } from "../../base/addresses/loopback-request.js";
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import { withDeadline } from "../../base/time/timers.js";
-import { Refusal } from "./read-request.js";
+import { Refusal } from "./refusal.js";
 
 /** Whether the sender of a request may see the page and use it. Only `true` allows. */
 export type Authorize<Request extends IncomingMessage = IncomingMessage> = (

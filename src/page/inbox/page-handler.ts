@@ -4,7 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { signalboxCode } from "../../base/errors.js";
 import { nextTurn } from "../../base/time/timers.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
-import { type StoredEvent } from "../../kit/inbox/stored-events.js";
+import type { StoredEvent } from "../../kit/inbox/stored-events.js";
 import { isClosing, sendResponse } from "../../kit/receiver/adapters/send-response.js";
 import { PAGE_HEADERS, pageFile } from "../parts/page-server.js";
 import { activityOf, eventAnswer, eventsOf, overviewOf, storedEvent } from "./answers.js";
@@ -12,7 +12,9 @@ import { assertNotForeign, assertOwnWrite, createGuard, type GuardConfig } from 
 import type { ApiError } from "./inbox-api.js";
 import { createLive, type LiveConfig } from "./live.js";
 import type { PageInbox } from "./page-inbox.js";
-import { parseSearch, readEventIds, Refusal, refuseUnknown, type Wanted } from "./read-request.js";
+import { parseSearch, type Wanted } from "./parse-search.js";
+import { readEventIds } from "./read-request.js";
+import { Refusal, refuseUnknown } from "./refusal.js";
 import { createTitles } from "./titles.js";
 
 export type PageHandlerConfig = GuardConfig & LiveConfig;

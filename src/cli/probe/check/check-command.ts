@@ -123,7 +123,7 @@ async function checkReceiver(
 ): Promise<ExitCode> {
   const { strict = false, json = false } = options;
   const checks = selectByName(CHECKS, ({ id }) => id, options, "signature");
-  const { readFixtureFolder } = await import("../../deliveries/cases.js");
+  const { readFixtureFolder } = await import("../../deliveries/fixture-folder.js");
   const context = createCheckContext({
     url,
     secrets: readSecrets(options, cli),

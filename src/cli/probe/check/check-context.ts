@@ -1,10 +1,6 @@
 import { shortened } from "../../console/terminal.js";
-import {
-  AFTER_SIGNING,
-  type BuiltDelivery,
-  type Delivery,
-  type FixtureFolder,
-} from "../../deliveries/cases.js";
+import { AFTER_SIGNING, type BuiltDelivery } from "../../deliveries/cases.js";
+import type { Delivery, FixtureFolder } from "../../deliveries/fixture-folder.js";
 import {
   createCaseSender,
   isAsWanted,

@@ -5,7 +5,7 @@ import { advanceToNextSignals } from "../../../service/emulator/control/advance-
 import { createEmulator } from "../../../service/emulator/instance/create-emulator.js";
 import type { Cli } from "../../console/cli.js";
 import { formatTable, type Terminal } from "../../console/terminal.js";
-import { readFixtureFolder } from "../../deliveries/cases.js";
+import { readFixtureFolder } from "../../deliveries/fixture-folder.js";
 import {
   failedNames,
   replayDeliveries,

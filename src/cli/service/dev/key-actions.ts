@@ -3,7 +3,7 @@ import { SIGNAL_TYPES, type KnownSignalType } from "../../../kit/senders/signals
 import { advanceToNextSignals } from "../../../service/emulator/control/advance-to-next-signals.js";
 import { EXIT } from "../../console/exit.js";
 import { formatTable } from "../../console/terminal.js";
-import { dashboardUrl, inboxUrl } from "../emulator/start-emulator.js";
+import { dashboardUrl, inboxUrl } from "../emulator/report-start.js";
 import type { Session } from "./session.js";
 
 const CTRL_C = "\u0003";

@@ -12,13 +12,8 @@ import { assertPlace } from "../../inbox/open-inbox.js";
 import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 import { resumeCommand } from "../emulator/report-event.js";
-import {
-  startEmulator,
-  dashboardUrl,
-  demoAccounts,
-  inboxUrl,
-  startFacts,
-} from "../emulator/start-emulator.js";
+import { dashboardUrl, demoAccounts, inboxUrl, startFacts } from "../emulator/report-start.js";
+import { startEmulator } from "../emulator/start-emulator.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import {

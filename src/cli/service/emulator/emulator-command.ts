@@ -116,7 +116,7 @@ async function runEmulator(
   const { port, host, db, seed } = options;
   const startAt = options.now === undefined ? undefined : await startTime(options.now);
   const isNew = db === undefined || !existsSync(db);
-  const { demoAccounts, reportStart } = await import("./start-emulator.js");
+  const { demoAccounts, reportStart } = await import("./report-start.js");
   // An existing file already has accounts, so none are added. Their keys were shown when the file
   // was created.
   const accounts = isNew ? demoAccounts() : [];

@@ -3,7 +3,7 @@ import { checkOptions, OptionError } from "../../../base/options/option-error.js
 import { functionOption, millisecondsOption } from "../../../base/options/option-schemas.js";
 import { signals } from "../signals/signals.js";
 import { namesOf } from "./compile-scheme.js";
-import { type PublicUrl } from "./scheme.js";
+import type { PublicUrl } from "./scheme.js";
 
 const FACTORY = { name: "defineSender", page: "docs/own-sender.md" };
 const header = z.string().regex(/^[\w-]+$/, "expected the name of a header");

@@ -4,7 +4,7 @@ import { isStorableName } from "../signals/parse-event.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
 import { compileScheme, type CompiledScheme } from "./compile-scheme.js";
 import { parametersOf } from "./form.js";
-import { type PublicUrl, type SignatureScheme } from "./scheme.js";
+import type { PublicUrl, SignatureScheme } from "./scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
 import type {
   HandshakeAnswer,

@@ -1,6 +1,6 @@
 import { addressOf, type CompiledScheme } from "./compile-scheme.js";
 import { recordOf } from "./headers.js";
-import { type PublicUrl } from "./scheme.js";
+import type { PublicUrl } from "./scheme.js";
 
 /** What `verify` of a sender gets. */
 export interface VerifiedRequest {

@@ -8,7 +8,7 @@ import { Problem, Facts, Panel } from "../../../page/parts/panel.js";
 import { RequestProblem } from "../../../page/parts/request.js";
 import { href, useRoute } from "../../../page/parts/use-route.js";
 import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
-import { type ClockMove } from "../instance/events.js";
+import type { ClockMove } from "../instance/events.js";
 import {
   type Account,
   control,

@@ -26,7 +26,7 @@ import { webhooksControl } from "../webhooks/control/webhooks-control.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
 import { createOpenSendingSpan } from "../webhooks/deliveries/report-settlement.js";
 import type { EmulatorCore } from "./core.js";
-import { type ClockMove } from "./events.js";
+import type { ClockMove } from "./events.js";
 import type { ReportEvent } from "./events.js";
 import { type EmulatorConfig, FACTORY } from "./options.js";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { parseSearch, type Wanted, Refusal } from "../../../../src/page/inbox/read-request.js";
+import { parseSearch, type Wanted } from "../../../../src/page/inbox/parse-search.js";
+import { Refusal } from "../../../../src/page/inbox/refusal.js";
 
 const NOW = Date.parse("2026-11-23T12:00:00Z");
 const HOUR_MS = 3_600_000;

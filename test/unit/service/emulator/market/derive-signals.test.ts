@@ -10,7 +10,7 @@ import {
   deriveSignals,
   draftSignal,
 } from "../../../../../src/service/emulator/market/signals/derive-signals.js";
-import { type SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
+import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { LAST, madeMarket, rowsOf } from "./made-market.js";
 
