@@ -51,7 +51,7 @@ test("a handler that fails turns such a test red at its waitForEvent, with what 
   const first = blocks.find(({ language }) => language === "ts");
   const failing = (first?.code ?? "")
     .replace(
-      /^const onSignal = .*$/m,
+      /^const onSignal = [^]*?;$/m,
       `const onSignal = async (_signal: Signal) => { throw new Error("no table"); };`,
     )
     .replace(

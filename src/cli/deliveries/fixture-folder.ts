@@ -5,7 +5,7 @@ import { parseEvent } from "../../kit/senders/signals/parse-event.js";
 import { environmentError, errorCode } from "../console/exit.js";
 import { readBytes } from "../console/options.js";
 import { PACKAGED_FIXTURES, isJsonObject } from "./event-source.js";
-import { AFTER_SIGNING } from "./cases.js";
+import { AFTER_SIGNING } from "./after-signing.js";
 
 const expectation = z.strictObject({
   status: z.int().min(100).max(599),

@@ -129,7 +129,7 @@ async function send(
 
   const { inParallel } = await import("./send-cases.js");
   const { signedDelivery } = await import("../../kit/testing/signed-delivery.js");
-  const { changeByte } = await import("./cases.js");
+  const { changeByte } = await import("./after-signing.js");
   const { reportAnswers } = await import("./report-answers.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;

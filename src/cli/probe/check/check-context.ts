@@ -1,5 +1,6 @@
 import { shortened } from "../../console/terminal.js";
-import { AFTER_SIGNING, type BuiltDelivery } from "../../deliveries/cases.js";
+import { type BuiltDelivery } from "../../deliveries/cases.js";
+import { AFTER_SIGNING } from "../../deliveries/after-signing.js";
 import type { Delivery, FixtureFolder } from "../../deliveries/fixture-folder.js";
 import {
   createCaseSender,
