@@ -50,21 +50,6 @@ export async function callCli(
   };
 }
 
-/** Runs several command lines, one after the other: what each printed stands below it. */
-export async function callEach(
-  lines: readonly (readonly string[])[],
-  options?: CallOptions,
-): Promise<CliRun> {
-  let stdout = "";
-  let exitCode: number | null = 0;
-  for (const words of lines) {
-    const run = await callCli(words, options);
-    stdout += `$ signalbox ${words.join(" ")}\n${run.stdout}${run.stderr}exit ${run.exitCode}\n`;
-    ({ exitCode } = run);
-  }
-  return { exitCode, stdout, stderr: "", lines: [] };
-}
-
 type Output = Parameters<typeof createTerminal>[0];
 
 function collector(

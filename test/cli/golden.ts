@@ -1,5 +1,6 @@
 import { tmpdir } from "node:os";
 import { expect } from "vitest";
+import { callCli, type CallOptions } from "./call-cli.js";
 import type { CliRun } from "./run-cli.js";
 
 /** What differs between two runs of one command, and the word that stands for it. */
@@ -15,19 +16,42 @@ const MASKS: readonly [RegExp, string][] = [
 ];
 
 /**
- * Compares what a command printed, and its exit code, with `golden/NAME.txt`. With `--update` the
- * file is written anew: read its difference before you commit it.
+ * Compares what one or more commands printed with `golden/NAME.txt`. With `--update` the file is
+ * written anew: read its difference before you commit it.
  *
- * @param masks what else differs between two runs of this command
+ * @param printed a run, with its exit code, or a text that a test made of several
+ * @param masks what else differs between two runs of these commands
  */
 export async function expectGolden(
   name: string,
-  { exitCode, stdout, stderr }: CliRun,
+  printed: CliRun | string,
   masks: readonly [RegExp, string][] = [],
 ): Promise<void> {
-  const part = (title: string, text: string): string =>
-    text === "" ? "" : `--- ${title}\n${text}`;
-  const whole = `${part("stdout", stdout)}${part("stderr", stderr)}--- exit ${exitCode}\n`;
+  const whole = typeof printed === "string" ? printed : partsOf(printed);
   const text = [...masks, ...MASKS].reduce((left, [what, word]) => left.replace(what, word), whole);
   await expect(text).toMatchFileSnapshot(`${import.meta.dirname}/golden/${name}.txt`);
+}
+
+function partsOf({ exitCode, stdout, stderr }: CliRun): string {
+  const part = (title: string, text: string): string =>
+    text === "" ? "" : `--- ${title}\n${text}`;
+  return `${part("stdout", stdout)}${part("stderr", stderr)}--- exit ${exitCode}\n`;
+}
+
+/** One command line of a transcript. */
+export interface Scene extends CallOptions {
+  args: readonly string[];
+  /** Stands above it: a sentence about the case. */
+  title?: string;
+}
+
+/** Runs command lines one after the other: what each printed stands below it. */
+export async function transcriptOf(scenes: readonly Scene[]): Promise<string> {
+  let text = "";
+  for (const { title, args, ...options } of scenes) {
+    const { stdout, stderr, exitCode } = await callCli(args, options);
+    if (title !== undefined) text += `\n# ${title}\n`;
+    text += `$ signalbox ${args.join(" ")}\n${stdout}${stderr}exit ${exitCode}\n`;
+  }
+  return text;
 }

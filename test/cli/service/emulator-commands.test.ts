@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openEmulator, type RunningEmulator } from "../../emulator/start-emulator.js";
 import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
-import { callCli, callEach } from "../call-cli.js";
-import { expectGolden } from "../golden.js";
+import { callCli } from "../call-cli.js";
+import { expectGolden, transcriptOf } from "../golden.js";
 import { ndjson, type CliRun } from "../run-cli.js";
 import { listen } from "../serve-requests.js";
 
@@ -54,20 +54,16 @@ test("from following to a delivery: each command does what its control operation
     ],
   ];
   const options = { env: at(running.emulator.baseUrl) };
-  const runs: CliRun[] = [];
+  const printed: string[] = [];
   for (const part of lines) {
-    runs.push(
-      await callEach(
-        part.map((line) => ["emulator", ...line.split(" ")]),
-        options,
-      ),
-    );
-    if (runs.length === 1) await running.ask("/alerts/webhooks", { key: KEY, body: hook });
+    const scenes = part.map((line) => ({ args: ["emulator", ...line.split(" ")], ...options }));
+    printed.push(await transcriptOf(scenes));
+    if (printed.length === 1) await running.ask("/alerts/webhooks", { key: KEY, body: hook });
     await running.emulator.control.settle();
   }
-  const stdout = runs.map((run) => run.stdout).join("");
-  expect(stdout).not.toContain("v1=");
-  await expectGolden("emulator-commands", { exitCode: 0, stdout, stderr: "", lines: [] }, [
+  const text = printed.join("");
+  expect(text).not.toContain("v1=");
+  await expectGolden("emulator-commands", text, [
     [/\b(wh|evt)_[\da-f-]{36}/g, "$1_UUID"],
     [/"duration_ms":[\d.]+/g, '"duration_ms":N'],
     [/"date":"[^"]+"/g, '"date":"TIME"'],
@@ -99,11 +95,9 @@ test("a mistake says what is wrong", async () => {
     "advance new",
     "folow",
   ];
-  const lines = mistakes.map((line) => ["emulator", ...line.split(" ")]);
-  await expectGolden(
-    "emulator-mistakes",
-    await callEach(lines, { env: at(running.emulator.baseUrl) }),
-  );
+  const env = at(running.emulator.baseUrl);
+  const scenes = mistakes.map((line) => ({ args: ["emulator", ...line.split(" ")], env }));
+  await expectGolden("emulator-mistakes", await transcriptOf(scenes));
 });
 
 test("without an emulator the error says how to start one, and with a control token how to give it", async () => {
@@ -127,7 +121,7 @@ test("without an emulator the error says how to start one, and with a control to
     deliveries(closed.emulator.url),
   ]);
   const said = runs.map(({ exitCode, stderr }) => `${exitCode} ${stderr}`).join("");
-  await expectGolden("emulator-unreachable", { exitCode: 3, stdout: said, stderr: "", lines: [] });
+  await expectGolden("emulator-unreachable", said);
   expect((await deliveries(closed.emulator.url, TOKEN)).exitCode).toBe(0);
   await Promise.all([open.emulator.close(), closed.emulator.close()]);
 });

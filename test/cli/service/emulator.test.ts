@@ -7,8 +7,8 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { readAssumptions } from "../../../src/cli/service/emulator/emulator-command.js";
 import { serveEndpoint } from "../../unit/service/emulator/webhooks/webhook-world.js";
-import { callCli, callEach } from "../call-cli.js";
-import { expectGolden } from "../golden.js";
+import { callCli } from "../call-cli.js";
+import { expectGolden, transcriptOf } from "../golden.js";
 import { MAIN, outcomeOf, startCli, type CliRun } from "../run-cli.js";
 import { tempFiles } from "../temp-files.js";
 
@@ -271,6 +271,6 @@ test("wrong usage says what to type", async () => {
   ];
   await expectGolden(
     "emulator-wrong-usage",
-    await callEach(wrong.map((word) => ["emulator", word])),
+    await transcriptOf(wrong.map((word) => ({ args: ["emulator", word] }))),
   );
 });
