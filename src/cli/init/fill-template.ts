@@ -42,9 +42,9 @@ function keepBlocks(text: string, words: readonly string[]): string {
 
 function fillLine(line: string, values: Readonly<Record<string, string>>): string {
   const fill = (text: string): string =>
-    text.replaceAll(/\{\{(\w+)\}\}|__([A-Za-z]+)__/g, (_all, name?: string, identifier = "") => {
+    text.replaceAll(/\{\{(\w+)\}\}|__([A-Za-z]+)__/g, (mark, name?: string, identifier = "") => {
       const value = values[name ?? identifier];
-      if (value === undefined) throw new Error(`a template has the unknown mark ${name}`);
+      if (value === undefined) throw new Error(`a template has the unknown mark ${mark}`);
       return value;
     });
   if (!line.startsWith("|")) return fill(line);
