@@ -38,20 +38,36 @@ function partsOf({ exitCode, stdout, stderr }: CliRun): string {
   return `${part("stdout", stdout)}${part("stderr", stderr)}--- exit ${exitCode}\n`;
 }
 
-/** One command line of a transcript. */
+/** One command line of a transcript, typed or in words. */
 export interface Scene extends CallOptions {
-  args: readonly string[];
+  args: string | readonly string[];
   /** Stands above it: a sentence about the case. */
   title?: string;
 }
 
-/** Runs command lines one after the other: what each printed stands below it. */
-export async function transcriptOf(scenes: readonly Scene[]): Promise<string> {
+/**
+ * Runs command lines one after the other: what each printed stands below it.
+ *
+ * @param places the words that a word such as `DB` stands for
+ */
+export async function transcriptOf(
+  scenes: readonly (Scene | string)[],
+  places: Readonly<Record<string, readonly string[]>> = {},
+): Promise<string> {
   let text = "";
-  for (const { title, args, ...options } of scenes) {
-    const { stdout, stderr, exitCode } = await callCli(args, options);
+  for (const scene of scenes) {
+    const { title, args, ...options } = typeof scene === "string" ? { args: scene } : scene;
+    const words = typeof args === "string" ? wordsIn(args) : args;
+    const real = words.flatMap((word) => (Object.hasOwn(places, word) ? places[word] : word) ?? []);
+    const { stdout, stderr, exitCode } = await callCli(real, options);
     if (title !== undefined) text += `\n# ${title}\n`;
-    text += `$ signalbox ${args.join(" ")}\n${stdout}${stderr}exit ${exitCode}\n`;
+    text += `$ signalbox ${words.join(" ")}\n${stdout}${stderr}exit ${exitCode}\n`;
   }
   return text;
+}
+
+/** The words of a line, as a shell reads it: what stands in single quotes is one word. */
+export function wordsIn(line: string): string[] {
+  const words = line.match(/(?:'[^']*'|[^ '])+/g) ?? [];
+  return words.map((word) => word.replaceAll("'", ""));
 }

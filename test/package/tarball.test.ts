@@ -28,7 +28,7 @@ test("the tarball holds what a user needs and nothing else", () => {
   const built = paths.filter(
     (path) => path.startsWith("dist/") && !ofPages.test(path) && path !== LICENCES,
   );
-  expect(built.filter((path) => !/\.(js|d\.ts)$/.test(path))).toEqual([]);
+  expect(built.filter((path) => !/\.(js|json|d\.ts)$/.test(path))).toEqual([]);
   expect(paths.filter((path) => ofPages.test(path))).toContain("dist/pages/assets/inbox.js");
   expect(paths).toContain("fixtures/deliveries.json");
   const licences = readFileSync(join(install(), "node_modules/signalbox", LICENCES), "utf8");

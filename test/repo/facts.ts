@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { OLDEST_SQLITE } from "../../src/base/sqlite/sqlite-driver.js";
 import { EXIT } from "../../src/cli/console/exit.js";
 import { CHECKS } from "../../src/cli/probe/check/checks.js";
+import ANSWERS from "../../src/cli/deliveries/answers.json" with { type: "json" };
 import { EXAMINATIONS } from "../../src/cli/probe/doctor/examinations.js";
+import FINDINGS from "../../src/cli/probe/doctor/findings.json" with { type: "json" };
 import { createProgram } from "../../src/cli/program.js";
 import { ALL_KEYS } from "../../src/cli/service/dev/key-actions.js";
 import { BREAKER_THRESHOLD } from "../../src/kit/inbox/dispatch/breaker.js";
@@ -267,19 +269,17 @@ async function commandNames(): Promise<string[]> {
   });
 }
 
-/** The ids in the calls that make a finding, and those that a table of fixes names. */
+/** The ids of the catalogues, of the explained answers, and of the mistakes in a secret. */
 function findingsOfDoctor(): string[] {
-  const folders = ["probe/doctor", "deliveries"].map((name) => new URL(`src/cli/${name}/`, ROOT));
-  const code = folders.flatMap((folder) =>
-    readdirSync(folder)
-      // The ids there are those of examinations.
-      .filter((file) => file !== "examinations.ts")
-      .map((file) => readFileSync(new URL(file, folder), "utf8")),
-  );
-  const made = code
-    .join("\n")
-    .matchAll(
-      /(?:\b(?:ok|warning|problem|blocker|refusedWith)\)?\(|\bid(?::| =))\s*"(\w+)"|^ {2}((?:inbox|secret)_\w+):/gm,
-    );
-  return [...new Set([...made].map((match) => match[1] ?? match[2] ?? ""))];
+  const code = ["probe/doctor/examine-inbox.ts", "deliveries/usual-mistakes.ts"]
+    .map((file) => readFileSync(new URL(`src/cli/${file}`, ROOT), "utf8"))
+    .join("\n");
+  const named = [...code.matchAll(/refusedWith\("(\w+)"|^ {2}(secret_\w+):/gm)];
+  return [
+    ...new Set([
+      ...Object.keys(FINDINGS).map((key) => key.replace(/:.*/, "")),
+      ...Object.values(ANSWERS).flatMap((rows) => rows.map(({ id }) => id)),
+      ...named.map(([, refused, mistake]) => refused ?? mistake ?? ""),
+    ]),
+  ];
 }

@@ -9,10 +9,7 @@ export interface CommandContext {
 
 export type Example = readonly [line: string, effect: string];
 
-export function withExamples(
-  command: CommandUnknownOpts,
-  examples: readonly [Example, ...Example[]],
-): void {
+export function withExamples(command: CommandUnknownOpts, examples: readonly Example[]): void {
   const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
   command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }

@@ -70,26 +70,15 @@ export function createCaseSender(target: CaseTarget, asIs: boolean) {
   };
 }
 
-export interface CaseResult extends Exchange {
-  wanted: Wanted;
-  ok: boolean;
-}
-
-/**
- * Sends the cases and judges each answer. A case that is sent several times waits for each answer
- * before it is sent again.
- */
+/** A case that is sent several times waits for each answer before it is sent again. */
 export async function sendCases(
-  cases: readonly { built: BuiltDelivery; wanted: Wanted }[],
+  cases: readonly BuiltDelivery[],
   concurrency: number,
   send: CaseSender["send"],
-  onResult: (result: CaseResult) => void,
+  onExchange: (exchange: Exchange) => void,
 ): Promise<void> {
-  await inParallel(cases, concurrency, async ({ built, wanted }) => {
-    for (let index = 0; index < built.sendings; index++) {
-      const exchange = await send(built, index);
-      onResult({ ...exchange, wanted, ok: isAsWanted(exchange, wanted) });
-    }
+  await inParallel(cases, concurrency, async (built) => {
+    for (let index = 0; index < built.sendings; index++) onExchange(await send(built, index));
   });
 }
 
@@ -132,6 +121,10 @@ export async function inParallel<Item>(
   if (failures.length > 0) throw failures[0];
 }
 
+export interface CaseResult extends Exchange {
+  ok: boolean;
+}
+
 export interface ReplayOptions {
   /**
    * Send events with the ids and times of the fixtures. The receiver may answer a known id as a
@@ -162,16 +155,18 @@ export async function replayDeliveries(
 ): Promise<CaseResult[]> {
   const { build, send } = createCaseSender(target, asIs);
   const wanted = asIs ? "exact-or-duplicate" : "exact";
-  const cases = deliveries.map((delivery) => ({ built: build(delivery), wanted }) as const);
-  const planned = cases.reduce((sum, { built }) => sum + built.sendings, 0);
+  const cases = deliveries.map(build);
+  const planned = cases.reduce((sum, { sendings }) => sum + sendings, 0);
   const results: CaseResult[] = [];
   let failed = 0;
-  await sendCases(cases, concurrency, send, (result) => {
+  await sendCases(cases, concurrency, send, (exchange) => {
+    const ok = isAsWanted(exchange, wanted);
+    const result = { ...exchange, ok };
     results.push(result);
-    if (!result.ok) failed += 1;
+    if (!ok) failed += 1;
     if (rows === "json") terminal.printJson(jsonOf(result));
-    else if (rows === "all" || !result.ok)
-      formatTable([rowOf(result, terminal)], [0, WIDTH_OF_NAME]).forEach(terminal.print);
+    else if (rows === "all" || !ok)
+      formatTable([rowOf(result, wanted, terminal)], [0, WIDTH_OF_NAME]).forEach(terminal.print);
     terminal.progress(`${results.length} of ${planned}${failed > 0 ? `, ${failed} failed` : ""}`);
   });
   return results;
@@ -181,7 +176,11 @@ export function failedNames(results: readonly CaseResult[]): string[] {
   return results.filter(({ ok }) => !ok).map(({ name }) => printable(name));
 }
 
-function rowOf({ name, wanted, expected, answer, ok }: CaseResult, { paint }: Terminal): string[] {
+function rowOf(
+  { name, expected, answer, ok }: CaseResult,
+  wanted: Wanted,
+  { paint }: Terminal,
+): string[] {
   const short = describeAnswer(answer, false);
   if (ok) return [paint.green("ok"), printable(name), paint.dim(short)];
   const right = describeWanted(wanted, expected);

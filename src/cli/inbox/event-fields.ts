@@ -1,7 +1,8 @@
-import { formatAge, formatMoment } from "../../base/text/format.js";
+import { formatAge, formatCount, formatMoment } from "../../base/text/format.js";
 import { parseJson } from "../../base/text/parse-json.js";
 import { visibleLines } from "../../base/text/visible-text.js";
 import { hasSignature } from "../../kit/inbox/exported-event.js";
+import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
 import {
   DEFAULT_SENDER,
   IGNORED,
@@ -10,6 +11,8 @@ import {
   type EventState,
   type InboxEntry,
   type PastStep,
+  type RefusedDelivery,
+  type Refusals,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
 import {
@@ -172,4 +175,47 @@ function remarkOn(entry: InboxEntry, now: number): string {
   const ignored = isIgnored(entry) ? [IGNORED] : [];
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
   return [...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
+}
+
+const SHOWN_REFUSALS = 3;
+
+/** The deliveries that were refused in the last 24 hours, and the newest of them. */
+export function refusalLines({ byCode, examples }: Refusals, now: number): string[] {
+  if (byCode.length === 0) return [];
+  const counts = byCode
+    .map(({ code, count }) => `${formatCount(count)} ${printable(code)}`)
+    .join(", ");
+  return [
+    `Refused in the last 24 hours: ${counts}. docs/errors.md, Answer codes, says what each needs.`,
+    ...examples.slice(0, SHOWN_REFUSALS).map((example) => `  ${exampleText(example, now)}`),
+  ];
+}
+
+/**
+ * Notes why an event may not have arrived: refused deliveries that claim to be it, or else all of
+ * them.
+ */
+export async function noteRefusals(
+  { store, endpoints, now }: CommandInbox,
+  eventId: string,
+  terminal: Pick<Terminal, "note">,
+): Promise<void> {
+  const all: Refusals[] = [];
+  for (const endpoint of endpoints) all.push((await readNews(store, endpoint, now)).refusals);
+  for (const line of refusalsOf(eventId, joinRefusals(all), now)) terminal.note(line);
+}
+
+function refusalsOf(eventId: string, refusals: Refusals, now: number): string[] {
+  const own = refusals.examples.filter((example) => example.eventId === eventId);
+  if (own.length === 0) return refusalLines(refusals, now);
+  return own.map(
+    (example) =>
+      `the receiver refused a delivery that names this event ${exampleText(example, now)}`,
+  );
+}
+
+function exampleText({ at, code, address, eventId }: RefusedDelivery, now: number): string {
+  const from = address === null ? "" : ` from ${printable(address)}`;
+  const id = eventId === null ? "" : `, event ${printable(eventId)}`;
+  return `${formatMoment(at, now)}: ${printable(code)}${from}${id}`;
 }

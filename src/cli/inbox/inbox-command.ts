@@ -3,13 +3,25 @@ import { DAY_MS } from "../../base/time/units.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import { RETENTION } from "../../kit/inbox/retention.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
-import { withExamples, type CommandContext, runs } from "../console/define-command.js";
+import {
+  withExamples,
+  type CommandContext,
+  type Example,
+  runs,
+} from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
 import { numberOf, wholeNumber } from "../console/options.js";
 import { printable, echoed } from "../console/terminal.js";
 import { addMoveCommands } from "./move-commands.js";
-import { addInboxOptions, noteIfEmpty, withInbox, pageOfInbox } from "./open-inbox.js";
+import {
+  defineInboxCommand,
+  inboxExample,
+  noteIfEmpty,
+  pageOfInbox,
+  runsOnInbox,
+  withInbox,
+} from "./open-inbox.js";
 import {
   addFailuresCommand,
   addListCommand,
@@ -23,23 +35,18 @@ export function addInboxCommand(program: Command, context: CommandContext): void
     .description(
       "List, show, retry and delete the events of an inbox. The receiver can run at the same time.",
     );
-  withExamples(command, [
-    [
-      "signalbox inbox stats --db signals.db",
-      "Is the receiver behind? Count the events in each state",
-    ],
-    [
-      "signalbox inbox failures --db signals.db",
-      "Which errors are there, since when, and about what?",
-    ],
-    ["signalbox inbox ls --db signals.db --state dead", "List the dead events"],
-    [
-      "signalbox inbox show sig_885702_10233 --db signals.db --payload",
-      "Show an event's error and payload",
-    ],
-    ["signalbox inbox retry --all-dead --db signals.db", "Retry all dead events"],
-    ["signalbox inbox serve --db signals.db", "Open the inbox in a browser"],
-  ]);
+  const examples: readonly Example[] = [
+    ["stats DB", "Is the receiver behind? Count the events in each state"],
+    ["failures DB", "Which errors are there, since when, and about what?"],
+    ["ls DB --state dead", "List the dead events"],
+    ["show sig_885702_10233 DB --payload", "Show an event's error and payload"],
+    ["retry --all-dead DB", "Retry all dead events"],
+    ["serve DB", "Open the inbox in a browser"],
+  ];
+  withExamples(
+    command,
+    examples.map(([line, effect]) => [inboxExample(line), effect]),
+  );
   addListCommand(command, context);
   addFailuresCommand(command, context);
   addShowCommand(command, context);
@@ -57,60 +64,55 @@ const PAGE = 500;
 const READ_AT_ONCE = 20;
 
 function addExportCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("export")
-      .description("Print all events as NDJSON, with headers and payload (base64)."),
-  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
-  withExamples(command, [
-    ["signalbox inbox export --db signals.db > events.ndjson", "Export all events"],
+  const command = defineInboxCommand(
+    parent,
+    "export",
+    "Print all events as NDJSON, with headers and payload (base64).",
     [
-      "signalbox inbox export --db signals.db --state dead | jq -r '.bodyBase64 | @base64d'",
-      "Print the payloads of dead events",
+      ["export DB > events.ndjson", "Export all events"],
+      [
+        "export DB --state dead | jq -r '.bodyBase64 | @base64d'",
+        "Print the payloads of dead events",
+      ],
     ],
-  ]);
-  runs(command, context, async ({ state, ...options }, { cli }) => {
-    const { terminal, signal } = cli;
-    await withInbox(options, async (inbox) => {
-      let count = 0;
-      for (const { get, list } of inbox.inboxes) {
-        for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
-          for (let from = 0; from < page.length; from += READ_AT_ONCE) {
-            signal.throwIfAborted();
-            if (terminal.isClosed) return;
-            const group = page.slice(from, from + READ_AT_ONCE);
-            const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
-            // Retention may have deleted an event after the page was read.
-            const events = read.filter((event) => event !== undefined);
-            const lines = events.map(
-              (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
-            );
-            await terminal.write(lines.join(""));
-            count += events.length;
-          }
-          terminal.progress(`${count} events`);
-          page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
+  ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
+  runsOnInbox(command, context, async (inbox, { state }, { cli: { terminal, signal } }) => {
+    let count = 0;
+    for (const { get, list } of inbox.inboxes) {
+      for (let page = await list({ state, limit: PAGE }); page.length > 0;) {
+        for (let from = 0; from < page.length; from += READ_AT_ONCE) {
+          signal.throwIfAborted();
+          if (terminal.isClosed) return;
+          const group = page.slice(from, from + READ_AT_ONCE);
+          const read = await Promise.all(group.map(({ eventId }) => get(eventId)));
+          // Retention may have deleted an event after the page was read.
+          const events = read.filter((event) => event !== undefined);
+          const lines = events.map(
+            (event) => `${printable(JSON.stringify(exportedEvent(event)))}\n`,
+          );
+          await terminal.write(lines.join(""));
+          count += events.length;
         }
+        terminal.progress(`${count} events`);
+        page = await list({ state, afterSeq: page.at(-1)?.seq, limit: PAGE });
       }
-      await noteIfEmpty(inbox, terminal);
-    });
+    }
+    await noteIfEmpty(inbox, terminal);
   });
 }
 
 function addImportCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("import")
-      .description(
-        "Add the events that `inbox export` printed, from stdin. Events whose ids are in the inbox are not changed, so it can be run again.",
-      ),
-  ).option("--create", "make the inbox if there is none");
-  withExamples(command, [
+  const command = defineInboxCommand(
+    parent,
+    "import",
+    "Add the events that `inbox export` printed, from stdin. Events whose ids are in the inbox are not changed, so it can be run again.",
     [
-      'signalbox inbox export --db signals.db > events.ndjson && signalbox inbox import --db "$DATABASE_URL" --create < events.ndjson',
-      "Move an inbox into a database, while no receiver runs",
+      [
+        'export DB > events.ndjson && signalbox inbox import --db "$DATABASE_URL" --create < events.ndjson',
+        "Move an inbox into a database, while no receiver runs",
+      ],
     ],
-  ]);
+  ).option("--create", "make the inbox if there is none");
   runs(command, context, async (...given) =>
     (await import("./import-events.js")).importEvents(...given),
   );
@@ -124,8 +126,14 @@ const { keyDays: KEY_DAYS, leastKeyDays: LEAST, payloadDays: PAYLOAD_DAYS } = RE
 const ROWS_AT_ONCE = 500;
 
 function addPruneCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent.command("prune").description("Delete old done events now, as a running receiver does."),
+  const command = defineInboxCommand(
+    parent,
+    "prune",
+    "Delete old done events now, as a running receiver does.",
+    [
+      ["prune DB", "Delete what a receiver deletes by default"],
+      ["prune DB --payload-days 1", "Keep payloads for one day only"],
+    ],
   )
     .option(
       "--key-days <days>",
@@ -139,10 +147,6 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
       numberOf(0),
       PAYLOAD_DAYS,
     );
-  withExamples(command, [
-    ["signalbox inbox prune --db signals.db", "Delete what a receiver deletes by default"],
-    ["signalbox inbox prune --db signals.db --payload-days 1", "Keep payloads for one day only"],
-  ]);
   runs(command, context, async (options, { cli }) => {
     const { keyDays, payloadDays, json } = options;
     const { terminal, signal } = cli;
@@ -179,49 +183,38 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
 const HOST = "127.0.0.1";
 
 function addServeCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("serve")
-      .description(
-        "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
-      ),
+  const command = defineInboxCommand(
+    parent,
+    "serve",
+    "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
+    [
+      ["serve DB", "Serve the page at http://127.0.0.1:4020"],
+      ["serve DB --port 0 --json", "Serve it on a free port, and print its address as JSON"],
+    ],
   ).option(
     "--port <n>",
     "the port to listen on; 0 chooses a free port",
     wholeNumber(0, 65_535),
     4020,
   );
-  withExamples(command, [
-    ["signalbox inbox serve --db signals.db", "Serve the page at http://127.0.0.1:4020"],
-    [
-      "signalbox inbox serve --db signals.db --port 0 --json",
-      "Serve it on a free port, and print its address as JSON",
-    ],
-  ]);
-  runs(command, context, async (options, { cli, outcome }) => {
-    const { terminal } = cli;
-    const { port, json } = options;
+  runsOnInbox(command, context, async (inbox, { port, json }, { cli, outcome }) => {
+    const { print, printJson, note, paint } = cli.terminal;
     const { listen } = await import("../../service/emulator/http/listen.js");
     const closing = new AbortController();
-    await withInbox(options, async (inbox) => {
-      const { endpoints } = inbox;
-      const handler = await pageOfInbox(inbox, { closing: closing.signal, note: terminal.note });
-      const listening = await listen({ port, host: HOST }, handler);
-      try {
-        const url = `http://${HOST}:${listening.port}/`;
-        if (json) terminal.printJson({ url, endpoints, pid: process.pid });
-        else printStart(url, terminal);
-        await noteIfEmpty(inbox, terminal);
-        await untilStopped(cli, outcome);
-      } finally {
-        closing.abort();
-        await listening.close();
+    const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+    const listening = await listen({ port, host: HOST }, handler);
+    try {
+      const url = `http://${HOST}:${listening.port}/`;
+      if (json) printJson({ url, endpoints: inbox.endpoints, pid: process.pid });
+      else {
+        print(`${paint.green("●")} ${paint.bold("The inbox is at")} ${url}`);
+        print(paint.dim("  Only browsers on this machine can open it. Ctrl-C stops it."));
       }
-    });
+      await noteIfEmpty(inbox, cli.terminal);
+      await untilStopped(cli, outcome);
+    } finally {
+      closing.abort();
+      await listening.close();
+    }
   });
-}
-
-function printStart(url: string, { print, paint }: CommandContext["cli"]["terminal"]): void {
-  print(`${paint.green("●")} ${paint.bold("The inbox is at")} ${url}`);
-  print(paint.dim("  Only browsers on this machine can open it. Ctrl-C stops it."));
 }

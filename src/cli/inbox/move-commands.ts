@@ -2,15 +2,10 @@ import { Option, type Command } from "#commander";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, SearchQuery } from "../../kit/inbox/stored-events.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";
-import { addInboxOptions, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
+import { defineInboxCommand, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
 import {
   findEvent,
   shortId,
@@ -60,49 +55,33 @@ const DISCARD: Move = {
 /** `retry` and `discard`. */
 export function addMoveCommands(parent: Command, context: CommandContext): void {
   const retry = addFilters(
-    addSelectOptions(
-      parent
-        .command("retry")
-        .description(
-          "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
-            "--state chooses among the dead and the waiting ones.",
-        ),
+    defineMove(
+      parent,
+      "retry",
+      "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
+        "--state chooses among the dead and the waiting ones.",
+      [
+        ["retry sig_885702_10233 DB", "Retry one event"],
+        ["retry --all-dead DB", "Retry all dead events after the cause is fixed"],
+        ['retry --error "connect ECONNREFUSED" DB', "Retry what failed so, and what waits for it"],
+        ["retry --product acme --since 2h DB", "Retry what came about a product in two hours"],
+        ["retry --state quarantined DB", "Retry quarantined events after an upgrade"],
+      ],
     ),
   );
-  withExamples(retry, [
-    ["signalbox inbox retry sig_885702_10233 --db signals.db", "Retry one event"],
-    [
-      "signalbox inbox retry --all-dead --db signals.db",
-      "Retry all dead events after the cause is fixed",
-    ],
-    [
-      'signalbox inbox retry --error "connect ECONNREFUSED" --db signals.db',
-      "Retry what failed so, and what waits for it",
-    ],
-    [
-      "signalbox inbox retry --product acme --since 2h --db signals.db",
-      "Retry what came about a product in two hours",
-    ],
-    [
-      "signalbox inbox retry --state quarantined --db signals.db",
-      "Retry quarantined events after an upgrade",
-    ],
-  ]);
   runs(retry, context, (ids, options) =>
     moveEvents(RETRY, ids, selectedQueries(ids, options), options, context),
   );
 
-  const discard = addSelectOptions(
-    parent
-      .command("discard")
-      .description(
-        "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
-      ),
+  const discard = defineMove(
+    parent,
+    "discard",
+    "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
+    [
+      ["discard sig_885702_10233 DB", "Discard one event"],
+      ["discard --all-dead --yes DB", "Discard all dead events"],
+    ],
   ).option("--yes", "required with --all-dead and --state");
-  withExamples(discard, [
-    ["signalbox inbox discard sig_885702_10233 --db signals.db", "Discard one event"],
-    ["signalbox inbox discard --all-dead --yes --db signals.db", "Discard all dead events"],
-  ]);
   runs(discard, context, (ids, options) => {
     const queries = selectedQueries(ids, options);
     // Confirmed by an option and not by a question, because a script could not answer a question.
@@ -113,8 +92,8 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
   });
 }
 
-function addSelectOptions(command: Command) {
-  return addInboxOptions(command)
+function defineMove(...definition: Parameters<typeof defineInboxCommand>) {
+  return defineInboxCommand(...definition)
     .argument("[id...]", "the events' ids")
     .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
     .addOption(
@@ -122,7 +101,7 @@ function addSelectOptions(command: Command) {
     );
 }
 
-type MoveOptions = OptionsOf<typeof addSelectOptions> & Filters;
+type MoveOptions = OptionsOf<typeof defineMove> & Filters;
 
 function selectedQueries(
   ids: readonly string[],
@@ -171,7 +150,7 @@ async function moveEvents(
       stayed += rows.length - taken.length;
       for (const { endpoint } of taken) touched.add(endpoint);
       if (json) for (const row of rows) terminal.printJson(row);
-      else for (const line of tableOf(rows, inbox, texts, terminal.paint)) terminal.print(line);
+      else tableOf(rows, inbox, texts, terminal.paint).forEach(terminal.print);
       terminal.progress(totals());
     }
     for (const endpoint of how === "retry" ? touched : []) {

@@ -7,8 +7,20 @@ import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
 import type { createPageHandler } from "../../page/inbox/page-handler.js";
 import type { PageInbox } from "../../page/inbox/page-inbox.js";
-import type { OptionsOf } from "../console/define-command.js";
-import { usageError, environmentError, type CliError, errorCode } from "../console/exit.js";
+import {
+  runs,
+  withExamples,
+  type CommandContext,
+  type Example,
+  type OptionsOf,
+} from "../console/define-command.js";
+import {
+  usageError,
+  environmentError,
+  errorCode,
+  type CliError,
+  type ExitCode,
+} from "../console/exit.js";
 import { notEmpty, readFrom } from "../console/options.js";
 import { printable, shellQuote, echoed, someNames, type Terminal } from "../console/terminal.js";
 
@@ -78,22 +90,46 @@ export interface CommandInbox extends PageInbox {
   now: number;
 }
 
-function addPlaceOptions(command: Command) {
-  return command
+/** A command for an inbox. In an example `DB` stands for the option that names the inbox. */
+export function defineInboxCommand(
+  parent: Command,
+  name: string,
+  description: string,
+  examples: readonly Example[],
+) {
+  const command = parent
+    .command(name)
+    .description(description)
     .requiredOption(
       "--db <inbox>",
       "the inbox: its SQLite file, or the URL of its PostgreSQL database",
       notEmpty,
     )
     .addOption(SCHEMA)
-    .option("--json", "print NDJSON");
+    .option("--json", "print NDJSON")
+    .addOption(ENDPOINT);
+  const lines = examples.map(([line, effect]): Example => [inboxExample(line), effect]);
+  withExamples(command, lines);
+  return command;
 }
 
-export function addInboxOptions(command: Command) {
-  return addPlaceOptions(command).addOption(ENDPOINT);
+export function inboxExample(line: string): string {
+  return `signalbox inbox ${line.replace("DB", `--db ${DEFAULT_INBOX}`)}`;
 }
 
-export type InboxOptions = OptionsOf<typeof addPlaceOptions> & EndpointPlace;
+export type InboxOptions = OptionsOf<typeof defineInboxCommand>;
+
+/** Makes `run` the action of the command. It is given the inbox, which is open until it ends. */
+export function runsOnInbox<Args extends unknown[], Options extends InboxOptions>(
+  command: Command<Args, Options>,
+  context: CommandContext,
+  run: (
+    inbox: CommandInbox,
+    ...given: [...Args, Options, CommandContext]
+  ) => Promise<ExitCode | void>,
+): void {
+  runs(command, context, (...given) => withInbox(command.opts(), (inbox) => run(inbox, ...given)));
+}
 
 /**
  * Opens the inbox, calls `act` and closes the inbox. The receiver can run at the same time. @throws

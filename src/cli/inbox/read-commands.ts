@@ -10,7 +10,7 @@ import {
   ANYTHING,
   type Failure,
 } from "../../kit/inbox/stored-events.js";
-import { type CommandContext, runs, withExamples } from "../console/define-command.js";
+import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT } from "../console/exit.js";
 import { wholeNumber } from "../console/options.js";
 import {
@@ -21,15 +21,21 @@ import {
   shellQuote,
   type Terminal,
 } from "../console/terminal.js";
-import { listLines, payloadText, showLines, colourOf } from "./event-fields.js";
 import {
-  addInboxOptions,
-  noteIfEmpty,
-  withInbox,
+  colourOf,
+  listLines,
+  noteRefusals,
+  payloadText,
+  refusalLines,
+  showLines,
+} from "./event-fields.js";
+import {
+  defineInboxCommand,
   inboxCommand,
+  noteIfEmpty,
+  runsOnInbox,
   type EndpointPlace,
 } from "./open-inbox.js";
-import { noteRefusals, refusalLines } from "./refusal-lines.js";
 import {
   addFilters,
   isFiltered,
@@ -41,87 +47,60 @@ import {
 
 export function addListCommand(parent: Command, context: CommandContext): void {
   const command = addFilters(
-    addInboxOptions(parent.command("ls").description("List events, newest first.")).addOption(
-      new Option("--state <state>", "only events in this state").choices(EVENT_STATES),
-    ),
+    defineInboxCommand(parent, "ls", "List events, newest first.", [
+      ["ls DB", "List the 50 newest events"],
+      ["ls DB --state dead --json | jq -r .eventId", "Print the ids of the dead events"],
+      ["ls DB --product acme --since 2h", "List what came about a product in two hours"],
+      ['ls DB --error "connect ECONNREFUSED"', "List the events that failed so"],
+    ]).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES)),
   )
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
     .option("--after <seq>", "the next page; the last one says its number", wholeNumber(1));
-  withExamples(command, [
-    ["signalbox inbox ls --db signals.db", "List the 50 newest events"],
-    [
-      "signalbox inbox ls --db signals.db --state dead --json | jq -r .eventId",
-      "Print the ids of the dead events",
-    ],
-    [
-      "signalbox inbox ls --db signals.db --product acme --since 2h",
-      "List what came about a product in two hours",
-    ],
-    [
-      'signalbox inbox ls --db signals.db --error "connect ECONNREFUSED"',
-      "List the events that failed so",
-    ],
-  ]);
-  runs(command, context, async (options, { cli: { terminal, signal } }) => {
+  runsOnInbox(command, context, async (inbox, options, { cli: { terminal, signal } }) => {
     const { state, limit, after, json } = options;
-    await withInbox(options, async (inbox) => {
-      const found: InboxEntry[] = [];
-      for await (const entries of searchPages(inbox, {
-        ...queryOf(options),
-        state,
-        beforeSeq: after,
-      })) {
-        signal.throwIfAborted();
-        found.push(...entries);
-        // One event more than the limit tells that there is another page.
-        if (found.length > limit) break;
-      }
-      const page = found.slice(0, limit);
-      if (json) for (const entry of page) terminal.printJson(entry);
-      else if (page.length > 0)
-        for (const line of listLines(page, inbox, terminal)) terminal.print(line);
-      if (found.length > limit)
-        terminal.note(
-          `there are older events; for the next page add --after ${page.at(-1)?.seq ?? 0}`,
-        );
-      if (page.length > 0 || after !== undefined) return;
-      if (isFiltered(options))
-        terminal.note(`no event${state === undefined ? "" : ` that is ${state}`} matches`);
-      else if (state !== undefined) terminal.note(`no event is ${state}`);
-      await noteIfEmpty(inbox, terminal);
-    });
+    const found: InboxEntry[] = [];
+    const query = { ...queryOf(options), state, beforeSeq: after };
+    for await (const entries of searchPages(inbox, query)) {
+      signal.throwIfAborted();
+      found.push(...entries);
+      // One event more than the limit tells that there is another page.
+      if (found.length > limit) break;
+    }
+    const page = found.slice(0, limit);
+    if (json) page.forEach(terminal.printJson);
+    else if (page.length > 0) listLines(page, inbox, terminal).forEach(terminal.print);
+    if (found.length > limit)
+      terminal.note(
+        `there are older events; for the next page add --after ${page.at(-1)?.seq ?? 0}`,
+      );
+    if (page.length > 0 || after !== undefined) return;
+    if (isFiltered(options))
+      terminal.note(`no event${state === undefined ? "" : ` that is ${state}`} matches`);
+    else if (state !== undefined) terminal.note(`no event is ${state}`);
+    await noteIfEmpty(inbox, terminal);
   });
 }
 
 export function addShowCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("show")
-      .description("Show an event: its state, its last error, and its delivery."),
+  const command = defineInboxCommand(
+    parent,
+    "show",
+    "Show an event: its state, its last error, and its delivery.",
+    [
+      ["show sig_885702_10233 DB", "Show the state of an event"],
+      ["show sig_885702_10233 DB --payload", "Show an event with its payload"],
+      ["show sig_885702_10233 DB --raw > event.json", "Save the payload of an event"],
+    ],
   )
     .argument("<id>", "the event's id")
     .option("--payload", "also print the payload, indented")
     .addOption(
       new Option("--raw", "print only the payload, byte for byte").conflicts(["payload", "json"]),
     );
-  withExamples(command, [
-    ["signalbox inbox show sig_885702_10233 --db signals.db", "Show the state of an event"],
-    [
-      "signalbox inbox show sig_885702_10233 --db signals.db --payload",
-      "Show an event with its payload",
-    ],
-    [
-      "signalbox inbox show sig_885702_10233 --db signals.db --raw > event.json",
-      "Save the payload of an event",
-    ],
-  ]);
-  runs(command, context, async (id, options, { cli: { terminal } }) => {
-    const { event, now } = await withInbox(options, async (inbox) => {
-      const found = await findEvent(inbox, id);
-      if (found === undefined) await noteRefusals(inbox, id, terminal);
-      return { event: found, now: inbox.now };
-    });
+  runsOnInbox(command, context, async (inbox, id, options, { cli: { terminal } }) => {
+    const event = await findEvent(inbox, id);
     if (event === undefined) {
+      await noteRefusals(inbox, id, terminal);
       const where =
         options.endpoint === undefined
           ? "in this inbox"
@@ -137,73 +116,53 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
       const { bodyBase64, ...rest } = exportedEvent(event);
       return terminal.printJson(options.payload ? { ...rest, bodyBase64 } : rest);
     }
-    for (const line of showLines(event, now, terminal.paint)) terminal.print(line);
+    showLines(event, inbox.now, terminal.paint).forEach(terminal.print);
     // Not broken at the edge of a terminal, because a line end inside a string is not JSON.
     if (options.payload) await terminal.write(`\n${payloadText(event)}\n`);
   });
 }
 
 export function addStatsCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("stats")
-      .description(
-        "Say what is wrong with each endpoint, and count the events in each state. The exit code is 1 if a person must act.",
-      ),
+  const command = defineInboxCommand(
+    parent,
+    "stats",
+    "Say what is wrong with each endpoint, and count the events in each state. The exit code is 1 if a person must act.",
+    [
+      ["stats DB", "Is it behind, paused, or refusing? Then the counts"],
+      ["stats DB --json | jq .dead", "Print the number of dead events, for a monitor"],
+      ["stats DB --endpoint stripe --since 1h", "For a script: exit 1 if it needs a person"],
+    ],
   ).addOption(JUDGED_SINCE);
-  withExamples(command, [
-    ["signalbox inbox stats --db signals.db", "Is it behind, paused, or refusing? Then the counts"],
-    [
-      "signalbox inbox stats --db signals.db --json | jq .dead",
-      "Print the number of dead events, for a monitor",
-    ],
-    [
-      "signalbox inbox stats --db signals.db --endpoint stripe --since 1h",
-      "For a script: exit 1 if it needs a person",
-    ],
-  ]);
-  runs(command, context, async (options, { cli: { terminal } }) =>
-    withInbox(options, async (inbox) => {
-      const { level, lines, endpoints } = describeEndpoints(
-        await inbox.states(inbox.now, options.since),
-      );
-      // A receiver that is stopped while nothing waits is told, and fails no script.
-      const needsNobody = endpoints.every(({ problems, stats }) =>
-        problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
-      );
-      const exitCode = needsNobody ? EXIT.ok : EXIT.failed;
-      const refusals = joinRefusals(endpoints.map((each) => each.refusals));
-      if (options.json) {
-        const rows = endpoints.map(rowOf);
-        const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
-        terminal.printJson({
-          endpoint,
-          ...total(rows),
-          refusals,
-          level,
-          summary: lines.join(" "),
-          endpoints: rows,
-        });
-        return exitCode;
-      }
-      const { paint, print } = terminal;
-      for (const line of lines) print((level === "ok" ? paint.green : paint.red)(line));
-      for (const line of refusalLines(refusals, inbox.now)) print(line);
-      const counts = endpoints.map(({ endpoint, stats }) => [
-        shortened(endpoint, 24),
-        ...EVENT_STATES.map((state) => {
-          const count = String(stats[state]).padStart(state.length);
-          return stats[state] > 0 ? colourOf(state, paint)(count) : count;
-        }),
-      ]);
-      for (const line of formatTable([
-        ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())],
-        ...counts,
-      ]))
-        print(line);
+  runsOnInbox(command, context, async (inbox, { since, json }, { cli: { terminal } }) => {
+    const states = await inbox.states(inbox.now, since);
+    const { level, lines, endpoints } = describeEndpoints(states);
+    // A receiver that is stopped while nothing waits is told, and fails no script.
+    const needsNobody = endpoints.every(({ problems, stats }) =>
+      problems.every(({ id }) => id === "inbox_not_owned" && stats.ready === 0),
+    );
+    const exitCode = needsNobody ? EXIT.ok : EXIT.failed;
+    const refusals = joinRefusals(endpoints.map((each) => each.refusals));
+    if (json) {
+      const rows = endpoints.map(rowOf);
+      const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
+      const summary = lines.join(" ");
+      terminal.printJson({ endpoint, ...total(rows), refusals, level, summary, endpoints: rows });
       return exitCode;
-    }),
-  );
+    }
+    const { paint, print } = terminal;
+    lines.map(level === "ok" ? paint.green : paint.red).forEach(print);
+    refusalLines(refusals, inbox.now).forEach(print);
+    const counts = endpoints.map(({ endpoint, stats }) => [
+      shortened(endpoint, 24),
+      ...EVENT_STATES.map((state) => {
+        const count = String(stats[state]).padStart(state.length);
+        return stats[state] > 0 ? colourOf(state, paint)(count) : count;
+      }),
+    ]);
+    const headings = ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())];
+    formatTable([headings, ...counts]).forEach(print);
+    return exitCode;
+  });
 }
 
 type State = ReturnType<typeof describeEndpoints<EndpointState>>["endpoints"][number];
@@ -232,41 +191,32 @@ function total(rows: readonly ReturnType<typeof rowOf>[]): object {
 }
 
 export function addFailuresCommand(parent: Command, context: CommandContext): void {
-  const command = addInboxOptions(
-    parent
-      .command("failures")
-      .description(
-        "Group the events that fail now by their error: those that wait for another attempt, and the dead ones.",
-      ),
-  ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
-  withExamples(command, [
+  const command = defineInboxCommand(
+    parent,
+    "failures",
+    "Group the events that fail now by their error: those that wait for another attempt, and the dead ones.",
     [
-      "signalbox inbox failures --db signals.db",
-      "Which errors are there, since when, and about what?",
+      ["failures DB", "Which errors are there, since when, and about what?"],
+      ["failures DB --json | jq -r .error", "Print the errors alone"],
     ],
-    ["signalbox inbox failures --db signals.db --json | jq -r .error", "Print the errors alone"],
-  ]);
-  runs(command, context, async (options, { cli: { terminal } }) => {
-    await withInbox(options, async (inbox) => {
-      const { inboxes, isShared } = inbox;
-      const all = inboxes.map(async ({ endpoint, failures: read }) =>
-        (await read()).map((failure) => ({ endpoint, ...failure })),
-      );
-      const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
-      for (const failure of failures.slice(0, options.limit)) {
-        const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
-        if (options.json) terminal.printJson(failure);
-        else
-          for (const line of linesOf(failure, failures, place, inbox.now, terminal))
-            terminal.print(line);
-      }
-      const others = failures.length - options.limit;
-      if (others > 0)
-        terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
-      if (failures.length > 0) return;
-      terminal.note("no event fails");
-      await noteIfEmpty(inbox, terminal);
-    });
+  ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
+  runsOnInbox(command, context, async (inbox, options, { cli: { terminal } }) => {
+    const { inboxes, isShared, now } = inbox;
+    const all = inboxes.map(async ({ endpoint, failures: read }) =>
+      (await read()).map((failure) => ({ endpoint, ...failure })),
+    );
+    const failures = (await Promise.all(all)).flat().sort((a, b) => b.count - a.count);
+    for (const failure of failures.slice(0, options.limit)) {
+      const place = { ...options, endpoint: isShared ? failure.endpoint : undefined };
+      if (options.json) terminal.printJson(failure);
+      else linesOf(failure, failures, place, now, terminal).forEach(terminal.print);
+    }
+    const others = failures.length - options.limit;
+    if (others > 0)
+      terminal.note(`there are ${formatCount(others, "other error")}: give a larger --limit`);
+    if (failures.length > 0) return;
+    terminal.note("no event fails");
+    await noteIfEmpty(inbox, terminal);
   });
 }
 

@@ -4,7 +4,8 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { verifySignature } from "../../../src/kit/index.js";
 import { callCli } from "../call-cli.js";
-import { ndjson, runCli, SECRET, type CliRun } from "../run-cli.js";
+import { expectGolden, transcriptOf } from "../golden.js";
+import { ndjson, runCli, SECRET } from "../run-cli.js";
 import { tempFile, tempFiles } from "../temp-files.js";
 
 interface Vector {
@@ -17,126 +18,80 @@ interface Vector {
 
 const { vectors } = JSON.parse(
   readFileSync(new URL("../../../fixtures/signatures.json", import.meta.url), "utf8"),
-) as {
-  vectors: Vector[];
-};
+) as { vectors: Vector[] };
 
 const usable = vectors.filter(({ secret }) => secret.trim() !== "" && !secret.includes("\0"));
 
 test.each(usable)(
   "openssl and `sign` agree: $name",
   async ({ secret, timestamp, bodyBase64, header }) => {
-    const body = Buffer.from(bodyBase64, "base64");
-    const args = ["--timestamp", String(timestamp), "--value"];
-    const env = { SIGNALS_SECRET: secret };
-    expect(await callCli(["sign", tempFile(body), ...args], { env })).toMatchObject({
-      exitCode: 0,
-      stdout: `${header}\n`,
-    });
-    expect((await callCli(["sign", "-", ...args], { env, input: body })).stdout).toBe(
-      `${header}\n`,
-    );
+    const input = Buffer.from(bodyBase64, "base64");
+    for (const file of [tempFile(input), "-"]) {
+      const args = ["sign", file, "--timestamp", String(timestamp), "--value"];
+      const { stdout } = await callCli(args, { env: { SIGNALS_SECRET: secret }, input });
+      expect(stdout).toBe(`${header}\n`);
+    }
   },
 );
 
 test("the header is printed as curl -H takes it, and signed now", async () => {
-  const { stdout, stderr } = await callCli(["sign", tempFile("{}")]);
-  expect(stdout).toMatch(/^X-Service-Signature: t=\d{10},v1=[0-9a-f]{64}\n$/);
-  expect(stderr).toBe("");
-  const header = stdout.trim().split(": ")[1];
+  const { stdout } = await callCli(["sign", tempFile("{}")]);
+  const [, header] = /^X-Service-Signature: (t=\d{10},v1=[0-9a-f]{64})\n$/.exec(stdout) ?? [];
   expect(verifySignature({ header, body: Buffer.from("{}"), secrets: [SECRET] })).toMatchObject({
     ok: true,
   });
-});
-
-test("--json gives an object", async () => {
-  const run = await callCli(["sign", tempFile("{}"), "--json", "--timestamp", "1"]);
-  expect(ndjson(run)[0]).toEqual({
-    header: "X-Service-Signature",
-    timestamp: 1,
-    value: expect.stringMatching(/^t=1,v1=/),
-  });
+  expect(ndjson(await callCli(["sign", "-", "--json", "--timestamp", "1"]))).toEqual([
+    { header: "X-Service-Signature", timestamp: 1, value: expect.stringMatching(/^t=1,v1=/) },
+  ]);
 });
 
 test("--curl prints a command that a shell takes apart as it should, whatever the file's name", async () => {
   const file = tempFile('{"a":1}\n', 'it\'s a $(false) "body".json');
   const url = "http://localhost:3000/hooks?a=1&b=2";
-  const { stdout } = await callCli([
-    "sign",
-    file,
-    "--curl",
-    "--url",
-    url,
-    "--timestamp",
-    "1795255200",
-  ]);
+  const args = ["sign", file, "--curl", "--url", url, "--timestamp", "1795255200"];
+  const { stdout } = await callCli(args);
   const script = `curl() { printf '%s\\n' "$@"; }; ${stdout}`;
   const words = execFileSync("sh", ["-c", script], { encoding: "utf8" }).trimEnd().split("\n");
   expect(words).toEqual([
-    "-X",
-    "POST",
-    url,
-    "-H",
-    "Content-Type: application/json",
-    "-H",
+    ...["-X", "POST", url, "-H", "Content-Type: application/json", "-H"],
     expect.stringMatching(/^X-Service-Signature: t=1795255200,v1=[0-9a-f]{64}$/),
-    "--data-binary",
-    `@${file}`,
+    ...["--data-binary", `@${file}`],
   ]);
 });
 
 test("the secret may come from a flag, the environment or a file without its line end", async () => {
-  const file = tempFile("{}");
-  const sign = (args: string[], env = {}): Promise<CliRun> =>
-    callCli(["sign", file, "--timestamp", "1", ...args], { env: { SIGNALS_SECRET: "", ...env } });
-  const fromFlag = await sign(["--secret", SECRET]);
-  expect(fromFlag.exitCode).toBe(0);
-  expect((await sign([], { SIGNALS_SECRET: SECRET })).stdout).toBe(fromFlag.stdout);
-  expect((await sign(["--secret-file", tempFile(`${SECRET}\n`)])).stdout).toBe(fromFlag.stdout);
-  expect((await sign(["--secret-file", tempFile(`${SECRET}\r\nsecond\r\n`)])).stdout).toBe(
-    fromFlag.stdout,
-  );
-  expect((await sign(["--secret", SECRET], { SIGNALS_SECRET: "other" })).stdout).toBe(
-    fromFlag.stdout,
-  );
-
-  const cwd = tempFiles({ "signals.secret": `${SECRET}\n` });
-  const inFolder = (env = {}): Promise<CliRun> =>
-    runCli(["sign", file, "--timestamp", "1"], { cwd, env });
-  expect((await inFolder()).stdout).toBe(fromFlag.stdout);
-  expect((await inFolder({ SIGNALS_SECRET: "other" })).stdout).not.toBe(fromFlag.stdout);
+  const folder = tempFiles({
+    body: "{}",
+    one: `${SECRET}\n`,
+    two: `${SECRET}\r\nsecond\r\n`,
+    "signals.secret": `${SECRET}\n`,
+  });
+  const sign = async (SIGNALS_SECRET: string, ...args: string[]): Promise<string> => {
+    const env = { SIGNALS_SECRET };
+    const all = ["sign", `${folder}/body`, "--timestamp", "1", ...args];
+    return (await runCli(all, { env, cwd: folder })).stdout;
+  };
+  const signed = await sign("other", "--secret", SECRET);
+  expect(signed).toMatch(/v1=/);
+  expect(await sign(SECRET)).toBe(signed);
+  expect(await sign("", "--secret-file", `${folder}/one`)).toBe(signed);
+  expect(await sign("", "--secret-file", `${folder}/two`)).toBe(signed);
+  expect(await sign("")).toBe(signed);
+  expect(await sign("other")).not.toBe(signed);
 });
 
-test.each([
-  ["none", [], {}, 2, "no signals.secret, so give --secret-file <file>, or set SIGNALS_SECRET"],
-  ["two flags", ["--secret", "a", "--secret-file", "b"], {}, 2, "not both"],
-  ["an empty one", ["--secret", ""], {}, 2, "It is empty"],
-  ["a blank one", [], { SIGNALS_SECRET: "  " }, 2, "SIGNALS_SECRET contains no secret"],
-  ["an empty file", ["--secret-file", "/dev/null"], {}, 2, "contains no secret"],
-  [
-    "a file that is not there",
-    ["--secret-file", "/no/such/file"],
-    {},
-    3,
-    "cannot read the secret file",
-  ],
-])(
-  "a secret that cannot be had is said in one line: %s",
-  async (_what, args, env, exitCode, words) => {
-    const run = await callCli(["sign", tempFile("{}"), ...args], {
-      env: { SIGNALS_SECRET: "", ...env },
-    });
-    expect(run).toMatchObject({ exitCode, stdout: "" });
-    expect(run.stderr).toContain(words);
-    expect(run.stderr.trimEnd().split("\n")).toHaveLength(1);
-  },
-);
-
-test("a file that is not there, or a folder, is exit 3 with one line", async () => {
+test("a secret that cannot be had, or a file that cannot be read, is said in one line", async () => {
   const file = tempFile("{}");
-  expect(await callCli(["sign", `${file}.not`])).toMatchObject({
-    exitCode: 3,
-    stderr: `signalbox sign: cannot read ${file}.not: there is no such file\n`,
-  });
-  expect((await callCli(["sign", dirname(file)])).stderr).toContain("it is a folder");
+  const without = (args: string, secret = "") => ({ args, env: { SIGNALS_SECRET: secret } });
+  const text = await transcriptOf([
+    without(`sign ${file}`),
+    without(`sign ${file} --secret a --secret-file b`),
+    without(`sign ${file} --secret ''`),
+    without(`sign ${file}`, "  "),
+    without(`sign ${file} --secret-file /dev/null`),
+    without(`sign ${file} --secret-file /no/such/file`),
+    `sign ${file}.not`,
+    `sign ${dirname(file)}`,
+  ]);
+  await expectGolden("sign-mistakes", text);
 });

@@ -10,6 +10,7 @@ import { callCli } from "../call-cli.js";
 import { fill, hasPostgres, KINDS, newFile, newSchema, type Place } from "../fill-inbox.js";
 import { ndjson, type CliRun } from "../run-cli.js";
 import { serveReceiver } from "../serve-requests.js";
+import { expectStory } from "./story.js";
 
 const testOnPostgres = testWith(hasPostgres);
 const NOW = Date.now();
@@ -55,52 +56,51 @@ const TEXT = fc
   .map((text) => text.replaceAll("\0", "_"));
 const COUNT = fc.nat({ max: 25 });
 const MOMENT = fc.integer({ min: NOW - 1e10, max: NOW + 1e9 });
+const HEADER_NAME = TEXT.filter((name) => name !== "__proto__");
+const STEP = fc.record({
+  at: MOMENT,
+  kind: fc.constantFrom("failed", "crashed", "replayed"),
+  attempts: COUNT,
+  error: fc.option(TEXT),
+});
 /** What a store can hold. A lease is not moved as it is, so it has a test of its own. */
-const LINES = fc
-  .uniqueArray(
-    fc.record({
-      eventId: TEXT,
-      type: TEXT,
-      state: fc.constantFrom(...EVENT_STATES.filter((state) => state !== "leased")),
-      dueAt: MOMENT,
-      attempts: COUNT,
-      crashes: COUNT,
-      possiblyRepeated: fc.boolean(),
-      replayed: fc.boolean(),
-      receivedAt: MOMENT,
-      lastError: fc.option(TEXT),
-      subtype: fc.option(TEXT),
-      subject: fc.option(TEXT),
-      sender: TEXT,
-      history: fc.array(
-        fc.record({
-          at: MOMENT,
-          kind: fc.constantFrom("failed", "crashed", "replayed"),
-          attempts: COUNT,
-          error: fc.option(TEXT),
-        }),
-        { maxLength: 3 },
-      ),
-      headers: fc.dictionary(
-        TEXT.filter((name) => name !== "__proto__"),
-        fc.string({ unit: "binary" }),
-        { maxKeys: 3, noNullPrototype: true },
-      ),
-      remoteAddress: TEXT,
-      body: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
-      isGone: fc.boolean(),
-    }),
-    { selector: ({ eventId }) => eventId, minLength: 60, maxLength: 80 },
-  )
-  .map((events) =>
-    events.map(({ body, isGone, headers, remoteAddress, ...event }) =>
-      // Without its payload an event has no headers, nor other facts of its delivery, nor a
-      // history.
-      isGone && event.state === "done"
-        ? { ...lineOf({ body }), ...event, bodyBase64: null, history: [] }
-        : { ...lineOf({ body }), ...event, headers, remoteAddress },
-    ),
-  );
+const EVENT = fc.record({
+  eventId: TEXT,
+  type: TEXT,
+  state: fc.constantFrom(...EVENT_STATES.filter((state) => state !== "leased")),
+  dueAt: MOMENT,
+  attempts: COUNT,
+  crashes: COUNT,
+  possiblyRepeated: fc.boolean(),
+  replayed: fc.boolean(),
+  receivedAt: MOMENT,
+  lastError: fc.option(TEXT),
+  subtype: fc.option(TEXT),
+  subject: fc.option(TEXT),
+  sender: TEXT,
+});
+/** What an event without its payload does not have: headers, other facts, a history. */
+const DELIVERY = fc.record({
+  history: fc.array(STEP, { maxLength: 3 }),
+  headers: fc.dictionary(HEADER_NAME, fc.string({ unit: "binary" }), {
+    maxKeys: 3,
+    noNullPrototype: true,
+  }),
+  remoteAddress: TEXT,
+});
+const BODY = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
+const LINE = fc
+  .tuple(EVENT, DELIVERY, BODY, fc.boolean())
+  .map(([event, delivery, body, isGone]) => ({
+    ...lineOf({ body }),
+    ...event,
+    ...(isGone && event.state === "done" ? { bodyBase64: null } : delivery),
+  }));
+const LINES = fc.uniqueArray(LINE, {
+  selector: ({ eventId }) => eventId,
+  minLength: 60,
+  maxLength: 80,
+});
 
 const withoutSeq = (lines: readonly object[]): object[] =>
   lines.map((line) => ({ ...line, seq: 1 }));
@@ -189,71 +189,55 @@ describe.each(KINDS)("an import into $kind:", ({ isThere, newPlace }) => {
   testHere("a second import changes nothing, and adds what the first did not have", async () => {
     const place = newPlace();
     const body = Buffer.from("{}");
-    const first = Array.from({ length: 1201 }, (_, index) =>
+    const all = Array.from({ length: 1201 }, (_, index) =>
       lineOf({ eventId: `evt_${index}`, body }),
     );
-    expect(await imported(place, textOf(first.slice(0, 700)), "--create")).toMatchObject({
-      stdout: "imported 700 events; 0 were in the inbox already\n",
-    });
-    const changed = first.map((line) => ({ ...line, state: "dead", attempts: 9 }));
-    const second = await imported(
-      place,
-      textOf([...changed.slice(0, 700), ...first.slice(700), first[0] as Line]),
-      "--json",
-    );
-    expect(ndjson(second)).toEqual([{ endpoint: null, imported: 501, existing: 701 }]);
-    expect(withoutSeq(ndjson(await exported(place)))).toEqual(first);
+    const [known, others] = [all.slice(0, 700), all.slice(700)];
+    const changed = known.map((line) => ({ ...line, state: "dead", attempts: 9 }));
+    await expectStory("import", place.args, [
+      { args: "inbox import DB --create", input: textOf(known) },
+      {
+        args: "inbox import DB --json",
+        input: textOf([...changed, ...others, ...all.slice(0, 1)]),
+      },
+    ]);
+    expect(withoutSeq(ndjson(await exported(place)))).toEqual(all);
   });
 
-  testHere("a line of the version before other senders keeps its facts", async () => {
-    const { subtype: _subtype, subject: _subject, sender: _sender, ...old } = lineOf({});
-    const place = newPlace();
-    await imported(
-      place,
-      textOf([{ ...old, signalType: "price_drop", product: "acme" }]),
-      "--create",
-    );
-    const wanted = { ...old, subtype: "price_drop", subject: "acme", sender: "signals" };
-    expect(withoutSeq(ndjson(await exported(place)))).toEqual([wanted]);
-  });
-
-  testHere("a bad line is exit 1 with its number, and shows nothing of it", async () => {
-    const good = lineOf({});
-    const place = newPlace();
-    await imported(place, "", "--create");
-    for (const [bad, says] of [
-      ["tell-nobody", "line 3 is no event of `signalbox inbox export`\n"],
-      [JSON.stringify({ ...good, state: "tell-nobody" }), "(see its state)"],
-      [
-        JSON.stringify({ ...good, bodyBase64: "AAAA" }),
-        "its bodyBase64 does not have the hash that is its bodyHash",
-      ],
-    ] as const) {
-      const run = await imported(place, `${textOf([good, good])}${bad}\n`);
-      expect(run).toMatchObject({ exitCode: 1, stdout: "" });
-      expect(run.stderr).toContain("line 3 ");
-      expect(run.stderr).toContain(says);
-      expect(run.stderr).not.toContain("tell-nobody");
-    }
-  });
+  testHere(
+    "a line of the version before other senders keeps its facts, and a bad one is told by its number",
+    async () => {
+      const good = lineOf({});
+      const { subtype: _subtype, subject: _subject, sender: _sender, ...old } = good;
+      const place = newPlace();
+      const bad = (line: string) => ({
+        args: "inbox import DB",
+        input: `${textOf([good, good])}${line}\n`,
+      });
+      await expectStory("import-lines", place.args, [
+        {
+          args: "inbox import DB --create",
+          input: textOf([{ ...old, signalType: "price_drop", product: "acme" }]),
+        },
+        "inbox ls DB --json",
+        bad("tell-nobody"),
+        bad(JSON.stringify({ ...good, state: "tell-nobody" })),
+        bad(JSON.stringify({ ...good, bodyBase64: "AAAA" })),
+      ]);
+    },
+  );
 });
 
 testOnPostgres(
   "a line that PostgreSQL cannot store is told by its number, and those before it are stored",
   async () => {
-    const place = newSchema();
-    const lines = [
-      lineOf({}),
-      lineOf({ eventId: "evt_2" }),
-      lineOf({ eventId: "tell-\0nobody" }),
-      lineOf({ eventId: "evt_4" }),
-    ];
-    const run = await imported(place, textOf(lines), "--create");
-    expect(run).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("line 3 cannot be stored; to leave it out: sed 3d"),
-    });
-    expect(run.stderr).not.toMatch(/tell|nobody/);
-    expect(ndjson(await exported(place)).map(({ eventId }) => eventId)).toEqual(["evt_1", "evt_2"]);
+    const ids = ["evt_1", "evt_2", "tell-\0nobody", "evt_4"];
+    await expectStory("import-refused", newSchema().args, [
+      {
+        args: "inbox import DB --create",
+        input: textOf(ids.map((eventId) => lineOf({ eventId }))),
+      },
+      "inbox ls DB",
+    ]);
   },
 );

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request } from "node:http";
+import { request, type IncomingMessage } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { PermanentFailure } from "../../../src/kit/index.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
-import type { EventsAnswer, MoveAnswer, Overview } from "../../../src/page/inbox/inbox-api.js";
 import { callCli } from "../call-cli.js";
 import { fillInbox } from "../fill-inbox.js";
 import { outcomeOf, SECRET, startCli, type CliRun } from "../run-cli.js";
@@ -17,34 +16,24 @@ import { tempFiles } from "../temp-files.js";
 interface Page {
   url: string;
   pid: number;
-  kill(signal: NodeJS.Signals): Promise<CliRun>;
 }
 
-async function startServe(...args: string[]): Promise<Page> {
+async function startServe(...args: string[]) {
   const child = startCli(["inbox", "serve", "--port", "0", "--json", ...args]);
   onTestFinished(() => void child.kill("SIGKILL"));
   const outcome = outcomeOf(child);
-  if (child.stdout === null) throw new Error("no stdout");
-  const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  const started = JSON.parse(line) as Page;
+  const [line] = (await once(createInterface(child.stdout!), "line")) as [string];
+  const { url, pid } = JSON.parse(line) as Page;
   return {
-    ...started,
-    kill(signal) {
+    url,
+    pid,
+    kill(signal: NodeJS.Signals): Promise<CliRun> {
       child.kill(signal);
       return outcome;
     },
+    api: async (path: string, init?: RequestInit): Promise<unknown> =>
+      (await fetch(`${url}api/${path}`, init)).json(),
   };
-}
-
-const HEADERS = { "X-Signalbox": "1", "Content-Type": "application/json" };
-
-async function move(url: string, name: string, eventIds: string[]): Promise<MoveAnswer> {
-  const answer = await fetch(`${url}api/${name}`, {
-    method: "POST",
-    headers: HEADERS,
-    body: JSON.stringify({ eventIds }),
-  });
-  return (await answer.json()) as MoveAnswer;
 }
 
 test("the page of a live inbox shows and moves its events, and its receiver does not notice", async () => {
@@ -56,51 +45,48 @@ test("the page of a live inbox shows and moves its events, and its receiver does
       if (isBroken && id.startsWith("bad")) throw new PermanentFailure("refused");
     },
   });
+  const ended = (id: string, name: "dead" | "handedOff"): Promise<void> =>
+    new Promise((resolve) => receiver.on(name, ({ eventId }) => eventId === id && resolve()));
   const deliver = async (id: string, name: "dead" | "handedOff"): Promise<void> => {
-    const ended = new Promise<void>((resolve) =>
-      receiver.on(name, ({ eventId }) => eventId === id && resolve()),
-    );
+    const end = ended(id, name);
     const { headers, body } = signedDelivery(signalEvent("price_drop", { id }), { secret: SECRET });
     expect(await receiver.handle({ method: "POST", headers, body })).toMatchObject({ status: 200 });
-    await ended;
+    await end;
   };
   await deliver("bad_1", "dead");
 
   const page = await startServe("--db", db);
   expect(page.pid).not.toBe(process.pid);
   expect(new URL(page.url).hostname).toBe("127.0.0.1");
-  const overview = async () => (await (await fetch(`${page.url}api/overview`)).json()) as Overview;
-  expect(await overview()).toMatchObject({
+  expect(await page.api("overview")).toMatchObject({
     endpoints: [{ endpoint: "default" }],
     counts: { dead: 1, total: 1 },
   });
 
   // What the receiver takes while a page listens reaches the page.
-  const stream = new AbortController();
-  onTestFinished(() => stream.abort());
-  const live = await fetch(`${page.url}api/live`, { signal: stream.signal });
+  const live = await fetch(`${page.url}api/live`);
   await deliver("good_1", "handedOff");
-  const decoder = new TextDecoder();
   let messages = "";
-  for await (const chunk of live.body as unknown as AsyncIterable<Uint8Array>) {
-    messages += decoder.decode(chunk);
+  for await (const chunk of live.body!.pipeThrough(new TextDecoderStream())) {
+    messages += chunk;
     if (messages.includes('"done":1')) break;
   }
 
   isBroken = false;
-  const again = new Promise<void>((resolve) =>
-    receiver.on("handedOff", ({ eventId }) => eventId === "bad_1" && resolve()),
-  );
-  expect(await move(page.url, "replay", ["bad_1"])).toEqual({ outcomes: ["moved"] });
+  const again = ended("bad_1", "handedOff");
+  const headers = { "X-Signalbox": "1", "Content-Type": "application/json" };
+  const body = JSON.stringify({ eventIds: ["bad_1"] });
+  expect(await page.api("replay", { method: "POST", headers, body })).toEqual({
+    outcomes: ["moved"],
+  });
   await again;
-  const { events } = (await (
-    await fetch(`${page.url}api/events?q=state:done`)
-  ).json()) as EventsAnswer;
-  expect(events.map(({ eventId }) => eventId)).toEqual(["good_1", "bad_1"]);
+  expect(await page.api("events?q=state:done")).toMatchObject({
+    events: [{ eventId: "good_1" }, { eventId: "bad_1" }],
+  });
   expect(receiver.health()).toMatchObject({ ok: true, store: { failure: null } });
 
   const open = fetch(`${page.url}api/live`).then((answer) => answer.text());
-  await fetch(`${page.url}api/overview`);
+  await page.api("overview");
   expect(await page.kill("SIGTERM")).toMatchObject({ exitCode: 0, stderr: "" });
   await open;
   await deliver("good_2", "handedOff");
@@ -108,14 +94,9 @@ test("the page of a live inbox shows and moves its events, and its receiver does
 
 test("a page of another name gets no answer, and Ctrl-C is 130", async () => {
   const page = await startServe("--db", await fillInbox([], "other"));
-  const status = await new Promise((resolve, reject) => {
-    request(page.url, { headers: { Host: "signals.example" } }, (answer) =>
-      resolve(answer.resume().statusCode),
-    )
-      .on("error", reject)
-      .end();
-  });
-  expect(status).toBe(403);
+  const asked = request(page.url, { headers: { Host: "signals.example" } }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  expect(answer.resume().statusCode).toBe(403);
   expect(await page.kill("SIGINT")).toMatchObject({
     exitCode: 130,
     stderr: expect.stringContaining("the inbox is empty"),

@@ -13,6 +13,7 @@ import { PUBLIC_URL, SENDER, senderOf } from "../../console/sender.js";
 import { printable, type Terminal } from "../../console/terminal.js";
 import { assertPlace, ENDPOINT, SCHEMA } from "../../inbox/open-inbox.js";
 import { JUDGED_SINCE } from "../../inbox/select-events.js";
+import type { Finding } from "./examination.js";
 import type { Outcome } from "./examinations.js";
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
@@ -65,102 +66,84 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     if (db !== undefined) assertPlace({ db, schema });
     else if (endpoint !== undefined || since !== undefined)
       throw usageError("--endpoint and --since need --db");
-    const report = reportOutcomes(cli.terminal, json);
     const secrets = url === undefined ? [] : readSecrets(options, cli);
+    const { terminal, signal } = cli;
     const input = {
-      url: url ?? null,
-      secrets,
-      ...(db !== undefined && { db }),
-      ...(schema !== undefined && { schema }),
-      endpoint,
-      since,
-      ...(options.sender !== undefined && { sender: await senderOf(options, secrets[0]) }),
+      ...{ url: url ?? null, secrets, db, schema, endpoint, since, signal },
+      sender: options.sender && (await senderOf(options, secrets[0])),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,
-      signal: cli.signal,
     };
+    let group = "";
     // Imported here, so that other commands and --help start faster.
     const { runExaminations } = await import("./examinations.js");
     const outcomes = await runExaminations(input, (outcome) => {
-      report.add(outcome);
-      cli.terminal.progress(`${outcome.examination.id} examined`);
+      const { examination } = outcome;
+      if (json) for (const row of rowsOf(outcome)) terminal.printJson(row);
+      else {
+        if (examination.group !== group)
+          terminal.print(`${group === "" ? "" : "\n"}${terminal.paint.bold(examination.group)}`);
+        group = examination.group;
+        for (const line of linesOf(outcome, terminal)) terminal.print(line);
+      }
+      terminal.progress(`${examination.id} examined`);
     });
-    report.summarise();
+    summarise(outcomes, terminal, json);
     return exitCodeOf(outcomes);
   });
 }
 
 /** The exit code is 3 if the only problem is that the receiver cannot be reached. */
 function exitCodeOf(outcomes: readonly Outcome[]): ExitCode {
-  const areUnreachable = outcomes.flatMap((outcome) => {
-    const found =
-      "findings" in outcome ? outcome.findings.filter(({ level }) => level === "problem") : [];
-    const reaches = ["host", "connection"].includes(outcome.examination.id);
-    return found.map(({ blocks = false }) => blocks && reaches);
+  const areUnreachable = outcomes.flatMap(({ examination, findings }) => {
+    const reaches = ["host", "connection"].includes(examination.id);
+    const problems = findings.filter(({ level }) => level === "problem");
+    return problems.map(({ blocks = false }) => blocks && reaches);
   });
   if (areUnreachable.length === 0) return EXIT.ok;
   return areUnreachable.every(Boolean) ? EXIT.environment : EXIT.failed;
 }
 
+function summarise(
+  outcomes: readonly Outcome[],
+  { print, printJson, paint }: Terminal,
+  asJson: boolean,
+): void {
+  const all = outcomes.flatMap(({ findings }) => findings);
+  const idsOf = (wanted: Finding["level"]): string[] =>
+    all.filter(({ level }) => level === wanted).map(({ id }) => id);
+  const problems = idsOf("problem");
+  const warnings = idsOf("warning");
+  const ok = problems.length === 0;
+  if (asJson) return printJson({ summary: { ok, problems, warnings } });
+  const colour = !ok ? paint.red : warnings.length > 0 ? paint.yellow : paint.green;
+  const counts = [
+    ok ? "no problems found" : counted(problems, "problem"),
+    ...(warnings.length === 0 ? [] : [counted(warnings, "warning")]),
+  ];
+  print(`\n${colour(counts.join("; "))}`);
+}
+
 const WIDTH = "problem  ".length;
 const INDENT = " ".repeat(WIDTH + 2);
 
-function reportOutcomes(terminal: Terminal, asJson: boolean) {
-  const problems: string[] = [];
-  const warnings: string[] = [];
-  let group = "";
-
-  function addText(outcome: Outcome): void {
-    const { examination } = outcome;
-    if (examination.group !== group) {
-      terminal.print(`${group === "" ? "" : "\n"}${terminal.paint.bold(examination.group)}`);
-      group = examination.group;
-    }
-    for (const line of linesOf(outcome, terminal)) terminal.print(line);
-  }
-
-  return {
-    add(outcome: Outcome): void {
-      for (const { level, id } of "findings" in outcome ? outcome.findings : []) {
-        if (level === "problem") problems.push(id);
-        if (level === "warning") warnings.push(id);
-      }
-      if (asJson) for (const row of rowsOf(outcome)) terminal.printJson(row);
-      else addText(outcome);
-    },
-    summarise(): void {
-      if (asJson)
-        return terminal.printJson({ summary: { ok: problems.length === 0, problems, warnings } });
-      const { green, red, yellow } = terminal.paint;
-      const colour = problems.length > 0 ? red : warnings.length > 0 ? yellow : green;
-      const counts = [
-        problems.length === 0 ? "no problems found" : counted(problems, "problem"),
-        ...(warnings.length === 0 ? [] : [counted(warnings, "warning")]),
-      ];
-      terminal.print(`\n${colour(counts.join("; "))}`);
-    },
-  };
-}
-
-function linesOf(outcome: Outcome, { paint }: Terminal): string[] {
-  if ("skipped" in outcome) {
-    return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${outcome.examination.id}: ${outcome.skipped}`)];
-  }
+function linesOf({ examination, findings, skipped }: Outcome, { paint }: Terminal): string[] {
+  if (skipped !== null)
+    return [paint.dim(`  ${"skipped".padEnd(WIDTH)}${examination.id}: ${skipped}`)];
   const colours = { ok: paint.green, warning: paint.yellow, problem: paint.red };
-  return outcome.findings.flatMap(({ level, id, found, fix, commands = [] }) => {
-    const line = `  ${colours[level](level)}${" ".repeat(WIDTH - level.length)}${printable(found)} ${paint.dim(`[${id}]`)}`;
+  return findings.flatMap(({ level, id, found, fix, commands = [] }) => {
+    const verdict = `${colours[level](level)}${" ".repeat(WIDTH - level.length)}`;
+    const line = `  ${verdict}${printable(found)} ${paint.dim(`[${id}]`)}`;
     return fix === null
       ? [line]
       : [line, `${INDENT}→ ${printable(fix)}`, ...commands.map((each) => `${INDENT}  $ ${each}`)];
   });
 }
 
-function rowsOf(outcome: Outcome): object[] {
-  const { id: examination, group } = outcome.examination;
-  if ("skipped" in outcome) {
-    return [{ level: "skipped", id: null, examination, group, found: outcome.skipped, fix: null }];
-  }
-  return outcome.findings.map(({ level, id, found, fix, commands = [] }) => {
+function rowsOf({ examination: { id: examination, group }, findings, skipped }: Outcome): object[] {
+  if (skipped !== null)
+    return [{ level: "skipped", id: null, examination, group, found: skipped, fix: null }];
+  return findings.map(({ level, id, found, fix, commands = [] }) => {
     const advice = fix === null ? null : [fix, ...commands.map((each) => `\`${each}\``)].join(" ");
     return { level, id, examination, group, found, fix: advice };
   });

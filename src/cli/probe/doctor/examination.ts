@@ -9,6 +9,7 @@ import type { AnySender } from "../../../kit/senders/engine/sender.js";
 import { parseEvent } from "../../../kit/senders/signals/parse-event.js";
 import { SIGNATURE_HEADER } from "../../../kit/senders/signature/header.js";
 import { uniqueEventId } from "../../deliveries/event-source.js";
+import { filled, type Fault } from "../../deliveries/explain-answer.js";
 import {
   errorCodeIn,
   isSuccess,
@@ -19,14 +20,15 @@ import {
   type Target,
 } from "../../deliveries/send-delivery.js";
 import type { Step } from "../run-steps.js";
+import FINDINGS from "./findings.json" with { type: "json" };
 
 export interface DoctorInput extends Omit<Target, "url"> {
   /** The receiver's address; null to examine only the inbox. */
   url: URL | null;
   /** Whose receiver it is; absent for the service's. */
-  sender?: AnySender;
-  db?: string;
-  schema?: string;
+  sender?: AnySender | undefined;
+  db?: string | undefined;
+  schema?: string | undefined;
   /** @default all of the inbox */
   endpoint?: string | undefined;
   /** Judges only what was given up, quarantined or refused since then. */
@@ -43,7 +45,7 @@ export interface Subject extends DoctorInput {
 }
 
 /** What earlier examinations found out and later examinations use. */
-export interface Facts {
+interface Facts {
   contact?: Reply;
   /** Another program holds the inbox file. */
   isInboxBusy?: boolean;
@@ -58,8 +60,6 @@ export interface Facts {
 /** One that was skipped or found a blocker blocks those that need it. */
 export interface Examination extends Step {
   group: string;
-  /** @returns why this examination is skipped; null to run it */
-  unless?: (subject: Subject) => string | null;
   run(subject: Subject): readonly Finding[] | Promise<readonly Finding[]>;
 }
 
@@ -104,20 +104,45 @@ export interface Finding {
   blocks?: true;
 }
 
-type Find = (id: string, found: string, fix: string) => Finding;
+type Catalogued = keyof typeof FINDINGS;
 
-export const ok = (id: string, found: string): Finding => ({ level: "ok", id, found, fix: null });
+interface Row {
+  level: Finding["level"] | "blocker";
+  found: string;
+  fix?: string;
+  commands?: readonly string[];
+}
 
-export const warning: Find = (id, found, fix) => ({ level: "warning", id, found, fix });
+/**
+ * A finding of the catalogue, in whose texts the values stand in place of their names.
+ *
+ * @param key its id, or its id, a colon and which of several it is
+ */
+export function finding(key: Catalogued, values: Parameters<typeof filled>[1] = {}): Finding {
+  const { level, found, fix, commands } = FINDINGS[key] as Row;
+  return {
+    level: level === "blocker" ? "problem" : level,
+    id: key.replace(/:.*/, ""),
+    found: filled(found, values),
+    fix: fix === undefined ? null : filled(fix, values),
+    ...(commands && { commands }),
+    ...(level === "blocker" && { blocks: true }),
+  };
+}
 
-export const problem: Find = (id, found, fix) => ({ level: "problem", id, found, fix });
+/** A problem that another room has explained. */
+export function problem({ id, found, fix }: Fault): Finding {
+  return { level: "problem", id, found, fix };
+}
 
 /** A problem that makes the dependent examinations pointless, so they are skipped. */
-export const blocker: Find = (id, found, fix) => ({ ...problem(id, found, fix), blocks: true });
+export function blocker(fault: Fault): Finding {
+  return { ...problem(fault), blocks: true };
+}
 
 export function refusedWith(id: string, { message, help }: SignalboxError): Finding {
   const found = message.slice(0, message.length - help.length).trim();
-  return problem(id, found.replace(/\.$/, ""), help);
+  return problem({ id, found: found.replace(/\.$/, ""), fix: help });
 }
 
 /** What the examinations read from this machine. Tests pass other values. */

@@ -5,7 +5,6 @@ import {
   SURROUNDINGS,
   type DoctorInput,
   type Examination,
-  type Facts,
   type Finding,
   type Subject,
   type Surroundings,
@@ -40,80 +39,62 @@ const CONNECTION = "Connection";
 const SIGNATURE = "Signature";
 const BODY = "Body";
 
-const noFile = ({ db }: Subject): string | null => (db === undefined ? "no --db was given" : null);
-const noTestEvent = ({ sendsTestEvent }: Subject): string | null =>
-  sendsTestEvent ? null : "--test-event was not given";
-
-export const EXAMINATIONS: readonly Examination[] = [
-  { id: "inbox-file", group: INBOX, unless: noFile, run: examineInboxFile },
-  {
-    id: "inbox-owner",
-    group: INBOX,
-    needs: ["inbox-file"],
-    unless: noFile,
-    run: examineInboxOwner,
-  },
-  {
-    id: "inbox-content",
-    group: INBOX,
-    needs: ["inbox-file"],
-    unless: noFile,
-    run: examineInboxContent,
-  },
-  {
-    id: "inbox-state",
-    group: INBOX,
-    needs: ["inbox-content"],
-    unless: noFile,
-    run: examineInboxState,
-  },
+const LOCAL: readonly Examination[] = [
+  { id: "inbox-file", group: INBOX, run: examineInboxFile },
+  { id: "inbox-owner", group: INBOX, needs: ["inbox-file"], run: examineInboxOwner },
+  { id: "inbox-content", group: INBOX, needs: ["inbox-file"], run: examineInboxContent },
+  { id: "inbox-state", group: INBOX, needs: ["inbox-content"], run: examineInboxState },
   { id: "inbox-database", group: DATABASE, run: examineDatabase },
   { id: "database-state", group: DATABASE, needs: ["inbox-database"], run: examineInboxState },
+];
+
+const HOST: Examination = { id: "host", group: ADDRESS, run: examineHost };
+const CLOCK: Examination = {
+  id: "clock",
+  group: CONNECTION,
+  needs: ["connection"],
+  run: examineClock,
+};
+const TEST_EVENT = "test-event";
+
+export const EXAMINATIONS: readonly Examination[] = [
+  ...LOCAL,
   { id: "url", group: ADDRESS, run: examineUrl },
-  { id: "host", group: ADDRESS, run: examineHost },
+  HOST,
   { id: "connection", group: CONNECTION, needs: ["host"], run: examineConnection },
   { id: "answer", group: CONNECTION, needs: ["connection"], run: examineAnswer },
-  { id: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
+  CLOCK,
   { id: "forgery", group: SIGNATURE, needs: ["answer"], run: examineForgery },
   { id: "secret", group: SIGNATURE, needs: ["forgery"], run: examineSecret },
   { id: "staleness", group: SIGNATURE, needs: ["clock", "secret"], run: examineStaleness },
   { id: "body", group: BODY, needs: ["secret"], run: examineBody },
   { id: "large-body", group: BODY, needs: ["body"], run: examineLargeBody },
-  {
-    id: "test-event",
-    group: BODY,
-    needs: ["clock", "body"],
-    unless: noTestEvent,
-    run: examineTestEvent,
-  },
+  { id: TEST_EVENT, group: BODY, needs: ["clock", "body"], run: examineTestEvent },
 ];
 
 /** For the receiver of another sender. Its clock is compared by the answer's Date header alone. */
 const SENDER_EXAMINATIONS: readonly Examination[] = [
-  ...EXAMINATIONS.filter(({ group, id }) => group === INBOX || group === DATABASE || id === "host"),
+  ...LOCAL,
+  HOST,
   { id: "connection", group: CONNECTION, needs: ["host"], run: examineSenderConnection },
   { id: "answer", group: CONNECTION, needs: ["connection"], run: examineSenderAnswer },
-  { id: "clock", group: CONNECTION, needs: ["connection"], run: examineClock },
+  CLOCK,
   { id: "secret", group: SIGNATURE, needs: ["answer"], run: examineSenderSecret },
-  {
-    id: "test-event",
-    group: BODY,
-    needs: ["secret"],
-    unless: noTestEvent,
-    run: examineSenderEvent,
-  },
+  { id: TEST_EVENT, group: BODY, needs: ["secret"], run: examineSenderEvent },
 ];
 
-const LOCAL_GROUPS: ReadonlySet<string> = new Set([INBOX, DATABASE]);
 /**
- * Stands for a URL that was not given. Nothing is sent to it, because without a URL only the local
- * groups are examined.
+ * Stands for a URL that was not given. Nothing is sent to it, because without a URL only the inbox
+ * is examined.
  */
 const NO_URL = new URL("http://localhost");
 
-export type Outcome =
-  | { examination: Examination; findings: readonly Finding[] }
-  | { examination: Examination; /** Why it was skipped. */ skipped: string };
+export interface Outcome {
+  examination: Examination;
+  findings: readonly Finding[];
+  /** Why it was skipped; null if it was not. */
+  skipped: string | null;
+}
 
 /** An examination is skipped if one that it needs was skipped or found a blocker. */
 export function runExaminations(
@@ -121,23 +102,34 @@ export function runExaminations(
   onOutcome: (outcome: Outcome) => void,
   surroundings: Surroundings = SURROUNDINGS,
 ): Promise<Outcome[]> {
-  const facts: Facts = {};
-  const target = { ...input, url: input.url ?? NO_URL, surroundings, facts };
+  const target = { ...input, url: input.url ?? NO_URL, surroundings, facts: {} };
   const subject: Subject = { ...target, send: (probe) => sendProbe(target, probe) };
   const otherInbox = isDatabase(input.db ?? "") ? INBOX : DATABASE;
   const all = input.sender === undefined ? EXAMINATIONS : SENDER_EXAMINATIONS;
   return runSteps(
     all.filter(({ group }) => group !== otherInbox),
     async (examination, cause) => {
-      const { id, group, unless } = examination;
-      const hasTarget = input.url !== null || LOCAL_GROUPS.has(group);
-      const reason = hasTarget ? (unless?.(subject) ?? null) : "no --url URL was given";
-      if (reason !== null) return [{ examination, skipped: reason }, id];
-      if (cause !== undefined)
-        return [{ examination, skipped: `not possible until ${cause} is fixed` }, cause];
-      const findings = await examination.run(subject);
-      return [{ examination, findings }, findings.find(({ blocks }) => blocks)?.id ?? null];
+      const missing = missingOption(examination, input);
+      const skipped =
+        missing ?? (cause === undefined ? null : `not possible until ${cause} is fixed`);
+      const findings = skipped === null ? await examination.run(subject) : [];
+      const blocker =
+        missing === null
+          ? (cause ?? findings.find(({ blocks }) => blocks)?.id ?? null)
+          : examination.id;
+      return [{ examination, findings, skipped }, blocker];
     },
     onOutcome,
   );
+}
+
+/** The option without which this is not examined; null if it was given. */
+function missingOption(
+  { id, group }: Examination,
+  { url, db, sendsTestEvent }: DoctorInput,
+): string | null {
+  const isLocal = group === INBOX || group === DATABASE;
+  if (isLocal) return db === undefined ? "no --db was given" : null;
+  if (url === null) return "no --url URL was given";
+  return id === TEST_EVENT && !sendsTestEvent ? "--test-event was not given" : null;
 }

@@ -2,13 +2,10 @@ import { explainCode } from "../../deliveries/explain-answer.js";
 import { describeAnswer, isSuccess } from "../../deliveries/send-delivery.js";
 import { bodyVariants } from "../../deliveries/usual-mistakes.js";
 import {
-  blocker,
-  ok,
-  problem,
+  finding,
   verdictOf,
   verificationBody,
   verificationEvent,
-  warning,
   type Finding,
   type Reply,
   type Subject,
@@ -21,12 +18,8 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
   for (const [name, text] of spellings) {
     const body = Buffer.from(text);
     const reply = await subject.send({ body });
-    if (verdictOf(reply) === "unclear") {
-      const fix =
-        "Find out which parser or firewall gives this answer. A receiver must answer every authentic body with 2xx.";
-      const found = `a body (${name}) is answered ${describeAnswer(reply.answer, false)}`;
-      others.push(warning("body_refused", found, fix));
-    }
+    const answered = describeAnswer(reply.answer, false);
+    if (verdictOf(reply) === "unclear") others.push(finding("body_refused", { name, answered }));
     if (verdictOf(reply) !== "mismatched") continue;
     const arrival = await arrivalOf(subject, body);
     changes.set(arrival, [...(changes.get(arrival) ?? []), name]);
@@ -35,16 +28,9 @@ export async function examineBody(subject: Subject): Promise<Finding[]> {
     const each = [...changes].map(
       ([arrival, names]) => `these bodies arrive ${arrival}: ${names.join(", ")}`,
     );
-    const fix =
-      "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy or function in front of it. " +
-      "The receiver needs the bytes as they were sent.";
-    others.unshift(
-      blocker("body_changed", `the body is changed in transit: ${each.join("; ")}`, fix),
-    );
+    others.unshift(finding("body_changed", { arrivals: each.join("; ") }));
   }
-  return others.length > 0
-    ? others
-    : [ok("bytes_kept", `${spellings.length} spellings of a body arrived byte for byte`)];
+  return others.length > 0 ? others : [finding("bytes_kept", { count: spellings.length })];
 }
 
 /**
@@ -99,25 +85,12 @@ const LARGE_KIB = 200;
 
 export async function examineLargeBody({ send }: Subject): Promise<Finding[]> {
   const reply = await send({ body: verificationBody({ padding: "x".repeat(LARGE_KIB * 1024) }) });
-  if (verdictOf(reply) === "matched")
-    return [ok("large_body", `a body of ${LARGE_KIB} KiB is accepted`)];
-  const answered = `the answer is ${describeAnswer(reply.answer, false)}`;
+  const verdict = verdictOf(reply);
+  const values = { size: LARGE_KIB, answered: describeAnswer(reply.answer, false) };
+  if (verdict === "matched") return [finding("large_body", values)];
   // The examination `body` has shown that small bodies arrive unchanged, so the size is the cause.
-  if (verdictOf(reply) === "mismatched" || reply.code === "body_timeout") {
-    const fix = "Raise the limit of the proxy or parser that truncates or delays bodies.";
-    return [
-      problem(
-        "body_cut",
-        `a body of ${LARGE_KIB} KiB does not arrive completely: ${answered}`,
-        fix,
-      ),
-    ];
-  }
-  const fix =
-    'Raise the limit of the parser or proxy that refuses the body (express.json({ limit: "256kb" }), client_max_body_size).';
-  return [
-    warning("large_body_refused", `a body of ${LARGE_KIB} KiB is not accepted: ${answered}`, fix),
-  ];
+  const isCut = verdict === "mismatched" || reply.code === "body_timeout";
+  return [finding(isCut ? "body_cut" : "large_body_refused", values)];
 }
 
 /**
@@ -133,7 +106,7 @@ export async function examineTestEvent({ send }: Subject): Promise<Finding[]> {
 
 export function storedOrNot(what: string, { answer, code }: Reply): Finding {
   const answered = describeAnswer(answer, false);
-  if (isSuccess(answer)) return ok("event_stored", `${what} is acknowledged: ${answered}`);
+  if (isSuccess(answer)) return finding("event_stored", { what, answered });
   const fix = explainCode(code)?.fix ?? "Read the receiver's log, which names the cause.";
-  return problem("event_not_stored", `${what} is answered ${answered}`, fix);
+  return finding("event_not_stored", { what, answered, fix });
 }

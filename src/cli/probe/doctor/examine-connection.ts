@@ -7,14 +7,12 @@ import { formatAge } from "../../../base/text/format.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
 import { LONGEST_ENDPOINT_URL } from "../../../service/contract/webhook-registration.js";
 import { errorCode } from "../../console/exit.js";
-import { explainAnswer, type Fault } from "../../deliveries/explain-answer.js";
+import { explainAnswer } from "../../deliveries/explain-answer.js";
 import {
   blocker,
-  ok,
-  problem,
+  finding,
   verdictOf,
   verificationBody,
-  warning,
   type Finding,
   type Reply,
   type Subject,
@@ -22,39 +20,20 @@ import {
 
 export function examineUrl({ url }: Subject): Finding[] {
   const found = [...urlFaults(url)];
-  return found.length > 0 ? found : [ok("url_form", "https, as the service requires")];
+  return found.length > 0 ? found : [finding("url_form")];
 }
 
-function* urlFaults(url: URL): Generator<Finding> {
-  if (url.protocol !== "https:") {
-    const fix =
-      "Register an https address: put a proxy with a certificate in front of the receiver.";
-    const found = "the URL is http, and the service registers only https";
-    yield (isLoopbackHost(url.hostname) ? warning : problem)("url_not_https", found, fix);
+function* urlFaults({ protocol, hostname, href, username, password, hash }: URL) {
+  const { length } = href;
+  const most = LONGEST_ENDPOINT_URL;
+  if (protocol !== "https:") {
+    const level = isLoopbackHost(hostname) ? "warning" : "problem";
+    yield { ...finding("url_not_https"), level } as const;
   }
-  if (url.href.length > LONGEST_ENDPOINT_URL) {
-    const found = `the URL has ${url.href.length} characters, and the service allows ${LONGEST_ENDPOINT_URL}`;
-    yield problem("url_too_long", found, "Mount the receiver on a shorter path.");
-  }
-  if (url.username !== "" || url.password !== "") {
-    const fix = "Leave them out: deliveries are signed and need no password.";
-    yield warning(
-      "url_has_credentials",
-      "the URL has a user name or a password, which the sender might not send",
-      fix,
-    );
-  }
-  if (url.hash !== "") {
-    yield warning(
-      "url_has_fragment",
-      "the part of the URL after # is never sent",
-      "Leave that part out.",
-    );
-  }
+  if (length > most) yield finding("url_too_long", { length, most });
+  if (username !== "" || password !== "") yield finding("url_has_credentials");
+  if (hash !== "") yield finding("url_has_fragment");
 }
-
-const FIX_PRIVATE =
-  "Give the name a public address, or use a proxy or tunnel with a public address: the sender calls from the internet.";
 
 export async function examineHost({ url, surroundings }: Subject): Promise<Finding[]> {
   const host = url.hostname.replaceAll(/^\[|\]$/g, "");
@@ -62,9 +41,7 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
   try {
     addresses = await surroundings.resolve(host);
   } catch (error) {
-    const fix =
-      "Check the spelling of the name, and its A and AAAA records (`dig`). A new record becomes visible only after some time.";
-    return [blocker("name_not_found", `${host} has no address (${errorCode(error)})`, fix)];
+    return [finding("name_not_found", { host, code: errorCode(error) })];
   }
   const kinds = new Map<AddressKind, string>(
     addresses.map((address) => [addressKind(address), address]),
@@ -72,19 +49,10 @@ export async function examineHost({ url, surroundings }: Subject): Promise<Findi
   const internal = [...kinds].filter(([kind]) => kind !== "public" && kind !== "loopback");
   if (internal.length > 0) {
     const list = internal.map(([kind, address]) => `${address} (${kind})`).join(", ");
-    return [
-      problem(
-        "address_private",
-        `${host} has an address that the sender cannot reach: ${list}`,
-        FIX_PRIVATE,
-      ),
-    ];
+    return [finding("address_private", { host, list })];
   }
-  if (kinds.has("loopback")) {
-    const found = `${host} is this machine: enough for a trial, but the sender cannot reach this machine`;
-    return [warning("address_local", found, FIX_PRIVATE)];
-  }
-  return [ok("address_public", `${host} is ${addresses.join(", ")}`)];
+  if (kinds.has("loopback")) return [finding("address_local", { host })];
+  return [finding("address_public", { host, list: addresses.join(", ") })];
 }
 
 export async function examineConnection(subject: Subject): Promise<Finding[]> {
@@ -94,9 +62,9 @@ export async function examineConnection(subject: Subject): Promise<Finding[]> {
 /** What the first reply says about the way to the receiver. */
 export function connected({ timeoutMs, facts }: Subject, reply: Reply): Finding[] {
   const { answer } = reply;
-  if (answer.kind !== "answer") return [blockerOf(explainAnswer(answer, timeoutMs))];
+  if (answer.kind !== "answer") return [blocker(explainAnswer(answer, timeoutMs))];
   facts.contact = reply;
-  return [ok("connected", `a server answers: ${answer.status} in ${Math.round(answer.ms)} ms`)];
+  return [finding("connected", { status: answer.status, ms: Math.round(answer.ms) })];
 }
 
 /**
@@ -106,22 +74,14 @@ export function connected({ timeoutMs, facts }: Subject, reply: Reply): Finding[
 export function examineAnswer({ facts, timeoutMs }: Subject): Finding[] {
   const reply = facts.contact as Reply;
   const { answer, code } = reply;
-  if (verdictOf(reply) === "unclear") return [blockerOf(explainAnswer(answer, timeoutMs))];
+  if (verdictOf(reply) === "unclear") return [blocker(explainAnswer(answer, timeoutMs))];
   const status = answer.kind === "answer" ? answer.status : 0;
   const outcome = reply.isVerified ? "challenge" : (code ?? "");
-  return [ok("receiver_answers", `a receiver answers: ${status} ${outcome}`.trim())];
-}
-
-export function blockerOf({ id, found, fix }: Fault): Finding {
-  return blocker(id, found, fix);
+  return [finding("receiver_answers", { answered: `${status} ${outcome}`.trim() })];
 }
 
 /** A smaller difference between the clocks is ignored. */
 const WORTH_A_WARNING_SECONDS = 30;
-
-const FIX_CLOCK =
-  "Set both clocks by NTP (compare them with `timedatectl` or `date -u`), because the receiver refuses a signature whose " +
-  `timestamp differs from its own clock by more than ${DEFAULT_TOLERANCE_SECONDS} s. If it uses the option \`clock\`, check that clock too.`;
 
 /**
  * Compares the clocks by the answer's Date header. A proxy may have set it, or the receiver may use
@@ -134,22 +94,17 @@ export function examineClock({ facts }: Subject): Finding[] {
   const difference = isOff
     ? `according to its Date header, the receiver is ${formatAge(ahead * 1000)} ${ahead < 0 ? "behind" : "ahead of"} this machine`
     : "its Date header does not show a difference";
+  const tolerance = DEFAULT_TOLERANCE_SECONDS;
   if (reply.code === "timestamp_out_of_tolerance") {
-    return [
-      blocker(
-        "clock_skewed",
-        `the receiver refuses a signature that was made now; ${difference}`,
-        FIX_CLOCK,
-      ),
-    ];
+    const refused = `the receiver refuses a signature that was made now; ${difference}`;
+    return [{ ...finding("clock_skewed", { difference: refused, tolerance }), blocks: true }];
   }
   if (isOff) {
-    const isAccepted =
-      Math.abs(ahead) <= DEFAULT_TOLERANCE_SECONDS || verdictOf(reply) === "matched";
-    return [(isAccepted ? warning : problem)("clock_skewed", difference, FIX_CLOCK)];
+    const isAccepted = Math.abs(ahead) <= tolerance || verdictOf(reply) === "matched";
+    const level = isAccepted ? "warning" : "problem";
+    return [{ ...finding("clock_skewed", { difference, tolerance }), level }];
   }
-  const same = "the answer's Date header shows no difference between the clocks";
-  return [ok("clock", ahead === null ? "the answer has no Date header to compare with" : same)];
+  return [finding(ahead === null ? "clock:unknown" : "clock")];
 }
 
 /**

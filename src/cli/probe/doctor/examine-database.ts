@@ -1,7 +1,7 @@
 import { codeOf, isSignalboxError, type SignalboxError } from "../../../base/errors.js";
 import { DEAD_AFTER_MS } from "../../../kit/stores/postgres/owner-functions.js";
 import { quoted, withSchema } from "../../../kit/stores/postgres/schema.js";
-import { ok, problem, refusedWith, warning, type Finding, type Subject } from "./examination.js";
+import { finding, refusedWith, type Finding, type Subject } from "./examination.js";
 
 interface DatabaseFacts {
   version: string;
@@ -59,49 +59,20 @@ function idOf({ code, cause }: SignalboxError): string {
 }
 
 function* checkServer(facts: DatabaseFacts, schema: string): Iterable<Finding> {
-  yield ok("inbox_database", `PostgreSQL ${facts.version}, schema ${schema}`);
-  if (facts.isStandby) {
-    const fix = "Pass the address of the primary. If there is none any more, promote this standby.";
-    yield problem("database_read_only", "the server is a standby, which accepts no delivery", fix);
-  } else if (facts.default_transaction_read_only === "on") {
-    const fix = "Set it to off for the role of the receiver.";
-    yield problem("database_read_only", "default_transaction_read_only is on for this role", fix);
-  }
-  if (facts.fsync === "off") {
-    const fix = "Set fsync = on. Then stop the receivers, and restart PostgreSQL.";
-    yield problem(
-      "database_not_durable",
-      "fsync is off: a crash of the machine loses acknowledged events",
-      fix,
-    );
-  } else if (facts.full_page_writes === "off") {
-    const fix =
-      "Set full_page_writes = on, unless the file system writes whole pages, as ZFS does.";
-    yield warning(
-      "database_not_durable",
-      "full_page_writes is off: a crash of the machine can damage the inbox",
-      fix,
-    );
-  }
+  yield finding("inbox_database", { version: facts.version, schema });
+  if (facts.isStandby) yield finding("database_read_only:standby");
+  else if (facts.default_transaction_read_only === "on") yield finding("database_read_only:role");
+  if (facts.fsync === "off") yield finding("database_not_durable:fsync");
+  else if (facts.full_page_writes === "off") yield finding("database_not_durable:pages");
 }
 
 function* checkOwners(owners: readonly Owners[]): Iterable<Finding> {
   // The row of a dead owner without leases is harmless: the next receiver removes it.
   const known = owners.filter(({ alive, hasDeadLeases }) => alive > 0 || hasDeadLeases);
-  if (known.length === 0) {
-    const fix =
-      "Start the receiver. If it runs, it uses another inbox: compare --db and --schema with its postgresStore(…).";
-    yield warning("inbox_not_owned", "no receiver has the inbox open", fix);
-  }
+  if (known.length === 0) yield finding("inbox_not_owned:database");
   for (const { endpoint, alive } of known) {
-    if (alive > 0) yield ok("inbox_owner", `${alive} open with the endpoint ${endpoint}`);
-    else {
-      const fix = `Start a receiver with this endpoint. It takes over the events after ${DEAD_AFTER_MS / 1000} seconds.`;
-      yield warning(
-        "owner_dead",
-        `a receiver of endpoint ${endpoint} died, and none runs: its events wait`,
-        fix,
-      );
-    }
+    yield alive > 0
+      ? finding("inbox_owner:database", { alive, endpoint })
+      : finding("owner_dead", { endpoint, seconds: DEAD_AFTER_MS / 1000 });
   }
 }

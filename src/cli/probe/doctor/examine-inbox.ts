@@ -3,50 +3,29 @@ import { dirname } from "node:path";
 import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../base/errors.js";
 import { loadDriver, missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
-import { describeEndpoints, type SituationProblem } from "../../../kit/inbox/situation.js";
+import { describeEndpoints } from "../../../kit/inbox/situation.js";
 import { isOwned } from "../../../kit/stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
 import { isBusy } from "../../../kit/stores/sqlite/store-error.js";
 import { errorCode } from "../../console/exit.js";
 import { shellQuote, printable } from "../../console/terminal.js";
 import { inboxCommand, withInbox } from "../../inbox/open-inbox.js";
-import {
-  blocker,
-  ok,
-  problem,
-  refusedWith,
-  warning,
-  type Finding,
-  type Subject,
-} from "./examination.js";
+import { finding, refusedWith, type Finding, type Subject } from "./examination.js";
 
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
   try {
     const stats = statSync(db, { throwIfNoEntry: false });
-    if (stats === undefined) {
-      const fix =
-        "Pass the path that the receiver uses. If it is this path, the file was deleted, or the receiver was never started: " +
-        "start it again, and it begins a new inbox.";
-      return [blocker("inbox_missing", `there is no file ${db}`, fix)];
-    }
-    if (!stats.isFile()) return [notOurs(`${db} is not a file`)];
-    if (!beginsAsSqlite(db)) return [notOurs(`${db} is not an SQLite file`)];
+    if (stats === undefined) return [finding("inbox_missing", { db })];
+    if (!stats.isFile()) return [finding("inbox_not_ours", { db, what: "a file" })];
+    if (!beginsAsSqlite(db)) return [finding("inbox_not_ours", { db, what: "an SQLite file" })];
   } catch (error) {
-    const fix =
-      "Run this command as the receiver's user. If you did, give that user the right to read the file.";
-    return [blocker("inbox_not_readable", `${db} cannot be read (${errorCode(error)})`, fix)];
+    return [finding("inbox_not_readable", { db, code: errorCode(error) })];
   }
   const path = realpathSync(db);
   const readOnly = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
-  if (readOnly.length > 0) {
-    const fix =
-      "Run this command as the receiver's user. If you did, give that user the right to write to the file and its folder, where " +
-      "SQLite creates -wal, -shm and -owner, and mount the disk read-write.";
-    return [
-      blocker("inbox_not_writable", `this user cannot write to ${readOnly.join(" and ")}`, fix),
-    ];
-  }
-  return [driverFault(surroundings) ?? ok("inbox_file", path)];
+  if (readOnly.length > 0)
+    return [finding("inbox_not_writable", { names: readOnly.join(" and ") })];
+  return [driverFault(surroundings) ?? finding("inbox_file", { path })];
 }
 
 /** No receiver runs in this process, whose locks on the file would end when it is closed. */
@@ -59,10 +38,6 @@ function beginsAsSqlite(path: string): boolean {
   } finally {
     closeSync(file);
   }
-}
-
-function notOurs(found: string): Finding {
-  return blocker("inbox_not_ours", found, "Pass the path that the receiver uses.");
 }
 
 /**
@@ -86,16 +61,10 @@ function driverFault({ tryDriver }: Subject["surroundings"]): Finding | null {
 export function examineInboxOwner({ db = "" }: Subject): Finding[] {
   const path = realpathSync(db);
   try {
-    if (isOwned(path)) return [ok("inbox_owner", "a process has the inbox open")];
+    return [finding(isOwned(path) ? "inbox_owner" : "inbox_not_owned")];
   } catch (error) {
-    const fix = "Run this command as the receiver's user, and find out what that file is.";
-    return [
-      warning("inbox_not_checked", `${path}-owner could not be opened (${errorCode(error)})`, fix),
-    ];
+    return [finding("inbox_not_checked:owner", { path, code: errorCode(error) })];
   }
-  const fix =
-    "Start the receiver. If it runs, it uses another file: compare --db with the path in its sqliteStore(…), which is relative to its working folder.";
-  return [warning("inbox_not_owned", "no process on this machine has the inbox open", fix)];
 }
 
 /**
@@ -121,15 +90,16 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
     if (isSignalboxError(error)) return [refusedWith("inbox_not_ours", error)];
     if (isBusy(error)) {
       facts.isInboxBusy = true;
-      const fix =
-        "Try again. If the file stays busy, find the program that locks it (`fuser`, an open sqlite3 shell).";
-      return [warning("inbox_not_checked", `${path} is busy`, fix)];
+      return [finding("inbox_not_checked:busy", { path })];
     }
     const code = errorCode(error);
     // A short read: the -wal or the file is shorter than it was.
-    if (/^SQLITE_(CORRUPT|IOERR_SHORT_READ)/.test(code)) return [damaged(path, code)];
-    const fix = "Check the disk, and the rights of the file, its -wal and its -shm, and try again.";
-    return [problem("inbox_not_checked", `${path} could not be opened (${code})`, fix)];
+    const isDamaged = /^SQLITE_(CORRUPT|IOERR_SHORT_READ)/.test(code);
+    return [
+      isDamaged
+        ? finding("inbox_damaged", { path, what: code })
+        : finding("inbox_not_checked:closed", { path, code }),
+    ];
   } finally {
     db?.close();
   }
@@ -138,46 +108,14 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
 function soundnessOf(db: Database.Database, path: string): Finding {
   const { size } = statSync(path);
   if (size > MOST_CHECKED_BYTES) {
-    const fix = `Stop the receiver and run: sqlite3 ${shellQuote(path)} "PRAGMA quick_check" (about a second for each 150 MB).`;
-    return warning(
-      "inbox_not_checked",
-      `${Math.round(size / 2 ** 20)} MiB are too much to check while a receiver runs`,
-      fix,
-    );
+    const values = { size: Math.round(size / 2 ** 20), quoted: shellQuote(path) };
+    return finding("inbox_not_checked:large", values);
   }
   const found = db.pragma("quick_check(1)", { simple: true }) as string;
   return found === "ok"
-    ? ok("inbox_sound", "SQLite's quick_check finds no damage")
-    : damaged(path, found);
+    ? finding("inbox_sound")
+    : finding("inbox_damaged", { path, what: found.replaceAll(/\s+/g, " ") });
 }
-
-function damaged(path: string, found: string): Finding {
-  const fix =
-    "Stop the receiver, move the file and its -wal away, and restore a backup or start with a new file (docs/errors.md, store_corrupt).";
-  return problem("inbox_damaged", `${path} is damaged (${found.replaceAll(/\s+/g, " ")})`, fix);
-}
-
-const FIXES: Partial<Record<SituationProblem["id"], string>> = {
-  inbox_behind:
-    "Look at what fails. If nothing fails, start the receiver, or raise handoff.concurrency if its callback is slow.",
-  inbox_paused:
-    "Remove the cause of the error. Hand-offs then go on by themselves, within a minute.",
-  inbox_not_owned: "Start the receiver of this endpoint.",
-  inbox_refusing:
-    "docs/errors.md, Answer codes, says what each code needs. What is mended before the sender's last attempt comes again.",
-  inbox_dead:
-    "Look at what fails and remove the cause. Then retry the dead events, or discard them.",
-  inbox_quarantined:
-    "List them: each says why. Retry them with a version that can read them, or discard them.",
-};
-
-/** The commands that help, the one to begin with first. */
-const COMMANDS: Partial<Record<SituationProblem["id"], readonly string[]>> = {
-  inbox_behind: ["inbox failures"],
-  inbox_paused: ["inbox failures"],
-  inbox_dead: ["inbox failures", "inbox retry --all-dead"],
-  inbox_quarantined: ["inbox ls --state quarantined"],
-};
 
 /**
  * What waits, fails, was given up or was refused, for each endpoint of the inbox, the worst first.
@@ -194,17 +132,18 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
         const name =
           inbox.isShared || endpoint !== "default" ? `endpoint ${printable(endpoint)}: ` : "";
         const place = { db, schema, endpoint: inbox.isShared ? endpoint : undefined };
-        const found = problems.filter(({ id }) => hasAny || id !== "inbox_not_owned");
-        if (problems.length === 0)
-          return [ok("inbox_up_to_date", `${name}${text.replace(/\.$/, "")}`)];
-        return found.map(({ id, text: what }) => ({
-          ...(id === "inbox_not_owned" ? warning : problem)(
-            id,
-            `${name}${what.replace(/\.$/, "")}`,
-            FIXES[id] ?? "",
-          ),
-          commands: (COMMANDS[id] ?? []).map((words) => inboxCommand(words, place)),
-        }));
+        const told = (key: Parameters<typeof finding>[0], what: string): Finding => {
+          const { commands = [], ...rest } = finding(key, {
+            text: `${name}${what.replace(/\.$/, "")}`,
+          });
+          return { ...rest, commands: commands.map((words) => inboxCommand(words, place)) };
+        };
+        if (problems.length === 0) return [told("inbox_up_to_date", text)];
+        return problems.flatMap(({ id, text: what }) => {
+          // Only a receiver in this process tells that it does not store.
+          if (id === "inbox_not_storing" || (id === "inbox_not_owned" && !hasAny)) return [];
+          return [told(id === "inbox_not_owned" ? "inbox_not_owned:endpoint" : id, what)];
+        });
       });
     });
   } catch (error) {

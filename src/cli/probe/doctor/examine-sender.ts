@@ -5,17 +5,15 @@ import { isSuccess } from "../../deliveries/send-delivery.js";
 import { bodyVariants, senderMistakes } from "../../deliveries/usual-mistakes.js";
 import {
   blocker,
-  ok,
+  finding,
   post,
   problem,
-  warning,
   type Finding,
   type Reply,
   type Subject,
 } from "./examination.js";
 import { storedOrNot } from "./examine-body.js";
-import { blockerOf, connected } from "./examine-connection.js";
-import { acceptedForgery, REFUSED_FORGERY } from "./examine-signature.js";
+import { connected } from "./examine-connection.js";
 
 /**
  * So old that every receiver refuses it, after it has checked the digest: this proves the secret,
@@ -60,30 +58,18 @@ export function examineSenderAnswer({ facts, timeoutMs, sender }: Subject): Find
   const { name, signedHeaders } = sender as AnySender;
   // A 401 without a code is from a receiver that signalbox did not make.
   const isBare401 = code === null && answer.kind === "answer" && answer.status === 401;
-  if (code === "signature_mismatch" || isBare401) return [REFUSED_FORGERY];
-  if (isSuccess(answer)) return [acceptedForgery("events")];
-  if (code === "signature_missing" || code === "signature_malformed") {
-    const found = `the receiver finds no signature of ${name}`;
-    const fix = `Compare --sender with the receiver's option sender; and make the proxy forward ${signedHeaders.join(", ")}.`;
-    return [blocker("signature_lost", found, fix)];
-  }
-  return [blockerOf(explainAnswer(answer, timeoutMs))];
+  if (code === "signature_mismatch" || isBare401) return [finding("forgery_refused")];
+  if (isSuccess(answer)) return [finding("forgery_accepted", { what: "events" })];
+  if (code === "signature_missing" || code === "signature_malformed")
+    return [finding("signature_lost", { sender: name, headers: signedHeaders.join(", ") })];
+  return [blocker(explainAnswer(answer, timeoutMs))];
 }
 
 export async function examineSenderSecret(subject: Subject): Promise<Finding[]> {
   const { secrets, sendsTestEvent } = subject;
   const sender = subject.sender as AnySender;
   const isTimed = signsTime(sender);
-  if (!isTimed && !sendsTestEvent) {
-    const found = `${sender.name} signs no time, so only an event that is stored can show whether the secret is right`;
-    return [
-      warning(
-        "secret_not_tried",
-        found,
-        "Give --test-event to send the sender's sample, which is stored.",
-      ),
-    ];
-  }
+  if (!isTimed && !sendsTestEvent) return [finding("secret_not_tried", { sender: sender.name })];
   const isKnown = async (secret: string, sent?: (body: Buffer) => Buffer): Promise<boolean> => {
     const { answer, code } = await postSample(subject, secret, !isTimed, sent);
     return isTimed ? code === "timestamp_out_of_tolerance" : isSuccess(answer);
@@ -91,25 +77,19 @@ export async function examineSenderSecret(subject: Subject): Promise<Finding[]> 
   const unknown: number[] = [];
   for (const [index, secret] of secrets.entries())
     if (!(await isKnown(secret))) unknown.push(index + 1);
-  if (unknown.length === 0) return [ok("secret", "the receiver knows every secret that was given")];
+  if (unknown.length === 0) return [finding("secret")];
   if (unknown.length === secrets.length) {
     const [secret = ""] = secrets;
-    if (isTimed && (await isKnown(secret, (body) => bodyVariants(body)[0]?.body ?? body))) {
-      const fix =
-        "Mount the receiver before every parser, and turn off the rewriting of bodies in the proxy in front of it.";
-      return [blocker("body_changed", "the body is changed in transit", fix)];
-    }
-    for (const { key, id, found, fix } of secrets.flatMap((each) =>
-      senderMistakes(sender, each, "receiver"),
-    )) {
+    if (isTimed && (await isKnown(secret, (body) => bodyVariants(body)[0]?.body ?? body)))
+      return [finding("body_changed:sender")];
+    for (const mistake of secrets.flatMap((each) => senderMistakes(sender, each, "receiver"))) {
+      const { key } = mistake;
       if (typeof key === "string" && sender.secretProblem(key) === null && (await isKnown(key)))
-        return [problem(id, found, fix)];
+        return [problem(mistake)];
     }
   }
-  const fix =
-    "Give the receiver the secret that the sender shows for this webhook, and for the right environment.";
   const which = secrets.length > 1 ? ` (number ${unknown.join(", ")})` : "";
-  return [problem("secret_unknown", `the receiver does not use a given secret${which}`, fix)];
+  return [finding("secret_unknown:sender", { which })];
 }
 
 export async function examineSenderEvent(subject: Subject): Promise<Finding[]> {

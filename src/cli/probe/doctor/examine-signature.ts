@@ -8,12 +8,10 @@ import {
 } from "../../deliveries/send-delivery.js";
 import { bodyVariants, secretMistakes } from "../../deliveries/usual-mistakes.js";
 import {
-  blocker,
-  ok,
+  finding,
   problem,
   verdictOf,
   verificationBody,
-  warning,
   type Finding,
   type Subject,
 } from "./examination.js";
@@ -21,19 +19,9 @@ import {
 export async function examineForgery({ send, facts }: Subject): Promise<Finding[]> {
   const { answer, code } = await send({ body: verificationBody(), key: randomBytes(32) });
   facts.isSignalbox = code === "signature_mismatch";
-  if (isRefusal(answer)) return [REFUSED_FORGERY];
-  return [
-    isSuccess(answer) ? acceptedForgery("signals") : unexpected("a forged signature", answer),
-  ];
-}
-
-export const REFUSED_FORGERY = ok("forgery_refused", "a forged signature is refused");
-
-export function acceptedForgery(what: "signals" | "events"): Finding {
-  const fix =
-    "Verify the signature of each delivery over its raw bytes, as expressHandler(receiver) does.";
-  const found = `a forged signature is accepted: anyone can post ${what}`;
-  return blocker("forgery_accepted", found, fix);
+  if (isRefusal(answer)) return [finding("forgery_refused")];
+  if (isSuccess(answer)) return [finding("forgery_accepted", { what: "signals" })];
+  return [unexpected("a forged signature", answer)];
 }
 
 export async function examineStaleness({ send, facts }: Subject): Promise<Finding[]> {
@@ -42,20 +30,14 @@ export async function examineStaleness({ send, facts }: Subject): Promise<Findin
   // The body was changed in transit, so the receiver did not get as far as the age. The examination
   // `body` reports the change.
   if (facts.isSignalbox === true && verdictOf(reply) === "mismatched") return [];
-  if (isRefusal(answer))
-    return [ok("stale_refused", "a signature that is 10 minutes old is refused")];
-  if (!isSuccess(answer)) return [unexpected("a signature that is 10 minutes old", answer)];
-  const fix = `Set toleranceSeconds to ${DEFAULT_TOLERANCE_SECONDS}. With a larger value, an attacker can replay a captured delivery.`;
-  return [problem("stale_accepted", "a signature that is 10 minutes old is accepted", fix)];
+  if (isRefusal(answer)) return [finding("stale_refused")];
+  if (isSuccess(answer))
+    return [finding("stale_accepted", { tolerance: DEFAULT_TOLERANCE_SECONDS })];
+  return [unexpected("a signature that is 10 minutes old", answer)];
 }
 
 function unexpected(what: string, answer: Answer): Finding {
-  const found = `${what} is answered ${describeAnswer(answer, false)}, but must be refused with 4xx`;
-  return warning(
-    "answer_unexpected",
-    found,
-    "Find out which program gives this answer, and read its log.",
-  );
+  return finding("answer_unexpected", { what, answered: describeAnswer(answer, false) });
 }
 
 /**
@@ -71,13 +53,10 @@ export async function examineSecret(subject: Subject): Promise<Finding[]> {
   const [first] = known;
   if (first === undefined) return [await explainMismatch(subject)];
   facts.key = first;
-  if (known.length === secrets.length)
-    return [ok("secret", "the receiver knows every secret that was given")];
+  if (known.length === secrets.length) return [finding("secret")];
   const unknown = secrets.flatMap((key, index) => (known.includes(key) ? [] : [index + 1]));
-  const found = `of the ${secrets.length} given secrets, the receiver does not know number ${unknown.join(", ")}`;
-  const fix =
-    "Add it to the receiver's secrets. If it is an old secret, do not give it to this command.";
-  return [warning("secret_partly_known", found, fix)];
+  const count = secrets.length;
+  return [finding("secret_partly_known", { count, unknown: unknown.join(", ") })];
 }
 
 async function explainMismatch(subject: Subject): Promise<Finding> {
@@ -85,35 +64,27 @@ async function explainMismatch(subject: Subject): Promise<Finding> {
   for (const secret of secrets) {
     if (await matchesEmptyBody(subject, secret)) return knowsSecret(subject, secret);
   }
-  for (const { key, id, found, fix } of secrets.flatMap((secret) =>
-    secretMistakes(secret, "receiver"),
-  )) {
+  for (const mistake of secrets.flatMap((secret) => secretMistakes(secret, "receiver"))) {
+    const { key } = mistake;
     if (!(await matchesEmptyBody(subject, key)) && !(await matchesKey(subject, key))) continue;
     facts.key = key;
-    return problem(id, found, fix);
+    return problem(mistake);
   }
   for (const secret of secrets) {
     if (await matchesChangedBody(subject, secret)) return knowsSecret(subject, secret);
   }
-  const fix =
-    "Run `sha256sum signals.secret` (or `printenv SIGNALS_SECRET | sha256sum`) here and on the receiver's machine. The " +
-    "results must be equal, and the secret the one that the service showed: one may be from another registration or " +
-    "environment, or from before a rotation.";
   // A receiver of signalbox gives a code with its 401. A 401 without a code can be from any
   // program.
   const other =
     facts.isSignalbox === true
       ? ""
       : " Or a gateway in front of the receiver refuses every request with 401.";
-  return blocker("secret_unknown", "the receiver uses none of the given secrets", fix + other);
+  return finding("secret_unknown", { other });
 }
 
 function knowsSecret({ facts }: Subject, secret: string): Finding {
   facts.key = secret;
-  return ok(
-    "secret",
-    "the receiver knows the secret, but the signed bytes do not arrive unchanged",
-  );
+  return finding("secret:changed");
 }
 
 async function matchesKey({ send }: Subject, key: string | Buffer): Promise<boolean> {

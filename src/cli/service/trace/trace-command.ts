@@ -13,7 +13,7 @@ import { CliError, EXIT, usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty } from "../../console/options.js";
 import { echoed, printable, shortened, formatTable, type Paint } from "../../console/terminal.js";
 import { DEFAULT_INBOX, ENDPOINT, SCHEMA, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
-import { noteRefusals } from "../../inbox/refusal-lines.js";
+import { noteRefusals } from "../../inbox/event-fields.js";
 import { findEvent } from "../../inbox/select-events.js";
 import { connectControl, DEFAULT_EMULATOR_URL, serviceUrl } from "../emulator/remote-control.js";
 
