@@ -5,6 +5,7 @@ import { OLDEST_SQLITE } from "../../src/base/sqlite/sqlite-driver.js";
 import { EXIT } from "../../src/cli/console/exit.js";
 import { CHECKS } from "../../src/cli/probe/check/checks.js";
 import ANSWERS from "../../src/cli/deliveries/answers.json" with { type: "json" };
+import MISTAKES from "../../src/cli/deliveries/mistakes.json" with { type: "json" };
 import { EXAMINATIONS } from "../../src/cli/probe/doctor/examinations.js";
 import FINDINGS from "../../src/cli/probe/doctor/findings.json" with { type: "json" };
 import { createProgram } from "../../src/cli/program.js";
@@ -269,17 +270,16 @@ async function commandNames(): Promise<string[]> {
   });
 }
 
-/** The ids of the catalogues, of the explained answers, and of the mistakes in a secret. */
+/** The ids of the catalogues, and those of the store's errors. */
 function findingsOfDoctor(): string[] {
-  const code = ["probe/doctor/examine-inbox.ts", "deliveries/usual-mistakes.ts"]
-    .map((file) => readFileSync(new URL(`src/cli/${file}`, ROOT), "utf8"))
-    .join("\n");
-  const named = [...code.matchAll(/refusedWith\("(\w+)"|^ {2}(secret_\w+):/gm)];
+  const file = new URL("src/cli/probe/doctor/examine-inbox.ts", ROOT);
+  const refused = readFileSync(file, "utf8").matchAll(/refusedWith\("(\w+)"/g);
+  const explained = [...Object.values(ANSWERS).flat(), ...MISTAKES];
   return [
     ...new Set([
       ...Object.keys(FINDINGS).map((key) => key.replace(/:.*/, "")),
-      ...Object.values(ANSWERS).flatMap((rows) => rows.map(({ id }) => id)),
-      ...named.map(([, refused, mistake]) => refused ?? mistake ?? ""),
+      ...explained.map(({ id }) => id),
+      ...[...refused].map(([, id = ""]) => id),
     ]),
   ];
 }

@@ -16,13 +16,6 @@ import { echoed } from "../console/terminal.js";
  */
 export const PACKAGED_FIXTURES = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
-const OTHER_TYPES = new Map([
-  ["test", "events/webhook.test"],
-  ["webhook.test", "events/webhook.test"],
-  ["verification", "events/webhook.verification"],
-  ["webhook.verification", "events/webhook.verification"],
-]);
-
 /**
  * Reads `TYPE|FILE`: the fixture of a type, a file, or stdin for `-`. A type takes precedence over
  * a file of that name.
@@ -31,9 +24,10 @@ export async function readEventSource(
   source: string,
   cli: Pick<Cli, "stdin" | "signal">,
 ): Promise<Buffer> {
+  const [, other] = /^(?:webhook\.)?(test|verification)$/.exec(source) ?? [];
   const fixture = (SIGNAL_TYPES as readonly string[]).includes(source)
     ? `signals/${source}`
-    : OTHER_TYPES.get(source);
+    : other && `events/webhook.${other}`;
   if (fixture !== undefined) return readInput(`${PACKAGED_FIXTURES}${fixture}.json`, cli);
   if (source === "-" || statSync(source, { throwIfNoEntry: false }) !== undefined)
     return readInput(source, cli);

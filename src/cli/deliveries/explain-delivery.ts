@@ -114,17 +114,21 @@ function findHeaderFault(header: string): { cause: string; fixed: string | null 
   return { cause: partAtFault(lowercase), fixed: null };
 }
 
+/** Which part of a header is at fault, by a pattern of such headers. The first match is used. */
+const PARTS_AT_FAULT: readonly (readonly [RegExp, string])[] = [
+  [/v1=.*v1=/, "it has more than one v1: it may have been sent twice"],
+  [/^(?:sha256=)?[0-9a-f]{64}$/, "it is only a digest: t=<unix seconds>, and v1= are missing"],
+  [/^(?!(?:.*,)?t=)/, "it has no t=<unix seconds>"],
+  [/^(?!(?:.*,)?v1=)/, "it has no v1=<hex>"],
+];
+
 function partAtFault(header: string): string {
-  if ((header.match(/v1=/g) ?? []).length > 1)
-    return "it has more than one v1: it may have been sent twice";
-  if (/^(?:sha256=)?[0-9a-f]{64}$/.test(header))
-    return "it is only a digest: t=<unix seconds>, and v1= are missing";
-  if (!/(?:^|,)t=/.test(header)) return "it has no t=<unix seconds>";
-  const digest = /(?:^|,)v1=([^,]*)/.exec(header)?.[1];
-  if (digest === undefined) return "it has no v1=<hex>";
-  if (/^[0-9a-f]*$/.test(digest) && digest.length !== 64)
-    return `its v1 has ${digest.length} hex digits instead of 64`;
-  return "it must be t=<1 to 12 digits>,v1=<64 hex digits>";
+  const known = PARTS_AT_FAULT.find(([pattern]) => pattern.test(header));
+  if (known !== undefined) return known[1];
+  const [, digits] = /(?:^|,)v1=([0-9a-f]*)(?:,|$)/.exec(header) ?? [];
+  return digits === undefined || digits.length === 64
+    ? "it must be t=<1 to 12 digits>,v1=<64 hex digits>"
+    : `its v1 has ${digits.length} hex digits instead of 64`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Agent, ClientRequest, OutgoingHttpHeaders, IncomingHttpHeaders } from "node:http";
+import type { Agent, ClientRequest, OutgoingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { exchange, type Exchanged } from "../../base/http/exchange.js";
 import { environmentError } from "../console/exit.js";
@@ -74,10 +74,7 @@ function writeHeld(request: ClientRequest, body: Buffer, { onHeld, release }: Ho
   void release.then(() => request.end(body.subarray(-1)));
 }
 
-export interface Answered {
-  kind: "answer";
-  status: number;
-  headers: IncomingHttpHeaders;
+export interface Answered extends Omit<Extract<Exchanged, { kind: "answer" }>, "body"> {
   /**
    * The complete body, for checks only. Do not print it, because it may quote a secret: print
    * `shown`.
@@ -85,7 +82,6 @@ export interface Answered {
   body: string;
   /** For printing: the body without the secrets and signatures that a bad receiver may quote. */
   shown: string;
-  ms: number;
 }
 
 export type Answer = Answered | Exclude<Exchanged, { kind: "answer" }>;

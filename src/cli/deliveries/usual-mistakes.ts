@@ -1,4 +1,6 @@
 import type { AnySender } from "../../kit/senders/engine/sender.js";
+import { filled, type Fault } from "./explain-answer.js";
+import MISTAKES from "./mistakes.json" with { type: "json" };
 
 export interface BodyVariant {
   body: Buffer;
@@ -81,77 +83,54 @@ function escapeNonAscii(json: string): string {
  * A key that the signer or receiver may use instead of the given secret, and the explanation if
  * that key matches.
  */
-export interface SecretMistake {
+export interface SecretMistake extends Fault {
   key: string | Buffer;
-  id: string;
-  found: string;
-  fix: string;
+}
+
+interface Row extends Fault {
+  /** A template. Where a secret has no such part, it is empty. */
+  key: string;
+  /** In which the key is decoded. */
+  encoding?: BufferEncoding;
 }
 
 const PREFIX = "whsec_";
-const HERE = "the secret given here";
-const SEVERAL = "several secrets are given here as one secret";
-const WHOLE = "Use the whole secret, as the sender showed it, as the key. Do not decode it.";
-
-/** By the id of the finding: what to do there, and here if it is something else. */
-const FIXES: Readonly<Record<string, readonly [there: string, here?: string]>> = {
-  secret_has_blanks: [
-    "Remove it there. An editor, `echo` without -n or pasting may have added it.",
-    "Remove it here.",
-  ],
-  secret_has_quotes: [
-    "Remove them there. Docker's --env-file, for example, does not remove quotes.",
-    "Remove them here.",
-  ],
-  secret_is_line: ["Use only the text after the = as the secret."],
-  secret_is_list: ["Give each secret with a separate --secret, or one per line in --secret-file."],
-  secret_lacks_prefix: [WHOLE],
-  secret_decoded: [WHOLE],
-};
 
 /** The side that may have another key. */
 type Side = "signer" | "receiver";
 
-const here = (is: string): string => `${HERE} ${is}`;
-
 /** What usual mistakes make of a secret. No text quotes it. */
 export function secretMistakes(given: string, other: Side): SecretMistake[] {
   const secret = given.trim();
-  const theirs = `the ${other}'s secret`;
-  const bare = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
+  const hasPrefix = secret.startsWith(PREFIX);
+  const bare = hasPrefix ? secret.slice(PREFIX.length) : secret;
   const [, , unquoted = ""] = /^(["'])(.*)\1$/s.exec(secret) ?? [];
   const [, assigned = ""] = /^(?:export\s+)?\w+=["']?(.*?)["']?$/s.exec(secret) ?? [];
-  const isHex = /^(?:[0-9a-f]{2})+$/i.test(bare);
   const parts = secret.split(/[\s,;]+/).filter((part) => part !== secret);
-
-  const there = (is: string) => `${theirs} ${is}`;
-  const quotes = "has quotes around it";
-  const line = "is a whole line of an .env file";
-  const rows: readonly (readonly [id: string, key: string | Buffer, found: string])[] = [
-    ["secret_has_blanks", secret, here("has a space or a line end around it")],
-    ["secret_has_blanks", `${secret}\n`, there("has a line end after it")],
-    ["secret_has_blanks", `${secret}\r\n`, there("has a line end after it")],
-    ["secret_has_blanks", `${secret} `, there("has a space after it")],
-    ["secret_has_blanks", ` ${secret}`, there("has a space in front of it")],
-    ["secret_has_quotes", unquoted, here(quotes)],
-    ["secret_has_quotes", `"${secret}"`, there(quotes)],
-    ["secret_has_quotes", `'${secret}'`, there(quotes)],
-    ["secret_is_line", assigned, here(line)],
-    ["secret_is_line", `SIGNALS_SECRET=${secret}`, there(line)],
-    ...parts.map((part) => ["secret_is_list", part, SEVERAL] as const),
-    bare === secret
-      ? ["secret_lacks_prefix", PREFIX + secret, here(`lacks its prefix ${PREFIX}`)]
-      : ["secret_lacks_prefix", bare, there(`lacks its prefix ${PREFIX}`)],
-    ["secret_decoded", Buffer.from(bare, "base64"), there("was decoded from base64")],
-    ["secret_decoded", Buffer.from(secret, "base64"), there("was decoded from base64")],
-    ["secret_decoded", isHex ? Buffer.from(bare, "hex") : "", there("was decoded from hex")],
-  ];
+  const values = {
+    secret,
+    bare,
+    unquoted,
+    assigned,
+    prefix: PREFIX,
+    prefixed: hasPrefix ? "" : PREFIX + secret,
+    unprefixed: hasPrefix ? bare : "",
+    hex: /^(?:[0-9a-f]{2})+$/i.test(bare) ? bare : "",
+    here: "the secret given here",
+    there: `the ${other}'s secret`,
+  };
+  const rows: readonly Row[] = MISTAKES as Row[];
   return rows
-    .filter(([, key]) => key.length > 0 && key !== given)
-    .map(([id, key, found]) => {
-      const [fix, fixHere = fix] = FIXES[id] as readonly [string, string?];
-      return { key, id, found, fix: found.startsWith(HERE) ? fixHere : fix };
-    });
+    .flatMap(({ id, key: template, encoding, found, fix }) => {
+      const texts = template === "{part}" ? parts : [filled(template, values)];
+      return texts.map((text) => ({
+        id,
+        key: encoding === undefined ? text : Buffer.from(text, encoding),
+        found: filled(found, values),
+        fix,
+      }));
+    })
+    .filter(({ key }) => key.length > 0 && key !== given);
 }
 
 /** The usual mistakes, with their keys as secrets of the sender. */

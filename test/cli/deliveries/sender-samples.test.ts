@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { findSample } from "../../../src/cli/deliveries/event-source.js";
 import { builtInSender } from "../../../src/kit/senders/built-in.js";
 import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../../src/kit/senders/samples.js";
@@ -50,38 +49,20 @@ test.each(NAMES)(
   },
 );
 
-test("a type is found alone and with its subtype, and each delivery of it is new", () => {
-  const samples = [
-    {
-      type: "a",
-      subtype: "x",
-      subject: null,
-      id: "1",
-      json: { at: "{s}", ms: "{ms}", text: "of {s}", list: ["{uuid}"], same: "{uuid}" },
-    },
-    {
-      type: "a",
-      subtype: "y",
-      subject: null,
-      id: "2",
-      form: { payload: { at: "{iso}" }, n: 1, text: "ü &" },
-    },
-  ];
-  expect(findSample(samples, "a")?.id).toBe("1");
-  expect(findSample(samples, "a.y")?.id).toBe("2");
-  expect(findSample(samples, "y")).toBeUndefined();
+test("each delivery of a sample is new, and a form has texts", () => {
+  const about = { type: "a", subtype: "x", subject: null, id: "1" };
+  const fields = { at: "{s}", ms: "{ms}", text: "of {s}", list: ["{uuid}"], same: "{uuid}" };
   const now = 1_795_255_200_500;
-  const json = deliveryOfSample(fillSample(samples[0]!, now)).body as Record<string, unknown>;
+  const made = () => deliveryOfSample(fillSample({ ...about, json: fields }, now)).body;
+  const json = made() as typeof fields;
   expect(json).toMatchObject({ at: 1_795_255_200, ms: now, text: "of 1795255200" });
-  expect(json["list"]).toEqual([json["same"]]);
-  expect(json["same"]).toMatch(/^[\da-f]{8}-/);
-  expect(JSON.stringify(deliveryOfSample(fillSample(samples[0]!, now)))).not.toContain(
-    String(json["same"]),
-  );
-  const form = deliveryOfSample(fillSample(samples[1]!, now));
-  expect(form.headers).toEqual({ "content-type": "application/x-www-form-urlencoded" });
-  const fields = Object.fromEntries(new URLSearchParams(form.body as string));
-  expect(fields).toEqual({
+  expect(json.list).toEqual([json.same]);
+  expect(json.same).toMatch(/^[\da-f]{8}-/);
+  expect(JSON.stringify(made())).not.toContain(json.same);
+  const form = { payload: { at: "{iso}" }, n: 1, text: "ü &" };
+  const { body, headers } = deliveryOfSample(fillSample({ ...about, form }, now));
+  expect(headers).toEqual({ "content-type": "application/x-www-form-urlencoded" });
+  expect(Object.fromEntries(new URLSearchParams(body as string))).toEqual({
     payload: `{"at":"${new Date(now).toISOString()}"}`,
     n: "1",
     text: "ü &",

@@ -120,14 +120,14 @@ export function createCheckContext(settings: CheckSettings): CheckContext {
         answers.push((await context.send(built, index)).answer);
       return answers;
     },
-    marksDuplicates: () => (marking ??= tellsDuplicates()),
+    marksDuplicates: () => (marking ??= context.sendTimes(2, "new-signal").then(isSecondMarked)),
   };
   return context;
+}
 
-  async function tellsDuplicates(): Promise<boolean> {
-    const answers = await context.sendTimes(2, "new-signal");
-    return answers.every(isSuccess) && answers.map(isMarkedDuplicate).join() === "false,true";
-  }
+/** Whether both were accepted, and the second alone is told to be a duplicate. */
+function isSecondMarked(answers: readonly Answer[]): boolean {
+  return answers.every(isSuccess) && answers.map(isMarkedDuplicate).join() === "false,true";
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,21 +28,18 @@ import { probeOf, type CheckContext, type Observation, type Probe } from "./chec
  */
 const SAMPLE = ["new-signal", "verification", "signature-missing", "wrong-secret"];
 
-type AnsweredExchange = Exchange & { answer: Answered };
-
 /** @returns null for an exchange that the rule does not apply to */
-type Rule = (exchange: AnsweredExchange) => Probe | null;
+type Rule = (exchange: Exchange, answer: Answered) => Probe | null;
 
 export function checkUnauthorized(context: CheckContext): Promise<Observation> {
-  return checkAnswers(context, (exchange) => {
-    const applies = exchange.delivery.expect.status === 401 && isRefusal(exchange.answer);
+  return checkAnswers(context, (exchange, answer) => {
+    const applies = exchange.delivery.expect.status === 401 && isRefusal(answer);
     return applies ? probeOf(exchange, "status") : null;
   });
 }
 
 export function checkContentType(context: CheckContext): Promise<Observation> {
-  return checkAnswers(context, (exchange) => {
-    const { body, headers } = exchange.answer;
+  return checkAnswers(context, (exchange, { body, headers }) => {
     if (body === "") return null;
     const type = headers["content-type"] ?? "(none)";
     return {
@@ -56,19 +53,18 @@ export function checkContentType(context: CheckContext): Promise<Observation> {
 
 async function checkAnswers(context: CheckContext, rule: Rule): Promise<Observation> {
   const applyToAll = (): Probe[] =>
-    context.exchanges.filter(isAnswered).flatMap((exchange) => rule(exchange) ?? []);
+    context.exchanges.flatMap((exchange) => {
+      const { answer } = exchange;
+      return (answer.kind === "answer" && rule(exchange, answer)) || [];
+    });
   if (context.exchanges.length < SAMPLE.length || applyToAll().length === 0) {
-    for (const name of SAMPLE) await context.send(context.build(name), 0);
+    for (const name of SAMPLE) await context.sendTimes(1, name);
   }
   const probes = applyToAll();
   if (probes.length === 0) return { probes, inconclusive: "no answer of this kind was received" };
   // Several checks may have sent the same case. Each case is reported once for each result.
   const distinct = new Map(probes.map((probe) => [`${probe.name} ${probe.ok}`, probe]));
   return { probes: [...distinct.values()], note: `${probes.length} answers` };
-}
-
-function isAnswered(exchange: Exchange): exchange is AnsweredExchange {
-  return exchange.answer.kind === "answer";
 }
 
 const LEAST_SAMPLES = 20;
@@ -86,7 +82,7 @@ export function acknowledgementTimes(exchanges: readonly Exchange[]): AnswerTime
 export async function checkAnswerTimes(context: CheckContext): Promise<Observation> {
   for (let sent = 0; sent < LEAST_SAMPLES; sent++) {
     if ((acknowledgementTimes(context.exchanges)?.count ?? 0) >= LEAST_SAMPLES) break;
-    await context.send(context.build("new-signal"), 0);
+    await context.sendTimes(1, "new-signal");
   }
   const times = acknowledgementTimes(context.exchanges);
   if (times === null) return { probes: [], inconclusive: "nothing was answered 2xx" };
@@ -117,11 +113,7 @@ const CONNECT_MS = 100;
 export async function checkAcceptedOnce(context: CheckContext): Promise<Observation> {
   if (!(await context.marksDuplicates())) return { probes: [], inconclusive: CANNOT_TELL };
   const answers = await context.sendTimes(3, "repeated-signal");
-  return {
-    probes: [
-      onceProbe(`one signal ${answers.length} times, each time with a new signature`, answers),
-    ],
-  };
+  return { probes: [onceProbe("one signal 3 times, each time with a new signature", answers)] };
 }
 
 export async function checkSimultaneous(context: CheckContext): Promise<Observation> {
@@ -130,8 +122,7 @@ export async function checkSimultaneous(context: CheckContext): Promise<Observat
   const acknowledged = acknowledgedProbe(sent, answers);
   // If the receiver is down, this delivery throws the error that says so. Otherwise it only refused
   // so many connections.
-  if (answers.every(({ kind }) => kind === "unreachable"))
-    await context.send(context.build("new-signal"), 0);
+  if (answers.every(({ kind }) => kind === "unreachable")) await context.sendTimes(1, "new-signal");
   if (await context.marksDuplicates()) return { probes: [acknowledged, onceProbe(sent, answers)] };
   return { probes: [acknowledged], note: `only the status was checked: ${CANNOT_TELL}` };
 }
@@ -146,9 +137,8 @@ export async function checkRestart(context: CheckContext): Promise<Observation> 
   const { answer: second } = await context.send(built, 1);
   const sent = "one signal, a restart, and the same signal again";
   const acknowledged = acknowledgedProbe(sent, [first, second]);
-  return {
-    probes: acknowledged.ok ? [acknowledged, onceProbe(sent, [first, second])] : [acknowledged],
-  };
+  const accepted = acknowledged.ok ? [onceProbe(sent, [first, second])] : [];
+  return { probes: [acknowledged, ...accepted] };
 }
 
 export async function checkDuplicatesMarked(context: CheckContext): Promise<Observation> {
@@ -195,17 +185,20 @@ async function sendTogether(context: CheckContext): Promise<Answer[]> {
 }
 
 function holdUntil(count: number): Hold {
-  const gate = new EventEmitter();
-  const timer = setTimeout(() => gate.emit("open"), HOLD_MS);
+  let open!: () => void;
+  const release = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const timer = setTimeout(open, HOLD_MS);
   let held = 0;
   return {
     onHeld() {
       held += 1;
       if (held < count) return;
       clearTimeout(timer);
-      setTimeout(() => gate.emit("open"), CONNECT_MS);
+      setTimeout(open, CONNECT_MS);
     },
-    release: once(gate, "open"),
+    release,
   };
 }
 

@@ -69,7 +69,13 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     const secrets = url === undefined ? [] : readSecrets(options, cli);
     const { terminal, signal } = cli;
     const input = {
-      ...{ url: url ?? null, secrets, db, schema, endpoint, since, signal },
+      url: url ?? null,
+      secrets,
+      db,
+      schema,
+      endpoint,
+      since,
+      signal,
       sender: options.sender && (await senderOf(options, secrets[0])),
       timeoutMs: timeout * 1000,
       sendsTestEvent: testEvent,
