@@ -63,7 +63,6 @@ const heard = (receiver: Receiver) => {
 };
 
 test.each([
-  ["a first attempt that failed, under a made-up type", { order: 1 }, { type: "zzz" }],
   ["a first attempt that failed, with a made-up action", { order: 1 }, { action: "zzz" }],
   ["a first attempt that failed, of another shop", { order: 1 }, { shop: "zzz" }],
   ["an older delivery under the id of the event", { order: 0 }, {}],

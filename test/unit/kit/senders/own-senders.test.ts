@@ -114,18 +114,6 @@ test.each(Object.keys(PAIRS) as Digest[])(
   },
 );
 
-test("an Ed25519 key can be in hex, base64 and PEM", () => {
-  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-  const raw = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
-  const { known, secret } = pemsOf({ publicKey, privateKey });
-  for (const key of ["hex", "base64"] as const) {
-    const sender = own({ signature: { header: "x-own", digest: "ed25519", key } });
-    const headers = sender.sign(BODY, { secret, now: 1 });
-    for (const text of [raw.toString(key), known])
-      expect(verdictOf(sender, { headers, body: BODY, secrets: [text], now: 1 })).toBe(0);
-  }
-});
-
 test.each(DATA.times)(
   "a time in $form is taken as such, and no other text",
   ({ form, right, wrong }) => {
