@@ -166,14 +166,14 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 /**
- * @param otherwise the answer when it has none, or throws, such as for a body that is no JSON, which
- * `read` then refuses
+ * @param otherwise the answer when it throws, such as for a body that is no JSON, which `read` then
+ * refuses
  */
 function guarded<Args extends unknown[], Answer>(
   hook: ((...args: Args) => Answer) | undefined,
   otherwise: Answer,
 ): ((...args: Args) => Answer) | undefined {
-  return hook && ((...args) => safely(() => settled(hook(...args)), otherwise) ?? otherwise);
+  return hook && ((...args) => safely(() => settled(hook(...args)), otherwise));
 }
 
 /**
