@@ -12,7 +12,7 @@ import {
   STACKS,
   tally,
 } from "./serve.js";
-import { openWire, rawRequest } from "./wire.js";
+import { headOf, openWire, rawRequest } from "./wire.js";
 
 test.for(STACKS)(
   "when too many events wait the next gets 503 before its body is read, over $name",
@@ -24,9 +24,7 @@ test.for(STACKS)(
     await held.waits();
     const { headers, body } = delivery();
     const wire = await openWire(port);
-    await wire.write(
-      rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }),
-    );
+    await wire.write(headOf(headers, body.byteLength));
     expectRefused(await wire.next(), 503, "overloaded");
     expect(receiver.health()).toMatchObject({ ok: true, queued: { events: 1 } });
     held.release();
@@ -52,9 +50,7 @@ test.for(STACKS)(
     expectRefused(await deliver(port, big()), 503, "overloaded");
     const { headers, body } = delivery(big());
     const wire = await openWire(port);
-    await wire.write(
-      rawRequest({ headers: { ...headers, "Transfer-Encoding": "chunked" }, length: false }),
-    );
+    await wire.write(headOf(headers, "chunked"));
     await wire.write(`${body.byteLength.toString(16)}\r\n${String(body)}\r\n0\r\n\r\n`);
     expectRefused(await wire.next(), 503, "overloaded");
     // A small one has room.

@@ -4,7 +4,7 @@ import { memoryStore } from "../../src/kit/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { latch } from "./latch.js";
 import { deliver, delivery, listen, makeReceiver, serve, sqliteOnDisk, STACKS } from "./serve.js";
-import { openWire, rawRequest } from "./wire.js";
+import { headOf, openWire } from "./wire.js";
 
 test("start and close may be called twice, and close may come first", async () => {
   const receiver = makeReceiver({ store: sqliteOnDisk() });
@@ -38,7 +38,7 @@ test.for(STACKS)(
   async ({ mount }) => {
     const receiver = makeReceiver();
     const port = await listen(await mount(receiver));
-    const head = rawRequest({ headers: { "Content-Length": "10" } });
+    const head = headOf({}, 10);
     const wire = await openWire(port);
     await wire.write(head);
     expectRefused(await wire.next(), 503, "store_unavailable");
@@ -92,9 +92,7 @@ test.for(STACKS)("a body that ends after close began is not taken, over $name", 
   });
   const { headers, body } = delivery();
   const wire = await openWire(watched);
-  await wire.write(
-    rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } }),
-  );
+  await wire.write(headOf(headers, body.byteLength));
   await reading.opened;
   await receiver.close();
   await wire.write(body);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { delivery, serve, STACKS } from "./serve.js";
-import { exchange, openWire, rawRequest } from "./wire.js";
+import { exchange, headOf, openWire, rawRequest } from "./wire.js";
 
 test.for(STACKS)(
   "HEAD gets the head of the 405 and no body, and the connection goes on, over $name",
@@ -36,10 +36,7 @@ test.for(STACKS)("a client that asks first is told to go on, over $name", async 
   const { port } = await serve({}, stack);
   const { headers, body } = delivery();
   const wire = await openWire(port);
-  const length = String(body.byteLength);
-  await wire.write(
-    rawRequest({ headers: { ...headers, Expect: "100-continue", "Content-Length": length } }),
-  );
+  await wire.write(headOf({ ...headers, Expect: "100-continue" }, body.byteLength));
   expect((await wire.next()).status).toBe(100);
   await wire.write(body);
   expectAcknowledged(await wire.next(), RECEIVED);

@@ -1,103 +1,48 @@
-import { createServer } from "node:http";
-import express from "express";
-import express4 from "express4";
-import request from "supertest";
-import { expect, onTestFinished, test } from "vitest";
-import { expressHandler } from "../../src/kit/receiver/adapters/express-handler.js";
-import { fetchHandler } from "../../src/kit/receiver/adapters/fetch-handler.js";
-import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
-import type { Receiver } from "../../src/kit/receiver/receiver.js";
-import type { Sender } from "../../src/kit/senders/engine/sender.js";
+import { expect, test } from "vitest";
 import { defineSender } from "../../src/kit/senders/index.js";
 import { testReceiver } from "../../src/kit/testing/index.js";
+import { listen, STACKS } from "./serve.js";
+import { exchange, MOUNT } from "./wire.js";
 
-// What a sender is asked about a request is the same in each framework: all of its headers, and its
-// whole path.
+const path = `${MOUNT}/a?b=1`;
 
-interface Sent {
-  method: "POST" | "OPTIONS";
-  path: string;
-  headers: Record<string, string>;
-  body: string;
-}
-type Answer = { status: number; headers: Record<string, string> };
-type Ask = (receiver: Receiver, sent: Sent) => Promise<Answer>;
+/** An adapter that a user writes gives what it has: the iterable one here has no address. */
+const WITH_ADDRESS = STACKS.filter(({ name }) => name !== "an iterable");
 
-const overHttp =
-  (listenerOf: (receiver: Receiver) => Parameters<typeof request>[0]): Ask =>
-  async (receiver, { method, path, headers, body }) => {
-    const asked =
-      method === "POST"
-        ? request(listenerOf(receiver)).post(path)
-        : request(listenerOf(receiver)).options(path);
-    const { status, headers: answered } = await asked.set(headers).send(body);
-    return { status, headers: answered };
-  };
-
-const FRAMEWORKS: readonly (readonly [string, Ask])[] = [
-  ["node:http", overHttp((receiver) => createServer(nodeHandler(receiver)))],
-  ["Express 5", overHttp((receiver) => express().use("/hooks", expressHandler(receiver)))],
-  ["Express 4", overHttp((receiver) => express4().use("/hooks", expressHandler(receiver)))],
-  [
-    "fetch",
-    async (receiver, { method, path, headers, body }) => {
-      const init = { method, headers, ...(method === "POST" && { body }) };
-      const answer = await fetchHandler(receiver)(
-        new Request(`https://hooks.example${path}`, init),
-      );
-      return { status: answer.status, headers: Object.fromEntries(answer.headers) };
-    },
-  ],
-];
-
-async function receiverOf(sender: Sender<object>, secrets: string): Promise<Receiver> {
-  const { receiver } = await testReceiver({ sender, secrets });
-  onTestFinished(() => receiver.close({ graceMs: 0 }));
-  return receiver;
-}
-
-test.each(FRAMEWORKS)("%s: verify gets every header and the whole path", async (_name, ask) => {
-  const asked: unknown[] = [];
-  const sender = defineSender({
-    name: "own",
-    verify: ({ headers, url, secret }) => {
-      asked.push(url);
-      return headers["x-token"] === secret;
-    },
-    read: ({ json }) => ({ id: json.id, type: "a" }),
-  });
-  const receiver = await receiverOf(sender, "right");
-  const sent = { method: "POST", path: "/hooks/a?b=1", body: '{"id":"1"}' } as const;
-  const type = { "content-type": "application/json" };
-  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "right" } })).toMatchObject({
-    status: 200,
-  });
-  expect(await ask(receiver, { ...sent, headers: { ...type, "X-Token": "wrong" } })).toMatchObject({
-    status: 401,
-  });
-  expect(asked).toEqual(["/hooks/a?b=1", "/hooks/a?b=1"]);
-});
-
-test.each(FRAMEWORKS)(
-  "%s: OPTIONS is answered by the headers of the request",
-  async (_name, ask) => {
+test.for(WITH_ADDRESS)(
+  "a sender's functions get every header and the whole path, over $name",
+  async ({ mount }) => {
+    const asked: unknown[] = [];
     const sender = defineSender({
       name: "own",
-      signature: { header: "x-own" },
-      read: () => ({ id: null, type: "a" }),
+      verify: ({ headers, url, secret }) => {
+        asked.push(url);
+        return headers["x-token"] === secret;
+      },
+      read: ({ json }) => ({ id: json.id, type: "a" }),
       handshake: {
-        options: ({ headers }) => ({
-          headers: { "WebHook-Allowed-Origin": headers["webhook-request-origin"] ?? "none" },
+        options: ({ headers, query }) => ({
+          headers: {
+            "WebHook-Allowed-Origin": `${headers["webhook-request-origin"]} ${query.get("b")}`,
+          },
         }),
       },
     });
-    const receiver = await receiverOf(sender, "secret");
+    const { receiver } = await testReceiver({ sender, secrets: "right" });
+    const port = await listen(await mount(receiver));
+    for (const [token, status] of [
+      ["right", 200],
+      ["wrong", 401],
+    ] as const) {
+      const headers = { "Content-Type": "application/json", "X-Token": token };
+      expect((await exchange(port, { path, headers, body: '{"id":"1"}' })).status).toBe(status);
+    }
+    expect(asked).toEqual([path, path]);
     const headers = { "WebHook-Request-Origin": "events.example" };
-    expect(
-      await ask(receiver, { method: "OPTIONS", path: "/hooks/a", headers, body: "" }),
-    ).toMatchObject({
+    expect(await exchange(port, { method: "OPTIONS", path, headers })).toMatchObject({
       status: 200,
-      headers: { "webhook-allowed-origin": "events.example" },
+      headers: { "webhook-allowed-origin": "events.example 1" },
     });
+    await receiver.close({ graceMs: 0 });
   },
 );

@@ -143,6 +143,15 @@ export function rawRequest(request: RawRequest): Buffer {
   return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 
+/** The head of a request whose body comes later: of so many bytes, or in chunks. */
+export function headOf(headers: Record<string, string>, length: number | "chunked"): Buffer {
+  const framing =
+    length === "chunked"
+      ? { "Transfer-Encoding": "chunked" }
+      : { "Content-Length": String(length) };
+  return rawRequest({ headers: { ...headers, ...framing }, length: false });
+}
+
 /**
  * The whole conversation on a connection of its own: everything up to the server's FIN is the
  * answer.

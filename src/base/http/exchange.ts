@@ -93,24 +93,17 @@ export function exchange(
   });
 }
 
-/** Why a request got no answer, for those who need no code. */
-export type ExchangeFailure =
-  | "timed_out"
-  | "connection_refused"
-  | "connection_reset"
-  | "name_unresolved"
-  | "tls_failed"
-  | "answer_unreadable"
-  | "unreachable";
-
-const FAILURES: readonly (readonly [codes: RegExp, failure: ExchangeFailure])[] = [
+const FAILURES = [
   [/^ECONNREFUSED$/, "connection_refused"],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, "connection_reset"],
   [/^(ENOTFOUND|EAI_.*|ENODATA|ESERVFAIL)$/, "name_unresolved"],
   [/^(timeout|ETIMEDOUT)$/, "timed_out"],
   [/^(HPE_.*|upgraded)$/, "answer_unreadable"],
   [/CERT|TLS|SSL|^EPROTO$|^UNABLE_TO_|HOSTNAME_MISMATCH/, "tls_failed"],
-];
+] as const;
+
+/** Why a request got no answer, for those who need no code. */
+export type ExchangeFailure = (typeof FAILURES)[number][1] | "unreachable";
 
 /** The kind of failure that a code of {@link Exchanged} means. */
 export function failureOf(code: string): ExchangeFailure {

@@ -11,7 +11,7 @@ import {
 } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
 import type { InboxStore } from "../inbox/store.js";
-import type { EventReference, ReceiverEvents } from "./receiver-events.js";
+import type { EventReference, ReceiverEventName, ReceiverEvents } from "./receiver-events.js";
 import type { RejectionCode } from "./rejection.js";
 
 type Level = "debug" | "info" | "warn" | "error";
@@ -122,20 +122,18 @@ export function logEvents(
   { log, throttle, endpoint }: Logging,
   unsignedId: boolean,
 ): void {
-  events.on("accepted", (event) => log.debug(event, "accepted an event"));
-  events.on("duplicate", (event) => log.debug(event, "acknowledged a duplicate"));
   const conflict = unsignedId
     ? "a known event id came with other content; it was stored as an event of its own, whose id ends with ~ and a hash"
     : "a known event id has another body; the first body is kept";
-  events.on("conflict", (event) => log.warn(event, conflict));
-  events.on("quarantined", (event) =>
-    log.warn(event, "stored an authentic but unusable event in quarantine"),
-  );
-  events.on("verified", (event) => log.info(event, "answered the verification challenge"));
-  events.on("handedOff", (event) => log.debug(event, "handed an event off"));
-  events.on("dead", (event) =>
-    log.error(event, "an event is dead; `signalbox inbox retry` hands it off again"),
-  );
+  const write = (name: ReceiverEventName, level: Level, text: string) =>
+    events.on(name, (event) => log[level](event, text));
+  write("accepted", "debug", "accepted an event");
+  write("duplicate", "debug", "acknowledged a duplicate");
+  write("conflict", "warn", conflict);
+  write("quarantined", "warn", "stored an authentic but unusable event in quarantine");
+  write("verified", "info", "answered the verification challenge");
+  write("handedOff", "debug", "handed an event off");
+  write("dead", "error", "an event is dead; `signalbox inbox retry` hands it off again");
   events.on("rejected", ({ code, status, requestId }) => {
     // `logTrouble` logs those whose reason the user can remove. The others (such as `overloaded`)
     // are only counted.

@@ -31,7 +31,8 @@ export interface ReporterConfig {
  */
 export function createReporter({ clock, save, pause }: ReporterConfig) {
   const reporter = randomUUID();
-  const refused = new Map<number, Map<string, number>>();
+  /** By the hour in which it was refused, and its code. */
+  const refused: ReceiverReport["refused"] = {};
   let examples: RefusedDelivery[] = [];
   let newExamples = 0;
   let timer: ClockTimer | null = null;
@@ -60,28 +61,18 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     newExamples = 0;
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - HOUR_MS;
-    for (const hour of refused.keys()) if (hour < oldest) refused.delete(hour);
-    const report: ReceiverReport = {
-      pause: isClosed ? null : pause(),
-      refused: byHour(),
-      examples,
-    };
+    for (const hour of Object.keys(refused)) if (Number(hour) < oldest) delete refused[hour];
+    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused, examples };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
     // fails.
     save(reporter, JSON.stringify(report)).catch(ignore);
     if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
   }
 
-  function byHour(): ReceiverReport["refused"] {
-    return Object.fromEntries(
-      [...refused].map(([hour, byCode]) => [hour, Object.fromEntries(byCode)]),
-    );
-  }
-
   return {
     /** What this receiver has refused in the last 24 hours, by code. */
     refusals: () =>
-      joinRefusals([{ byCode: countsSince(byHour(), clock.now() - REPORT_KEPT_MS), examples: [] }])
+      joinRefusals([{ byCode: countsSince(refused, clock.now() - REPORT_KEPT_MS), examples: [] }])
         .byCode,
     /** To be called when hand-offs pause or continue. */
     changed,
@@ -89,8 +80,8 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     refused(code: string, example: () => Pick<RefusedDelivery, "address" | "eventId">): void {
       const at = clock.now();
       const hour = at - (at % HOUR_MS);
-      const byCode = refused.get(hour) ?? new Map<string, number>();
-      refused.set(hour, byCode.set(code, (byCode.get(code) ?? 0) + 1));
+      const byCode = (refused[hour] ??= {});
+      byCode[code] = (byCode[code] ?? 0) + 1;
       if (newExamples < MOST_EXAMPLES) {
         newExamples += 1;
         examples = [{ at, code, ...example() }, ...examples].slice(0, MOST_EXAMPLES);

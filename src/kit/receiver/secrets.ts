@@ -1,5 +1,6 @@
 import { SignalboxError, ignore } from "../../base/errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
+import type { AnySender } from "../senders/engine/sender.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/sign.js";
 
 /**
@@ -43,13 +44,7 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-interface SecretUser {
-  name: string;
-  secretProblem(secret: string): string | null;
-}
-
-/** Any text of the service is a secret. */
-const SERVICE: SecretUser = { name: DEFAULT_SENDER, secretProblem: () => null };
+type SecretUser = Pick<AnySender, "name" | "secretProblem">;
 
 /**
  * The secrets in one form, whatever form the user's option has.
@@ -57,7 +52,7 @@ const SERVICE: SecretUser = { name: DEFAULT_SENDER, secretProblem: () => null };
  * @throws SignalboxError `secret_invalid` when the secrets are given directly and are missing or
  * unusable
  */
-export function createSecrets(option: SecretsOption, sender: SecretUser = SERVICE) {
+export function createSecrets(option: SecretsOption, sender: SecretUser) {
   const source = sourceOf(option, (secret) => assertSecretOf(sender, secret));
   const isDefault = sender.name === DEFAULT_SENDER;
   const usable = (found: SecretLookup | null): readonly string[] => {

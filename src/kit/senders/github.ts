@@ -69,5 +69,5 @@ export function github<Events extends object = Record<string, GithubPayload>>(
       subject:
         json.repository?.full_name ?? json.organization?.login ?? json.installation?.account?.login,
     }),
-  }) as Sender<Events>;
+  });
 }

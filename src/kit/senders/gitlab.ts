@@ -50,7 +50,7 @@ export function gitlab<Event = GitlabPayload>(
       ? { header: "x-gitlab-token", token: true, id: "idempotency-key" }
       : standardSignature({ headerPrefix: "webhook", key: "base64" }),
     read,
-  }) as Sender<Record<string, Event>>;
+  });
 
   function read({ json, headers }: ReadableDelivery): ReadEvent {
     return {

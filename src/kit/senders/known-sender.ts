@@ -1,14 +1,13 @@
 import type { z } from "zod";
 import { checkOptions } from "../../base/options/option-error.js";
 import { defineSender, type SenderDefinition } from "./engine/define-sender.js";
-import type { EventsByType, Sender } from "./engine/sender.js";
+import type { AnySender, Sender } from "./engine/sender.js";
 import { firstSampleOf } from "./samples.js";
 
 /** Makes a sender of which the package has samples. */
-export function knownSender<Event = unknown>(
-  definition: SenderDefinition<Event>,
-): Sender<EventsByType<Event>> {
-  return defineSender({ sample: firstSampleOf(definition.name), ...definition });
+export function knownSender<Events extends object>(definition: SenderDefinition): Sender<Events> {
+  const sender: AnySender = defineSender({ sample: firstSampleOf(definition.name), ...definition });
+  return sender as Sender<Events>;
 }
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */

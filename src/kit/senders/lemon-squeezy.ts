@@ -20,5 +20,5 @@ export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string,
     headers: ["x-event-name"],
     signature: { header: "x-signature" },
     read: ({ json }) => ({ id: null, type: json.meta?.event_name, subject: json.data?.id }),
-  }) as Sender<Record<string, Event>>;
+  });
 }

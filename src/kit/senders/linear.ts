@@ -21,7 +21,7 @@ const LEAST_KEY_SECONDS = 2 * 24 * 60 * 60;
 export function linear<Event extends { type: string } = LinearEvent>(): Sender<
   EventsByType<Event>
 > {
-  return knownSender<Event>({
+  return knownSender({
     name: "linear",
     headers: ["linear-event", "linear-delivery"],
     // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the

@@ -58,7 +58,7 @@ export function meta<Event = MetaEvent>(options: MetaOptions): Sender<Record<str
       subtype: json.entry?.[0]?.changes?.[0]?.field ?? messagingOf(json.entry?.[0]),
       subject: json.entry?.[0]?.id,
     }),
-  }) as Sender<Record<string, Event>>;
+  });
 }
 
 /**

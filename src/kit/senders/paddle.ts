@@ -30,5 +30,5 @@ export function paddle<Event extends { event_type: string } = PaddleEvent>(): Se
       message: ["time", ":", "body"],
     },
     read: ({ json }) => ({ id: json.event_id, type: json.event_type, subject: json.data?.id }),
-  }) as Sender<Record<string, Event>>;
+  });
 }

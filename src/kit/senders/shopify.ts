@@ -41,7 +41,7 @@ export function shopify<Event = Record<string, unknown>>(
   options: ShopifyOptions = {},
 ): Sender<Record<string, Event>> {
   const { repeatedBody } = checkSenderOptions("shopify", repeatedBodyOptions, options);
-  return knownSender<Event>({
+  return knownSender({
     name: "shopify",
     headers: [
       ...WEBHOOKS.map((name) => `x-shopify-${name}`),

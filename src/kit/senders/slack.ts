@@ -50,5 +50,5 @@ export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
       subtype: json.command ?? json.event?.subtype,
       subject: json.team_id ?? json.team?.id,
     }),
-  }) as Sender<Record<string, Event>>;
+  });
 }

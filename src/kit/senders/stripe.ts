@@ -20,7 +20,7 @@ export interface StripeEvent {
 export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
   EventsByType<Event>
 > {
-  return knownSender<Event>({
+  return knownSender({
     name: "stripe",
     signature: {
       header: "stripe-signature",

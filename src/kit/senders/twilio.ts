@@ -78,7 +78,7 @@ export function twilio<Event = TwilioEvent>(options: TwilioOptions): Sender<Reco
       const type = CallSid === undefined ? "event" : `call.${CallStatus ?? "request"}`;
       return { id, type, subject: CallSid, event };
     },
-  }) as Sender<Record<string, Event>>;
+  });
 }
 
 /**

@@ -41,5 +41,5 @@ export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
         subject: event?.broadcaster_user_login ?? event?.user_login,
       };
     },
-  }) as Sender<Record<string, Event>>;
+  });
 }

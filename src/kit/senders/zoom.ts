@@ -49,5 +49,5 @@ export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
       },
     },
     read: ({ json }) => ({ id: null, type: json.event, subject: json.payload?.account_id }),
-  }) as Sender<Record<string, Event>>;
+  });
 }

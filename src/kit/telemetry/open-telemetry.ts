@@ -1,5 +1,6 @@
 import {
   context,
+  isSpanContextValid,
   metrics,
   ROOT_CONTEXT,
   SpanKind,
@@ -25,7 +26,6 @@ import type {
 } from "../receiver/telemetry.js";
 import { headerValue, type RequestHeaders } from "../senders/engine/headers.js";
 import { createInstruments } from "./instruments.js";
-import { formatTraceParent, parseTraceParent } from "./trace-parent.js";
 
 export type { Telemetry } from "../receiver/telemetry.js";
 
@@ -250,4 +250,24 @@ function spanKit(
   if (sender !== null) attributes["signalbox.sender"] = sender;
   if (type !== undefined) attributes["messaging.operation.type"] = type;
   return { name: `${operation} ${endpoint}`, attributes };
+}
+
+/** Ids of zeros alone are not valid. */
+const TRACE_PARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** @returns null for a text that is no valid W3C `traceparent` of version 00 */
+function parseTraceParent(text: string | undefined): SpanContext | null {
+  if (text === undefined || !TRACE_PARENT.test(text)) return null;
+  return {
+    traceId: text.slice(3, 35),
+    spanId: text.slice(36, 52),
+    traceFlags: Number.parseInt(text.slice(53), 16),
+  };
+}
+
+/** @returns null for the context of a span that no SDK has made */
+function formatTraceParent(spanContext: SpanContext): string | null {
+  if (!isSpanContextValid(spanContext)) return null;
+  const { traceId, spanId, traceFlags } = spanContext;
+  return `00-${traceId}-${spanId}-${(traceFlags & 0xff).toString(16).padStart(2, "0")}`;
 }

@@ -1,6 +1,13 @@
 export { createManualClock, type ManualClock } from "./manual-clock.js";
-export type { DeepPartial } from "./signal-event.js";
-export { signalEvent, type SignalEventOverrides } from "./signal-event.js";
+export {
+  signalEvent,
+  testEvent,
+  verificationEvent,
+  type DeepPartial,
+  type SignalEventOverrides,
+  type TestEventOverrides,
+  type VerificationEventOverrides,
+} from "./signal-event.js";
 export {
   signedDelivery,
   type SignedDelivery,
@@ -13,9 +20,3 @@ export {
   type TestSenderReceiverOptions,
 } from "./test-receiver.js";
 export { waitForEvent, type WaitForEventOptions } from "./wait-for-event.js";
-export {
-  testEvent,
-  verificationEvent,
-  type TestEventOverrides,
-  type VerificationEventOverrides,
-} from "./signal-event.js";

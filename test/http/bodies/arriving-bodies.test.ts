@@ -3,11 +3,10 @@ import { CHUNK_OVERHEAD_BYTES } from "../../../src/kit/receiver/collect-body.js"
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { deliver, delivery, roundTrip, serve, STACKS } from "../serve.js";
-import { openWire, rawRequest, type Wire } from "../wire.js";
+import { headOf, openWire, rawRequest, type Wire } from "../wire.js";
 
 /** Room for two pieces of 1000 bytes. */
 const BOUNDS = { bodyLimitBytes: 2000, maxQueued: { bytes: 2 * (1000 + CHUNK_OVERHEAD_BYTES) } };
-const CHUNKED = { "Transfer-Encoding": "chunked" };
 
 function bigDelivery(bytes = 1200) {
   return delivery(JSON.stringify(signalEvent()).padEnd(bytes));
@@ -25,8 +24,7 @@ async function arrive(
   { headers, body } = bigDelivery(),
 ): Promise<Arriving> {
   const wire = await openWire(port);
-  const head = rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } });
-  await wire.write(Buffer.concat([head, body.subarray(0, bytes)]));
+  await wire.write(Buffer.concat([headOf(headers, body.byteLength), body.subarray(0, bytes)]));
   await roundTrip(port);
   return { wire, rest: body.subarray(bytes) };
 }
@@ -59,14 +57,12 @@ test.for(STACKS)("a body takes room while it arrives, and no longer, over $name"
   const oldest = await arrive(port, 100);
   for (const ending of ["taken", "refused", "gone"]) {
     const { headers, body } = bigDelivery();
-    const forged = {
-      ...headers,
-      "X-Service-Signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}`,
-    };
-    const { wire, rest } = await arrive(port, 1000, {
-      headers: ending === "refused" ? forged : headers,
-      body,
-    });
+    const forged = delivery(body, { secret: "another" });
+    const { wire, rest } = await arrive(
+      port,
+      1000,
+      ending === "refused" ? forged : { headers, body },
+    );
     if (ending === "gone") wire.destroy();
     else {
       await wire.write(rest);
@@ -91,7 +87,7 @@ test.for(STACKS)(
     ] as const) {
       const { headers, body } = bigDelivery();
       const wire = await openWire(port);
-      await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+      await wire.write(headOf(headers, "chunked"));
       const oneByteEach = Array.from(
         body.subarray(0, chunks),
         (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`,

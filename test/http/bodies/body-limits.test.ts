@@ -12,12 +12,11 @@ import {
   tally,
 } from "../serve.js";
 import { watchedClock } from "../watched-clock.js";
-import { openWire, rawRequest, type Wire } from "../wire.js";
+import { headOf, openWire, rawRequest, type Wire } from "../wire.js";
 
 const READING_ON = stacksExcept(DIFFERENCES.closesWhileClientSends);
 
 const BODY_TIMEOUT_MS = 8000;
-const CHUNKED = { "Transfer-Encoding": "chunked" };
 const MEBIBYTE = Buffer.alloc(1024 * 1024, "x");
 
 async function serveSlowly(stack: (typeof STACKS)[number]) {
@@ -38,8 +37,7 @@ async function onEveryStack(
 
 /** Sends the head and the first byte of a body. */
 async function begin(wire: Wire, { headers, body }: ReturnType<typeof delivery>): Promise<Buffer> {
-  const head = rawRequest({ headers: { ...headers, "Content-Length": String(body.byteLength) } });
-  await wire.write(Buffer.concat([head, body.subarray(0, 1)]));
+  await wire.write(Buffer.concat([headOf(headers, body.byteLength), body.subarray(0, 1)]));
   return body.subarray(1);
 }
 
@@ -108,7 +106,7 @@ test("an announced length past the limit gets 413 before any byte of it", async 
   await onEveryStack(async (stack, headers) => {
     const { port } = await serve({ bodyLimitBytes: 2000 }, stack);
     const wire = await openWire(port);
-    await wire.write(rawRequest({ headers: { ...headers, "Content-Length": "2001" } }));
+    await wire.write(headOf(headers, 2001));
     const answer = await wire.next();
     expectRefused(answer, 413, "body_too_large");
     expect(answer.headers["connection"]).toBe("close");
@@ -120,7 +118,7 @@ test("a chunked body past the limit gets 413 though its end never comes", async 
   await onEveryStack(async (stack, headers) => {
     const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
     const wire = await openWire(port);
-    await wire.write(rawRequest({ headers: { ...headers, ...CHUNKED }, length: false }));
+    await wire.write(headOf(headers, "chunked"));
     await wire.write(`7d0\r\n${"x".repeat(2000)}\r\n`);
     await wire.write("1\r\nx\r\n");
     expectRefused(await wire.next(), 413, "body_too_large");
@@ -138,7 +136,7 @@ test.for(READING_ON)(
       const rejected = nextEvent(receiver, "rejected");
       const wire = await openWire(port);
       wire.pause();
-      await wire.write(rawRequest({ headers: { ...headers, "Content-Length": "500000" } }));
+      await wire.write(headOf(headers, 500_000));
       await rejected;
       await roundTrip(port);
       for (let sent = 0; sent < 500_000; sent += 10_000) {
@@ -158,10 +156,10 @@ test.for(READING_ON)(
     const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
     const counts = tally(receiver);
     for (const headers of [delivery().headers, {}]) {
-      for (const framing of [{ "Content-Length": String(64 * MEBIBYTE.byteLength) }, CHUNKED]) {
+      for (const length of [64 * MEBIBYTE.byteLength, "chunked"] as const) {
         const wire = await openWire(port);
-        await wire.write(rawRequest({ headers: { ...headers, ...framing }, length: false }));
-        if (framing === CHUNKED) await wire.write("4000000\r\n");
+        await wire.write(headOf(headers, length));
+        if (length === "chunked") await wire.write("4000000\r\n");
         const over = new AbortController();
         void wire.closed.then(() => over.abort());
         const answer = wire.next().finally(() => over.abort());

@@ -17,7 +17,7 @@ import {
   startReceiver,
   tally,
 } from "../serve.js";
-import { openWire, rawRequest } from "../wire.js";
+import { headOf, openWire, rawRequest } from "../wire.js";
 
 test.for(STACKS)(
   "a client that leaves before its answer has not cancelled the write, over $name",
@@ -68,7 +68,7 @@ test.for(stacksExcept(DIFFERENCES.hidesEarlyLeaving))(
         request.once("error", () => undefined);
       });
       const wire = await openWire(port);
-      await wire.write(rawRequest({ headers: { ...headers, "Content-Length": "100" } }));
+      await wire.write(headOf(headers, 100));
       await arrived.opened;
       wire.destroy();
       await passedOn.opened;

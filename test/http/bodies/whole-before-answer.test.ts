@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { expectRefused } from "../expect-answer.js";
 import { delivery, listen, roundTrip, startReceiver } from "../serve.js";
-import { openWire, rawRequest } from "../wire.js";
+import { headOf, openWire } from "../wire.js";
 
 test.for([
   {
@@ -29,9 +29,7 @@ test.for([
     });
     const { body } = delivery();
     const wire = await openWire(port);
-    await wire.write(
-      rawRequest({ headers: { ...each.headers, "Content-Length": String(body.byteLength) } }),
-    );
+    await wire.write(headOf(each.headers, body.byteLength));
     // The head is read on its own, and so the body comes when the request flows.
     await roundTrip(port);
     completeAtAnswer.length = order.length = 0;

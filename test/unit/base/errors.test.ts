@@ -10,46 +10,14 @@ import { hostileProxy, throwing } from "../hostile.js";
 
 test("an error carries its code, its help as the last sentence, and its cause", () => {
   const cause = new Error("below");
-  const error = new SignalboxError("store_failed", "It failed.", "Mend it.", { cause });
-  expect(error).toBeInstanceOf(Error);
-  expect(error).toMatchObject({
+  expect(new SignalboxError("store_failed", "It failed.", "Mend it.", { cause })).toMatchObject({
     name: "SignalboxError",
     code: "store_failed",
+    message: "It failed. Mend it.",
     help: "Mend it.",
     cause,
   });
-  expect(error.message).toBe("It failed. Mend it.");
-});
-
-test("the guard knows the errors of the package, also of another copy of it, and no others", () => {
-  const brand = Symbol.for("signalbox.error");
-  const ofAnotherCopy = Object.assign(new Error("x"), { [brand]: true, code: "retry_later" });
-  const ours = [
-    new SignalboxError("store_failed", "", ""),
-    new PermanentFailure(),
-    new RetryLater(),
-    ofAnotherCopy,
-  ];
-  expect(ours.map(isSignalboxError)).toEqual([true, true, true, true]);
-  const pretenders = [
-    { [brand]: true, code: 5 },
-    { [brand]: 1, code: "retry_later" },
-    hostileProxy(),
-  ];
-  const others = [
-    new Error("x"),
-    { code: "store_failed" },
-    null,
-    undefined,
-    "store_failed",
-    0,
-    ...pretenders,
-  ];
-  expect(others.some(isSignalboxError)).toBe(false);
-});
-
-test("what a callback throws to say more has a name, a code and a cause of its own", () => {
-  const cause = new Error("below");
+  // What a callback throws to say more has a name, a code and a cause of its own.
   expect(new PermanentFailure("no tenant", { cause })).toMatchObject({
     name: "PermanentFailure",
     code: "permanent_failure",
@@ -63,6 +31,25 @@ test("what a callback throws to say more has a name, a code and a cause of its o
     delayMs: 5,
     cause,
   });
+});
+
+test("the guard knows the errors of the package, also of another copy of it, and no others", () => {
+  const brand = Symbol.for("signalbox.error");
+  const ofAnotherCopy = Object.assign(new Error("x"), { [brand]: true, code: "retry_later" });
+  const ours = [new SignalboxError("store_failed", "", ""), new PermanentFailure(), ofAnotherCopy];
+  expect(ours.every(isSignalboxError)).toBe(true);
+  const others = [
+    new Error("x"),
+    { code: "store_failed" },
+    null,
+    undefined,
+    "store_failed",
+    0,
+    { [brand]: true, code: 5 },
+    { [brand]: 1, code: "retry_later" },
+    hostileProxy(),
+  ];
+  expect(others.some(isSignalboxError)).toBe(false);
 });
 
 test("an error is described by name, message, stack and causes, also if its name was set after it was made", () => {

@@ -6,6 +6,7 @@ import { namesOf } from "./compile-scheme.js";
 import type { PublicUrl } from "./scheme.js";
 
 const FACTORY = { name: "defineSender", page: "docs/own-sender.md" };
+const refusal = (option: string, problem: string) => new OptionError(FACTORY, option, problem);
 const header = z.string().regex(/^[\w-]+$/, "expected the name of a header");
 const text = z.string().min(1);
 const headerNames = z.union([header, z.array(header).min(1)]);
@@ -105,41 +106,31 @@ export function checkDefinition(definition: unknown): void {
   const checked = checkOptions(FACTORY, definitionSchema, definition);
   const { signature, verify } = checked;
   if ((signature === undefined) === (verify === undefined))
-    throw new OptionError(FACTORY, "signature", "expected either signature or verify");
+    throw refusal("signature", "expected either signature or verify");
   const secretNames = [...SECRET_HEADERS];
   if (signature !== undefined && "token" in signature) {
     const { header: names, id } = checkPart(tokenSchema, signature);
     secretNames.push(...namesOf(names));
     if (secretNames.some((name) => ALWAYS_KEPT.includes(name)))
-      throw new OptionError(
-        FACTORY,
-        "signature.header",
-        "expected a header that is not stored with each event",
-      );
-    checkIdHeader(id, secretNames);
+      throw refusal("signature.header", "expected a header that is not stored with each event");
+    assertNoSecret("signature.id", id, secretNames);
   } else if (signature !== undefined && "basic" in signature) {
-    checkIdHeader(checkPart(basicSchema, signature).id, secretNames);
+    assertNoSecret("signature.id", checkPart(basicSchema, signature).id, secretNames);
   } else if (signature !== undefined) {
     const signed = checkPart(signedSchema, signature);
-    for (const id of namesOf(signed.id)) checkIdHeader(id, secretNames);
+    for (const id of namesOf(signed.id)) assertNoSecret("signature.id", id, secretNames);
     checkSigned(signed, checked);
   }
-  const kept = (checked.headers ?? []).find((name) => secretNames.includes(name.toLowerCase()));
-  if (kept !== undefined)
-    throw new OptionError(
-      FACTORY,
-      "headers",
-      `"${kept}" holds a secret, which is not stored with an event`,
-    );
+  for (const name of checked.headers ?? []) assertNoSecret("headers", name, secretNames);
 }
 
-function checkIdHeader(id: string | undefined, secretNames: readonly string[]): void {
-  if (id !== undefined && secretNames.includes(id.toLowerCase()))
-    throw new OptionError(
-      FACTORY,
-      "signature.id",
-      `"${id}" holds a secret, which is not stored with an event`,
-    );
+function assertNoSecret(
+  option: string,
+  name: string | undefined,
+  secretNames: readonly string[],
+): void {
+  if (name !== undefined && secretNames.includes(name.toLowerCase()))
+    throw refusal(option, `"${name}" holds a secret, which is not stored with an event`);
 }
 
 /** Checks it below its own name, so that an error has the option's whole name. */
@@ -209,7 +200,7 @@ function checkSigned(
     ],
   ] as const;
   for (const [isWrong, option, problem] of contradictions) {
-    if (isWrong) throw new OptionError(FACTORY, `signature.${option}`, problem);
+    if (isWrong) throw refusal(`signature.${option}`, problem);
   }
 }
 

@@ -23,10 +23,13 @@ export interface CompiledScheme {
   readonly signatureHeaders: readonly string[];
   secretProblem(secret: string): string | null;
   signature(headers: RequestHeaders, url: string | undefined): Signature | HeaderProblem;
-  sign(
-    body: Uint8Array,
-    options: { secret: string; now: number; given: Readonly<Record<string, string>> },
-  ): Record<string, string>;
+  sign(body: Uint8Array, options: SigningOptions): Record<string, string>;
+}
+
+interface SigningOptions {
+  secret: string;
+  now: number;
+  given: Readonly<Record<string, string>>;
 }
 
 /**
@@ -79,13 +82,15 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     time,
     digest = "sha256",
     encoding = "hex",
+    key: keyForm = "text",
+    keyPrefix = "",
   } = scheme;
-  const { key: keyForm = "text", keyPrefix = "" } = scheme;
   const headers = namesOf(scheme.header);
   const idHeaders = namesOf(scheme.id);
   const form = TIME_FORMS[time?.form ?? "seconds"];
   const timeHeaders = time !== undefined && "header" in time ? namesOf(time.header) : [];
   const kinds = [digest].flat().map((each) => ({ digest: each, form: formOf(each, encoding) }));
+  const [{ digest: first }] = kinds as [(typeof kinds)[0]];
   const isKeyPair = kinds.some((kind) => !isHash(kind.digest));
   const needsId = typeof message !== "function" && message.includes("id");
   const separators =
@@ -208,14 +213,7 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     };
   }
 
-  function signWith(
-    body: Uint8Array,
-    {
-      secret,
-      now,
-      given,
-    }: { secret: string; now: number; given: Readonly<Record<string, string>> },
-  ) {
+  function signWith(body: Uint8Array, { secret, now, given }: SigningOptions) {
     assertSecret(secret, OTHER_HELP);
     const timeText = form.write(now);
     if (!form.text.test(timeText)) {
@@ -229,7 +227,6 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     const id = idHeader === undefined ? "" : (given[idHeader] ?? `msg_${randomUUID()}`);
     const header = headers.find((name) => given[name] !== undefined) ?? headers[0] ?? "";
     const [text] = textsOf(body, { id, time: timeText, url: addressOf(publicUrl, "") ?? "" });
-    const [{ digest: first }] = kinds as [(typeof kinds)[0]];
     const key = isHash(first) ? hmacKey(secret, keyForm, keyPrefix) : privateKey(secret, first);
     if (text === undefined || key === null) {
       const help = isHash(first)
@@ -260,7 +257,6 @@ export function compileScheme(scheme: SignatureScheme, publicUrl: PublicUrl = ""
     ],
     signatureHeaders: headers,
     secretProblem(secret: string): string | null {
-      const { digest: first } = kinds[0] as (typeof kinds)[0];
       if (isHash(first)) {
         if (hmacKey(secret, keyForm, keyPrefix) !== null) return null;
         const place = keyPrefix === "" ? "" : ` after ${keyPrefix}`;
@@ -280,12 +276,8 @@ const NAMED_PARTS = new Set(["id", "time", "body", "url"]);
 /** @returns null for a request that the sender cannot have made */
 export function addressOf(publicUrl: PublicUrl, requestUrl: string): string | null {
   if (typeof publicUrl === "string") return publicUrl;
-  try {
-    const made: unknown = publicUrl({ url: requestUrl });
-    return typeof made === "string" && made !== "" ? made : null;
-  } catch {
-    return null;
-  }
+  const made: unknown = safely(() => publicUrl({ url: requestUrl }), null);
+  return typeof made === "string" && made !== "" ? made : null;
 }
 
 function isOneText(texts: SignedTexts): texts is SignedText {
@@ -303,7 +295,7 @@ function listWith(
 
 type Digest = Hash | KeyPairDigest;
 
-function isHash(digest: Digest): digest is Hash {
+export function isHash(digest: Digest): digest is Hash {
   return digest in HASH_BYTES;
 }
 
@@ -351,11 +343,7 @@ function isSigned(
   text: SignedText,
   signed: Buffer,
 ): boolean {
-  try {
-    return verify(hashOf(digest), joined(text), key, signed);
-  } catch {
-    return false;
-  }
+  return safely(() => verify(hashOf(digest), joined(text), key, signed), false);
 }
 
 function joined(text: SignedText): Buffer {

@@ -1,8 +1,8 @@
-import { ignore } from "../../../base/errors.js";
+import { ignore, safely } from "../../../base/errors.js";
 import { parseJson } from "../../../base/text/parse-json.js";
 import { isStorableName } from "../signals/parse-event.js";
 import { ALWAYS_KEPT, checkDefinition } from "./check-definition.js";
-import { compileScheme, type CompiledScheme } from "./compile-scheme.js";
+import { compileScheme, isHash, namesOf, type CompiledScheme } from "./compile-scheme.js";
 import { parametersOf } from "./form.js";
 import type { PublicUrl, SignatureScheme } from "./scheme.js";
 import { compileBasic, compileToken, type BasicScheme, type TokenScheme } from "./secret-header.js";
@@ -102,18 +102,11 @@ export function defineSender<Event = unknown>(
   definition: SenderDefinition<Event>,
 ): Sender<EventsByType<Event>> {
   checkDefinition(definition);
-  const { name, handshake, acknowledgement, unsignedId = false } = definition;
-  const {
-    unsignedFacts = ["type", "subtype", "subject"],
-    repeatedBody = "keep",
-    otherBody = "duplicate",
-    alsoReads = [],
-  } = definition;
-  const { ackTimeoutMs, toleranceSeconds } = definition;
-  const scheme = schemeOf(definition);
+  const { name, handshake, acknowledgement, ackTimeoutMs, toleranceSeconds } = definition;
   // A key pair needs a verification for each candidate.
   const { bodyLimitBytes = isKeyPair(definition) ? MIB : 5 * MIB } = definition;
-  const readHeaders = (definition.headers ?? []).map((header) => header.toLowerCase());
+  const scheme = schemeOf(definition);
+  const readHeaders = namesOf(definition.headers);
   const sample = definition.sample?.bind(definition) ?? sampleOf;
   return {
     name,
@@ -122,23 +115,17 @@ export function defineSender<Event = unknown>(
     signatureHeader: scheme.signatureHeaders[0] ?? "",
     signatureHeaders: scheme.signatureHeaders,
     signedHeaders: scheme.signedHeaders,
-    unsignedId,
-    unsignedFacts,
-    repeatedBody,
-    otherBody,
-    reads: [name, ...alsoReads],
+    unsignedId: definition.unsignedId ?? false,
+    unsignedFacts: definition.unsignedFacts ?? ["type", "subtype", "subject"],
+    repeatedBody: definition.repeatedBody ?? "keep",
+    otherBody: definition.otherBody ?? "duplicate",
+    reads: [name, ...(definition.alsoReads ?? [])],
     acknowledgement,
     handshake: handshake && {
-      get: handshake.get && ((query) => answerOf(() => handshake.get?.(query)) ?? "refused"),
-      options:
-        handshake.options &&
-        ((request) => answerOf(() => handshake.options?.(request)) ?? "refused"),
-      unsigned:
-        handshake.unsigned &&
-        ((delivery) => answerOf(() => handshake.unsigned?.(delivery)) ?? null),
-      post:
-        handshake.post &&
-        ((delivery, secret) => answerOf(() => handshake.post?.(delivery, secret)) ?? null),
+      get: guarded(handshake.get?.bind(handshake), "refused"),
+      options: guarded(handshake.options?.bind(handshake), "refused"),
+      unsigned: guarded(handshake.unsigned?.bind(handshake), null),
+      post: guarded(handshake.post?.bind(handshake), null),
     },
     secretProblem: scheme.secretProblem,
     signature: scheme.signature,
@@ -164,8 +151,8 @@ function schemeOf({ signature, verify, publicUrl }: SenderDefinition): CompiledS
 }
 
 function isKeyPair({ signature }: SenderDefinition): boolean {
-  const digest = (signature as SignatureScheme | undefined)?.digest;
-  return digest === "ed25519" || digest === "ecdsa" || digest === "rsa-sha256";
+  const { digest = "sha256" } = { ...(signature as SignatureScheme | undefined) };
+  return typeof digest === "string" && !isHash(digest);
 }
 
 /**
@@ -179,14 +166,14 @@ function lowerCase(headers: Readonly<Record<string, string>>): Record<string, st
 }
 
 /**
- * @returns undefined when it throws, such as for a body that is no JSON, which `read` then refuses
+ * @param otherwise the answer when it throws, such as for a body that is no JSON, which `read` then
+ * refuses
  */
-function answerOf<Answer>(answer: () => Answer): Answer | undefined {
-  try {
-    return settled(answer());
-  } catch {
-    return undefined;
-  }
+function guarded<Args extends unknown[], Answer>(
+  hook: ((...args: Args) => Answer) | undefined,
+  otherwise: Answer,
+): ((...args: Args) => Answer) | undefined {
+  return hook && ((...args) => safely(() => settled(hook(...args)), otherwise));
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { safely } from "../../../base/errors.js";
 
 /** How a key is written: as the text itself, or as its bytes in base64 or hex. */
 export type KeyForm = "text" | "base64" | "hex";
@@ -55,22 +56,16 @@ const ED25519_DER = Buffer.from("302a300506032b6570032100", "hex");
 function readPublicKey(text: string, form: KeyForm): KeyObject | null {
   // Node would make the public key of it. But a receiver must not have the sender's private key.
   if (text.includes("PRIVATE KEY")) return null;
-  try {
+  return safely(() => {
     if (form === "text" || text.startsWith("-----BEGIN")) return createPublicKey(text);
     const bytes = Buffer.from(text, form);
     const der = bytes.length === 32 ? Buffer.concat([ED25519_DER, bytes]) : bytes;
     return createPublicKey({ key: der, format: "der", type: "spki" });
-  } catch {
-    return null;
-  }
+  }, null);
 }
 
 /** @returns null for a text that is no private key of this kind in PEM */
 export function privateKey(pem: string, digest: KeyPairDigest): KeyObject | null {
-  try {
-    const key = createPrivateKey(pem);
-    return key.asymmetricKeyType === KINDS[digest] ? key : null;
-  } catch {
-    return null;
-  }
+  const key = safely(() => createPrivateKey(pem), null);
+  return key?.asymmetricKeyType === KINDS[digest] ? key : null;
 }

@@ -26,29 +26,19 @@ export interface BasicScheme {
 }
 
 export function compileToken(scheme: TokenScheme): CompiledScheme {
-  const { prefix = "" } = scheme;
-  return compileSecretHeader(
-    namesOf(scheme.header),
-    namesOf(scheme.id),
-    prefix,
-    (secret) => prefix + secret,
-  );
+  const { header, id, prefix = "" } = scheme;
+  return compileSecretHeader(namesOf(header), namesOf(id), prefix, (secret) => secret);
 }
 
 export function compileBasic(scheme: BasicScheme): CompiledScheme {
-  const compiled = compileSecretHeader(
-    ["authorization"],
-    namesOf(scheme.id),
-    "Basic ",
-    (secret) => {
-      return `Basic ${Buffer.from(secret).toString("base64")}`;
-    },
-  );
-  return { ...compiled, secretProblem: passwordProblem };
+  return {
+    ...compileSecretHeader(["authorization"], namesOf(scheme.id), "Basic ", inBase64),
+    secretProblem: (secret) => (secret.includes(":") ? null : "expected user:password"),
+  };
 }
 
-function passwordProblem(secret: string): string | null {
-  return secret.includes(":") ? null : "expected user:password";
+function inBase64(secret: string): string {
+  return Buffer.from(secret).toString("base64");
 }
 
 function compileSecretHeader(
@@ -70,15 +60,14 @@ function compileSecretHeader(
       const digest = digestOf(value.slice(prefix.length));
       return {
         ok: true,
-        matches: (_body, secret) =>
-          timingSafeEqual(digestOf(expected(secret).slice(prefix.length)), digest),
+        matches: (_body, secret) => timingSafeEqual(digestOf(expected(secret)), digest),
         signedAt: () => null,
       };
     },
     sign(_body, { secret, given }) {
       assertSecret(secret, OTHER_HELP);
       const made = ids.slice(0, 1).map((name) => [name, given[name] ?? `msg_${randomUUID()}`]);
-      return { ...Object.fromEntries(made), [headers[0] as string]: expected(secret) };
+      return { ...Object.fromEntries(made), [headers[0] as string]: prefix + expected(secret) };
     },
   };
 }

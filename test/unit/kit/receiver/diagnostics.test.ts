@@ -75,7 +75,6 @@ test("health and stats tell how it stands with durability, the queue, commits, s
 // With a concurrency of 1, the dispatcher holds 256 events that wait; what is past that waits in
 // `ready`.
 test.each([
-  ["sqlite", 2, () => sqliteStore(inboxPath())],
   ["sqlite", 300, () => sqliteStore(inboxPath())],
   ["memory", 300, memoryStore],
 ])(

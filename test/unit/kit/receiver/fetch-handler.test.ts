@@ -17,12 +17,6 @@ async function rigWith(over: Parameters<typeof startRig>[0] = {}) {
   return { ...rig, requestOf, post };
 }
 
-test("a request without a body has an empty one", async () => {
-  const { requestOf, post } = await rigWith();
-  expect(await post(requestOf())).toBe("200");
-  expect(await post(requestOf({ body: null }))).toBe("401 signature_mismatch");
-});
-
 test("a body that something else has read, or reads, gets 500", async () => {
   const { requestOf, post } = await rigWith();
   const read = requestOf();

@@ -26,30 +26,23 @@ async function readStream(marks: object): Promise<PassThrough> {
 }
 
 test.for<[string, object, RegExp]>([
-  [
-    "Express and NestJS",
-    { app: {} },
-    /before express\.json\(\).*captureRawBody.*\{ rawBody: true \}/,
-  ],
-  [
-    "a pages route of Next.js",
-    { previewData: false },
-    /export const config = \{ api: \{ bodyParser: false \} \}/,
-  ],
-  ["node:http and Fastify", {}, /as a Buffer in request\.rawBody.*fastifyPlugin\(receiver\)/],
+  ["Express and NestJS", { app: {} }, /before express\.json\(\).*\{ rawBody: true \}/],
+  ["a pages route of Next.js", { previewData: false }, /api: \{ bodyParser: false \}/],
+  ["node:http and Fastify", {}, /request\.rawBody.*fastifyPlugin\(receiver\)/],
 ])("the log names the way out of %s", async ([, marks, advice]) => {
   expect(await adviceFor(await readStream(marks))).toMatch(advice);
 });
 
 test("the log names the way out of a Request that was used, and of a call without bytes", async () => {
-  const lines: string[] = [];
-  const rig = await startRig({
-    logger: pino({ level: "error" }, { write: (line: string) => void lines.push(line) }),
-  });
-  const request = new Request("http://localhost/", { ...rig.signed() });
+  const request = new Request("http://localhost/", { method: "POST", body: "{}" });
   await request.text();
-  expect((await fetchHandler(rig.receiver)(request)).status).toBe(500);
-  expect(lines.join("")).toContain("request.clone()");
+  let advice = "";
+  const handle = async ({ body }: DeliveryRequest) => {
+    advice = await adviceFor(body);
+    return null;
+  };
+  await fetchHandler({ handle } as never)(request);
+  expect(advice).toContain("request.clone()");
   for (const body of [undefined, null, { parsed: true }])
     expect(await adviceFor(body)).toContain("isBase64Encoded");
 });

@@ -5,11 +5,14 @@ import {
   type SecretSource,
 } from "../../../../src/kit/index.js";
 import { createSecrets } from "../../../../src/kit/receiver/secrets.js";
+import { signals } from "../../../../src/kit/senders/signals/signals.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
 import { rejectionOf } from "../../signalbox-error-of.js";
 import { SECRET, startRig } from "../inbox/receiver-rig.js";
+
+const secretsOf = (option: unknown) => createSecrets(option as SecretsOption, signals);
 
 test.each<[string, SecretsOption, string[]]>([
   ["a text", "one", ["one"]],
@@ -19,7 +22,7 @@ test.each<[string, SecretsOption, string[]]>([
   ["a function that promises a text", async () => "one", ["one"]],
   ["a function that promises several", async () => ["one", "two"], ["one", "two"]],
 ])("secrets come from %s", async (_how, source, expected) => {
-  expect(await createSecrets(source).lookUp()).toEqual(expected);
+  expect(await secretsOf(source).lookUp()).toEqual(expected);
 });
 
 test("a source of the user's own is asked, announces secrets, and is closed with the receiver", async () => {
@@ -39,7 +42,7 @@ test("a source of the user's own is asked, announces secrets, and is closed with
   expect((await answer).status).toBe(200);
   await rig.receiver.close({ graceMs: 0 });
   expect(isClosed).toBe(true);
-  expect(createSecrets(source).missing().message).toContain("the vault");
+  expect(secretsOf(source).missing().message).toContain("the vault");
 });
 
 test("a source is closed with the receiver also when the store cannot be closed", async () => {
@@ -52,29 +55,25 @@ test("a source is closed with the receiver also when the store cannot be closed"
   expect([isClosed, receiver.health().state]).toEqual([true, "closed"]);
 });
 
-test("a function that answers at once is not waited for", () => {
-  expect(createSecrets(() => "one").lookUp()).toEqual(["one"]);
-});
-
-test("a function is asked anew each time", async () => {
+test("a function is asked anew each time, and one that answers at once is not waited for", () => {
   let round = 0;
-  const { lookUp } = createSecrets(() => `secret_${++round}`);
-  expect([await lookUp(), await lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
+  const { lookUp } = secretsOf(() => `secret_${++round}`);
+  expect([lookUp(), lookUp()]).toEqual([["secret_1"], ["secret_2"]]);
 });
 
 test.each([[""], [" "], [[]], [undefined], [null]])(
   "a function that gives %j knows no secret yet",
   async (found) => {
-    expect(createSecrets((() => found) as never).lookUp()).toEqual([]);
-    expect(await createSecrets((async () => found) as never).lookUp()).toEqual([]);
+    expect(secretsOf(() => found).lookUp()).toEqual([]);
+    expect(await secretsOf(async () => found).lookUp()).toEqual([]);
   },
 );
 
 test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
   "a function that gives %j gives no secret",
   async (found) => {
-    const atOnce = createSecrets((() => found) as never);
-    const later = createSecrets((async () => found) as never);
+    const atOnce = secretsOf(() => found);
+    const later = secretsOf(async () => found);
     for (const { lookUp } of [atOnce, later]) {
       const error = await rejectionOf((async () => lookUp())());
       expect(error.code).toBe("secret_invalid");
@@ -85,8 +84,8 @@ test.each([[["one", ""]], [7], [{}], [["one", undefined]], [[undefined]]])(
 
 // An unhandled rejection fails the run by itself.
 test("an async expectsMore announces nothing, and its rejection changes nothing", async () => {
-  const expectsMore = (() => Promise.reject(new Error("the vault is down"))) as never;
-  expect(createSecrets({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
+  const expectsMore = () => Promise.reject(new Error("the vault is down"));
+  expect(secretsOf({ lookUp: () => "one", expectsMore }).expectsMore?.()).toBe(false);
   await new Promise((resume) => setImmediate(resume));
 });
 

@@ -1,53 +1,55 @@
-import { createHash } from "node:crypto";
-import { pino } from "pino";
 import { expect, test, vi } from "vitest";
-import { createReceiver, RetryLater, type ReceiverOptions } from "../../../../src/kit/index.js";
-import { defineSender, readable } from "../../../../src/kit/senders/engine/define-sender.js";
-import type { SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
-import type { ReadableDelivery, Sender } from "../../../../src/kit/senders/engine/sender.js";
+import {
+  createReceiver,
+  RetryLater,
+  type DeliveryRequest,
+  type SenderReceiverOptions,
+} from "../../../../src/kit/index.js";
+import {
+  defineSender,
+  type SenderDefinition,
+} from "../../../../src/kit/senders/engine/define-sender.js";
 import { meta } from "../../../../src/kit/senders/meta.js";
-import { paddle } from "../../../../src/kit/senders/paddle.js";
-import { standardWebhooks } from "../../../../src/kit/senders/standard-webhooks.js";
-import { twitch } from "../../../../src/kit/senders/twitch.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import {
-  signedDelivery,
   testReceiver,
   waitForEvent,
   type TestReceiver,
 } from "../../../../src/kit/testing/index.js";
-import { rejectionOf } from "../../signalbox-error-of.js";
+import { logLines } from "../../../http/log-lines.js";
+import { errorOf, rejectionOf } from "../../signalbox-error-of.js";
 
-const ACME: SenderDefinition<{ id: string; type: string }> = {
-  name: "acme",
-  headers: ["X-Acme-Topic"],
-  signature: {
-    header: "X-Acme-Signature",
-    digest: "sha512",
-    encoding: "base64",
-    time: { header: "X-Acme-Time" },
-    message: ["time", ":", "body"],
-  },
-  read: ({ json, headers }) => ({
-    id: json.fails ? json.no.thing : json.id,
-    type: headers["x-acme-topic"] ?? json.type,
-    subtype: json.action,
-    subject: json.shop,
-  }),
-};
-const acme = (changes: Partial<typeof ACME> = {}) => defineSender({ ...ACME, ...changes });
+const acme = (changes: Partial<SenderDefinition> = {}) =>
+  defineSender({
+    name: "acme",
+    headers: ["X-Acme-Topic"],
+    signature: {
+      header: "X-Acme-Signature",
+      digest: "sha512",
+      encoding: "base64",
+      time: { header: "X-Acme-Time" },
+      message: ["time", ":", "body"],
+    },
+    read: ({ json, headers }) => ({
+      id: json.fails ? json.no.thing : json.id,
+      type: headers["x-acme-topic"] ?? json.type,
+      subtype: json.action,
+      subject: json.shop,
+    }),
+    ...changes,
+  });
 const PAID = { id: "evt_1", type: "invoice.paid", shop: "larkvoice/one" };
+const LATE = { headers: { "x-acme-topic": "invoice.late" } };
 
-const get = (receiver: TestReceiver["receiver"], url: string) =>
-  receiver.handle({ method: "GET", url, headers: {}, body: new Uint8Array() });
+type Options = Partial<SenderReceiverOptions<Record<string, unknown>>>;
+const startAcme = (options: Options = {}): Promise<TestReceiver> =>
+  testReceiver({ sender: acme(), ...options } as never);
 
 test("an event of an own sender is verified, stored with its headers, and handed off with them", async () => {
   const onEvent = vi.fn();
-  const { deliver, receiver } = await testReceiver({ sender: acme(), endpoint: "acme", onEvent });
-  const answer = await deliver(PAID, { headers: { "x-acme-topic": "invoice.late" } });
-  expect(answer).toMatchObject({ status: 200, body: '{"received":true}' });
-  const entry = await waitForEvent(receiver, "evt_1");
-  expect(entry).toMatchObject({
+  const { deliver, receiver } = await startAcme({ endpoint: "acme", onEvent });
+  expect(await deliver(PAID, LATE)).toMatchObject({ status: 200, body: '{"received":true}' });
+  expect(await waitForEvent(receiver, "evt_1")).toMatchObject({
     type: "invoice.late",
     subtype: null,
     subject: "larkvoice/one",
@@ -59,41 +61,39 @@ test("an event of an own sender is verified, stored with its headers, and handed
   );
   const [, handoff] = onEvent.mock.calls[0] as [unknown, { headers: Record<string, string> }];
   expect(handoff.headers).toMatchObject({
-    "x-acme-topic": "invoice.late",
+    ...LATE.headers,
     "content-type": "application/json",
   });
   // The signature is there for a callback that asks for it, and not in what is logged by chance.
   expect(handoff.headers["x-acme-signature"]).toHaveLength(88);
   expect(JSON.stringify(handoff)).not.toContain(handoff.headers["x-acme-signature"]);
-
-  const again = await deliver(PAID, { headers: { "x-acme-topic": "invoice.late" } });
-  expect(again.body).toBe('{"received":true,"duplicate":true}');
-  const forged = await deliver(PAID, { secret: "another" });
-  expect(forged).toMatchObject({
-    status: 401,
-    body: expect.stringContaining("signature_mismatch"),
-  });
 });
 
-test("a stored event is read again with its headers, after a restart", async () => {
+/** An event that waits in a store for a receiver with another `onEvent`. */
+async function waiting(onEvent: NonNullable<Options["onEvent"]>) {
   const store = memoryStore();
-  const first = await testReceiver({
-    sender: acme(),
-    store,
-    onEvent: () => Promise.reject(new Error("down")),
-  });
-  await first.deliver(PAID, { headers: { "x-acme-topic": "invoice.late" } });
+  const later = () => {
+    throw new RetryLater("no queue yet", { delayMs: 1000 });
+  };
+  const first = await startAcme({ store, onEvent: later });
+  await first.deliver(PAID, LATE);
   await waitForEvent(first.receiver, "evt_1", { state: "ready" });
   await first.receiver.close();
+  const second = await startAcme({ store, clock: first.clock, onEvent });
+  await first.clock.advance(1000);
+  return second.receiver;
+}
+
+test("a stored event is read again with its headers, after a restart", async () => {
   const onEvent = vi.fn();
-  const { clock, receiver } = await testReceiver({
-    sender: acme(),
-    store,
-    onEvent: { "invoice.late": onEvent },
-  });
-  await clock.advance(3_600_000);
-  await waitForEvent(receiver, "evt_1");
+  await waitForEvent(await waiting({ "invoice.late": onEvent }), "evt_1");
   expect(onEvent).toHaveBeenCalledOnce();
+});
+
+test("a stored event that has no function any more is kept as dead", async () => {
+  const receiver = await waiting({ "invoice.paid": () => undefined });
+  const { lastError } = await waitForEvent(receiver, "evt_1", { state: "dead" });
+  expect(lastError).toContain("no function for events of this type");
 });
 
 test.each([
@@ -107,16 +107,14 @@ test.each([
   async (type, action, wanted) => {
     const called = vi.fn();
     const to = (name: string) => () => called(name);
-    const { deliver, receiver } = await testReceiver({
-      sender: acme(),
-      onEvent: {
-        "*": to("any"),
-        "invoice.*": to("beginning"),
-        "invoice.late.*": to("longer beginning"),
-        "invoice.paid": to("exact"),
-        "invoice.paid.eu": to("type and subtype"),
-      },
-    });
+    const onEvent = {
+      "*": to("any"),
+      "invoice.*": to("beginning"),
+      "invoice.late.*": to("longer beginning"),
+      "invoice.paid": to("exact"),
+      "invoice.paid.eu": to("type and subtype"),
+    };
+    const { deliver, receiver } = await startAcme({ onEvent });
     await deliver({ ...PAID, type, action });
     await waitForEvent(receiver, "evt_1");
     expect(called.mock.calls).toEqual([[wanted]]);
@@ -125,25 +123,13 @@ test.each([
 
 test("an event without a function is kept as done and says so, and can be replayed once there is one", async () => {
   const store = memoryStore();
-  const lines: object[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as object) });
-  const first = await testReceiver({
-    sender: acme(),
-    store,
-    logger,
-    onEvent: { "charge.*": () => undefined },
-  });
-  expect((await first.deliver(PAID)).status).toBe(200);
-  await first.deliver({ ...PAID, id: "evt_2" });
-  expect(lines).toMatchObject([
-    {},
-    { msg: "receiver started" },
-    {
-      msg: expect.stringContaining("no function") as string,
-      type: "invoice.paid",
-      endpoint: "default",
-    },
-  ]);
+  const { logger, lines } = logLines();
+  const first = await startAcme({ store, logger, onEvent: { "charge.*": () => undefined } });
+  for (const id of ["evt_1", "evt_2"])
+    expect((await first.deliver({ ...PAID, id })).status).toBe(200);
+  const told = lines.filter((line) => line.includes("no function"));
+  expect(told).toHaveLength(1);
+  expect(told[0]).toContain('"type":"invoice.paid"');
   expect(await first.receiver.inbox.get("evt_1")).toMatchObject({
     state: "done",
     lastError: "no_handler",
@@ -151,79 +137,85 @@ test("an event without a function is kept as done and says so, and can be replay
   });
   await first.receiver.close();
   const onEvent = vi.fn();
-  const { receiver } = await testReceiver({ sender: acme(), store, onEvent });
+  const { receiver } = await startAcme({ store, onEvent });
   expect(await receiver.inbox.replay("evt_1")).toBe("moved");
   await waitForEvent(receiver, "evt_1");
   expect(onEvent).toHaveBeenCalledOnce();
 });
 
-test.each([
+test.each<[string, object | string, string, Partial<SenderDefinition>?]>([
   ["no JSON", "{", "not_json"],
   ["no id", { type: "a" }, "event_invalid: id"],
   ["an id with a line break", { id: "a\nb", type: "a" }, "event_invalid: id"],
   ["a type that is no text", { id: "a", type: 7 }, "event_invalid: type"],
   ["null", "null", "not_an_object"],
   ["JSON of which read throws", { fails: true }, "event_invalid"],
-])("authentic bytes with %s are quarantined", async (_what, body, reason) => {
-  const { deliver, receiver } = await testReceiver({ sender: acme() });
+  [
+    "an async read",
+    PAID,
+    "event_invalid",
+    { read: (() => Promise.reject(new Error("no"))) as never },
+  ],
+])("authentic bytes with %s are quarantined", async (_what, body, reason, changes) => {
+  const { deliver, receiver } = await startAcme({ sender: acme(changes) });
   expect((await deliver(body)).body).toBe('{"received":true,"quarantined":true}');
   expect(await receiver.inbox.list()).toMatchObject([
     { state: "quarantined", lastError: reason, type: "" },
   ]);
 });
 
-test("without an id the hash of the body is the id", async () => {
-  const read = ({ form }: ReadableDelivery) => ({
-    id: null,
-    type: form["Status"],
-    event: form as never,
-  });
-  const sender = acme({ headers: [], read });
+test("what read gives as the event is handed off in place of the JSON", async () => {
   const onEvent = vi.fn();
-  const { deliver, receiver } = await testReceiver({ sender, onEvent });
-  const body = "Status=sent&To=%2B49+1";
-  const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
-  await deliver(body, form);
-  const id = `sha256:${createHash("sha256").update(body).digest("hex")}`;
-  expect(await waitForEvent(receiver, id)).toMatchObject({ type: "sent" });
+  const sender = acme({ read: ({ form }) => ({ id: "1", type: form["Status"], event: form }) });
+  const { deliver, receiver } = await startAcme({ sender, onEvent });
+  await deliver("Status=sent&To=%2B49+1");
+  await waitForEvent(receiver, "1");
   expect(onEvent.mock.calls[0]?.[0]).toEqual({ Status: "sent", To: "+49 1" });
-  expect((await deliver(body, form)).body).toContain("duplicate");
 });
 
-test("a handshake by GET is answered as text, and refused with 403; no other method than POST is taken", async () => {
-  const { receiver } = await testReceiver({
-    sender: acme({
-      handshake: {
-        get: (query) => (query.get("token") === "mine" ? { text: "<b>7</b>" } : "refused"),
-      },
-    }),
+const PLAIN = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+const ORIGIN = { "WebHook-Allowed-Origin": "events.example" };
+const HANDSHAKE: SenderDefinition["handshake"] = {
+  // Without types it may return nothing.
+  get: (query) =>
+    ({ mine: { text: "<b>7</b>" }, other: "refused" as const })[
+      query.get("token") ?? ""
+    ] as "refused",
+  options: ({ headers }) =>
+    headers["webhook-request-origin"] === "events.example" ? { headers: ORIGIN } : "refused",
+};
+
+test.each<[Partial<DeliveryRequest>, object]>([
+  [
+    { method: "GET", url: "/acme?token=mine" },
+    { status: 200, body: "<b>7</b>", headers: PLAIN },
+  ],
+  [{ method: "GET", url: "/?token=other" }, { status: 403 }],
+  [{ method: "GET", url: "/" }, { status: 403 }],
+  [
+    { method: "OPTIONS", headers: { "WebHook-Request-Origin": "events.example" } },
+    { status: 200, body: "", headers: ORIGIN },
+  ],
+  [{ method: "OPTIONS", headers: { "WebHook-Request-Origin": "evil.example" } }, { status: 403 }],
+  [{ method: "PUT" }, { status: 405, headers: { Allow: "GET, OPTIONS, POST" } }],
+])("the handshake %j is answered by its function, or refused", async (request, wanted) => {
+  const { receiver } = await startAcme({ sender: acme({ handshake: HANDSHAKE }) });
+  const answer = await receiver.handle({
+    method: "GET",
+    headers: {},
+    body: new Uint8Array(),
+    ...request,
   });
-  const answer = await get(receiver, "/webhooks/acme?token=mine");
-  expect(answer).toMatchObject({ status: 200, body: "<b>7</b>" });
-  expect(answer.headers).toMatchObject({
-    "Content-Type": "text/plain; charset=utf-8",
-    "X-Content-Type-Options": "nosniff",
-  });
-  expect(await get(receiver, "/?token=other")).toMatchObject({
-    status: 403,
-    body: expect.stringContaining("handshake_refused"),
-  });
-  const refused = await receiver.handle({ method: "PUT", headers: {}, body: new Uint8Array() });
-  expect(refused).toMatchObject({ status: 405, headers: { Allow: "GET, POST" } });
-  expect(receiver.health()).toMatchObject({ verified: true });
+  expect(answer).toMatchObject(wanted);
+  expect(receiver.health()).toMatchObject({ verified: answer?.status === 200 });
   expect(await receiver.inbox.list()).toEqual([]);
 });
 
 test("a handshake by POST is answered only after its signature, with the secret that signed it", async () => {
-  const { deliver, receiver } = await testReceiver({
-    sender: acme({
-      handshake: {
-        post: ({ json }, secret) =>
-          json.challenge === undefined ? null : { json: { [secret]: json.challenge } },
-      },
-    }),
-    secrets: ["one", "two"],
-  });
+  const post: NonNullable<SenderDefinition["handshake"]>["post"] = ({ json }, secret) =>
+    json.challenge === undefined ? null : { json: { [secret]: json.challenge } };
+  const sender = acme({ handshake: { post } });
+  const { deliver, receiver } = await startAcme({ sender, secrets: ["one", "two"] });
   expect((await deliver({ challenge: "c" }, { secret: "two" })).body).toBe('{"two":"c"}');
   expect((await deliver({ challenge: "c" }, { secret: "three" })).status).toBe(401);
   expect((await deliver(PAID)).body).toBe('{"received":true}');
@@ -237,22 +229,20 @@ test("a sender's answer and limits are the defaults, and an option goes first", 
     acknowledgement: { text: "<Response/>", contentType: "text/xml" },
   });
   const big = { ...PAID, padding: "x".repeat(290_000) };
-  const { deliver, clock } = await testReceiver({ sender });
-  expect(await deliver(big)).toMatchObject({ status: 200, body: "<Response/>" });
-  expect(await deliver(big)).toMatchObject({ status: 200, body: "<Response/>" });
-  expect((await deliver(PAID, { now: clock.now() - 61_000 })).body).toContain(
-    "timestamp_out_of_tolerance",
-  );
-  expect((await deliver(PAID, { now: clock.now() + 61_000 })).body).toContain(
-    "timestamp_out_of_tolerance",
-  );
-  const strict = await testReceiver({ sender, bodyLimitBytes: 1000 });
+  const { deliver, clock } = await startAcme({ sender });
+  for (const answer of [await deliver(big), await deliver(big)])
+    expect(answer).toMatchObject({ status: 200, body: "<Response/>" });
+  for (const ms of [-61_000, 61_000])
+    expect((await deliver(PAID, { now: clock.now() + ms })).body).toContain(
+      "timestamp_out_of_tolerance",
+    );
+  const strict = await startAcme({ sender, bodyLimitBytes: 1000 });
   expect((await strict.deliver(big)).status).toBe(413);
 });
 
 test("accept stores what came by the API, once, and says so", async () => {
   const onEvent = vi.fn();
-  const { deliver, receiver } = await testReceiver({ sender: acme(), onEvent });
+  const { deliver, receiver } = await startAcme({ onEvent });
   const conflict = vi.fn();
   receiver.on("conflict", conflict);
   const body = JSON.stringify(PAID, null, 2);
@@ -269,115 +259,35 @@ test("accept stores what came by the API, once, and says so", async () => {
   });
   expect(conflict).not.toHaveBeenCalled();
   expect((await deliver(PAID)).body).toContain("duplicate");
-  expect(await receiver.accept({ body: "{" })).toMatchObject({ status: "quarantined", type: "" });
-  expect(await receiver.accept({ body: "{}", headers: { "X-Acme-Topic": "a" } })).toMatchObject({
-    type: "",
-  });
+  for (const unusable of [{ body: "{" }, { body: "{}", ...LATE }])
+    expect(await receiver.accept(unusable)).toMatchObject({ status: "quarantined", type: "" });
   await receiver.close();
   expect(await rejectionOf(receiver.accept({ body }))).toMatchObject({ code: "receiver_closed" });
 });
 
-test("a secret that a sender cannot use, and a callback of another kind, are refused at construction", () => {
-  const base = { secrets: "whsec_x", store: memoryStore(), logger: false } as const;
-  const codeOf = (options: object): unknown => {
-    try {
-      return createReceiver(options as ReceiverOptions);
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
-  const hexKeyed = acme({ signature: { header: "x-acme-signature", key: "hex" } });
-  expect(codeOf({ ...base, sender: hexKeyed, onEvent() {} })).toMatch(
+const onEvent = () => undefined;
+test.each([
+  [
+    { sender: acme({ signature: { header: "x-acme", key: "hex" } }), onEvent },
     /sender "acme": expected hex/,
-  );
-  expect(codeOf({ ...base, sender: acme(), onSignal() {} })).toMatch(/"onSignal".*use onEvent/);
-  expect(codeOf({ ...base, sender: acme() })).toMatch(/"onEvent".*expected a function/);
-  expect(codeOf({ ...base, onEvent() {} })).toMatch(/"onEvent".*needs the option sender/);
-  expect(codeOf({ ...base })).toMatch(/"onSignal".*expected a function/);
-  expect(codeOf({ ...base, sender: {}, onEvent() {} })).toMatch(
-    /"sender".*expected a sender of signalbox\/senders/,
-  );
-});
-
-test.each(["webhook-signature", "paddle-signature"])(
-  "a header %s that was sent twice is malformed",
-  async (name) => {
-    const sender: Sender<object> = name === "paddle-signature" ? paddle() : standardWebhooks();
-    const { headers, body } = signedDelivery(
-      { type: "a" },
-      { sender, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" },
-    );
-    const { receiver } = await testReceiver({
-      sender,
-      secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    });
-    const twice = { ...headers, [name]: [headers[name] ?? "", headers[name] ?? ""] };
-    expect(await receiver.handle({ method: "POST", headers: twice, body })).toMatchObject({
-      status: 401,
-      body: expect.stringContaining("signature_malformed"),
-    });
-  },
-);
-
-test("a batch of drops of Twitch is of the type of its subscription", () => {
-  const body = Buffer.from(
-    JSON.stringify({
-      subscription: { type: "drop.entitlement.grant", status: "enabled" },
-      events: [{ id: "1" }],
-    }),
-  );
-  const headers = { "twitch-eventsub-message-id": "1" };
-  expect(twitch().read(readable(body, headers))).toMatchObject({ type: "drop.entitlement.grant" });
-});
-
-test("a stored event that has no function any more is kept as dead", async () => {
-  const store = memoryStore();
-  const later = () => {
-    throw new RetryLater("no queue yet", { delayMs: 1000 });
-  };
-  const first = await testReceiver({ sender: acme(), store, onEvent: later });
-  await first.deliver(PAID);
-  await waitForEvent(first.receiver, "evt_1", { state: "ready" });
-  await first.receiver.close();
-  const { clock } = first;
-  const second = await testReceiver({
-    sender: acme(),
-    store,
-    clock,
-    onEvent: { "invoice.piad": later },
-  });
-  await clock.advance(1000);
-  const { lastError } = await waitForEvent(second.receiver, "evt_1", { state: "dead" });
-  expect(lastError).toContain("no function for events of this type");
+  ],
+  [{ sender: acme(), onSignal: onEvent }, /"onSignal".*use onEvent/],
+  [{ sender: acme() }, /"onEvent".*expected a function/],
+  [{ onEvent }, /"onEvent".*needs the option sender/],
+  [{}, /"onSignal".*expected a function/],
+  [{ sender: {}, onEvent }, /"sender".*expected a sender of signalbox\/senders/],
+])("a secret or a callback that does not fit the sender is refused: %#", (options, says) => {
+  const given = { secrets: "whsec_x", store: memoryStore(), logger: false, ...options };
+  expect(errorOf(() => createReceiver(given as never)).message).toMatch(says);
 });
 
 test("a GET with an address that is none is a handshake like any other, and nothing of it is logged", async () => {
-  const lines: string[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(line) });
-  const { receiver } = await testReceiver({
-    sender: meta({ verifyToken: "mine" }),
-    logger,
-    onEvent: () => undefined,
-  });
+  const { logger, lines } = logLines();
+  const sender = meta({ verifyToken: "mine" });
+  const { receiver } = await testReceiver({ sender, logger, onEvent });
   const url = "//?hub.mode=subscribe&hub.challenge=42&hub.verify_token=mine";
   expect(
     await receiver.handle({ method: "GET", url, headers: {}, body: Buffer.alloc(0) }),
-  ).toMatchObject({
-    body: "42",
-  });
+  ).toMatchObject({ body: "42" });
   expect(lines.join("")).not.toContain("hub.");
-});
-
-test("an async read is no event, and an id with a dot could be cut elsewhere", async () => {
-  const read = (async () => Promise.reject(new Error("no"))) as never;
-  const { deliver } = await testReceiver({ sender: acme({ read }), onEvent: () => undefined });
-  expect((await deliver(PAID)).body).toContain("quarantined");
-  const sender = standardWebhooks();
-  const { deliver: send } = await testReceiver({
-    sender,
-    secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-    onEvent: () => undefined,
-  });
-  expect((await send({ type: "a" }, { headers: { "webhook-id": "msg.1" } })).status).toBe(401);
-  expect(() => acme({ name: "signals" })).toThrow("another name");
 });

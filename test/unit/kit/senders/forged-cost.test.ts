@@ -7,13 +7,10 @@ import {
   type KeyObject,
 } from "node:crypto";
 import { expect, test } from "vitest";
-import { createReceiver } from "../../../../src/kit/index.js";
-import { defineSender } from "../../../../src/kit/senders/engine/define-sender.js";
-import type { SignatureScheme } from "../../../../src/kit/senders/engine/scheme.js";
+import type { SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
 import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
-import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { SIGNERS, signerOf } from "./independent-signers.js";
+import { NOW, own, startFor } from "./sender-rig.js";
 
 /*
  * What one forged request of the largest size costs, in CPU, before it is refused. Milliseconds are
@@ -21,7 +18,6 @@ import { SIGNERS, signerOf } from "./independent-signers.js";
  * 5 MiB are measured beside it, in turn: a copy costs many HMACs while the kernel finds new pages.
  */
 
-const NOW = Date.UTC(2026, 10, 28, 12);
 const MIB = 1024 * 1024;
 /**
  * How many HMACs of its bytes a refusal may take as long as, and of 5 MiB besides: about 4.5 ms
@@ -39,37 +35,36 @@ interface Case {
   url?: string | undefined;
 }
 
-/** A delivery whose signature has the right form and is wrong. */
-function forged(signer: (typeof SIGNERS)[number], body: Buffer): Case {
-  const { sender, secret, name } = signer;
-  const { headers, url } = signer.sign({
-    body: Buffer.from(name.startsWith("twilio") ? "a=1" : "{}"),
-    now: NOW,
-    id: "1",
-  });
-  // Signed over another body; of the secret token a wrong one.
-  const other =
-    name === "gitlab, secret token" ? { ...headers, "x-gitlab-token": "x".repeat(8000) } : headers;
-  return { name, sender, secret, headers: other, body, url };
+/** A delivery whose signature has the right form and is wrong: it is of another body. */
+function forged(name: string, body?: Buffer, headers = {}): Case {
+  const { sender, secret, ...signer } = signerOf(name);
+  const other = Buffer.from(name.startsWith("twilio") ? "a=1" : "{}");
+  const signed = signer.sign({ body: other, now: NOW, id: "1" });
+  return {
+    name,
+    sender,
+    secret,
+    body: body ?? randomBytes(sender.limits.bodyLimitBytes ?? 0),
+    url: signed.url,
+    headers: { ...signed.headers, ...headers },
+  };
 }
 
-const sizeOf = (sender: AnySender) => sender.limits.bodyLimitBytes ?? 0;
 const filled = (unit: string, size: number) => Buffer.alloc(size, unit);
 
-function own(
+function ofOwn(
   name: string,
-  signature: SignatureScheme,
+  signature: SenderDefinition["signature"],
   secret: string,
   headers: Record<string, string>,
-  size: number,
 ): Case {
-  const sender = defineSender({ name: "own", signature, read: () => ({ id: null, type: "x" }) });
-  return { name, sender, secret, headers, body: randomBytes(size) };
+  const sender = own({ signature });
+  const body = randomBytes(sender.limits.bodyLimitBytes ?? 0);
+  return { name: `own, ${name}`, sender, secret, headers, body };
 }
 
 const names = (count: number) =>
   Array.from({ length: count }, (_each, index) => index.toString(36)).join("&");
-const twilioSigner = signerOf("twilio, SHA-1");
 const twilioForms: Readonly<Record<string, Buffer>> = {
   "many short names": Buffer.from(names(120_000).slice(0, 512 * 1024)),
   "1,000 long names": Buffer.from(
@@ -85,107 +80,56 @@ const twilioForms: Readonly<Record<string, Buffer>> = {
   "only +": filled("+", 512 * 1024),
   JSON: filled("{", 512 * 1024),
 };
-const rsa = generateKeyPairSync("rsa", { modulusLength: 4096 });
-const ed = generateKeyPairSync("ed25519");
-const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const pem = (key: typeof rsa.publicKey) => key.export({ format: "pem", type: "spki" }).toString();
 /** Signatures of other bytes: random ones are refused at once. */
 const OTHER = Buffer.from("{}");
-const candidates = (count: number, bytes: number) =>
-  Array.from({ length: count }, () => randomBytes(bytes).toString("base64")).join(",");
-const signatures = (hash: string | null, key: KeyObject) =>
-  Array.from({ length: 4 }, () => sign(hash, OTHER, key).toString("base64")).join(",");
-const standard = signerOf("standard-webhooks, v1a");
+const times = (count: number, make: () => string) => Array.from({ length: count }, make);
+const random = (encoding: "hex" | "base64") => () => randomBytes(32).toString(encoding);
 const list = { between: "," };
+const [v1a] = Object.values(forged("standard-webhooks, v1a", OTHER).headers).slice(-1) as [string];
+
+function ofPair(
+  digest: "ed25519" | "ecdsa" | "rsa-sha256",
+  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
+): Case {
+  const hash = digest === "ed25519" ? null : "sha256";
+  return ofOwn(
+    `${digest}, 4 candidates`,
+    { header: "x", digest, encoding: "base64", list },
+    String(publicKey.export({ format: "pem", type: "spki" })),
+    { x: times(4, () => sign(hash, OTHER, privateKey).toString("base64")).join(",") },
+  );
+}
 
 const CASES: readonly Case[] = [
-  ...SIGNERS.map((signer) => forged(signer, randomBytes(sizeOf(signer.sender)))),
+  ...SIGNERS.map(({ name }) =>
+    forged(
+      name,
+      undefined,
+      name === "gitlab, secret token" ? { "x-gitlab-token": "x".repeat(8000) } : {},
+    ),
+  ),
   ...Object.entries(twilioForms).map(([name, body]) => ({
-    ...forged(twilioSigner, body),
+    ...forged("twilio, SHA-1", body),
     name: `twilio, ${name}`,
   })),
-  { ...forged(signerOf("slack"), filled("a=1&", 5 * MIB)), name: "slack, a form" },
-  {
-    ...forged(standard, randomBytes(MIB)),
-    name: "standard-webhooks, 4 candidates v1a",
-    headers: {
-      ...forged(standard, randomBytes(1)).headers,
-      "webhook-signature": Array(4)
-        .fill(forged(standard, OTHER).headers["webhook-signature"])
-        .join(" "),
-    },
-  },
-  {
-    ...forged(signerOf("standard-webhooks"), randomBytes(5 * MIB)),
-    name: "standard-webhooks, 16 candidates",
-    headers: {
-      ...forged(signerOf("standard-webhooks"), randomBytes(1)).headers,
-      "webhook-signature": Array.from(
-        { length: 16 },
-        () => `v1,${randomBytes(32).toString("base64")}`,
-      ).join(" "),
-    },
-  },
-  {
-    ...forged(signerOf("stripe"), randomBytes(5 * MIB)),
-    name: "stripe, 16 candidates",
-    headers: {
-      "stripe-signature": [
-        `t=${NOW / 1000}`,
-        ...Array.from({ length: 16 }, () => `v1=${randomBytes(32).toString("hex")}`),
-      ].join(","),
-    },
-  },
-  own(
-    "own, SHA-256, bare list of 16",
-    { header: "x", encoding: "base64", list },
-    "s",
-    { x: candidates(16, 32) },
-    5 * MIB,
-  ),
-  own(
-    "own, Ed25519, 4 candidates",
-    { header: "x", digest: "ed25519", encoding: "base64", list },
-    pem(ed.publicKey),
-    { x: signatures(null, ed.privateKey) },
-    MIB,
-  ),
-  own(
-    "own, ECDSA, 4 candidates",
-    { header: "x", digest: "ecdsa", encoding: "base64", list },
-    pem(ec.publicKey),
-    { x: signatures("sha256", ec.privateKey) },
-    MIB,
-  ),
-  own(
-    "own, RSA 4096, 4 candidates",
-    { header: "x", digest: "rsa-sha256", encoding: "base64", list },
-    pem(rsa.publicKey),
-    { x: signatures("sha256", rsa.privateKey) },
-    MIB,
-  ),
-  {
-    ...own(
-      "own, basic",
-      { header: "x" },
-      "user:password",
-      { authorization: `Basic ${"A".repeat(8000)}` },
-      5 * MIB,
-    ),
-    sender: defineSender({
-      name: "own",
-      signature: { basic: true },
-      read: () => ({ id: null, type: "x" }),
-    }),
-  },
-  {
-    ...own("own, token", { header: "x" }, "a secret", { x: "A".repeat(8000) }, 5 * MIB),
-    sender: defineSender({
-      name: "own",
-      signature: { header: "x", token: true },
-      read: () => ({ id: null, type: "x" }),
-    }),
-  },
+  { ...forged("slack", filled("a=1&", 5 * MIB)), name: "slack, a form" },
+  forged("standard-webhooks, v1a", undefined, {
+    "webhook-signature": Array(4).fill(v1a).join(" "),
+  }),
+  forged("standard-webhooks", undefined, {
+    "webhook-signature": times(16, () => `v1,${random("base64")()}`).join(" "),
+  }),
+  forged("stripe", undefined, {
+    "stripe-signature": `t=${NOW / 1000},${times(16, () => `v1=${random("hex")()}`).join(",")}`,
+  }),
+  ofOwn("bare list of 16", { header: "x", encoding: "base64", list }, "s", {
+    x: times(16, random("base64")).join(","),
+  }),
+  ofPair("ed25519", generateKeyPairSync("ed25519")),
+  ofPair("ecdsa", generateKeyPairSync("ec", { namedCurve: "P-256" })),
+  ofPair("rsa-sha256", generateKeyPairSync("rsa", { modulusLength: 4096 })),
+  ofOwn("basic", { basic: true }, "user:password", { authorization: `Basic ${"A".repeat(8000)}` }),
+  ofOwn("token", { header: "x", token: true }, "a secret", { x: "A".repeat(8000) }),
 ];
 
 async function cpuMs(run: () => unknown): Promise<number> {
@@ -213,18 +157,9 @@ test("a forged request of the largest size costs little more than one HMAC of it
   const unit = hmacOf(randomBytes(5 * MIB));
   const [unitMs] = await inTurn(unit, unit);
   for (const { name, sender, secret, headers, body, url } of CASES) {
-    const clock = createManualClock(NOW);
-    const receiver = createReceiver({
-      sender,
-      secrets: secret,
-      store: memoryStore(),
-      onEvent: () => {},
-      clock,
-      logger: false,
-    });
-    await receiver.start();
+    const { receiver } = await startFor(sender, secret);
     const send = () => receiver.handle({ method: "POST", headers, body, url });
-    expect((await send())?.status, name).toBe(401);
+    expect((await send()).status, name).toBe(401);
     const [hmac, spent] = await inTurn(hmacOf(body), send);
     lines.push(
       `${name}: ${spent.toFixed(1)} ms, ${(body.length / 1024).toFixed(0)} KiB, one HMAC ${hmac.toFixed(1)} ms`,

@@ -1,21 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
-import {
-  github,
-  gitlab,
-  lemonSqueezy,
-  linear,
-  meta,
-  paddle,
-  shopify,
-  slack,
-  standardWebhooks,
-  stripe,
-  svix,
-  twilio,
-  twitch,
-  zoom,
-} from "../../../../src/kit/senders/index.js";
+import * as senders from "../../../../src/kit/senders/index.js";
 
 /** What a sender puts around a body. */
 export interface Signed {
@@ -38,46 +24,46 @@ export interface IndependentSigner {
   /** What the receiver is given. */
   secret: string;
   sign(signing: Signing): Signed;
+  /** What is signed. */
+  messageOf(signing: Signing): Buffer;
+  /** The request with this signature. */
+  carrying(signature: Buffer, signing: Signing): Signed;
 }
 
-const hmac = (
-  hash: string,
-  key: string | Buffer,
-  form: "hex" | "base64",
-  ...parts: (string | Buffer)[]
-) =>
-  createHmac(hash, key)
-    .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
-    .digest(form);
-const seconds = (now: number) => String(Math.floor(now / 1000));
+/** A row of `signers.json`. */
+interface Row {
+  name: string;
+  factory: Exclude<keyof typeof senders, "defineSender">;
+  options?: object;
+  /** @default "text" */
+  secret?: keyof typeof SECRETS;
+  /** `decoded`: the key is what stands in base64 in the secret. @default the whole secret */
+  key?: "decoded";
+  /** @default "sha256" */
+  hash?: string;
+  message: string;
+  url?: string;
+  headers: Record<string, string>;
+}
 
-const TEXT = "a-secret-of-the-independent-signers";
+const FACTORIES = { ...senders } as unknown as Record<
+  Row["factory"],
+  (options?: object) => AnySender
+>;
 const KEY = Buffer.from("0123456789abcdef0123456789abcdef");
-const WHSEC = `whsec_${KEY.toString("base64")}`;
 const PAIR = generateKeyPairSync("ed25519");
 /** The raw 32 bytes stand at the end of the DER. */
-const PUBLIC = PAIR.publicKey
-  .export({ format: "der", type: "spki" })
-  .subarray(-32)
-  .toString("base64");
-
-/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
-const standard =
-  (prefix: string, key: string | Buffer) =>
-  ({ body, now, id }: Signing): Signed => ({
-    headers: {
-      [`${prefix}-id`]: id,
-      [`${prefix}-timestamp`]: seconds(now),
-      [`${prefix}-signature`]: `v1,${hmac("sha256", key, "base64", `${id}.${seconds(now)}.`, body)}`,
-    },
-  });
+const PUBLIC = PAIR.publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+const SECRETS = {
+  text: "a-secret-of-the-independent-signers",
+  whsec: `whsec_${KEY.toString("base64")}`,
+  whpk: `whpk_${PUBLIC.toString("base64")}`,
+};
 
 /** Where Twilio posts to. */
 export const TWILIO_URL = "https://hooks.example/twilio?tenant=1";
 
-/**
- * https://www.twilio.com/docs/usage/security: the address, then each name with its value, by name.
- */
+/** The address, then each name with its value, by name. */
 export function twilioText(url: string, body: Buffer): string {
   const fields = [
     ...new Map(
@@ -93,212 +79,65 @@ export function twilioText(url: string, body: Buffer): string {
   );
 }
 
-const twilioSigner =
-  (hash: string) =>
-  ({ body }: Signing): Signed => {
-    const isJson = body.toString("latin1").startsWith("{");
-    const query = isJson ? `&bodySHA256=${createHash("sha256").update(body).digest("hex")}` : "";
-    const text = isJson ? TWILIO_URL + query : twilioText(TWILIO_URL, body);
+function twilioValues(body: Buffer) {
+  if (!/^[{[]/.test(body.toString("latin1", 0, 1))) {
+    const twilio = twilioText(TWILIO_URL, body);
+    return { twilio, bodyHash: "", type: "application/x-www-form-urlencoded" };
+  }
+  const bodyHash = `&bodySHA256=${createHash("sha256").update(body).digest("hex")}`;
+  return { twilio: TWILIO_URL + bodyHash, bodyHash, type: "application/json" };
+}
+
+type Values = Readonly<Record<string, string | Buffer>>;
+
+function filled(template: string, values: Values): Buffer {
+  const parts = template.split(/[{}]/);
+  return Buffer.concat(
+    parts.map((part, index) => Buffer.from(index % 2 === 0 ? part : (values[part] as string))),
+  );
+}
+
+function signerOfRow(row: Row): IndependentSigner {
+  const { name, factory, options, hash = "sha256", message, url, headers } = row;
+  const secret = SECRETS[row.secret ?? "text"];
+  const key = row.key === "decoded" ? KEY : secret;
+  const valuesOf = ({ body, now, id }: Signing): Values => ({
+    id,
+    body,
+    secret,
+    ms: String(now),
+    s: String(Math.floor(now / 1000)),
+    nanos: new Date(now).toISOString().replace("Z", "456789Z"),
+    ...(factory === "twilio" && twilioValues(body)),
+  });
+  const messageOf = (signing: Signing) => filled(message, valuesOf(signing));
+  const carrying = (signature: Buffer, signing: Signing): Signed => {
+    const [hex, base64] = [signature.toString("hex"), signature.toString("base64")];
+    const values = { ...valuesOf(signing), hex, base64 };
+    const sent = Object.entries(headers).map(([header, value]) => [header, filled(value, values)]);
     return {
-      url: `/twilio?tenant=1${query}`,
-      headers: {
-        "content-type": isJson ? "application/json" : "application/x-www-form-urlencoded",
-        "x-twilio-signature": hmac(hash, TEXT, "base64", text),
-        ...(hash === "sha256" && {
-          "x-twilio-webhooks-signature-settings": "key=webhooks_sharedkey_1,algorithm=HMAC_SHA256",
-        }),
-      },
+      headers: Object.fromEntries(sent.map(([header, value]) => [header, String(value)])),
+      ...(url !== undefined && { url: String(filled(url, values)) }),
     };
   };
+  const signatureOf = (text: Buffer) =>
+    hash === "ed25519"
+      ? sign(null, text, PAIR.privateKey)
+      : createHmac(hash, key).update(text).digest();
+  return {
+    name,
+    sender: FACTORIES[factory](options),
+    secret,
+    messageOf,
+    carrying,
+    sign: (signing) => carrying(signatureOf(messageOf(signing)), signing),
+  };
+}
 
-const HUB = ({ body }: Signing): Signed => ({
-  headers: { "x-hub-signature-256": `sha256=${hmac("sha256", TEXT, "hex", body)}` },
-});
+const ROWS = JSON.parse(readFileSync(new URL("signers.json", import.meta.url), "utf8")) as Row[];
 
 /** Each sender, in each form in which it signs. */
-export const SIGNERS: readonly IndependentSigner[] = [
-  {
-    name: "standard-webhooks",
-    sender: standardWebhooks(),
-    secret: WHSEC,
-    sign: standard("webhook", KEY),
-  },
-  {
-    name: "standard-webhooks, text key",
-    sender: standardWebhooks({ key: "text" }),
-    secret: WHSEC,
-    sign: standard("webhook", WHSEC),
-  },
-  {
-    name: "standard-webhooks, v1a",
-    sender: standardWebhooks({ key: "public" }),
-    secret: `whpk_${PUBLIC}`,
-    sign: ({ body, now, id }) => ({
-      headers: {
-        "webhook-id": id,
-        "webhook-timestamp": seconds(now),
-        "webhook-signature": `v1a,${sign(null, Buffer.concat([Buffer.from(`${id}.${seconds(now)}.`), body]), PAIR.privateKey).toString("base64")}`,
-      },
-    }),
-  },
-  { name: "svix", sender: svix(), secret: WHSEC, sign: standard("svix", KEY) },
-  // https://docs.stripe.com/webhooks#verify-manually
-  {
-    name: "stripe",
-    sender: stripe(),
-    secret: WHSEC,
-    sign: ({ body, now }) => ({
-      headers: {
-        "stripe-signature": `t=${seconds(now)},v1=${hmac("sha256", WHSEC, "hex", `${seconds(now)}.`, body)},v0=${"0".repeat(64)}`,
-      },
-    }),
-  },
-  // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
-  {
-    name: "github",
-    sender: github(),
-    secret: TEXT,
-    sign: (signing) => ({
-      headers: {
-        "x-github-delivery": signing.id,
-        "x-hub-signature": `sha1=${hmac("sha1", TEXT, "hex", signing.body)}`,
-        ...HUB(signing).headers,
-      },
-    }),
-  },
-  // https://docs.gitlab.com/user/project/integrations/webhooks/
-  {
-    name: "gitlab, signing token",
-    sender: gitlab(),
-    secret: WHSEC,
-    sign: (signing) => {
-      const { headers } = standard("webhook", KEY)(signing);
-      return { headers: { ...headers, "idempotency-key": signing.id } };
-    },
-  },
-  {
-    name: "gitlab, secret token",
-    sender: gitlab({ token: true }),
-    secret: TEXT,
-    sign: ({ id, now }) => ({
-      headers: {
-        "x-gitlab-token": TEXT,
-        "idempotency-key": id,
-        "webhook-id": id,
-        "webhook-timestamp": seconds(now),
-      },
-    }),
-  },
-  // https://shopify.dev/docs/apps/build/webhooks/subscribe/https,
-  // https://shopify.dev/docs/apps/build/events
-  {
-    name: "shopify",
-    sender: shopify(),
-    secret: TEXT,
-    sign: ({ body, id }) => ({
-      headers: {
-        "x-shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body),
-        "x-shopify-webhook-id": id,
-      },
-    }),
-  },
-  {
-    name: "shopify, Events",
-    sender: shopify(),
-    secret: TEXT,
-    sign: ({ body, id }) => ({
-      headers: {
-        "shopify-hmac-sha256": hmac("sha256", TEXT, "base64", body),
-        "shopify-webhook-id": id,
-      },
-    }),
-  },
-  // https://docs.slack.dev/authentication/verifying-requests-from-slack
-  {
-    name: "slack",
-    sender: slack(),
-    secret: TEXT,
-    sign: ({ body, now }) => ({
-      headers: {
-        "x-slack-request-timestamp": seconds(now),
-        "x-slack-signature": `v0=${hmac("sha256", TEXT, "hex", `v0:${seconds(now)}:`, body)}`,
-      },
-    }),
-  },
-  // https://developer.paddle.com/webhooks/signature-verification
-  {
-    name: "paddle",
-    sender: paddle(),
-    secret: `pdl_ntfset_01_${TEXT}`,
-    sign: ({ body, now }) => ({
-      headers: {
-        "paddle-signature": `ts=${seconds(now)};h1=${hmac("sha256", `pdl_ntfset_01_${TEXT}`, "hex", `${seconds(now)}:`, body)}`,
-      },
-    }),
-  },
-  // https://docs.lemonsqueezy.com/help/webhooks/signing-requests
-  {
-    name: "lemon-squeezy",
-    sender: lemonSqueezy(),
-    secret: TEXT,
-    sign: ({ body }) => ({ headers: { "x-signature": hmac("sha256", TEXT, "hex", body) } }),
-  },
-  // https://linear.app/developers/webhooks
-  {
-    name: "linear",
-    sender: linear(),
-    secret: TEXT,
-    sign: ({ body, id, now }) => ({
-      headers: {
-        "linear-signature": hmac("sha256", TEXT, "hex", body),
-        "linear-delivery": id,
-        "linear-timestamp": String(now),
-      },
-    }),
-  },
-  {
-    name: "twilio, SHA-1",
-    sender: twilio({ publicUrl: TWILIO_URL }),
-    secret: TEXT,
-    sign: twilioSigner("sha1"),
-  },
-  {
-    name: "twilio, SHA-256",
-    sender: twilio({ publicUrl: TWILIO_URL }),
-    secret: TEXT,
-    sign: twilioSigner("sha256"),
-  },
-  // https://developers.zoom.us/docs/api/webhooks
-  {
-    name: "zoom",
-    sender: zoom(),
-    secret: TEXT,
-    sign: ({ body, now }) => ({
-      headers: {
-        "x-zm-request-timestamp": seconds(now),
-        "x-zm-signature": `v0=${hmac("sha256", TEXT, "hex", `v0:${seconds(now)}:`, body)}`,
-      },
-    }),
-  },
-  // https://developers.facebook.com/docs/graph-api/webhooks/getting-started
-  { name: "meta", sender: meta({ verifyToken: TEXT }), secret: TEXT, sign: HUB },
-  // https://dev.twitch.tv/docs/eventsub/handling-webhook-events
-  {
-    name: "twitch",
-    sender: twitch(),
-    secret: TEXT,
-    sign: ({ body, now, id }) => {
-      const time = new Date(now).toISOString().replace("Z", "456789Z");
-      return {
-        headers: {
-          "twitch-eventsub-message-id": id,
-          "twitch-eventsub-message-timestamp": time,
-          "twitch-eventsub-message-signature": `sha256=${hmac("sha256", TEXT, "hex", id, time, body)}`,
-        },
-      };
-    },
-  },
-];
+export const SIGNERS: readonly IndependentSigner[] = ROWS.map(signerOfRow);
 
 /** The signer of this name. */
 export function signerOf(name: string): IndependentSigner {

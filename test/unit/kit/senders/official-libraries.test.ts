@@ -5,6 +5,7 @@ import { Stripe } from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import twilioLibrary from "twilio";
 import { expect, test } from "vitest";
+import { verifySignature } from "../../../../src/kit/index.js";
 import {
   github,
   standardWebhooks,
@@ -34,7 +35,7 @@ const ids = fc.string({
   maxLength: 40,
 });
 
-test("stripe signs for us, and we for stripe", () => {
+test("stripe signs for us, and we for stripe; the service signs as it does [receiving/digest]", () => {
   const { webhooks } = Stripe;
   fc.assert(
     fc.property(
@@ -46,7 +47,14 @@ test("stripe signs for us, and we for stripe", () => {
         const headers = {
           "stripe-signature": webhooks.generateTestHeaderString({ payload, secret, timestamp }),
         };
-        expect(verdictOf(stripe(), { headers, body, secrets: [secret], now })).toBe(0);
+        const delivered = { headers, body, secrets: [secret], now };
+        expect(verdictOf(stripe(), delivered)).toBe(0);
+        const header = headers["stripe-signature"];
+        expect(verifySignature({ header, body, secrets: [secret], now })).toEqual({
+          ok: true,
+          timestamp,
+          secretIndex: 0,
+        });
         const made = stripe().sign(body, { secret, now })["stripe-signature"] ?? "";
         expect(made).toBe(headers["stripe-signature"]);
         expect(webhooks.constructEvent(body, made, secret, 300, undefined, now)).toMatchObject({

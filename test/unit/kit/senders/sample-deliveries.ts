@@ -1,21 +1,15 @@
-import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-
-/** An event of `fixtures/samples/` or `fixtures/payloads/`. */
-interface Sample {
-  type: string;
-  subtype: string | null;
-  subject: string | null;
-  id: string | null;
-  headers?: Record<string, string>;
-  json?: object;
-  form?: Record<string, string | object>;
-}
+import {
+  deliveryOfSample,
+  fillSample,
+  type EventSample,
+} from "../../../../src/kit/senders/samples.js";
+import type { IndependentSigner } from "./independent-signers.js";
 
 /** A sample as it is sent at a time. */
 export interface SampleDelivery {
   /** As the sample states them; `{header}`: the id is in a signed header. */
-  expected: Pick<Sample, "type" | "subtype" | "subject" | "id">;
+  expected: Pick<EventSample, "type" | "subtype" | "subject"> & { id: string | null };
   headers: Record<string, string>;
   body: Buffer;
   uuid: string;
@@ -23,51 +17,31 @@ export interface SampleDelivery {
 
 const FIXTURES = new URL("../../../../fixtures/", import.meta.url);
 
-/** All samples of a sender. */
+/** All samples of a sender, of `fixtures/samples/` and `fixtures/payloads/`. */
 export function samplesOf(sender: string, now: number): SampleDelivery[] {
   const read = (folder: string) =>
-    JSON.parse(readFileSync(new URL(`${folder}/${sender}.json`, FIXTURES), "utf8")) as Sample[];
-  const samples = [...read("samples"), ...read("payloads")];
-  // A millisecond apart, so that those without an id differ in their times.
-  return samples.map((sample, index) => deliveryOf(sample, now + index));
+    JSON.parse(
+      readFileSync(new URL(`${folder}/${sender}.json`, FIXTURES), "utf8"),
+    ) as EventSample[];
+  return [...read("samples"), ...read("payloads")].map((sample, index) => {
+    const marked = { ...sample, uuid: "{uuid}" };
+    // A millisecond apart, so that those without an id differ in their times.
+    const filled = fillSample(marked, now + index) as typeof marked;
+    const { body, headers } = deliveryOfSample(filled);
+    const { id, type, subtype, subject, uuid } = filled;
+    return {
+      expected: { id: id === null ? null : String(id), type, subtype, subject },
+      headers: { "content-type": "application/json", ...headers },
+      body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+      uuid,
+    };
+  });
 }
 
-function deliveryOf(sample: Sample, now: number): SampleDelivery {
-  const uuid = randomUUID();
-  const values: Record<string, string> = {
-    "{ms}": String(now),
-    "{s}": String(Math.floor(now / 1000)),
-    "{iso}": new Date(now).toISOString(),
-    "{uuid}": uuid,
-  };
-  const text = (template: string) =>
-    template.replace(/\{(?:ms|s|iso|uuid)\}/g, (name) => values[name] ?? name);
-  const filled = (value: unknown): unknown => {
-    if (value === "{ms}" || value === "{s}") return Number(values[value]);
-    if (typeof value === "string") return text(value);
-    if (Array.isArray(value)) return value.map(filled);
-    if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, filled(each)]));
-  };
-  const { json, form, headers = {}, id, type, subtype, subject } = sample;
-  const fields = Object.entries(form ?? {}).map(([name, value]): [string, string] => [
-    name,
-    typeof value === "string" ? text(value) : JSON.stringify(filled(value)),
-  ]);
-  return {
-    expected: {
-      id: id === null ? null : text(id),
-      type,
-      subtype: subtype === null ? null : text(subtype),
-      subject: subject === null ? null : text(subject),
-    },
-    headers: {
-      "content-type": form === undefined ? "application/json" : "application/x-www-form-urlencoded",
-      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, text(value)])),
-    },
-    body: Buffer.from(
-      json === undefined ? new URLSearchParams(fields).toString() : JSON.stringify(filled(json)),
-    ),
-    uuid,
-  };
+/** Those that this signer sends: Shopify's Events have other headers than its webhooks. */
+export function samplesFor({ name, sender }: IndependentSigner, now: number): SampleDelivery[] {
+  const isShopify = sender.name === "shopify";
+  return samplesOf(sender.name, now).filter(
+    ({ headers }) => !isShopify || "shopify-topic" in headers === name.includes("Events"),
+  );
 }

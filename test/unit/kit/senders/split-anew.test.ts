@@ -1,46 +1,20 @@
 import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { createReceiver } from "../../../../src/kit/index.js";
-import { defineSender } from "../../../../src/kit/senders/engine/define-sender.js";
-import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
+import type { PublicUrl } from "../../../../src/kit/senders/engine/scheme.js";
 import { slack, twilio } from "../../../../src/kit/senders/index.js";
-import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { createManualClock } from "../../../../src/kit/testing/index.js";
 import { signerOf, TWILIO_URL, twilioText } from "./independent-signers.js";
+import { NOW, own, startFor } from "./sender-rig.js";
 
 /*
  * Who holds one captured delivery moves the borders of what is signed. Nothing of that is a second
  * event.
  */
 
-const NOW = Date.UTC(2026, 10, 28, 12);
 const SECRET = signerOf("twilio, SHA-1").secret;
 const FORM = "MessageSid=SM1&AccountSid=AC1&Body=hello+you&To=%2B15550100&SmsStatus=received";
 
-type Sent = { headers: Record<string, string>; body: string | Buffer; url?: string };
-
-async function receiverOf(sender: AnySender, secret = SECRET) {
-  const clock = createManualClock(NOW);
-  const options = {
-    sender,
-    secrets: secret,
-    store: memoryStore(),
-    onEvent: () => {},
-    clock,
-    logger: false,
-  } as const;
-  const receiver = createReceiver(options);
-  await receiver.start();
-  const heard: string[] = [];
-  for (const name of ["accepted", "duplicate", "conflict", "quarantined"] as const)
-    receiver.on(name, () => heard.push(name));
-  receiver.on("rejected", ({ code }) => heard.push(code));
-  return async ({ headers, body, url }: Sent) => {
-    heard.length = 0;
-    const answer = await receiver.handle({ method: "POST", headers, body: Buffer.from(body), url });
-    return [...heard, ...(heard.length === 0 ? [answer?.status] : [])].join();
-  };
-}
+const senderOf = async (...of: Parameters<typeof startFor>) => (await startFor(...of)).send;
+const twilioOf = (publicUrl: PublicUrl = TWILIO_URL) => senderOf(twilio({ publicUrl }), SECRET);
 
 const signedText = (text: string, hash = "sha1") =>
   createHmac(hash, SECRET).update(text).digest("base64");
@@ -48,56 +22,50 @@ const signedForm = (url: string, body: string, hash?: string) => ({
   "x-twilio-signature": signedText(twilioText(url, Buffer.from(body)), hash),
 });
 
+const HOOK = "/twilio?tenant=1";
+
 test.each(["sha1", "sha256"])(
-  "twilio, %s: a form in another order or spelling is a duplicate",
+  "twilio, %s: a form in another order or spelling, or with moved borders, is a duplicate",
   async (hash) => {
-    const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
+    const send = await twilioOf();
     const headers = signedForm(TWILIO_URL, FORM, hash);
-    const genuine = { headers, body: FORM, url: "/twilio?tenant=1" };
+    const genuine = { headers, body: FORM, url: HOOK };
     expect(await send(genuine)).toBe("accepted");
-    const reordered = FORM.split("&").toReversed().join("&");
-    for (const body of [
-      reordered,
+    const bodies = [
+      FORM.split("&").toReversed().join("&"),
       `&${FORM}`,
       `&&&${FORM}&`,
       `=&${FORM}`,
       `${FORM}&To=%2B15550100`,
       FORM.replace("=hello", "=%68ello"),
-    ])
-      expect(await send({ ...genuine, body }), body).toBe("duplicate");
-    // Between names and values, and between parameters that stand beside each other in the signed
-    // text.
-    const moved = [
+      // Between names and values, and between parameters that stand beside each other in the signed
+      // text.
       FORM.replace("Body=hello+you", "Bodyhello+you="),
       FORM.replace("Body=hello+you", "Bo=dyhello+you"),
       "AccountSidAC1Bodyhello+youMessageSidSM1SmsStatusreceivedTo%2B15550100=",
       "AccountSid=AC1Bodyhello+you&MessageSid=SM1SmsStatusreceivedTo%2B15550100",
     ];
-    for (const body of moved) expect(await send({ ...genuine, body }), body).toBe("duplicate");
-    for (const url of [
-      "/twilio?tenant=1&x=1",
-      "/other",
-      undefined,
-      `/twilio?tenant=1&bodySHA256=${"0".repeat(64)}`,
-    ])
-      expect(await send({ ...genuine, ...(url !== undefined && { url }) })).toBe("duplicate");
-    expect(
-      await send({ ...genuine, headers: { ...headers, "content-type": "application/json" } }),
-    ).toBe("duplicate");
+    for (const body of bodies) expect(await send({ ...genuine, body }), body).toBe("duplicate");
+    for (const url of [`${HOOK}&x=1`, "/other", undefined, `${HOOK}&bodySHA256=${"0".repeat(64)}`])
+      expect(await send({ ...genuine, url })).toBe("duplicate");
+    const typed = { ...headers, "content-type": "application/json" };
+    expect(await send({ ...genuine, headers: typed })).toBe("duplicate");
   },
 );
 
 test("twilio: text cannot move from the form into the address", async () => {
-  const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
+  const send = await twilioOf();
   const headers = signedForm(TWILIO_URL, FORM);
-  const rest = FORM.replace("AccountSid=AC1&", "");
-  expect(await send({ headers, body: rest, url: "/twilio?tenant=1AccountSidAC1" })).toBe(
-    "signature_mismatch",
-  );
   const whole = twilioText("", Buffer.from(FORM));
-  for (const url of [`/twilio?tenant=1${whole}`, `/twilio?tenant=1${encodeURIComponent(whole)}`])
-    for (const body of ["", "=", "{}", "x="])
-      expect(await send({ headers, body, url }), url).toBe("signature_mismatch");
+  const moved: [string, string][] = [
+    [`${HOOK}AccountSidAC1`, FORM.replace("AccountSid=AC1&", "")],
+    ...["", "=", "{}", "x="].flatMap((body): [string, string][] => [
+      [HOOK + whole, body],
+      [HOOK + encodeURIComponent(whole), body],
+    ]),
+  ];
+  for (const [url, body] of moved)
+    expect(await send({ headers, body, url }), url).toBe("signature_mismatch");
 });
 
 test("twilio: a hash that somebody writes into a message is none of a body", async () => {
@@ -109,7 +77,7 @@ test("twilio: a hash that somebody writes into a message is none of a body", asy
       /^\/twilio\?tenant=\d+$/.test(url) ? `https://hooks.example${url}` : null,
   ];
   for (const publicUrl of publicUrls) {
-    const send = await receiverOf(twilio({ publicUrl }));
+    const send = await twilioOf(publicUrl);
     for (const text of [
       `&bodySHA256=${digest}`,
       `?bodySHA256=${digest}`,
@@ -132,7 +100,7 @@ test("twilio: a hash that somebody writes into a message is none of a body", asy
 });
 
 test("twilio: the signature of a request with JSON is that of no form", async () => {
-  const send = await receiverOf(twilio({ publicUrl: TWILIO_URL }));
+  const send = await twilioOf();
   const json = '{"MessageSid":"SM1"}';
   const end = `&bodySHA256=${createHash("sha256").update(json).digest("hex")}`;
   const headers = signedForm(TWILIO_URL + end, "");
@@ -145,7 +113,7 @@ test("twilio: the signature of a request with JSON is that of no form", async ()
 });
 
 test("twilio: with an address from the request, neither its spelling nor its end makes a second event", async () => {
-  const send = await receiverOf(twilio({ publicUrl: ({ url }) => `https://hooks.example${url}` }));
+  const send = await twilioOf(({ url }) => `https://hooks.example${url}`);
   const form = `Body=${encodeURIComponent("see a:b, 'c'")}&From=x`;
   const headers = signedForm("https://hooks.example/twilio?name=o'neil&b=2", form);
   const genuine = { headers, body: form, url: "/twilio?name=o'neil&b=2" };
@@ -174,16 +142,19 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
     `{"event":{"text":"${text}"}}`,
     `{"subscription":{"created_at":"${time}"},"event":{}}`,
   ]) {
-    const send = await receiverOf(sender, secret);
+    const send = await senderOf(sender, secret);
     const { headers } = sign({ body: Buffer.from(body), now: NOW, id: "1" });
     const { "twitch-eventsub-message-id": id, "twitch-eventsub-message-timestamp": at } = headers;
     const end = body.indexOf(time);
-    const split = {
-      "twitch-eventsub-message-id": `${id}${at}${body.slice(0, end)}`,
-      "twitch-eventsub-message-timestamp": time,
+    const moved = (otherId = "", otherTime = "", otherBody = "") => {
+      const names = {
+        "twitch-eventsub-message-id": otherId,
+        "twitch-eventsub-message-timestamp": otherTime,
+      };
+      return send({ headers: { ...headers, ...names }, body: otherBody });
     };
     expect(
-      await send({ headers: { ...headers, ...split }, body: body.slice(end + time.length) }),
+      await moved(`${id}${at}${body.slice(0, end)}`, time, body.slice(end + time.length)),
     ).toBe("signature_malformed");
     // Into the id and out of it again, and into the body.
     for (const [otherId, otherTime, otherBody] of [
@@ -192,15 +163,8 @@ test("twitch: a time in the body is not taken for the signed one", async () => {
       [id, at?.slice(0, -1), `Z${body}`],
       [id, `${at}${body.slice(0, 1)}`, body.slice(1)],
       ["", `${id}${at}`, body],
-    ]) {
-      const others = {
-        "twitch-eventsub-message-id": otherId ?? "",
-        "twitch-eventsub-message-timestamp": otherTime ?? "",
-      };
-      expect(await send({ headers: { ...headers, ...others }, body: otherBody ?? "" })).toBe(
-        "signature_malformed",
-      );
-    }
+    ] as string[][])
+      expect(await moved(otherId, otherTime, otherBody)).toBe("signature_malformed");
     expect(await send({ headers, body })).toBeOneOf(["accepted", "quarantined"]);
   }
 });
@@ -211,8 +175,7 @@ test.each([
 ])(
   "an own sender that signs %j: the id does not contain what follows it",
   async (message, separator) => {
-    const sender = defineSender({
-      name: "own",
+    const sender = own({
       signature: {
         header: "x-sign",
         id: "x-id",
@@ -230,7 +193,7 @@ test.each([
     };
     const whole = message.map((part) => values[part] ?? part).join("");
     const signature = createHmac("sha256", SECRET).update(whole).digest("hex");
-    const send = await receiverOf(sender);
+    const send = await senderOf(sender, SECRET);
     const deliver = (id: string, body: string) =>
       send({ headers: { "x-id": id, "x-time": time, "x-sign": signature }, body });
     expect(await deliver("a", values["body"] as string)).toBe("accepted");
@@ -249,7 +212,7 @@ test.each([
 );
 
 test("slack: an unsigned certificate check carries nothing", async () => {
-  const send = await receiverOf(slack());
+  const send = await senderOf(slack(), SECRET);
   const check = (body: string, length = String(body.length)) =>
     send({
       headers: { "content-length": length, "content-type": "application/x-www-form-urlencoded" },

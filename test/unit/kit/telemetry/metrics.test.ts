@@ -35,6 +35,9 @@ async function outcomesOf(sdk: Sdk, metric: string): Promise<Record<string, unkn
   return Object.fromEntries(values.filter(([, value]) => value !== 0));
 }
 
+const valueOf = async (sdk: Sdk, gauge: string) =>
+  (await sdk.points(`signalbox.${gauge}`)).map(({ value }) => value);
+
 const titled = (title: string): SignalEvent => signalEvent({ data: { title } });
 
 async function deliverAll(
@@ -112,18 +115,17 @@ test("gauges tell what waits for its commit and for its hand-off, and that hand-
   const sdk = registerSdk();
   const store = faultyStore();
   const rig = await startRig({ telemetry: openTelemetry(), store, handoff: { concurrency: 1 } });
-  const valueOf = async (gauge: string) => (await sdk.points(`signalbox.${gauge}`))[0]?.value;
   await rig.begin(1);
   await rig.deliverMany(11);
   await rig.clock.advance(1500);
-  expect(await valueOf("backlog.age")).toBe(1.5);
+  expect(await valueOf(sdk, "backlog.age")).toContain(1.5);
 
   const release = store.hold();
   const event = signalEvent();
   const delivery = rig.deliver(event);
   await turns();
-  expect(await valueOf("queue.events")).toBe(1);
-  expect(await valueOf("queue.size")).toBe(Buffer.byteLength(JSON.stringify(event)));
+  expect(await valueOf(sdk, "queue.events")).toContain(1);
+  expect(await valueOf(sdk, "queue.size")).toContain(Buffer.byteLength(JSON.stringify(event)));
   release();
   await delivery;
 
@@ -131,7 +133,7 @@ test("gauges tell what waits for its commit and for its hand-off, and that hand-
     await until(() => rig.calls.length > call);
     rig.calls[call]!.reject();
   }
-  await until(async () => (await valueOf("handoffs.paused")) === 1);
+  await until(async () => (await valueOf(sdk, "handoffs.paused"))[0] === 1);
 });
 
 test("deliveries to a receiver that does not run yet, or no more, are counted, and it is not up", async () => {
@@ -187,23 +189,18 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
     [{ "signalbox.endpoint": "second" }, 0],
   ]);
   for (const gauge of ["queue.events", "queue.size", "backlog.age", "handoffs.paused"]) {
-    expect((await sdk.points(`signalbox.${gauge}`))[0]?.value, gauge).toBe(0);
+    expect((await valueOf(sdk, gauge))[0], gauge).toBe(0);
   }
   expect(await valuesOf(sdk, "signalbox.sync.duration")).toEqual({ "0.5": 0.002, "0.99": 0.008 });
 
-  const upOf = async (): Promise<unknown[]> =>
-    (await sdk.points("signalbox.up")).map(({ value }) => value);
-  expect(await upOf()).toEqual([1, 1]);
+  expect(await valueOf(sdk, "up")).toEqual([1, 1]);
 
   await rig.receiver.close({ graceMs: 0 });
   asked = 0;
   store.fail(mediumError());
   await second.deliver();
-  expect(await upOf()).toEqual([0, 0]);
-  expect((await sdk.points("signalbox.handoffs.running")).map(({ value }) => value)).toEqual([
-    0, 0,
-  ]);
-  expect((await sdk.points("signalbox.sync.duration")).map(({ value }) => value)).toEqual([0, 0]);
+  for (const gauge of ["up", "handoffs.running", "sync.duration"])
+    expect(await valueOf(sdk, gauge)).toEqual([0, 0]);
   expect(asked).toBe(0);
 });
 

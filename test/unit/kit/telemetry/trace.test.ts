@@ -81,20 +81,25 @@ test("one trace, from the host's span to the user's own span in onSignal, linked
   const sender = await sendThroughHost(rig);
   await until(() => sdk.spans().length === 6);
 
-  const [http, receive, commit] = [
-    sdk.span("POST /webhooks"),
-    sdk.span("receive default"),
-    sdk.span("commit default"),
+  const names = [
+    "POST /webhooks",
+    "receive default",
+    "commit default",
+    "hand-off default",
+    "charge",
   ];
-  const [handOff, own] = [sdk.span("hand-off default"), sdk.span("charge")];
-  expect(parentOf(receive)).toBe(idOf(http));
-  expect(linksOf(receive)).toEqual([sender.spanId]);
-  expect([parentOf(commit), linksOf(commit)]).toEqual([idOf(receive), [idOf(receive)]]);
-  expect(parentOf(handOff)).toBe(idOf(receive));
-  expect(parentOf(own)).toBe(idOf(handOff));
-  const traces = new Set(
-    [http, receive, commit, handOff, own].map((span) => span.spanContext().traceId),
+  const spans = names.map((name) => sdk.span(name)) as [
+    ReadableSpan,
+    ReadableSpan,
+    ReadableSpan,
+    ReadableSpan,
+  ];
+  const [http, receive, commit, handOff] = spans;
+  expect(spans.map(parentOf)).toEqual(
+    [undefined, http, receive, receive, handOff].map((span) => span && idOf(span)),
   );
+  expect([linksOf(receive), linksOf(commit)]).toEqual([[sender.spanId], [idOf(receive)]]);
+  const traces = new Set(spans.map((span) => span.spanContext().traceId));
   expect([...traces]).toEqual([http.spanContext().traceId]);
   expect(traces).not.toContain(sender.traceId);
 
@@ -114,43 +119,33 @@ test("one trace, from the host's span to the user's own span in onSignal, linked
   });
 });
 
-test("each attempt is a span of the delivery's trace, with the error of the callback", async () => {
-  const sdk = registerSdk();
-  let failures = 1;
-  const onSignal = (): void => {
-    if (failures-- > 0) throw new TypeError("no queue");
-  };
-  const rig = await startTraced({ onSignal, handoff: { backoff: () => 0 } });
-  await deliver(rig);
-  await until(() => rig.namesSeen().includes("handoffFailed"));
-  await rig.clock.advance(1000);
-  await until(() => rig.namesSeen().includes("handedOff"));
-  const [failed, done] = sdk.spans().filter(({ name }) => name === "hand-off default");
-  const receive = idOf(sdk.span("receive default"));
-  expect([parentOf(failed as ReadableSpan), parentOf(done as ReadableSpan)]).toEqual([
-    receive,
-    receive,
-  ]);
-  expect(failed?.status.code).toBe(SpanStatusCode.ERROR);
-  expect(failed?.attributes).toMatchObject({
-    "error.type": "TypeError",
-    "signalbox.outcome": "rejected",
-  });
-  expect(failed?.events[0]?.attributes?.["exception.stacktrace"]).toContain("no queue");
-  expect(done?.attributes).toMatchObject({ "signalbox.attempt": 2, "signalbox.outcome": "done" });
-});
-
-test("with logErrors: false a span has the name of an error alone", async () => {
-  const sdk = registerSdk();
-  const rig = await startTraced({
-    onSignal: () => Promise.reject(new TypeError("no queue")),
-    logErrors: false,
-  });
-  await deliver(rig);
-  await until(() => rig.namesSeen().includes("handoffFailed"));
-  const failed = sdk.span("hand-off default");
-  expect([failed.attributes["error.type"], failed.events]).toEqual(["TypeError", []]);
-});
+test.each([true, false])(
+  "each attempt is a span of the delivery's trace, with the error of the callback or its name alone: logErrors %s",
+  async (logErrors) => {
+    const sdk = registerSdk();
+    let failures = 1;
+    const onSignal = (): void => {
+      if (failures-- > 0) throw new TypeError("no queue");
+    };
+    const rig = await startTraced({ onSignal, logErrors, handoff: { backoff: () => 0 } });
+    await deliver(rig);
+    await until(() => rig.namesSeen().includes("handoffFailed"));
+    await rig.clock.advance(1000);
+    await until(() => rig.namesSeen().includes("handedOff"));
+    const handOffs = sdk.spans().filter(({ name }) => name === "hand-off default");
+    const receive = idOf(sdk.span("receive default"));
+    expect(handOffs.map(parentOf)).toEqual([receive, receive]);
+    const [failed, done] = handOffs;
+    expect(failed?.status.code).toBe(SpanStatusCode.ERROR);
+    expect(failed?.attributes).toMatchObject({
+      "error.type": "TypeError",
+      "signalbox.outcome": "rejected",
+    });
+    const told = failed?.events.map(({ attributes }) => attributes?.["exception.stacktrace"]);
+    expect(told).toEqual(logErrors ? [expect.stringContaining("no queue")] : []);
+    expect(done?.attributes).toMatchObject({ "signalbox.attempt": 2, "signalbox.outcome": "done" });
+  },
+);
 
 test.each([
   ["a sound one", `00-${TRACE_ID}-${SPAN_ID}-01`, [SPAN_ID]],

@@ -14,36 +14,15 @@ interface Vector {
 const file = new URL("../../../../../fixtures/signatures.json", import.meta.url);
 const { vectors } = JSON.parse(readFileSync(file, "utf8")) as { vectors: Vector[] };
 
-test("there are vectors to hold the code against", () => {
+test("signing gives the header that openssl gives, which verifies", () => {
   expect(vectors.length).toBeGreaterThan(10);
-});
-
-const named = vectors.map((vector) => [vector.name, vector] as const);
-
-test.each(named)(
-  "%s: signing gives the header that openssl gives",
-  (_name, { secret, timestamp, header, ...vector }) => {
-    expect(signBody({ body: Buffer.from(vector.bodyBase64, "base64"), secret, timestamp })).toBe(
-      header,
-    );
-    if (vector.body !== undefined)
-      expect(signBody({ body: vector.body, secret, timestamp })).toBe(header);
-  },
-);
-
-test.each(named)(
-  "%s: the header of openssl verifies",
-  (_name, { secret, timestamp, header, bodyBase64 }) => {
+  for (const { name, secret, timestamp, header, body: text, bodyBase64 } of vectors) {
     const body = Buffer.from(bodyBase64, "base64");
-    const now = timestamp * 1000;
-    expect(verifySignature({ header, body, secrets: [secret], now })).toEqual({
-      ok: true,
-      timestamp,
-      secretIndex: 0,
-    });
-    expect(verifySignature({ header, body, secrets: [`${secret}x`], now })).toEqual({
-      ok: false,
-      reason: "signature_mismatch",
-    });
-  },
-);
+    for (const each of text === undefined ? [body] : [body, text])
+      expect(signBody({ body: each, secret, timestamp }), name).toBe(header);
+    const verify = (key: string) =>
+      verifySignature({ header, body, secrets: [key], now: timestamp * 1000 });
+    expect(verify(secret), name).toEqual({ ok: true, timestamp, secretIndex: 0 });
+    expect(verify(`${secret}x`), name).toEqual({ ok: false, reason: "signature_mismatch" });
+  }
+});

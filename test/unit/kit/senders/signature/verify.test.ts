@@ -1,7 +1,6 @@
-import crypto from "node:crypto";
-import { syncBuiltinESMExports } from "node:module";
+import { createHmac } from "node:crypto";
 import * as fc from "fast-check";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   signBody,
   verifySignature,
@@ -23,22 +22,6 @@ const verify = (over: Partial<Record<keyof VerifySignatureInput, unknown>> = {})
     ...over,
   } as VerifySignatureInput);
 
-test("a change of any one byte of the body is refused", () => {
-  const change = fc.record({
-    body: fc.uint8Array({ minLength: 1, maxLength: 100 }),
-    at: fc.nat(),
-    by: fc.integer({ min: 1, max: 255 }),
-  });
-  fc.assert(
-    fc.property(change, ({ body, at, by }) => {
-      const header = signBody({ body, secret: SECRET, timestamp: T });
-      const changed = Uint8Array.from(body);
-      changed[at % body.length] = (changed[at % body.length] as number) ^ by;
-      expect(verify({ header, body: changed })).toEqual(MISMATCH);
-    }),
-  );
-});
-
 test("a change of any one character of the header is refused", () => {
   for (let at = 0; at < HEADER.length; at++) {
     for (const other of "09afAF=,t ") {
@@ -48,8 +31,18 @@ test("a change of any one character of the header is refused", () => {
   }
 });
 
-test("t is signed as the text that stands in the header", () => {
-  expect(verify({ header: HEADER.replace("t=", "t=0") })).toEqual(MISMATCH);
+const letters = (of: string, least: number, most: number) =>
+  fc.string({ unit: fc.constantFrom(...of.split("")), minLength: least, maxLength: most });
+
+test("every header of the form is read, leading zeros and all [receiving/header-form]", () => {
+  const [digits, hex] = [letters("0123456789", 1, 12), letters("0123456789abcdef", 64, 64)];
+  fc.assert(
+    fc.property(digits, hex, (t, v1) => {
+      expect(verify({ header: `t=${t},v1=${v1}` })).toEqual(MISMATCH);
+      for (const header of [` t=${t},v1=${v1}`, `t=${t},v1=${v1}\n`, `t=\u0661${t},v1=${v1}`])
+        expect(verify({ header })).toEqual({ ok: false, reason: "signature_malformed" });
+    }),
+  );
 });
 
 test("nothing that stands where the header, the body or the secrets belong makes it throw or pass", () => {
@@ -90,12 +83,12 @@ test("a caller without types who passes one secret as text is not open to its si
 });
 
 test.each([
-  ["299 s", 299, true],
-  ["300 s", 300, true],
-  ["301 s", 301, false],
+  [299, true],
+  [300, true],
+  [301, false],
 ])(
-  "a signature %s away from now is judged alike in both directions [limits/signature-age]",
-  (_name, distance, ok) => {
+  "a signature %i s away from now is judged alike in both directions [limits/signature-age]",
+  (distance, ok) => {
     for (const sign of [1, -1]) {
       expect(verify({ now: (T + sign * distance) * 1000 })).toEqual(
         ok
@@ -128,35 +121,9 @@ test("now is the system's when it is left out", () => {
   expect(verify({ now: undefined })).toEqual({ ok: false, reason: "timestamp_out_of_tolerance" });
 });
 
-test("an old signature of somebody else is a mismatch, not an old one", () => {
-  expect(verify({ secrets: ["other"], now: (T + 10_000) * 1000 })).toEqual(MISMATCH);
-});
-
-test("any of several secrets may have signed, and its place is told", () => {
-  for (let place = 0; place < 5; place++) {
-    const secrets = Array.from({ length: 5 }, (_, index) =>
-      index === place ? SECRET : `other_${index}`,
-    );
-    expect(verify({ secrets })).toEqual({ ok: true, timestamp: T, secretIndex: place });
-  }
-  expect(verify({ secrets: [] })).toEqual(MISMATCH);
-});
-
-test("every secret is tried, also after the one that matched", () => {
-  const digests = countDigests();
-  const others = ["other_1", "other_2", "other_3"];
-  const positions = [0, 1, 2, 3].map((place) => {
-    const before = digests();
-    expect(verify({ secrets: others.toSpliced(place, 0, SECRET) }).ok).toBe(true);
-    return digests() - before;
-  });
-  expect(positions).toEqual([4, 4, 4, 4]);
-});
-
 test("a blank secret matches nothing, even what was signed with it", () => {
   for (const blank of ["", " ", "\t\n", "\u00a0", undefined, null, 0]) {
-    const digest = crypto
-      .createHmac("sha256", String(blank ?? ""))
+    const digest = createHmac("sha256", String(blank ?? ""))
       .update(`${T}.`)
       .update(BODY)
       .digest("hex");
@@ -172,19 +139,3 @@ test("a blank secret matches nothing, even what was signed with it", () => {
     });
   }
 });
-
-/** How many hashes were taken; `node:crypto` is put back after the test. */
-function countDigests(): () => number {
-  const { createHmac } = crypto;
-  let count = 0;
-  crypto.createHmac = (...args) => {
-    count += 1;
-    return createHmac(...args);
-  };
-  syncBuiltinESMExports();
-  onTestFinished(() => {
-    crypto.createHmac = createHmac;
-    syncBuiltinESMExports();
-  });
-  return () => count;
-}
