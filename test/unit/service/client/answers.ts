@@ -34,10 +34,13 @@ export const profile = {
   ...sampleOf(productProfileSchema),
   name: "Larkvoice",
   pricing_model: "freemium",
+  // The client passes on what the document does not have.
+  added_later: { deep: [1] },
 };
 export const registration: NewRegistration = {
   ...sampleOf(newRegistrationSchema),
   signing_secret: "whsec_shown_once",
+  signal_types: ["a_type_of_next_year"],
 };
 
 export const task = (over: Partial<InvestigationTask> = {}): InvestigationTask => ({

@@ -1,4 +1,3 @@
-import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { rankingsPage } from "./answers.js";
 import { API_KEY, clientOn, failureOf } from "./client-on.js";

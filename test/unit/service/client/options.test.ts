@@ -4,7 +4,6 @@ import {
   clientClock,
   resolveClientOptions,
 } from "../../../../src/service/client/client-options.js";
-import { errorOf } from "../../signalbox-error-of.js";
 import { rankingsPage } from "./answers.js";
 import { clientOn } from "./client-on.js";
 import { serveAnswers } from "./serve-answers.js";
@@ -19,7 +18,6 @@ test("the defaults are the documented ones", () => {
     timeoutMs: 30_000,
     retry: { maxAttempts: 4, baseMs: 1000, maxMs: 30_000, maxWaitMs: 60_000 },
     answerLimitBytes: 8 * 1024 * 1024,
-    userAgent: null,
     clock: clientClock,
     random: Math.random,
   });

@@ -138,6 +138,7 @@ async function play({ options = {}, answers = [], calls = [["rankings"]] }: Case
 
   try {
     const { client } = clientOn(baseUrl, { random: () => random, apiKey: key, ...others }, clock);
+    if (key) expect(inspect(client, { depth: 9, showHidden: true })).not.toContain(key);
     for (const each of calls) {
       const result = call(client, each);
       await settleOn(clock, result, 250);
