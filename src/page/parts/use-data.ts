@@ -35,20 +35,20 @@ export function useData<T>(
   const [isLoading, setLoading] = useState(true);
   const [round, setRound] = useState(0);
   const loadedAt = useRef(version);
-  const newest = useRef(load);
+  const newest = useRef({ load, version });
   useLayoutEffect(() => {
-    newest.current = load;
+    newest.current = { load, version };
   });
   useEffect(() => {
     const abort = new AbortController();
-    loadedAt.current = version;
+    loadedAt.current = newest.current.version;
     setLoading(true);
     const settle = (next: Partial<typeof settled>): void => {
       if (abort.signal.aborted) return;
       setSettled((previous) => ({ ...previous, ...next }));
       setLoading(false);
     };
-    newest.current(abort.signal).then(
+    newest.current.load(abort.signal).then(
       (data) => settle({ data, problem: undefined }),
       (problem: unknown) => settle({ problem }),
     );

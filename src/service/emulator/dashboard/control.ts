@@ -131,16 +131,16 @@ const CHANGED = "signalbox-changed";
 export function useChanges(onTime: (now: number) => void): number {
   const [version, setVersion] = useState(0);
   useEffect(() => {
-    const change = (): void => setVersion((previous) => previous + 1);
+    const increase = (): void => setVersion((previous) => previous + 1);
     const onMessage = ({ now, hasChanged }: ChangeMessage): void => {
       onTime(now);
-      if (hasChanged) change();
+      if (hasChanged) increase();
     };
-    addEventListener(CHANGED, change);
+    addEventListener(CHANGED, increase);
     // At the end, what is loaded says whether the emulator answers.
-    followLive("../changes", { headers: tokenHeaders, onMessage, onEnd: change });
+    followLive("../changes", { headers: tokenHeaders, onMessage, onEnd: increase });
     if (hasInboxPage())
-      followLive("../inbox/api/live", { headers: tokenHeaders, onMessage: change });
+      followLive("../inbox/api/live", { headers: tokenHeaders, onMessage: increase });
   }, [onTime]);
   return version;
 }

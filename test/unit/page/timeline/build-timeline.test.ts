@@ -14,6 +14,23 @@ import { gapBefore } from "../../../../src/page/timeline/timeline-step.js";
 const START = Date.UTC(2026, 10, 5, 12);
 const dateTime = (after: number): string => new Date(START + after).toISOString();
 
+const STORED: Omit<TracedEvent, "dueAt" | "receivedAt" | "history"> = {
+  seq: 1,
+  endpoint: "default",
+  eventId: "sig_1",
+  type: "signal.published",
+  state: "done",
+  attempts: 1,
+  crashes: 0,
+  possiblyRepeated: false,
+  replayed: false,
+  lastError: null,
+  subtype: null,
+  subject: null,
+  sender: "signals",
+  bytes: 420,
+};
+
 /** Times are in milliseconds after the start. */
 interface Case {
   why: string;
@@ -48,9 +65,7 @@ function tell({ now: after, serviceNow = after, deliveries, event }: Case) {
     return { ...usual, ...more, next_attempt_at, attempts: made };
   });
   const stored = event && {
-    ...{ seq: 1, endpoint: "default", eventId: "sig_1", type: "signal.published" },
-    ...{ state: "done" as const, attempts: 1, crashes: 0, possiblyRepeated: false, bytes: 420 },
-    ...{ replayed: false, lastError: null, subtype: null, subject: null, sender: "signals" },
+    ...STORED,
     ...event,
     dueAt: START + (event.dueAt ?? 0),
     receivedAt: START + (event.receivedAt ?? 0),

@@ -57,7 +57,7 @@ export const failedTask = (): InvestigationTask =>
     error: { code: "SOURCES_UNREACHABLE", message: "No source answered." },
   });
 
-export const keywordRow = (id: number) => ({
+const keywordRow = (id: number) => ({
   ...DEMAND.items[0]!,
   keyword: `keyword ${id}`,
   keyword_id: id,
@@ -72,7 +72,7 @@ export function demandPage(
   return { ...DEMAND, items: ids.map(keywordRow), keyword: null, pagination };
 }
 
-export const rankingItem = (rank: number) => ({
+const rankingItem = (rank: number) => ({
   ...RANKINGS.items[0]!,
   rank,
   name: `Product ${rank}`,

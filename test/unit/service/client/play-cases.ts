@@ -31,7 +31,14 @@ type GivenAnswer =
   | { refuse: number; code: string; headers?: Record<string, string>; details?: unknown }
   | { task: Partial<InvestigationTask> }
   /** The page that was asked for, or `page`, with these rows. */
-  | { rows: number[]; page?: number; hasMore?: boolean; headers?: Record<string, string> }
+  | {
+      rows: number[];
+      page?: number;
+      hasMore?: boolean;
+      headers?: Record<string, string>;
+      /** Fields of the last row. */
+      wrong?: object;
+    }
   | PlainAnswer;
 
 interface Case {
@@ -76,9 +83,11 @@ function answerOf(given: GivenAnswer, { path }: SeenRequest): Answer {
   if ("task" in given) return { json: task(given.task) };
   if (!("rows" in given)) return given;
   const asked = Number(new URL(path, "http://localhost").searchParams.get("page") ?? 1);
-  const { rows, page = asked, hasMore = false, ...others } = given;
+  const { rows, page = asked, hasMore = false, wrong, ...others } = given;
   const make = path.includes("rankings") ? rankingsPage : demandPage;
-  return { ...others, json: make(page, hasMore, rows) };
+  const json = make(page, hasMore, rows);
+  Object.assign(json.items.at(-1) ?? {}, wrong);
+  return { ...others, json };
 }
 
 const idOf = (row: object): unknown =>
