@@ -18,7 +18,6 @@ import type {
   Overview,
 } from "../../src/page/inbox/inbox-api.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
-import { PAGE_HEADERS } from "../../src/page/parts/page-server.js";
 import { logLines } from "../http/log-lines.js";
 import { EXPRESSES, listen, startReceiver } from "../http/serve.js";
 import { exchange, type Answer } from "../http/wire.js";
@@ -33,8 +32,6 @@ const signal = (id: string, title = "A price fell") =>
   signalEvent("price_drop", { id, data: { title } });
 const get = (port: number, path: string): Promise<Answer> =>
   exchange(port, { method: "GET", path });
-const headersOf = ({ headers }: Answer) =>
-  Object.fromEntries(Object.keys(PAGE_HEADERS).map((name) => [name, headers[name.toLowerCase()]]));
 
 test("the API shows, finds, replays and discards events", async () => {
   let isBroken = true;
@@ -221,34 +218,6 @@ test.each(MOUNTS)("$name: the page works below a mount", async ({ at, serve }) =
   expect(await get(port, `${at}/api/overview`)).toMatchObject({ status: 200 });
   // Nothing in the page has an address of its own.
   expect(page.body).not.toMatch(/(?:src|href)="(?:\/|https?:)/);
-});
-
-test("every answer has the headers of a page", async () => {
-  const { ask, move } = await servePage();
-  const answers = [
-    await ask(""),
-    await ask("api/overview"),
-    await ask("api/events?q=state:nothing"),
-    await ask("api/event?id=none"),
-    await ask("none"),
-    await ask("api/overview", { method: "POST" }),
-    await move("replay", "{"),
-    await move("replay", {}, { "X-Signalbox": "0" }),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 400, 404, 404, 405, 400, 403]);
-  for (const answer of answers) expect(headersOf(answer)).toEqual(PAGE_HEADERS);
-  const types = new Set(answers.slice(1).map(({ headers }) => headers["content-type"]));
-  expect([...types]).toEqual(["application/json; charset=utf-8"]);
-});
-
-test("each address has one method, and says it", async () => {
-  const { ask } = await servePage();
-  for (const method of ["HEAD", "OPTIONS", "PUT", "DELETE", "POST"]) {
-    for (const path of ["", "api/overview", "api/live", "api/export"]) {
-      expect(await ask(path, { method })).toMatchObject({ status: 405, headers: { allow: "GET" } });
-    }
-  }
-  expect(await ask("api/replay")).toMatchObject({ status: 405, headers: { allow: "POST" } });
 });
 
 test("a body that the application has parsed or kept is used", async () => {

@@ -1,15 +1,18 @@
 import { safely } from "../../base/errors.js";
-import type { ParsedJson } from "../../base/text/parse-json.js";
+import { parseJson, type ParsedJson } from "../../base/text/parse-json.js";
+import { nextTurn } from "../../base/time/timers.js";
 import { withoutSignature } from "../../kit/inbox/exported-event.js";
 import { joinRefusals } from "../../kit/inbox/receiver-report.js";
-import type { InboxEntry, StoredEvent } from "../../kit/inbox/stored-events.js";
+import {
+  DEFAULT_SENDER,
+  type InboxEntry,
+  type StoredEvent,
+} from "../../kit/inbox/stored-events.js";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
-import { indentJson } from "./indent-json.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch } from "./parse-search.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
-import { parseSmall, titleIn, type createTitles } from "./titles.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
   ["hour", { minutes: 1, spans: 60 }],
@@ -150,4 +153,81 @@ function beginningOf(body: Uint8Array): string | null {
       stream: true,
     });
   return safely<string | null>(decode, null);
+}
+
+const LONGEST_TITLE = 300;
+/** A larger body is not parsed, because the host application waits meanwhile. */
+const MOST_PARSED_BYTES = 131_072;
+const MOST_KEPT = 10_000;
+
+/**
+ * Finds the titles of signals for a list. A title never changes, so each is read from the store
+ * once.
+ */
+export function createTitles(inbox: Pick<PageInbox, "get" | "keyOf">) {
+  const kept = new Map<string, string | null>();
+
+  async function titleOf(entry: InboxEntry): Promise<string | null> {
+    if (entry.sender !== DEFAULT_SENDER) return null;
+    const key = inbox.keyOf(entry);
+    const known = kept.get(key);
+    if (known !== undefined) return known;
+    // A payload can be large: other work of the process comes between two of them.
+    await nextTurn();
+    const body = (await inbox.get(key))?.rawBody;
+    const title = body == null ? null : titleIn(parseSmall(body));
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(key, title);
+    return title;
+  }
+
+  /** One after the other: a page must not take the connections of a receiver. */
+  return async (entries: readonly InboxEntry[]): Promise<(string | null)[]> => {
+    const titles: (string | null)[] = [];
+    for (const entry of entries) titles.push(await titleOf(entry));
+    return titles;
+  };
+}
+
+/** @returns null for a body that is too large to be parsed here */
+function parseSmall(body: Uint8Array): ParsedJson | null {
+  return body.byteLength > MOST_PARSED_BYTES ? null : parseJson(body);
+}
+
+/** The title in the payload of a signal; null when it has none. */
+function titleIn(json: ParsedJson | null): string | null {
+  const { data } = (json?.ok ? (json.value ?? {}) : {}) as { data?: { title?: unknown } | null };
+  const title = data?.title;
+  return typeof title === "string" && title.trim() !== ""
+    ? title.slice(0, LONGEST_TITLE).toWellFormed()
+    : null;
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+|\{\s*\}|\[\s*\]|[{}[\],:]/g;
+/** Deeper lines are not indented further: the text would be many times longer than the JSON. */
+const DEEPEST = 20;
+
+/** A longer text is not indented, since that would block the event loop. */
+const LONGEST_INDENTED = 65_536;
+
+/**
+ * Indents valid JSON. Unlike `JSON.stringify` of the parsed value it keeps every number and every
+ * key as it was written.
+ */
+export function indentJson(json: string): string {
+  if (json.length > LONGEST_INDENTED) return json;
+  let depth = 0;
+  const lineEnd = (): string => `\n${"  ".repeat(Math.min(depth, DEEPEST))}`;
+  return json.replace(TOKEN, (token) => {
+    if (token.startsWith('"')) return token;
+    if (/^[{[]./s.test(token)) return token.replaceAll(/\s/g, "");
+    if (token === ":") return ": ";
+    if (token === ",") return token + lineEnd();
+    if (/[{}[\]]/.test(token)) {
+      const isOpening = token === "{" || token === "[";
+      depth += isOpening ? 1 : -1;
+      return isOpening ? token + lineEnd() : lineEnd() + token;
+    }
+    return "";
+  });
 }

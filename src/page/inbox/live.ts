@@ -30,15 +30,7 @@ export interface LiveConfig {
 /**
  * Tells listening pages what has changed. While no page listens, it has no timer and no listener.
  */
-export interface Live {
-  /** Sends messages until the client goes, the time is over, or the receiver closes. */
-  stream(response: ServerResponse, headers: Readonly<Record<string, string>>): void;
-  /** Something has changed. */
-  nudge(): void;
-  revision(): number;
-}
-
-export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig): Live {
+export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig) {
   /** Each knows the revision that its client has seen. */
   const streams = createLiveStreams(
     0,
@@ -115,7 +107,8 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
   }
 
   return {
-    stream(response, headers) {
+    /** Sends messages until the client goes, the time is over, or the receiver closes. */
+    stream(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
       // The client may have gone while it was authorised. Its "close" would not come any more.
       if (response.destroyed) return;
       const lifetime = clock.setTimeout(() => streams.end(response), STREAM_MS);
@@ -124,7 +117,8 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
       if (closing.aborted) streams.end(response);
       else if (!isReading) readAt(restUntil);
     },
+    /** Something has changed. */
     nudge,
-    revision: () => revision,
+    revision: (): number => revision,
   };
 }

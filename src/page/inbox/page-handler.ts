@@ -7,7 +7,14 @@ import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import type { StoredEvent } from "../../kit/inbox/stored-events.js";
 import { isClosing, sendResponse } from "../../kit/receiver/adapters/send-response.js";
 import { PAGE_HEADERS, pageFile } from "../parts/page-server.js";
-import { activityOf, eventAnswer, eventsOf, overviewOf, storedEvent } from "./answers.js";
+import {
+  activityOf,
+  createTitles,
+  eventAnswer,
+  eventsOf,
+  overviewOf,
+  storedEvent,
+} from "./answers.js";
 import { assertNotForeign, assertOwnWrite, createGuard, type GuardConfig } from "./guard.js";
 import type { ApiError } from "./inbox-api.js";
 import { createLive, type LiveConfig } from "./live.js";
@@ -15,7 +22,6 @@ import type { PageInbox } from "./page-inbox.js";
 import { parseSearch, type Wanted } from "./parse-search.js";
 import { readEventIds } from "./read-request.js";
 import { Refusal, refuseUnknown } from "./refusal.js";
-import { createTitles } from "./titles.js";
 
 export type PageHandlerConfig = GuardConfig & LiveConfig;
 

@@ -13,25 +13,12 @@ import type {
  * The inboxes of a page or a command as one. If there are several, the key of an event is its id
  * with its endpoint before it, as a delivery key has it: `stripe/evt_1`.
  */
-export interface PageInbox {
-  readonly endpoints: readonly string[];
-  keyOf(event: EventKey): string;
-  /** With `endpoint`, only events of that endpoint. */
-  search(query: SearchQuery & { endpoint?: string | undefined }): Promise<SearchPage>;
-  activity(query: ActivityQuery): Promise<Activity[]>;
-  /** An id without an endpoint finds the first event that has it. */
-  get(key: string): Promise<StoredEvent | undefined>;
-  /** What a person asks first of each endpoint. */
-  states(now: number, since?: number): Promise<EndpointState[]>;
-  /** Without keys, `retryNow` tries one event of each receiver whose hand-offs are paused. */
-  move(
-    how: "replay" | "discard" | "retryNow" | "retry",
-    keys: readonly string[],
-  ): Promise<RetryOutcome[]>;
-}
+export type PageInbox = ReturnType<typeof joinInboxes>;
+
+type Move = "replay" | "discard" | "retryNow" | "retry";
 
 /** @param inboxes of different endpoints */
-export function joinInboxes(inboxes: readonly OpenInbox[]): PageInbox {
+export function joinInboxes(inboxes: readonly OpenInbox[]) {
   const only = inboxes.length === 1 ? inboxes[0] : undefined;
   const byEndpoint = new Map(inboxes.map((inbox) => [inbox.endpoint, inbox]));
 
@@ -43,18 +30,25 @@ export function joinInboxes(inboxes: readonly OpenInbox[]): PageInbox {
   }
 
   return {
-    endpoints: [...byEndpoint.keys()],
-    keyOf: ({ endpoint, eventId }) => (only === undefined ? `${endpoint}/${eventId}` : eventId),
-    async search({ endpoint, limit = 50, ...query }) {
+    endpoints: [...byEndpoint.keys()] as readonly string[],
+    keyOf: ({ endpoint, eventId }: EventKey): string =>
+      only === undefined ? `${endpoint}/${eventId}` : eventId,
+    /** With `endpoint`, only events of that endpoint. */
+    async search({
+      endpoint,
+      limit = 50,
+      ...query
+    }: SearchQuery & { endpoint?: string | undefined }): Promise<SearchPage> {
       const searched = inboxes.filter((inbox) => inbox.endpoint === (endpoint ?? inbox.endpoint));
       const pages = await Promise.all(searched.map((inbox) => inbox.search({ ...query, limit })));
       return mergePages(pages, limit);
     },
-    async activity(query) {
+    async activity(query: ActivityQuery): Promise<Activity[]> {
       const found = await Promise.all(inboxes.map((inbox) => inbox.activity(query)));
       return addActivities(found.flat());
     },
-    async get(key) {
+    /** An id without an endpoint finds the first event that has it. */
+    async get(key: string): Promise<StoredEvent | undefined> {
       const place = placeOf(key);
       if (place !== undefined) return place.inbox.get(place.eventId);
       for (const inbox of inboxes) {
@@ -63,9 +57,14 @@ export function joinInboxes(inboxes: readonly OpenInbox[]): PageInbox {
       }
       return undefined;
     },
-    states: (now, since) => Promise.all(inboxes.map((inbox) => inbox.state(now, since))),
-    /** Moves the events of each inbox together. */
-    async move(how, keys) {
+    /** What a person asks first of each endpoint. */
+    states: (now: number, since?: number): Promise<EndpointState[]> =>
+      Promise.all(inboxes.map((inbox) => inbox.state(now, since))),
+    /**
+     * Moves the events of each inbox together. Without keys, `retryNow` tries one event of each
+     * receiver whose hand-offs are paused.
+     */
+    async move(how: Move, keys: readonly string[]): Promise<RetryOutcome[]> {
       const places = keys.map(placeOf);
       const outcomes = keys.map((): RetryOutcome => "not_found");
       for (const inbox of inboxes) {

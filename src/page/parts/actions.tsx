@@ -1,29 +1,23 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visible } from "../../base/text/visible-text.js";
 import { type Said, useRoot } from "./page-frame.js";
 import { Problem } from "./panel.js";
 import { problemText } from "./request.js";
 import { go } from "./use-route.js";
 
-/**
- * Something that a reader starts. `start` says what came of it, or tells `onProblem`; it resolves
- * to whether it succeeded.
- */
-export function useAction<Input extends unknown[]>(
+/** Something that a reader starts. `start` says what came of it, or tells `onProblem`. */
+function useAction<Input extends unknown[]>(
   run: (...input: Input) => Promise<Said>,
   onProblem: (problem: string) => void,
-): { isBusy: boolean; start: (...input: Input) => Promise<boolean> } {
+): { isBusy: boolean; start: (...input: Input) => Promise<void> } {
   const { notify } = useRoot();
   const [isBusy, setBusy] = useState(false);
-  async function start(...input: Input): Promise<boolean> {
+  async function start(...input: Input): Promise<void> {
     setBusy(true);
     try {
       notify(await run(...input));
-      return true;
     } catch (error) {
       onProblem(problemText(error));
-      return false;
     } finally {
       setBusy(false);
     }
@@ -56,13 +50,24 @@ interface ActionFormProps {
   /** The verb on the button. */
   action: string;
   /** @returns what came of it, in words */
-  run: (values: Values, data: FormData) => Promise<string>;
+  run: (values: Values, data: FormData) => Promise<Said>;
+  /** @default "primary" */
+  tone?: "primary" | "danger";
+  /** Adds a button that does nothing else. */
+  onCancel?: () => void;
   /** Between the fields and the button. */
   children?: ComponentChildren;
 }
 
 /** Fields and a button that does something with them. It says what came of it, or why it failed. */
-export function ActionForm({ fields, action, run, children }: ActionFormProps) {
+export function ActionForm({
+  fields,
+  action,
+  run,
+  tone = "primary",
+  onCancel,
+  children,
+}: ActionFormProps) {
   const [problem, setProblem] = useState("");
   const { isBusy, start } = useAction(run, setProblem);
 
@@ -74,19 +79,30 @@ export function ActionForm({ fields, action, run, children }: ActionFormProps) {
   }
 
   const button = (
-    <button class="primary" disabled={isBusy}>
+    <button class={tone} disabled={isBusy}>
       {action}
     </button>
   );
   return (
     <form class="stack" onSubmit={submit}>
-      <div class="toolbar fields">
-        <Fields fields={fields} />
-        {children === undefined && button}
-      </div>
+      {(fields.length > 0 || children === undefined) && (
+        <div class="toolbar fields">
+          <Fields fields={fields} />
+          {children === undefined && button}
+        </div>
+      )}
       {children}
       <Problem of={problem} />
-      {children !== undefined && <div class="toolbar">{button}</div>}
+      {children !== undefined && (
+        <div class="toolbar">
+          {onCancel !== undefined && (
+            <button type="button" onClick={onCancel}>
+              Cancel
+            </button>
+          )}
+          {button}
+        </div>
+      )}
     </form>
   );
 }
@@ -163,7 +179,7 @@ function Fields({ fields }: { fields: readonly Field[] }) {
                   const [each, shown] = typeof choice === "string" ? [choice, choice] : choice;
                   return (
                     <option key={each} value={each} selected={each === value}>
-                      {visible(shown)}
+                      {shown}
                     </option>
                   );
                 })}
@@ -266,8 +282,6 @@ function Confirm({ title, text, action, isDanger, run, onClose }: ConfirmProps) 
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const isGone = useRef(false);
-  const [problem, setProblem] = useState("");
-  const { isBusy, start } = useAction(run, setProblem);
 
   useLayoutEffect(() => {
     const shown = dialog.current;
@@ -279,10 +293,10 @@ function Confirm({ title, text, action, isDanger, run, onClose }: ConfirmProps) 
     };
   }, []);
 
-  async function submit(event: Event): Promise<void> {
-    event.preventDefault();
-    setProblem("");
-    if (await start()) onClose();
+  async function runAndClose(): Promise<Said> {
+    const said = await run();
+    onClose();
+    return said;
   }
 
   /** The browser tells of a closed dialog later, when this one may be gone and another one open. */
@@ -299,19 +313,16 @@ function Confirm({ title, text, action, isDanger, run, onClose }: ConfirmProps) 
       onCancel={close}
       onClose={close}
     >
-      <form onSubmit={(event) => void submit(event)}>
+      <ActionForm
+        fields={[]}
+        action={action}
+        tone={isDanger ? "danger" : "primary"}
+        onCancel={onClose}
+        run={runAndClose}
+      >
         <h2 id={`${id}-title`}>{title}</h2>
         <p id={`${id}-text`}>{text}</p>
-        <Problem of={problem} />
-        <div class="toolbar">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button class={isDanger ? "danger" : "primary"} disabled={isBusy}>
-            {action}
-          </button>
-        </div>
-      </form>
+      </ActionForm>
     </dialog>
   );
 }

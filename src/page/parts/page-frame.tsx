@@ -1,4 +1,4 @@
-import { type ComponentChildren, createContext } from "preact";
+import { type ComponentChildren, createContext, options, render, type VNode } from "preact";
 import {
   useCallback,
   useContext,
@@ -8,6 +8,7 @@ import {
   useRef,
   useState,
 } from "preact/hooks";
+import { visible, visibleLines } from "../../base/text/visible-text.js";
 
 export type Tone = "good" | "bad" | "warn" | "idle" | "busy";
 
@@ -37,6 +38,27 @@ interface Notice {
 const SHOWN_MS = 5000;
 const MOST_NOTICES = 3;
 const ON_THE_WAY_MS = 1000;
+
+/** Texts that an element shows or speaks, besides its children. */
+const SPOKEN = ["title", "aria-label"] as const;
+
+/**
+ * Shows the page. Whoever wrote a text, and wherever a page shows it, it is made safe to look at
+ * here.
+ */
+export function showPage(page: ComponentChildren): void {
+  options.vnode = ({ type, props }: VNode<Record<string, unknown>>): void => {
+    if (typeof type !== "string") return;
+    const safe = (text: unknown): unknown =>
+      typeof text === "string" ? (type === "pre" ? visibleLines : visible)(text) : text;
+    const { children } = props;
+    props.children = (
+      Array.isArray(children) ? children.map(safe) : safe(children)
+    ) as typeof children;
+    for (const name of SPOKEN) if (props[name] !== undefined) props[name] = safe(props[name]);
+  };
+  render(<PageRoot>{page}</PageRoot>, document.body);
+}
 
 /** Is around the whole page, and shows its notices. */
 export function PageRoot({ children }: { children: ComponentChildren }) {
@@ -103,9 +125,11 @@ export interface PageFacts {
   brand: string;
   /** The present time in milliseconds since 1970, by the clock of the server. */
   now: number;
+  /** Another number when what the server has may have changed. */
+  version: number;
 }
 
-const Page = createContext<PageFacts>({ brand: "", now: 0 });
+const Page = createContext<PageFacts>({ brand: "", now: 0, version: 0 });
 
 export const usePage = (): PageFacts => useContext(Page);
 
@@ -117,7 +141,7 @@ interface PageFrameProps extends PageFacts {
 }
 
 /** What is around every view: the head with its navigation, and the place of the view. */
-export function PageFrame({ brand, alert = 0, now, nav, aside, children }: PageFrameProps) {
+export function PageFrame({ nav, aside, children, ...facts }: PageFrameProps) {
   const main = useRef<HTMLElement>(null);
   // Its address would be taken for a view, so it is not followed.
   const skip = (event: Event): void => {
@@ -125,12 +149,12 @@ export function PageFrame({ brand, alert = 0, now, nav, aside, children }: PageF
     main.current?.focus();
   };
   return (
-    <Page.Provider value={{ brand, alert, now }}>
+    <Page.Provider value={facts}>
       <header class="head">
         <a class="skip" href="#/" onClick={skip}>
           Skip to the content
         </a>
-        <strong>{brand}</strong>
+        <strong>{facts.brand}</strong>
         {nav !== undefined && (
           <nav class="tabs" aria-label="Views">
             {nav.map(({ label, href, isCurrent }) => (
@@ -182,7 +206,7 @@ export function View({
   const { isFirstView } = useRoot();
   const first = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    if (!isHidden) document.title = `${alert > 0 ? `(${alert}) ` : ""}${title} · ${brand}`;
+    if (!isHidden) document.title = visible(`${alert > 0 ? `(${alert}) ` : ""}${title} · ${brand}`);
   });
   useLayoutEffect(() => {
     if (!isFirstView.current) first.current?.focus();

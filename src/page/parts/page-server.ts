@@ -7,12 +7,6 @@ import { ignore } from "../../base/errors.js";
 /** The pages, by the names of their files in `dist/pages/assets`. */
 type PageName = "inbox" | "dashboard";
 
-/** A file of a page, to be sent with status 200. */
-interface PageFile {
-  headers: Record<string, string>;
-  body: Buffer;
-}
-
 /**
  * For every answer of a page, its data too. No script, style or request of another origin, and no
  * frame around the page.
@@ -33,34 +27,21 @@ const ASSETS = new URL("../../../dist/pages/assets/", import.meta.url);
 const TYPES = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
 const TITLES: Readonly<Record<PageName, string>> = { inbox: "Inbox", dashboard: "Dashboard" };
 
-interface Asset {
-  /** With the hash of its content, so that a browser can keep it. */
-  name: string;
-  type: string;
-  body: Buffer;
-  gzipped: Buffer;
-}
-
-interface Page {
-  html: Buffer;
-  assets: Asset[];
-}
-
 /** The loaded pages. */
-const pages = new Map<PageName, Page>();
+const pages = new Map<PageName, ReturnType<typeof loadPage>>();
 
 /**
  * Finds a file of a page. All addresses in it are relative, so that it works below any path.
  *
  * @param path below the page's own address, without a leading slash; empty for the page itself
  * @param encodings the request's `Accept-Encoding`
- * @returns null when the page has no such file
+ * @returns to be sent with status 200; null when the page has no such file
  */
 export function pageFile(
   name: PageName,
   path: string,
   encodings: string | undefined,
-): PageFile | null {
+): { headers: Record<string, string>; body: Buffer } | null {
   const page = pages.get(name) ?? loadPage(name);
   pages.set(name, page);
   if (path === "") {
@@ -82,7 +63,7 @@ export function pageFile(
   return { headers, body: isGzipped ? asset.gzipped : asset.body };
 }
 
-function loadPage(name: PageName): Page {
+function loadPage(name: PageName) {
   const [script, style] = [loadAsset(`${name}.js`), loadAsset("style.css")];
   const html = `<!doctype html>
 <html lang="en">
@@ -103,11 +84,12 @@ function loadPage(name: PageName): Page {
   return { html: Buffer.from(html), assets: [script, style] };
 }
 
-function loadAsset(file: string): Asset {
+function loadAsset(file: string) {
   const body = readFileSync(new URL(file, ASSETS));
   const hash = createHash("sha256").update(body).digest("hex").slice(0, 12);
   const [stem, extension] = file.split(".") as [string, keyof typeof TYPES];
   return {
+    // With the hash of its content, so that a browser can keep it.
     name: `${stem}-${hash}.${extension}`,
     type: TYPES[extension],
     body,
@@ -118,34 +100,20 @@ function loadAsset(file: string): Asset {
 /**
  * The open streams of a live channel. Both pages have one: the inbox page sends server-sent events,
  * the dashboard lines of JSON. `page/parts/follow-live.ts` reads both.
- */
-interface LiveStreams<Seen> {
-  readonly size: number;
-  /** Answers with a stream. It stays open until the client goes or the server ends it. */
-  open(response: ServerResponse, headers: Readonly<Record<string, string>>, hello: string): void;
-  /** Writes to each stream what its client has not seen yet; null: nothing. */
-  write(messageAfter: (seen: Seen) => { text: string; seen: Seen } | null): void;
-  end(response: ServerResponse): void;
-  endAll(): void;
-}
-
-/**
+ *
  * @param nothing what the client of a new stream has seen
  * @param onFirst called when the first stream opens
  * @param onLast called when the last stream has closed
  */
-export function createLiveStreams<Seen>(
-  nothing: Seen,
-  onFirst: () => void,
-  onLast: () => void,
-): LiveStreams<Seen> {
+export function createLiveStreams<Seen>(nothing: Seen, onFirst: () => void, onLast: () => void) {
   /** The open streams, each with what its client has seen. */
   const streams = new Map<ServerResponse, Seen>();
   return {
-    get size() {
+    get size(): number {
       return streams.size;
     },
-    open(response, headers, hello) {
+    /** Answers with a stream. It stays open until the client goes or the server ends it. */
+    open(response: ServerResponse, headers: Readonly<Record<string, string>>, hello: string): void {
       response.on("error", ignore);
       response.writeHead(200, { ...headers, ...STREAM_HEADERS });
       attempt(response, () => response.write(hello));
@@ -156,7 +124,8 @@ export function createLiveStreams<Seen>(
       if (streams.size === 0) onFirst();
       streams.set(response, nothing);
     },
-    write(messageAfter) {
+    /** Writes to each stream what its client has not seen yet; null: nothing. */
+    write(messageAfter: (seen: Seen) => { text: string; seen: Seen } | null): void {
       for (const [response, seen] of streams) {
         // A client that does not read gets nothing more until it does.
         if (response.writableNeedDrain) continue;
@@ -167,7 +136,7 @@ export function createLiveStreams<Seen>(
       }
     },
     end,
-    endAll: () => streams.forEach((_seen, response) => end(response)),
+    endAll: (): void => streams.forEach((_seen, response) => end(response)),
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { formatMoment, formatTime } from "../../base/text/format.js";
-import { visibleLines } from "../../base/text/visible-text.js";
+import { formatCount, formatMoment, formatTime } from "../../base/text/format.js";
 import { type Tone, usePage, useRoot } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
@@ -34,7 +33,7 @@ export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> 
       {Object.entries(of).map(([name, value]) =>
         value === false
           ? null
-          : [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{value}</dd>],
+          : [<dt key={name}>{name}</dt>, <dd key={`${name} value`}>{shown(value)}</dd>],
       )}
     </dl>
   );
@@ -137,15 +136,26 @@ export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
       </figcaption>
       {/* It can scroll, so the keyboard must reach it. */}
       <pre class={wrap ? "wrap" : undefined} tabIndex={0} role="region" aria-label={label}>
-        {visibleLines(text)}
+        {text}
       </pre>
     </figure>
   );
 }
 
+const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** A value of an answer as it is read: a date-time from now, a list with commas. */
+function shown(value: unknown): ComponentChildren {
+  if (typeof value === "number") return formatCount(value);
+  if (typeof value === "string" && DATE_TIME.test(value)) return <Moment at={value} />;
+  const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
+  return isList ? value.join(", ") || "none" : (value as ComponentChildren);
+}
+
 export interface Column<Row> {
   label: string;
-  cell: (row: Row) => ComponentChildren;
+  /** The name of a field, or what is made of the row. */
+  cell: (keyof Row & string) | ((row: Row) => ComponentChildren);
   /** Numbers stand at the end of their column. */
   align?: "end";
   /** Takes the width that others leave. */
@@ -161,7 +171,7 @@ interface DataTableProps<Row> {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
-  keyOf: (row: Row) => string | number;
+  keyOf: (keyof Row & string) | ((row: Row) => string | number);
   /** Instead of a table without rows. */
   empty: string;
   /** Each row is one line: what is longer is cut, with an ellipsis. */
@@ -207,14 +217,14 @@ export function DataTable<Row>({
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr
-            key={keyOf(row)}
+            key={String(read(keyOf, row))}
             role="row"
             class={isSelected?.(row) ? "selected" : undefined}
             onClick={(event) => open(event, row)}
           >
             {columns.map((column) => (
               <td key={column.label} role="cell" class={classOf(column)} data-label={column.label}>
-                {column.cell(row)}
+                {shown(read(column.cell, row))}
               </td>
             ))}
           </tr>
@@ -222,6 +232,10 @@ export function DataTable<Row>({
       </tbody>
     </table>
   );
+}
+
+function read<Row>(what: (keyof Row & string) | ((row: Row) => unknown), row: Row): unknown {
+  return typeof what === "function" ? what(row) : row[what];
 }
 
 function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {

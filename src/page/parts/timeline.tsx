@@ -1,5 +1,4 @@
 import { formatTime } from "../../base/text/format.js";
-import { visible } from "../../base/text/visible-text.js";
 import { gapBefore, type TimelineStep } from "../timeline/timeline-step.js";
 import { CodeBlock } from "./panel.js";
 
@@ -57,16 +56,16 @@ function Step({ step, previous, hasBoth, isNewDelivery, now }: StepProps) {
       <div class="what">
         <p>
           {hasBoth && <span class="muted">{LANES[lane]} </span>}
-          <span class={tone === "bad" ? "problem" : undefined}>{visible(text)}</span>
+          <span class={tone === "bad" ? "problem" : undefined}>{text}</span>
         </p>
-        {isNewDelivery && delivery !== undefined && <p class="hint">{visible(delivery)}</p>}
+        {isNewDelivery && delivery !== undefined && <p class="hint">{delivery}</p>}
         {serviceAt !== undefined && (
           <p class="hint">{formatTime(serviceAt)} by the service's clock</p>
         )}
-        {detail !== "" && more.length === 0 && <p class="hint">{visible(first)}</p>}
+        {detail !== "" && more.length === 0 && <p class="hint">{first}</p>}
         {more.length > 0 && (
           <details>
-            <summary class="hint">{visible(first)}</summary>
+            <summary class="hint">{first}</summary>
             <CodeBlock label={`${text}: all of it`} text={detail} wrap />
           </details>
         )}

@@ -35,68 +35,54 @@ const BRAND = Symbol.for("signalbox.client_error");
  * can add codes.
  */
 export class ClientError extends Error {
-  readonly kind: ClientErrorKind;
-  readonly operation: OperationName;
+  readonly kind!: ClientErrorKind;
+  readonly operation!: OperationName;
   /** The HTTP status; null when there was no answer. */
-  readonly status: number | null;
+  readonly status: number | null = null;
   /**
    * The service's `error.code` (service document, Error envelope); null when the answer had no such
    * envelope.
    */
-  readonly code: string | null;
+  readonly code: string | null = null;
   /** The service's `request_id`, for questions to its support. */
-  readonly requestId: string | null;
+  readonly requestId: string | null = null;
   /** The service's `error.details`; undefined when there are none. */
   readonly details: unknown;
   /** The number of requests that the call sent, including retries. */
-  readonly attempts: number;
+  readonly attempts: number = 0;
   /**
    * True when the same call can be repeated without harm and may then succeed, after `retryAfterMs`
    * if that is set.
    */
-  readonly retryable: boolean;
+  readonly retryable: boolean = false;
   /**
    * Milliseconds that the service asks to wait before the next request; null when it does not say.
    */
-  readonly retryAfterMs: number | null;
+  readonly retryAfterMs: number | null = null;
   /**
    * When the service accepts the next request. When `kind` is `quota`: when the quota is full
    * again.
    */
-  readonly resetAt: Date | null;
+  readonly resetAt: Date | null = null;
   /** The monthly quota, when the answer had it. */
-  readonly quota: Quota | null;
+  readonly quota: Quota | null = null;
   /**
    * The key that `startInvestigation` sent. If the service started the task, a call with the same
    * key returns that task.
    */
-  readonly idempotencyKey: string | null;
+  readonly idempotencyKey: string | null = null;
   /** What the user can do about the failure. `message` ends with this text. */
-  readonly help: string;
+  readonly help!: string;
   /** @internal marks the class across two installed copies of the package */
   readonly [BRAND] = true;
   readonly #answer: unknown;
 
-  constructor(message: string, fields: ClientErrorFields) {
-    super(
-      `${message} ${fields.help}`.trimEnd(),
-      fields.cause === undefined ? undefined : { cause: fields.cause },
-    );
+  constructor(message: string, { answer, cause, ...fields }: ClientErrorFields) {
+    super(`${message} ${fields.help}`.trimEnd(), cause === undefined ? undefined : { cause });
     this.name = "ClientError";
-    this.kind = fields.kind;
-    this.operation = fields.operation;
-    this.status = fields.status ?? null;
-    this.code = fields.code ?? null;
-    this.requestId = fields.requestId ?? null;
-    this.details = fields.details;
-    this.attempts = fields.attempts ?? 0;
-    this.retryable = fields.retryable ?? false;
-    this.retryAfterMs = fields.retryAfterMs ?? null;
-    this.resetAt = fields.resetAt ?? null;
-    this.quota = fields.quota ?? null;
-    this.idempotencyKey = fields.idempotencyKey ?? null;
-    this.help = fields.help;
-    this.#answer = fields.answer;
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+    Object.assign(this, Object.fromEntries(given));
+    this.#answer = answer;
   }
 
   /**

@@ -67,17 +67,7 @@ export interface ClientOptions {
 }
 
 /** The options with all defaults. */
-export interface ClientConfig {
-  baseUrl: string;
-  readApiKey: (() => string | Promise<string>) | null;
-  timeoutMs: number;
-  retry: { maxAttempts: number; baseMs: number; maxMs: number; maxWaitMs: number };
-  answerLimitBytes: number;
-  userAgent: string | null;
-  fetch: PlatformFetch;
-  clock: Clock;
-  random: () => number;
-}
+export type ClientConfig = ReturnType<typeof resolveClientOptions>;
 
 const FACTORY = { name: "createClient", page: "docs/client.md" };
 
@@ -107,8 +97,8 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
-export function resolveClientOptions(options: ClientOptions): ClientConfig {
-  const { baseUrl, apiKey, userAgent, fetch, clock, random, ...rest } = checkOptions(
+export function resolveClientOptions(options: ClientOptions) {
+  const { baseUrl, apiKey, fetch, clock, random, ...rest } = checkOptions(
     FACTORY,
     optionsSchema,
     options,
@@ -117,7 +107,6 @@ export function resolveClientOptions(options: ClientOptions): ClientConfig {
     ...rest,
     baseUrl: parseBaseUrl(baseUrl),
     readApiKey: keyReader(apiKey),
-    userAgent: userAgent ?? null,
     // Instrumentation may replace `fetch` later, so it is looked up for each request.
     fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
     clock: clock ?? clientClock,

@@ -1,4 +1,9 @@
-export type { InvestigationTask, TaskStage, TaskStatus } from "../contract/investigation.js";
+export type {
+  InvestigationReport,
+  InvestigationTask,
+  TaskStage,
+  TaskStatus,
+} from "../contract/investigation.js";
 export type { ServiceLocale } from "../contract/shared-schemas.js";
 export type { OperationName } from "../contract/operations.js";
 export type { ProductProfile } from "../contract/product-profile.js";
@@ -8,7 +13,6 @@ export type {
   RankingsQuery,
   RankingsResponse,
 } from "../contract/rankings.js";
-export type { InvestigationReport } from "../contract/investigation.js";
 export type {
   KeywordDetail,
   KeywordRow,
@@ -24,7 +28,6 @@ export type {
 export type { Clock, ClockTimer } from "../../base/time/clock.js";
 export { isSignalboxError, SignalboxError, type SignalboxErrorCode } from "../../base/errors.js";
 
-export type { ApiKeySource } from "./client-options.js";
 export { createClient, type CallOptions, type Client, type ProductProfileQuery } from "./client.js";
 export {
   ClientError,
@@ -32,11 +35,11 @@ export {
   type ClientErrorFields,
   type ClientErrorKind,
 } from "./client-error.js";
-export type { ClientOptions, ClientRetryOptions } from "./client-options.js";
+export type { ApiKeySource, ClientOptions, ClientRetryOptions } from "./client-options.js";
 export type { AbortSignalLike, PlatformAbortSignal, PlatformFetch } from "./transport/platform.js";
 export type { Quota } from "./transport/raw-answer.js";
-export type { StartInvestigationInput } from "./operations/investigations.js";
 export type {
   FinishedInvestigation,
+  StartInvestigationInput,
   WaitForInvestigationOptions,
 } from "./operations/investigations.js";

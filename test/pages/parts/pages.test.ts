@@ -21,7 +21,7 @@ test("a chart of another range shows no bars of the range before it, while it lo
   };
   let week: () => ReturnType<Parameters<typeof answerFetch>[0]> = () => never;
   answerFetch((path) => (path.includes("range=day") ? { json: answer } : week()));
-  const page = await showPart(h(ActivityChart, { version: 1 }));
+  const page = await showPart(h(ActivityChart, {}));
   expect(page.querySelectorAll("rect").length).toBe(3);
   await pressButton(page, "Week");
   await settle();
@@ -49,7 +49,6 @@ const desk = {
   setApiKey() {},
   newSecret: null,
   setNewSecret() {},
-  reload() {},
 } as never;
 
 test.each([
@@ -75,7 +74,7 @@ test.each([
       };
     });
     const operations = ["listDeliveries", "listRegistrations"].map((name) => {
-      return { name, method: "GET", path: `/_emulator/${name.slice(4).toLowerCase()}` };
+      return { name, method: "GET", path: `/_emulator/${name.slice(4).toLowerCase()}`, input: {} };
     });
     answerFetch((path) => {
       if (path.endsWith("/_emulator")) return { json: { operations } };

@@ -1,8 +1,6 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatTime } from "../../../base/text/format.js";
-import { Problem } from "../../parts/panel.js";
-import { request } from "../../parts/request.js";
-import { useData } from "../../parts/use-data.js";
+import { Problem, request, useData } from "../../parts/index.js";
 import type { ActivityAnswer } from "../inbox-api.js";
 
 const RANGES = ["hour", "day", "week"] as const;
@@ -16,12 +14,12 @@ const SERIES = [
 type Range = (typeof RANGES)[number];
 
 /** What happened lately, as a strip: three bars for each span of time, on one scale. */
-export function ActivityChart({ version }: { version: number }) {
+export function ActivityChart() {
   const [range, setRange] = useState<Range>("day");
   return (
     <section class="strip" aria-label={`Activity in the last ${range}`}>
       {/* The answer for one range says nothing about another one. */}
-      <Chart key={range} range={range} version={version} />
+      <Chart key={range} range={range} />
       <div class="toolbar">
         {RANGES.map((each) => (
           <button
@@ -41,8 +39,8 @@ export function ActivityChart({ version }: { version: number }) {
 
 const NOTHING: ActivityAnswer = { activity: [], minutes: 1, spans: 1, now: 0 };
 
-function Chart({ range, version }: { range: Range; version: number }) {
-  const { data, problem, reload } = useData(version, (signal) =>
+function Chart({ range }: { range: Range }) {
+  const { data, problem, reload } = useData(range, (signal) =>
     request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal }),
   );
   const { activity, minutes, spans, now } = data ?? NOTHING;

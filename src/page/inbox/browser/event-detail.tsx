@@ -1,22 +1,30 @@
 import { formatBytes, formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
 import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
-import { usePage, View } from "../../parts/page-frame.js";
-import { Badge, CodeBlock, Facts, Moment, Panel, Problem } from "../../parts/panel.js";
-import { address, request, RequestProblem } from "../../parts/request.js";
-import { TimelineSteps } from "../../parts/timeline.js";
-import { useData } from "../../parts/use-data.js";
-import { href } from "../../parts/use-route.js";
+import {
+  address,
+  Badge,
+  CodeBlock,
+  Facts,
+  href,
+  Moment,
+  Panel,
+  Problem,
+  request,
+  RequestProblem,
+  TimelineSteps,
+  useData,
+  usePage,
+  View,
+} from "../../parts/index.js";
 import { inboxSteps } from "../../timeline/inbox-steps.js";
-import type { EventAnswer } from "../inbox-api.js";
+import type { EventAnswer, Overview } from "../inbox-api.js";
 import { headlineOf, nextStep, toneOf } from "./event-state.js";
 import { MoveButton } from "./move-events.js";
 import { RefusedPanel, SituationLine } from "./situation.js";
-import type { Live } from "./use-live-inbox.js";
 
 interface EventDetailProps {
   eventId: string;
-  live: Live;
+  overview: Overview | undefined;
   /** The address of the list. */
   back: string;
 }
@@ -34,14 +42,14 @@ function whyNoDiscard({ state }: EventAnswer): string | undefined {
     : "Only a dead or a quarantined event can be discarded.";
 }
 
-export function EventDetail({ eventId, live: { version, overview }, back }: EventDetailProps) {
-  const { data, problem, reload } = useData(version, (signal) =>
+export function EventDetail({ eventId, overview, back }: EventDetailProps) {
+  const { data, problem, reload } = useData(eventId, (signal) =>
     request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
   );
   const move = { eventIds: [eventId] };
   return (
     <View
-      title={data === undefined ? visible(eventId) : headingOf(data)}
+      title={data === undefined ? eventId : headingOf(data)}
       actions={
         data !== undefined && (
           <>
@@ -72,7 +80,7 @@ export function EventDetail({ eventId, live: { version, overview }, back }: Even
 
 /** The title of a signal, or what the event is. */
 function headingOf(event: EventAnswer): string {
-  if (event.title !== null) return visible(event.title);
+  if (event.title !== null) return event.title;
   const { text, about } = headlineOf(event);
   return about === "" ? text : `${text} · ${about}`;
 }
@@ -87,7 +95,7 @@ function Detail({ event }: { event: EventAnswer }) {
         {event.backfilled && <Badge tone="idle">backfilled</Badge>}
         {event.possiblyRepeated && <Badge tone="warn">possibly repeated</Badge>}
         <span class="grows">{nextStep(event, now)}</span>
-        <code>{visible(event.eventId)}</code>
+        <code>{event.eventId}</code>
       </p>
       <div class="halves">
         <div class="stack">
@@ -105,7 +113,7 @@ function Detail({ event }: { event: EventAnswer }) {
 
 /** A value, as a link to the events that have it too. */
 const linkTo = (term: string, value: string | null) =>
-  value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{visible(value)}</a>;
+  value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{value}</a>;
 
 function EventFacts({ event }: { event: EventAnswer }) {
   const {
@@ -128,10 +136,10 @@ function EventFacts({ event }: { event: EventAnswer }) {
     <Panel title="Facts">
       <Facts
         of={{
-          type: visible(type) || "none",
+          type: type || "none",
           [isDefault ? "signal type" : "subtype"]: linkTo("subtype", subtype),
           [isDefault ? "product" : "subject"]: linkTo("subject", subject),
-          sender: !isDefault && visible(sender),
+          sender: !isDefault && sender,
           signed: signedAt !== null && <Moment at={signedAt} full />,
           received: <Moment at={receivedAt} full />,
           [due]: <Moment at={dueAt} full />,
@@ -189,7 +197,7 @@ function Payload({ event: { eventId, payload, isCut, hex, bytes } }: { event: Ev
 
 function Headers({ event }: { event: EventAnswer }) {
   const headers = Object.entries(event.headers).map(
-    ([name, value]) => [visible(name), <code key={name}>{visible(value)}</code>] as const,
+    ([name, value]) => [name, <code key={name}>{value}</code>] as const,
   );
   return (
     <Panel title="Headers">

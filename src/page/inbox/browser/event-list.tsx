@@ -3,25 +3,31 @@ import { useEffect, useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
 import type { PauseReason } from "../../../kit/inbox/dispatch/dispatcher.js";
 import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
-import { ActionButton } from "../../parts/actions.js";
-import { type Said, View } from "../../parts/page-frame.js";
-import { CodeBlock, Problem } from "../../parts/panel.js";
-import { address, RequestProblem } from "../../parts/request.js";
-import { useData } from "../../parts/use-data.js";
-import { href } from "../../parts/use-route.js";
+import {
+  ActionButton,
+  address,
+  CodeBlock,
+  href,
+  Problem,
+  RequestProblem,
+  type Said,
+  useData,
+  usePage,
+  View,
+} from "../../parts/index.js";
+import type { Overview } from "../inbox-api.js";
 import { ActivityChart } from "./activity-chart.js";
 import { EventTable } from "./event-table.js";
 import { findEvents, keysOf } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
 import { Facets, NoMatch, SearchBox } from "./search-box.js";
 import { FailuresPanel, RefusedPanel, SituationLine, StateCounts } from "./situation.js";
-import type { Live } from "./use-live-inbox.js";
 
 interface EventListProps {
   search: string;
   /** Where the page of the list begins, as `nextBeforeSeq` of the page before it. */
   before: number | undefined;
-  live: Live;
+  overview: Overview | undefined;
   /** The key of the event that is shown instead, or beside the list where there is room. */
   open: string | undefined;
 }
@@ -39,16 +45,18 @@ const MOST_SELECTED = 1000;
 /** A search that needs more requests is not repeated by itself whenever an event changes. */
 const MOST_LIVE_REQUESTS = 3;
 
-export function EventList({ search, before, live: { overview, version }, open }: EventListProps) {
+export function EventList({ search, before, overview, open }: EventListProps) {
+  const { version } = usePage();
   const [slowAt, setSlowAt] = useState<number>();
   const selection = useSelection(search);
   const { data, problem, isLoading, reload } = useData(
-    `${search}\n${before}\n${slowAt ?? version}`,
+    `${search}\n${before}`,
     async (signal) => {
       const found = await findEvents({ search, before, titles: "yes" }, PAGE, signal);
       setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
       return found;
     },
+    slowAt ?? version,
   );
   const isRefused = problem instanceof RequestProblem && problem.status === 400;
   // After a failed search the events of the search before it must not be selected.
@@ -82,7 +90,7 @@ export function EventList({ search, before, live: { overview, version }, open }:
           <RefusedPanel refusals={overview.refusals} />
         </div>
       )}
-      {!isEmptyInbox && <ActivityChart version={version} />}
+      {!isEmptyInbox && <ActivityChart />}
       <section class="panel" aria-label="List of events" hidden={isEmptyInbox}>
         <SearchBox search={search} problem={isRefused ? problem.message : undefined}>
           <a class="button" href={address("api/export", { q: search })} download="events.ndjson">

@@ -1,5 +1,4 @@
 import { formatAge, formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
 import {
   DEFAULT_SENDER,
   type EventState,
@@ -7,7 +6,7 @@ import {
   type InboxEntry,
   isIgnored,
 } from "../../../kit/inbox/stored-events.js";
-import type { Tone } from "../../parts/page-frame.js";
+import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
 
 /** In the order of an event's life. */
@@ -26,7 +25,7 @@ export function toneOf(state: EventState): Tone {
 /** What happens next to the event, in a sentence. */
 export function nextStep(event: EventAnswer, now: number): string {
   const { state, attempts, dueAt, bytes, lastError } = event;
-  const reason = visible(firstLine(lastError ?? "unknown"));
+  const reason = firstLine(lastError ?? "unknown");
   const tried = attempts === 0 ? "" : ` ${formatCount(attempts, "attempt")} failed before.`;
   const words: Record<EventState, string> = {
     ready:
@@ -49,11 +48,11 @@ export function headlineOf(
   about: string;
 } {
   const { type, subtype, subject, sender, lastError } = event;
-  if (type === "") return { text: visible(firstLine(lastError ?? "unknown")), about: "" };
+  if (type === "") return { text: firstLine(lastError ?? "unknown"), about: "" };
   // The type of a signal says more than that it is one.
   const isSignal = sender === DEFAULT_SENDER && subtype !== null;
   const text = isSignal ? subtype : [type, subtype].filter((word) => word !== null).join(" ");
-  return { text: visible(text), about: visible(subject ?? "") };
+  return { text: text, about: subject ?? "" };
 }
 
 /** The name, and the start of the message. */

@@ -1,11 +1,9 @@
-import { useEffect, useRef } from "preact/hooks";
-import { visible } from "../../../base/text/visible-text.js";
+import { useRef } from "preact/hooks";
 import { DEFAULT_SENDER, isIgnored, NO_HANDLER } from "../../../kit/inbox/stored-events.js";
-import { Badge, type Column, DataTable, Moment } from "../../parts/panel.js";
-import type { Query } from "../../parts/request.js";
-import { go, href } from "../../parts/use-route.js";
+import { Badge, type Column, DataTable, go, href, Moment, type Query } from "../../parts/index.js";
 import type { ListedEvent } from "../inbox-api.js";
 import { firstLine, headlineOf, toneOf } from "./event-state.js";
+import { useKeys } from "./search-box.js";
 
 interface EventTableProps {
   events: readonly ListedEvent[];
@@ -23,12 +21,10 @@ function remarkOn(event: ListedEvent, hasMany: boolean): string {
   const { lastError, sender, endpoint, attempts, type } = event;
   // Why an event is not usable is its headline.
   const error =
-    lastError === null || lastError === NO_HANDLER || type === ""
-      ? ""
-      : visible(firstLine(lastError));
+    lastError === null || lastError === NO_HANDLER || type === "" ? "" : firstLine(lastError);
   return [
-    hasMany ? visible(endpoint) : "",
-    sender === DEFAULT_SENDER ? "" : visible(sender),
+    hasMany ? endpoint : "",
+    sender === DEFAULT_SENDER ? "" : sender,
     attempts > 1 ? `${attempts}×` : "",
     isIgnored(event) ? "ignored" : error,
   ]
@@ -39,7 +35,15 @@ function remarkOn(event: ListedEvent, hasMany: boolean): string {
 export function EventTable({ events, keyOf, selected, onSelect, open, query }: EventTableProps) {
   const table = useRef<HTMLDivElement>(null);
   const lastIndex = useRef(0);
-  useRowKeys(table);
+  // Enter opens the row: it is a link.
+  useKeys("jkx", ({ key }) => {
+    const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
+    const row = document.activeElement?.closest("tr");
+    const index = links.findIndex((link) => link.closest("tr") === row);
+    if (key === "x") row?.querySelector<HTMLElement>("input")?.click();
+    else links[key === "j" ? index + 1 : Math.max(0, index - 1)]?.focus();
+    return false;
+  });
   const hasMany = new Set(events.map(({ endpoint }) => endpoint)).size > 1;
 
   /** With the shift key, all between this row and the last one that was chosen. */
@@ -60,7 +64,7 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
       cell: (event) => (
         <input
           type="checkbox"
-          aria-label={`Select ${visible(event.eventId)}`}
+          aria-label={`Select ${event.eventId}`}
           checked={selected.has(keyOf(event))}
           onClick={({ currentTarget, shiftKey }) => select(event, currentTarget.checked, shiftKey)}
         />
@@ -75,9 +79,7 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
       label: "Event",
       cell: (event) => {
         const { text, about } = headlineOf(event);
-        const [first, ...others] = [visible(event.title ?? ""), text, about].filter(
-          (part) => part !== "",
-        );
+        const [first, ...others] = [event.title ?? "", text, about].filter((part) => part !== "");
         return (
           <span title={[first, ...others].join(" · ")}>
             <strong>{first}</strong>
@@ -100,10 +102,10 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
         <a
           class="mono"
           href={href(["events", keyOf(event)], query)}
-          title={visible(event.eventId)}
+          title={event.eventId}
           aria-current={keyOf(event) === open ? "true" : undefined}
         >
-          {visible(event.eventId)}
+          {event.eventId}
         </a>
       ),
     },
@@ -122,24 +124,4 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
       />
     </div>
   );
-}
-
-/** j and k go to the next row and the one before, x selects it, Enter opens it, as it is a link. */
-function useRowKeys(table: { readonly current: HTMLElement | null }): void {
-  useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      const isTyping =
-        event.target instanceof Element &&
-        event.target.matches("input:not([type=checkbox]), dialog *");
-      if (!"jkx".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping)
-        return;
-      const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
-      const row = document.activeElement?.closest("tr");
-      const index = links.findIndex((link) => link.closest("tr") === row);
-      if (event.key === "x") row?.querySelector<HTMLElement>("input")?.click();
-      else links[event.key === "j" ? index + 1 : Math.max(0, index - 1)]?.focus();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, [table]);
 }

@@ -1,18 +1,22 @@
-import { render } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visible } from "../../../base/text/visible-text.js";
-import { PageFrame, PageRoot } from "../../parts/page-frame.js";
-import { Badge } from "../../parts/panel.js";
-import { href, useRoute } from "../../parts/use-route.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import {
+  Badge,
+  followLive,
+  href,
+  PageFrame,
+  request,
+  showPage,
+  useRoute,
+} from "../../parts/index.js";
+import type { Overview } from "../inbox-api.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
-import { useLiveInbox } from "./use-live-inbox.js";
 
 /** Where the emulator serves the page, beside its own. */
 const DASHBOARD = /\/_emulator\/inbox\/$/;
 
 /** `#/?q=SEARCH&before=SEQ` is the list, `#/events/ID?q=…` an event of it. */
-export function InboxPage() {
+function InboxPage() {
   const { path, query } = useRoute();
   const live = useLiveInbox();
   const eventId = path[0] === "events" ? path[1] : undefined;
@@ -24,11 +28,10 @@ export function InboxPage() {
 
   return (
     <PageFrame
-      brand={
-        endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${visible(endpoint)}`
-      }
+      brand={endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${endpoint}`}
       alert={live.overview?.counts.dead ?? 0}
       now={live.now}
+      version={live.version}
       aside={
         <>
           {DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
@@ -40,12 +43,14 @@ export function InboxPage() {
         </>
       }
     >
-      {wasListShown && <EventList search={search} before={before} live={live} open={eventId} />}
+      {wasListShown && (
+        <EventList search={search} before={before} overview={live.overview} open={eventId} />
+      )}
       {eventId !== undefined && (
         <EventDetail
           key={eventId}
           eventId={eventId}
-          live={live}
+          overview={live.overview}
           back={href([], { q: search, before })}
         />
       )}
@@ -88,9 +93,54 @@ function useListBehind(isBehind: boolean): boolean {
   return wasShown || !isBehind;
 }
 
-render(
-  <PageRoot>
-    <InboxPage />
-  </PageRoot>,
-  document.body,
-);
+interface Live {
+  /** The newest; undefined until the first. */
+  overview: Overview | undefined;
+  isConnected: boolean;
+  /** Another number when events may have changed. */
+  version: number;
+  /** The present time, by the server's clock. */
+  now: number;
+}
+
+/** How often ages are written anew. */
+const TICK_MS = 5000;
+
+/** Follows the inbox. */
+function useLiveInbox(): Live {
+  const [overview, setOverview] = useState<Overview>();
+  const [isConnected, setConnected] = useState(true);
+  const [now, setNow] = useState(() => Date.now());
+
+  useEffect(() => {
+    let skew = 0;
+    const tick = (): void => setNow(Date.now() + skew);
+    let newest = 0;
+    const show = (next: Overview): void => {
+      // The first answer can come after a live message that is newer.
+      if (next.revision < newest) return;
+      newest = next.revision;
+      setOverview(next);
+      skew = next.now - Date.now();
+      tick();
+    };
+    // Behind a proxy that holds back the live messages, this is all that the page gets.
+    request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
+    const stopFollowing = followLive<Overview>("api/live", {
+      onMessage(next) {
+        setConnected(true);
+        show(next);
+      },
+      onEnd: (wasLive) => !wasLive && setConnected(false),
+    });
+    const timer = setInterval(tick, TICK_MS);
+    return () => {
+      clearInterval(timer);
+      stopFollowing();
+    };
+  }, []);
+
+  return { overview, isConnected, version: overview?.revision ?? 0, now };
+}
+
+showPage(<InboxPage />);

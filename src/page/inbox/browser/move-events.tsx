@@ -1,8 +1,6 @@
 import { formatCount } from "../../../base/text/format.js";
 import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
-import { ActionButton } from "../../parts/actions.js";
-import type { Said } from "../../parts/page-frame.js";
-import { request } from "../../parts/request.js";
+import { ActionButton, request, type Said } from "../../parts/index.js";
 import type { MoveAnswer } from "../inbox-api.js";
 
 type Kind = "replay" | "discard";

@@ -1,10 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { visible } from "../../../base/text/visible-text.js";
 import { DEFAULT_SENDER } from "../../../kit/inbox/stored-events.js";
-import { Problem } from "../../parts/panel.js";
-import { useData } from "../../parts/use-data.js";
-import { go, href } from "../../parts/use-route.js";
+import { go, href, Problem, useData } from "../../parts/index.js";
 import type { ListedEvent, Overview } from "../inbox-api.js";
 import { findEvents, termIn, withTerm, wordsOf } from "./find-events.js";
 
@@ -22,28 +19,16 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);
 
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof Element && event.target.matches("input, dialog *");
-      if (
-        (event.key !== "/" && event.key !== "?") ||
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey ||
-        isTyping
-      )
-        return;
-      // It is hidden behind an event.
-      if (input.current?.offsetParent === null) return;
-      event.preventDefault();
-      if (event.key === "?" && help.current !== null) help.current.open = !help.current.open;
-      if (event.key === "?") return;
+  useKeys("/?", ({ key }) => {
+    // It is hidden behind an event.
+    if (input.current?.offsetParent === null) return false;
+    if (key === "?" && help.current !== null) help.current.open = !help.current.open;
+    if (key === "/") {
       input.current?.focus();
       input.current?.select();
-    };
-    addEventListener("keydown", focus);
-    return () => removeEventListener("keydown", focus);
-  }, []);
+    }
+    return true;
+  });
 
   function submit(event: Event): void {
     event.preventDefault();
@@ -84,6 +69,28 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
       </form>
     </search>
   );
+}
+
+/**
+ * Calls back for these keys, unless the reader types.
+ *
+ * @param onKey returns whether it has done something, so that the browser does nothing
+ */
+export function useKeys(keys: string, onKey: (event: KeyboardEvent) => boolean): void {
+  const newest = useRef(onKey);
+  newest.current = onKey;
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const isTyping =
+        event.target instanceof Element &&
+        event.target.matches("input:not([type=checkbox]), dialog *");
+      if (!keys.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping)
+        return;
+      if (newest.current(event)) event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [keys]);
 }
 
 interface FacetsProps {
@@ -132,7 +139,7 @@ export function Facets({ search, events, overview }: FacetsProps) {
             <option value="">{label}: all</option>
             {[...values].map(([value, count]) => (
               <option key={value} value={value}>
-                {visible(value)}
+                {value}
                 {count > 0 && ` (${count} shown)`}
               </option>
             ))}
@@ -171,8 +178,11 @@ export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean 
   const at = words.findLastIndex((word) => MEANT.test(word));
   const text = (MEANT.exec(words[at] ?? "")?.[1] ?? "").toLowerCase();
   const others = words.filter((_word, index) => index !== at).join(" ");
-  const { data = [] } = useData(search, async (signal) =>
-    text === "" ? [] : (await findEvents({ search: others }, LOOKED_AT, signal)).events,
+  const { data = [] } = useData(
+    search,
+    async (signal) =>
+      text === "" ? [] : (await findEvents({ search: others }, LOOKED_AT, signal)).events,
+    0,
   );
   const meant = new Map<string, string>();
   for (const event of data) {
@@ -197,7 +207,7 @@ export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean 
           {[...meant].slice(0, MOST_SHOWN).map(([shown, query], index) => (
             <span key={shown}>
               {index > 0 && ", "}
-              <a href={href([], { q: query })}>{visible(shown)}</a>
+              <a href={href([], { q: query })}>{shown}</a>
             </span>
           ))}
           ?

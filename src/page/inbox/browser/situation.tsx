@@ -1,12 +1,7 @@
 import { formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
 import type { Refusals } from "../../../kit/inbox/stored-events.js";
-import { ActionButton } from "../../parts/actions.js";
-import { type Said, usePage } from "../../parts/page-frame.js";
-import { Moment } from "../../parts/panel.js";
-import { request } from "../../parts/request.js";
-import { href } from "../../parts/use-route.js";
+import { ActionButton, href, Moment, request, type Said, usePage } from "../../parts/index.js";
 import type { FailureRow, Overview } from "../inbox-api.js";
 import { STATES } from "./event-state.js";
 import { findEvents } from "./find-events.js";
@@ -26,7 +21,7 @@ export function SituationLine({ overview }: { overview: Overview }) {
     <div class="situations" role="status">
       {situations.map(({ endpoint, facts, level, text }) => (
         <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
-          {situations.length > 1 && <strong>{visible(endpoint)}: </strong>}
+          {situations.length > 1 && <strong>{endpoint}: </strong>}
           {text}{" "}
           {facts.pause !== null && paused === "callback_failing" && (
             <ActionButton label="Try one event now" tone="plain" run={tryOne} />
@@ -93,7 +88,7 @@ export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps
   if (failures.length === 0) return null;
   const first = failures
     .slice(0, SHOWN)
-    .map(({ count, error }) => `${formatCount(count)} × ${visible(error)}`);
+    .map(({ count, error }) => `${formatCount(count)} × ${error}`);
   return (
     <details class="panel folded">
       <summary>
@@ -121,10 +116,7 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
     dead > 0 ? `${formatCount(dead)} dead` : "",
   ];
   const others = subjectCount - subjects.length;
-  const about = [
-    ...subjects.map(visible),
-    ...(others > 0 ? [`${formatCount(others)} more`] : []),
-  ].join(", ");
+  const about = [...subjects, ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
 
   async function handOff(): Promise<Said> {
     const found = await Promise.all(
@@ -143,11 +135,11 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
   return (
     <>
       <p>
-        <strong>{formatCount(count)}</strong> <span class="mono problem">{visible(error)}</span>
+        <strong>{formatCount(count)}</strong> <span class="mono problem">{error}</span>
       </p>
       <div class="toolbar">
         <span class="muted grows">
-          {endpoint !== undefined && `${visible(endpoint)}; `}
+          {endpoint !== undefined && `${endpoint}; `}
           {states.filter((state) => state !== "").join(", ")}; first failed{" "}
           <Moment at={firstSeen} />, last <Moment at={lastSeen} />
           {about !== "" && `; ${about}`}
@@ -157,7 +149,7 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
         </a>
         <ActionButton
           label={`Hand off ${formatCount(Math.min(count, MOST_MOVED))}…`}
-          of={`with the error ${visible(error)}`}
+          of={`with the error ${error}`}
           confirm={{
             title: `Hand off ${formatCount(Math.min(count, MOST_MOVED), "event")}?`,
             text: "The callback gets each of them again now: those that wait, and the dead ones.",
@@ -191,9 +183,7 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
   const own =
     eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
   const shown = own.length > 0 ? own : examples;
-  const counts = byCode
-    .map(({ code, count }) => `${formatCount(count)} ${visible(code)}`)
-    .join(", ");
+  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${code}`).join(", ");
   return (
     <details class="panel folded" open={eventId !== undefined}>
       <summary>
@@ -208,9 +198,9 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
       <ul class="rows" aria-label="Refused deliveries">
         {shown.map(({ at, code, address, eventId: id }, index) => (
           <li key={index}>
-            <Moment at={at} full /> <strong>{visible(code)}</strong>
-            {address !== null && ` from ${visible(address)}`}
-            {id !== null && `, event ${visible(id)}`}
+            <Moment at={at} full /> <strong>{code}</strong>
+            {address !== null && ` from ${address}`}
+            {id !== null && `, event ${id}`}
           </li>
         ))}
       </ul>

@@ -11,7 +11,6 @@ import {
   quoted,
   type Attempt,
   readAnswer,
-  type AttemptResult,
   type OperationCall,
 } from "./read-answer.js";
 
@@ -36,11 +35,16 @@ export function operationCaller(
     const request = buildRequest(call, config.baseUrl, config.userAgent);
     try {
       for (let attempt = 1; ; attempt++) {
-        const result = await sendAttempt(config, { call, attempt }, request, onQuota);
-        if (result.ok) return result.value as AnswerOf<typeof call.operation>;
-        const waitMs = retryWait(result.error, config, call.maxAttempts ?? retry.maxAttempts);
-        if (waitMs === null) throw result.error;
-        await pauseUntil(clock, clock.elapsed() + waitMs, scope.signal);
+        try {
+          const answer = await sendAttempt(config, { call, attempt }, request, onQuota);
+          return answer as AnswerOf<typeof call.operation>;
+        } catch (error) {
+          // The reason of the caller's signal can be any error.
+          if (scope.signal.aborted || !(error instanceof ClientError)) throw error;
+          const waitMs = retryWait(error, config, call.maxAttempts ?? retry.maxAttempts);
+          if (waitMs === null) throw error;
+          await pauseUntil(clock, clock.elapsed() + waitMs, scope.signal);
+        }
       }
     } finally {
       scope.close();
@@ -81,14 +85,14 @@ function retryWait(
 /**
  * Sends one request and reads its answer, within `timeoutMs`.
  *
- * @throws only the reason of the caller's signal, as soon as the signal is aborted
+ * @throws ClientError, or the reason of the caller's signal, as soon as the signal is aborted
  */
 async function sendAttempt(
   config: ClientConfig,
   of: Attempt,
   request: PlainRequest,
   onQuota: (quota: Quota) => void,
-): Promise<AttemptResult> {
+): Promise<unknown> {
   const timeUp = new Error("The request took too long.");
   // It is not closed, because the call's signal is not kept longer than the call.
   const { controller, signal } = openAbortScope(of.call.signal);
@@ -128,25 +132,17 @@ async function sendAttempt(
     answer = await raceAbort(exchange(), signal);
   } catch (error) {
     if (of.call.signal?.aborted === true) throw of.call.signal.reason;
-    if (error instanceof ClientError) return { ok: false, error };
-    if (!state.isSent)
-      return {
-        ok: false,
-        error: notSent(of, `the function apiKey took over ${config.timeoutMs} ms`),
-      };
+    if (error instanceof ClientError) throw error;
+    if (!state.isSent) throw notSent(of, `the function apiKey took over ${config.timeoutMs} ms`);
     // If the body of a refusal was lost, its status is enough. A success needs its body.
     if (state.answer === null || state.answer.status < 400) {
-      if (error === timeUp) {
-        return {
-          ok: false,
-          error: lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`),
-        };
-      }
+      if (error === timeUp)
+        throw lostCall(of, "timeout", `had no answer after ${config.timeoutMs} ms`);
       const cause = plainCause(error, (text) => withoutKey(text, state.key));
       const problem = neverArrived(of, cause)
         ? "did not reach the service"
         : "got no complete answer";
-      return { ok: false, error: lostCall(of, "network", `${problem}: ${cause.message}`, cause) };
+      throw lostCall(of, "network", `${problem}: ${cause.message}`, cause);
     }
     answer = state.answer;
   } finally {
@@ -210,18 +206,9 @@ function plainCause(error: unknown, clean: (text: string) => string): Error & { 
 }
 
 /** A request without the API key. */
-interface PlainRequest {
-  method: Operation["method"];
-  url: string;
-  headers: Record<string, string>;
-  body: string | null;
-}
+type PlainRequest = ReturnType<typeof buildRequest>;
 
-function buildRequest(
-  call: OperationCall,
-  baseUrl: string,
-  userAgent: string | null,
-): PlainRequest {
+function buildRequest(call: OperationCall, baseUrl: string, userAgent: string | undefined) {
   const { method, path }: Operation = OPERATIONS[call.operation];
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(call.path?.[name] ?? ""),
@@ -229,7 +216,7 @@ function buildRequest(
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(call.query ?? {})) query.append(name, String(value));
   const headers: Record<string, string> = { Accept: "application/json" };
-  if (userAgent !== null) headers["User-Agent"] = userAgent;
+  if (userAgent !== undefined) headers["User-Agent"] = userAgent;
   if (call.body !== undefined) headers["Content-Type"] = "application/json";
   return {
     method,

@@ -29,23 +29,19 @@ export type PlatformFetch = typeof globalThis extends { fetch: infer Fetch }
 
 const FOLLOWERS = new WeakMap<PlatformAbortSignal, Set<AbortController>>();
 
-/** A controller that is aborted with the caller's signal, until `close()`. @internal */
-export interface AbortScope {
-  controller: AbortController;
-  signal: PlatformAbortSignal;
-  close(): void;
-}
-
 /**
+ * A controller that is aborted with the caller's signal, until `close()`.
+ *
  * All calls that share a signal share one listener on it, because Node warns of more than ten.
  * `AbortSignal.any` is not used: in Node 20 each of its results takes memory as long as the
  * caller's signal exists.
  *
  * @internal
  */
-export function openAbortScope(given: PlatformAbortSignal | undefined): AbortScope {
+export function openAbortScope(given: PlatformAbortSignal | undefined) {
   const controller = new AbortController();
-  const scope = { controller, signal: controller.signal, close: () => {} };
+  const signal: PlatformAbortSignal = controller.signal;
+  const scope = { controller, signal, close: (): void => {} };
   if (given === undefined) return scope;
   if (given.aborted) controller.abort(given.reason);
   const followers = FOLLOWERS.get(given) ?? new Set();
@@ -54,7 +50,7 @@ export function openAbortScope(given: PlatformAbortSignal | undefined): AbortSco
     given.addEventListener("abort", () => followers.forEach((each) => each.abort(given.reason)));
   }
   followers.add(controller);
-  return { ...scope, close: () => followers.delete(controller) };
+  return { ...scope, close: () => void followers.delete(controller) };
 }
 
 /**

@@ -18,54 +18,51 @@ import {
   readRetryAfter,
 } from "./raw-answer.js";
 
-/** The result of one request. */
-export type AttemptResult = { ok: true; value: unknown } | { ok: false; error: ClientError };
-
 /**
+ * Returns the answer of an operation.
+ *
  * @param key the API key, which must not be in an error
  * @param nowMs the time of the client's clock: milliseconds since 1970
+ * @throws ClientError
  */
 export function readAnswer(
   of: Attempt,
   answer: RawAnswer,
   key: string | null,
   nowMs: number,
-): AttemptResult {
+): unknown {
   const { status, headers, body } = answer;
   // In a browser, a redirect that was not followed has the status 0.
   if (status === 0 || (status >= 300 && status <= 399)) {
     const help =
       "Redirects are not followed, because the API key would be sent too. Set baseUrl to the address that they redirect to.";
     const problem = `was redirected${status === 0 ? "" : ` (${status})`}`;
-    return { ok: false, error: failedCall(of, problem, { kind: "redirect", status, help }) };
+    throw failedCall(of, problem, { kind: "redirect", status, help });
   }
-  if (status < 200 || status > 299)
-    return { ok: false, error: readRefusal(of, answer, key, nowMs) };
+  if (status < 200 || status > 299) throw readRefusal(of, answer, key, nowMs);
 
-  const invalid = (problem: string, help: string, value?: unknown): AttemptResult => ({
-    ok: false,
-    error: failedCall(of, `was answered ${status}, with ${problem}`, {
+  const invalid = (problem: string, help: string, value?: unknown): ClientError =>
+    failedCall(of, `was answered ${status}, with ${problem}`, {
       kind: "invalid_answer",
       status,
       requestId: requestIdOf(headers, key),
       help: `${help} ${helpWhenUnknown(of.call.operation)}`.trim(),
       answer: value,
-    }),
-  });
-  if (body === null) return invalid("a body larger than answerLimitBytes", "");
+    });
+  if (body === null) throw invalid("a body larger than answerLimitBytes", "");
   const json = parseJson(body);
   if (!json.ok)
-    return invalid(
+    throw invalid(
       `a body that is not JSON (${withoutKey(describeBody(headers, body), key)})`,
       "Is baseUrl the address of the API?",
     );
   const { schema } = (OPERATIONS[of.call.operation] as Operation).response;
   const parsed = schema.safeParse(json.value);
-  if (parsed.success) return { ok: true, value: parsed.data };
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join(".") ?? "";
   const part = path === "" ? "a body" : `a body whose "${path}"`;
-  return invalid(
+  throw invalid(
     `${part} is not as documented: ${issue?.message ?? "it is not an object"}`,
     "",
     json.value,

@@ -1,8 +1,12 @@
 import { createContext } from "preact";
-import { useContext, useEffect, useRef } from "preact/hooks";
-import { followLive } from "../../../page/parts/follow-live.js";
-import { request, type RequestOptions } from "../../../page/parts/request.js";
-import { type Data, useData } from "../../../page/parts/use-data.js";
+import { useContext, useEffect, useState } from "preact/hooks";
+import {
+  type Data,
+  followLive,
+  request,
+  type RequestOptions,
+  useData,
+} from "../../../page/parts/index.js";
 import {
   CONTROL_PREFIX,
   controlMethods,
@@ -34,8 +38,6 @@ export interface Desk {
   /** A signing secret that its webhook's view shows once. */
   newSecret: { registrationId: string; secret: string } | null;
   setNewSecret: (made: Desk["newSecret"]) => void;
-  /** Loads the accounts and the time now, after something has changed them. */
-  reload: () => void;
 }
 
 export const DeskContext = createContext<Desk | null>(null);
@@ -64,22 +66,26 @@ function tokenHeaders(): Record<string, string> {
 
 /**
  * Sends a request to the emulator, with the control token if there is one. The page is two levels
- * below the emulator's address. @throws RequestProblem
+ * below the emulator's address. What shows the effect of a change is loaded anew at once.
+ *
+ * @throws RequestProblem
  */
-function ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-  return request<T>(method, `../..${path}`, { ...options, headers: tokenHeaders() });
+async function ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  const answer = await request<T>(method, `../..${path}`, { ...options, headers: tokenHeaders() });
+  if (method !== "GET") dispatchEvent(new Event(CHANGED));
+  return answer;
 }
 
 /** Reads what the inbox that stands beside the dashboard says. */
 export const askInbox = <T>(path: string, options: RequestOptions): Promise<T> =>
   ask<T>("GET", `${CONTROL_PREFIX}/inbox/api/${path}`, options);
 
-let described: Promise<EmulatorControl> | undefined;
+let described: Promise<DescribedOperation[]> | undefined;
 
 /** What the emulator names as its operations. It is asked once, and again if that fails. */
-function operations(): Promise<EmulatorControl> {
+export function operations(): Promise<DescribedOperation[]> {
   described ??= ask<{ operations: DescribedOperation[] }>("GET", CONTROL_PREFIX)
-    .then((answer) => controlMethods<EmulatorControl>(answer.operations, ask))
+    .then((answer) => answer.operations)
     .catch((error: unknown) => {
       described = undefined;
       throw error;
@@ -92,20 +98,15 @@ export const control = new Proxy({} as EmulatorControl, {
   get:
     (_none, name: Operation) =>
     async (input: never): Promise<unknown> =>
-      (await operations())[name](input),
+      controlMethods<EmulatorControl>(await operations(), ask)[name](input),
 });
 
 /** What a reader has typed, as the input of an operation: the emulator checks it. */
 export const typed = (values: object | string): never => values as never;
 
-/** Awaits an operation, loads anew what shows its effect, and says what came of it. */
-export async function change(
-  shown: Pick<Data<unknown>, "reload">,
-  said: string,
-  done: Promise<unknown>,
-): Promise<string> {
+/** Awaits a change, and says what came of it. */
+export async function change(said: string, done: Promise<unknown>): Promise<string> {
   await done;
-  shown.reload();
   return said;
 }
 
@@ -115,60 +116,31 @@ export function useAnswer<Name extends Operation>(
   ...[input]: Parameters<EmulatorControl[Name]>
 ): Data<Answer<Name>> {
   const load = control[name] as (input: unknown) => Promise<Answer<Name>>;
-  return useLive(JSON.stringify([name, input]), () => load(input));
+  return useData(JSON.stringify([name, input]), () => load(input));
 }
 
-const listeners = new Set<(message: ChangeMessage) => void>();
+/** The name of an event of the window. */
+const CHANGED = "signalbox-changed";
 
-/** Calls back for each message of the emulator. @returns a function that ends this */
-export function onMessage(listener: (message: ChangeMessage) => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/** Follows the emulator as long as the page is open. */
-export function followChanges(): void {
-  let now = Date.now();
-  const tell = (message: ChangeMessage): void => {
-    ({ now } = message);
-    for (const listener of listeners) listener(message);
-  };
-  followLive<ChangeMessage>("../changes", {
-    headers: tokenHeaders,
-    onMessage: tell,
-    // What is loaded then says whether the emulator answers.
-    onEnd: () => tell({ now, hasChanged: true }),
-  });
-}
-
-/** As `useData`, and loads again whenever the emulator has changed. */
-export function useLive<T>(what: string, load: (signal: AbortSignal) => Promise<T>): Data<T> {
-  const live = useData(what, load);
-  const { isLoading, reload } = live;
-  const loading = useRef(isLoading);
-  const hasMissed = useRef(false);
-  // A load that runs is not dropped, however often something changes.
-  useEffect(
-    () =>
-      onMessage(({ hasChanged }) => {
-        if (hasChanged && loading.current) hasMissed.current = true;
-        else if (hasChanged) reload();
-      }),
-    [reload],
-  );
+/**
+ * Follows the emulator, and the inbox that stands beside the dashboard.
+ *
+ * @param onTime gets the emulator's time
+ * @returns a number that is another one after each change
+ */
+export function useChanges(onTime: (now: number) => void): number {
+  const [version, setVersion] = useState(0);
   useEffect(() => {
-    loading.current = isLoading;
-    if (isLoading || !hasMissed.current) return;
-    hasMissed.current = false;
-    reload();
-  }, [isLoading, reload]);
-  return live;
-}
-
-/** Calls back when the inbox that stands beside the dashboard has changed. */
-export function useInboxNews(onNews: () => void): void {
-  useEffect(() => {
-    if (!hasInboxPage()) return undefined;
-    return followLive("../inbox/api/live", { headers: tokenHeaders, onMessage: onNews });
-  }, [onNews]);
+    const increase = (): void => setVersion((previous) => previous + 1);
+    const onMessage = ({ now, hasChanged }: ChangeMessage): void => {
+      onTime(now);
+      if (hasChanged) increase();
+    };
+    addEventListener(CHANGED, increase);
+    // At the end, what is loaded says whether the emulator answers.
+    followLive("../changes", { headers: tokenHeaders, onMessage, onEnd: increase });
+    if (hasInboxPage())
+      followLive("../inbox/api/live", { headers: tokenHeaders, onMessage: increase });
+  }, [onTime]);
+  return version;
 }

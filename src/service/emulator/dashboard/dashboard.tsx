@@ -1,12 +1,22 @@
-import { type ComponentType, render } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { formatUtc, formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
-import { ActionForm, type Values, ActionButton } from "../../../page/parts/actions.js";
-import { PageRoot, PageFrame, usePage, View } from "../../../page/parts/page-frame.js";
-import { Problem, Facts, Panel } from "../../../page/parts/panel.js";
-import { RequestProblem } from "../../../page/parts/request.js";
-import { href, useRoute } from "../../../page/parts/use-route.js";
+import { formatUtc } from "../../../base/text/format.js";
+import {
+  ActionButton,
+  ActionForm,
+  Facts,
+  href,
+  PageFrame,
+  Panel,
+  Problem,
+  RequestProblem,
+  showPage,
+  useData,
+  usePage,
+  useRoute,
+  type Values,
+  View,
+} from "../../../page/parts/index.js";
 import { advanceToNextSignals } from "../control/advance-to-next-signals.js";
 import type { ClockMove } from "../instance/events.js";
 import {
@@ -14,17 +24,16 @@ import {
   control,
   type Desk,
   DeskContext,
-  followChanges,
   hasInboxPage,
   keepControlToken,
-  onMessage,
+  useChanges,
   useDesk,
-  useLive,
 } from "./control.js";
 import { Deliveries } from "./deliveries.js";
 import { EventView } from "./event-view.js";
 import { Faults } from "./faults.js";
 import { Keys, NewAccount } from "./keys.js";
+import { OperationForm } from "./operation-form.js";
 import { Overview } from "./overview.js";
 import { Signals } from "./signals.js";
 import { Webhooks } from "./webhooks.js";
@@ -62,15 +71,14 @@ function Frame() {
   const [keys, setKeys] = useState<Readonly<Record<number, string>>>({});
   const [newSecret, setNewSecret] = useState<Desk["newSecret"]>(null);
   const [now, setNow] = useState(0);
-  const { data, problem, reload } = useLive("frame", loadFrame);
-  useEffect(() => onMessage((message) => setNow(message.now)), []);
+  const version = useChanges(setNow);
+  const { data, problem, reload } = useData("frame", loadFrame, version);
   // Behind a proxy that holds messages back, this is all that the page hears of the time.
   useEffect(() => setNow(data?.now ?? 0), [data]);
 
   function choose(accountId: number): void {
     sessionStorage.setItem(ACCOUNT, String(accountId));
     setChosen(accountId);
-    reload();
   }
 
   const account =
@@ -78,7 +86,7 @@ function Frame() {
   const isRefused = isUnauthorized(problem);
   if (isRefused || data === undefined || account === undefined) {
     return (
-      <PageFrame brand={BRAND} now={0}>
+      <PageFrame brand={BRAND} now={0} version={version}>
         {isRefused ? <TokenForm onGiven={reload} /> : <Problem of={problem} />}
         {!isRefused && data !== undefined && (
           <View title="The first account">
@@ -102,10 +110,8 @@ function Frame() {
     setKeys((previous) => ({ ...previous, [account_id]: key }));
   const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
-    <DeskContext.Provider
-      value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret, reload }}
-    >
-      <PageFrame brand={BRAND} now={now} nav={nav} aside={aside}>
+    <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret }}>
+      <PageFrame brand={BRAND} now={now} version={version} nav={nav} aside={aside}>
         <Shown key={[current, ...rest, account_id].join("/")} />
       </PageFrame>
     </DeskContext.Provider>
@@ -159,7 +165,7 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
         >
           {accounts.map(({ account_id, name, tier }) => (
             <option key={account_id} value={account_id}>
-              {visible(`${name} (${tier})`)}
+              {`${name} (${tier})`}
             </option>
           ))}
         </select>
@@ -177,13 +183,7 @@ function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boo
   );
 }
 
-render(
-  <PageRoot>
-    <Frame />
-  </PageRoot>,
-  document.body,
-);
-followChanges();
+showPage(<Frame />);
 
 const SPANS = [
   ["A minute", { minutes: 1 }],
@@ -192,17 +192,14 @@ const SPANS = [
 ] as const;
 
 function Clock() {
-  const { reload } = useDesk();
   const { now } = usePage();
   const [last, setLast] = useState<ClockMove | null>(null);
   // A reader who leaves this view stops a long advance.
   const [left] = useState(() => new AbortController());
   useEffect(() => () => left.abort(), [left]);
 
-  async function move(moved: Promise<ClockMove>): Promise<string> {
-    const made = await moved;
+  function move(made: ClockMove): string {
     setLast(made);
-    reload();
     return `It is ${formatUtc(Date.parse(made.now))}.`;
   }
 
@@ -215,33 +212,32 @@ function Clock() {
         </p>
         <div class="toolbar" role="group" aria-label="Advance by">
           {SPANS.map(([label, span]) => (
-            <ActionButton key={label} label={label} run={() => move(control.advance(span))} />
+            <ActionButton key={label} label={label} run={() => control.advance(span).then(move)} />
           ))}
           <ActionButton
             label="To the next month's signals"
             tone="primary"
-            run={() => move(advanceToNextSignals(control, left.signal))}
+            run={() => advanceToNextSignals(control, left.signal).then(move)}
           />
         </div>
-        <ActionForm
-          fields={[
-            { name: "to", label: "To a moment, in UTC", type: "datetime-local", isRequired: true },
-          ]}
+        <OperationForm
+          operation="advance"
+          fields={{ to: { label: "To a moment, in UTC", isRequired: true } }}
           action="Advance"
-          run={({ to = "" }) => move(control.advance({ to: new Date(`${to}Z`).toISOString() }))}
+          said={move}
         />
       </Panel>
       {last !== null && (
         <Panel title="What was sent meanwhile">
           <Facts
             of={{
-              Signals: formatCount(last.signals_published),
-              Deliveries: formatCount(last.deliveries.created),
-              Delivered: formatCount(last.deliveries.delivered),
-              Failed: formatCount(last.deliveries.failed),
-              Expired: formatCount(last.deliveries.expired),
-              Waiting: formatCount(last.deliveries.waiting),
-              "Webhooks paused": formatCount(last.registrations_paused.length),
+              Signals: last.signals_published,
+              Deliveries: last.deliveries.created,
+              Delivered: last.deliveries.delivered,
+              Failed: last.deliveries.failed,
+              Expired: last.deliveries.expired,
+              Waiting: last.deliveries.waiting,
+              "Webhooks paused": last.registrations_paused.length,
             }}
           />
         </Panel>

@@ -1,12 +1,25 @@
 import { useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
-import { ActionButton, FilterForm } from "../../../page/parts/actions.js";
-import { type Tone, View } from "../../../page/parts/page-frame.js";
-import { Badge, CodeBlock, Facts, List, Loaded, Moment, Panel } from "../../../page/parts/panel.js";
-import type { Data } from "../../../page/parts/use-data.js";
-import { go, href, useQuery, useRoute } from "../../../page/parts/use-route.js";
+import {
+  ActionButton,
+  Badge,
+  CodeBlock,
+  type Data,
+  Facts,
+  FilterForm,
+  go,
+  href,
+  List,
+  Loaded,
+  Moment,
+  Panel,
+  type Tone,
+  useQuery,
+  useRoute,
+  View,
+} from "../../../page/parts/index.js";
 import { control, type Delivery, type Registration, typed, useAnswer, useDesk } from "./control.js";
+import { fieldsOf, useInput } from "./operation-form.js";
 
 /** `#/deliveries` and `#/deliveries/ID`. */
 export function Deliveries() {
@@ -21,25 +34,13 @@ const TABS = [
   ["delivered", "Delivered"],
   ["failed", "Failed"],
 ] as const;
-const STATES: readonly Delivery["state"][] = [
-  "waiting",
-  "sending",
-  "delivered",
-  "failed",
-  "expired",
-  "cancelled",
-];
-const TYPES: readonly Delivery["event_type"][] = [
-  "signal.published",
-  "webhook.test",
-  "webhook.verification",
-];
 
 function DeliveryHistory() {
   const { account_id } = useDesk().account;
   const { before } = useQuery({ before: "" });
   const filter = useQuery({ registration_id: "", state: "", event_type: "", event_id: "" });
   const registrations = useAnswer("listRegistrations", { account_id }).data?.items ?? [];
+  const input = useInput("listDeliveries").data;
   const deliveries = useAnswer(
     "listDeliveries",
     typed({ account_id, ...filter, before, limit: PAGE + 1 }),
@@ -62,23 +63,22 @@ function DeliveryHistory() {
   ));
   return (
     <View title="Deliveries" actions={tabs}>
-      <FilterForm
-        label="Deliveries"
-        path={["deliveries"]}
-        values={filter}
-        fields={[
-          { name: "registration_id", label: "Webhook", choices: [ALL, ...webhooks] },
-          { name: "state", label: "State", choices: [ALL, ...STATES] },
-          { name: "event_type", label: "Type", choices: [ALL, ...TYPES] },
-          {
-            name: "event_id",
-            label: "Event id",
-            type: "search",
-            placeholder: "evt_…",
-            width: "grows",
-          },
-        ]}
-      />
+      {input !== undefined && (
+        <FilterForm
+          label="Deliveries"
+          path={["deliveries"]}
+          values={filter}
+          fields={fieldsOf(input, {
+            registration_id: { label: "Webhook", choices: webhooks },
+            state: {},
+            event_type: { label: "Type" },
+            event_id: { label: "Event id", type: "search", placeholder: "evt_…", width: "grows" },
+          }).map(({ choices, ...field }) => ({
+            ...field,
+            ...(choices && { choices: [ALL, ...choices] }),
+          }))}
+        />
+      )}
       <section class="panel" aria-label="Deliveries">
         <DeliveryTable
           from={{ ...deliveries, data: deliveries.data && { items } }}
@@ -99,7 +99,7 @@ function DeliveryHistory() {
 
 /** Where it is, and the beginning of its id: two webhooks can have one address. */
 export const webhookName = ({ id, url }: Pick<Registration, "id" | "url">): string =>
-  `${visible(url.replace(/^https?:\/\//, ""))} · ${id.slice(0, 11)}`;
+  `${url.replace(/^https?:\/\//, "")} · ${id.slice(0, 11)}`;
 
 function DeliveryView({ id }: { id: string }) {
   const named = { delivery_id: typed(id) };
@@ -113,7 +113,7 @@ function DeliveryView({ id }: { id: string }) {
 
   return (
     <View
-      title={`Delivery #${visible(id)}`}
+      title={`Delivery #${id}`}
       actions={delivery.data && <ActionButton label="Redeliver" run={redeliver} />}
     >
       <Loaded from={delivery}>{(data) => <Details delivery={data} />}</Loaded>
@@ -140,9 +140,9 @@ function Details({ delivery }: { delivery: Delivery }) {
         <Facts
           of={{
             State: <DeliveryState delivery={delivery} />,
-            Type: signal === null ? event_type : visible(signal.signal_type),
-            Product: signal !== null && visible(signal.slug),
-            Title: signal !== null && visible(signal.title),
+            Type: signal === null ? event_type : signal.signal_type,
+            Product: signal !== null && signal.slug,
+            Title: signal !== null && signal.title,
             Event: <Linked path={["events", event_id]} />,
             Webhook: <Linked path={["webhooks", registration_id]} />,
             Repeats: redelivery_of !== null && (
@@ -172,7 +172,7 @@ function indented(json: string): string {
 /** A link to what has this id. */
 const Linked = ({ path, look }: { path: readonly [string, string]; look?: string }) => (
   <a class={look} href={href(path)}>
-    {visible(path[1])}
+    {path[1]}
   </a>
 );
 
@@ -214,7 +214,7 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
       label="Deliveries"
       empty="There is no delivery here."
       from={from}
-      keyOf={({ delivery_id }) => delivery_id}
+      keyOf="delivery_id"
       columns={[
         {
           label: "Delivery",
@@ -227,10 +227,10 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
           grows: true,
           cell: ({ event_type, event_id, signal }) => (
             <>
-              <strong>{signal === null ? event_type : visible(signal.signal_type)}</strong>
-              {signal !== null && ` · ${visible(signal.slug)}`}{" "}
+              <strong>{signal === null ? event_type : signal.signal_type}</strong>
+              {signal !== null && ` · ${signal.slug}`}{" "}
               <Linked path={["events", event_id]} look="mono" />
-              {signal !== null && <div class="muted">{visible(signal.title)}</div>}
+              {signal !== null && <div class="muted">{signal.title}</div>}
             </>
           ),
         },
@@ -240,13 +240,13 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
               {
                 label: "Webhook",
                 cell: ({ registration_id }: Delivery) =>
-                  webhooks.get(registration_id) ?? visible(registration_id),
+                  webhooks.get(registration_id) ?? registration_id,
               },
             ]),
         { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
-        { label: "Attempts", align: "end", cell: ({ attempts }) => formatCount(attempts.length) },
+        { label: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
         { label: "Last answer", cell: ({ attempts }) => <LastAnswer attempt={attempts.at(-1)} /> },
-        { label: "Created", whole: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+        { label: "Created", whole: true, cell: "created_at" },
       ]}
     />
   );

@@ -1,21 +1,23 @@
-import { visible } from "../../../base/text/visible-text.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Loaded } from "../../../page/parts/panel.js";
-import { RequestProblem } from "../../../page/parts/request.js";
-import { TimelineSteps } from "../../../page/parts/timeline.js";
-import { href, useRoute } from "../../../page/parts/use-route.js";
+import {
+  href,
+  Loaded,
+  RequestProblem,
+  TimelineSteps,
+  useData,
+  useRoute,
+  View,
+} from "../../../page/parts/index.js";
 import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
 import type { TracedEvent } from "../../../page/timeline/inbox-steps.js";
-import { askInbox, control, hasInboxPage, useInboxNews, useLive } from "./control.js";
+import { askInbox, control, hasInboxPage } from "./control.js";
 
 /** What the sender and the receiver's inbox did with an event: `#/events/ID`. */
 export function EventView() {
   const [, eventId = ""] = useRoute().path;
-  const timeline = useLive(eventId, (signal) => loadTimeline(eventId, signal));
-  useInboxNews(timeline.reload);
+  const timeline = useData(eventId, (signal) => loadTimeline(eventId, signal));
   return (
     <View
-      title={`Event ${visible(eventId)}`}
+      title={`Event ${eventId}`}
       actions={<a href={href(["deliveries"], { event_id: eventId })}>Deliveries of this event</a>}
     >
       <Loaded from={timeline}>

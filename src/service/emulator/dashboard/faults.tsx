@@ -1,13 +1,16 @@
-import { visible } from "../../../base/text/visible-text.js";
-import { ActionButton, ActionForm, type Field, type Values } from "../../../page/parts/actions.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { List, Panel } from "../../../page/parts/panel.js";
-import type { Data } from "../../../page/parts/use-data.js";
-import { href } from "../../../page/parts/use-route.js";
+import {
+  ActionButton,
+  type Column,
+  type Data,
+  href,
+  List,
+  Panel,
+  View,
+} from "../../../page/parts/index.js";
 import { type Answer, change, control, typed, useAnswer, useDesk } from "./control.js";
+import { OperationForm } from "./operation-form.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
-type OperationFault = Answer<"listOperationFaults">["items"][number];
 
 const KINDS: readonly (readonly [DeliveryFault["kind"], string])[] = [
   ["status", "status: the answer counts as this status"],
@@ -18,130 +21,99 @@ const KINDS: readonly (readonly [DeliveryFault["kind"], string])[] = [
   ["duplicate", "duplicate: delivered twice"],
 ];
 
-/** Those with 503 in the document. */
-const OPERATIONS: readonly (readonly [OperationFault["operation"], string])[] = [
-  ["rankings", "Rankings"],
-  ["searchDemand", "Search demand"],
-  ["startInvestigation", "Start an investigation"],
-  ["readInvestigation", "Read an investigation"],
-  ["registerWebhook", "Register a webhook"],
-];
-
-const CODES: readonly OperationFault["code"][] = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"];
-
 export function Faults() {
-  const { account } = useDesk();
-  const registrations = useAnswer("listRegistrations", {
-    account_id: account.account_id,
-  });
-  const ofDeliveries = useAnswer("listDeliveryFaults");
-  const ofOperations = useAnswer("listOperationFaults");
-  const webhooks = (registrations.data?.items ?? [])
+  const { account_id } = useDesk().account;
+  const registrations = useAnswer("listRegistrations", { account_id });
+  const webhooks = registrations.data?.items
     .filter(({ status }) => status !== "deleted")
     .map(({ id, url }) => [id, `${url} · ${id}`] as const);
   return (
     <View title="Faults">
-      <FaultPanel
-        title="Faults of deliveries"
-        hint="What goes wrong between the service and a receiver, to see what the receiver and its retries make of it."
-        set={(input) => control.setDeliveryFault(typed(input))}
-        clear={(registration_id) => control.clearDeliveryFaults({ registration_id })}
-        fields={[
-          { name: "registration_id", label: "Webhook", choices: webhooks },
-          { name: "kind", label: "Fault", choices: KINDS },
-          { name: "value", label: "Status or ms", type: "number", width: "short" },
-          { name: "times", label: "Requests", type: "number", placeholder: "all", width: "short" },
-        ]}
-        from={ofDeliveries}
-        faultOf={({ registration_id, kind, value, times }) => [
-          registration_id,
-          `${kind} ${value ?? ""}`,
-          times,
-        ]}
-      />
-      <FaultPanel
-        title="Faults of the REST API"
-        hint="An operation that answers 503, over REST and MCP, to see what a client makes of it."
-        set={(input) => control.setOperationFault(typed(input))}
-        clear={(operation) => control.clearOperationFault({ operation: typed(operation) })}
-        fields={[
-          { name: "operation", label: "Operation", choices: OPERATIONS },
-          { name: "code", label: "Code", choices: CODES },
-          { name: "calls", label: "Calls", type: "number", placeholder: "all", width: "short" },
-        ]}
-        from={ofOperations}
-        faultOf={({ operation, code, calls }) => [operation, `503 ${code}`, calls]}
-      />
+      <Panel title="Faults of deliveries">
+        <p class="hint">
+          What goes wrong between the service and a receiver, to see what the receiver and its
+          retries make of it.
+        </p>
+        {webhooks?.length === 0 ? (
+          <p>
+            There is no webhook yet. <a href={href(["webhooks", "new"])}>Register one</a> first.
+          </p>
+        ) : (
+          <OperationForm
+            operation="setDeliveryFault"
+            fields={{
+              registration_id: { label: "Webhook", choices: webhooks ?? [] },
+              kind: { label: "Fault", choices: KINDS },
+              value: { label: "Status or ms", isRequired: false },
+              times: { label: "Requests", placeholder: "all" },
+            }}
+            action="Set"
+            said={() => "The fault is set."}
+          />
+        )}
+        <FaultList
+          label="Faults of deliveries"
+          from={useAnswer("listDeliveryFaults")}
+          columns={[
+            { label: "Webhook", grows: true, cell: "registration_id" },
+            { label: "Fault", cell: ({ kind, value }) => `${kind} ${value ?? ""}` },
+            { label: "How often", cell: ({ times }) => oftenOf(times) },
+          ]}
+          of={({ registration_id }) => registration_id}
+          clear={(registration_id) => control.clearDeliveryFaults({ registration_id })}
+        />
+      </Panel>
+      <Panel title="Faults of the REST API">
+        <p class="hint">
+          An operation that answers 503, over REST and MCP, to see what a client makes of it.
+        </p>
+        <OperationForm
+          operation="setOperationFault"
+          fields={{ operation: {}, code: {}, calls: { placeholder: "all" } }}
+          action="Set"
+          said={() => "The fault is set."}
+        />
+        <FaultList
+          label="Faults of the REST API"
+          from={useAnswer("listOperationFaults")}
+          columns={[
+            { label: "Operation", grows: true, cell: "operation" },
+            { label: "Fault", cell: ({ code }) => `503 ${code}` },
+            { label: "How often", cell: ({ calls }) => oftenOf(calls) },
+          ]}
+          of={({ operation }) => operation}
+          clear={(operation) => control.clearOperationFault({ operation: typed(operation) })}
+        />
+      </Panel>
     </View>
   );
 }
 
-interface FaultPanelProps<Fault> {
-  title: string;
-  hint: string;
-  set: (input: Readonly<Record<string, unknown>>) => Promise<unknown>;
+interface FaultListProps<Fault> {
+  label: string;
+  from: Data<{ items: readonly Fault[] }>;
+  columns: readonly Column<Fault>[];
+  /** What has the fault. */
+  of: (fault: Fault) => string;
   clear: (of: string) => Promise<unknown>;
-  fields: readonly Field[];
-  from: Data<{ items: Fault[] }>;
-  faultOf: (fault: Fault) => [of: string, what: string, times: number | null];
 }
 
-function FaultPanel<Fault>(panel: FaultPanelProps<Fault>) {
-  const { title, hint, set, fields, from, faultOf } = panel;
-
-  const isNumber = (name: string): boolean =>
-    fields.some((field) => field.name === name && field.type === "number");
-  const inputOf = (values: Values): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(values).map(([name, text]) => [name, isNumber(name) ? Number(text) : text]),
-    );
-  const clear = (of: string): Promise<string> =>
-    change(from, `The faults of ${of} are cleared.`, panel.clear(of));
-
+function FaultList<Fault>({ columns, of, clear, ...list }: FaultListProps<Fault>) {
+  const button = (fault: Fault) => (
+    <ActionButton
+      label="Clear"
+      of={`the faults of ${of(fault)}`}
+      tone="plain"
+      run={() => change(`The faults of ${of(fault)} are cleared.`, clear(of(fault)))}
+    />
+  );
   return (
-    <Panel title={title}>
-      <p class="hint">{hint}</p>
-      {fields[0]?.choices?.length === 0 ? (
-        <p>
-          There is no webhook yet. <a href={href(["webhooks", "new"])}>Register one</a> first.
-        </p>
-      ) : (
-        <ActionForm
-          fields={fields}
-          action="Set"
-          run={(values) => change(from, "The fault is set.", set(inputOf(values)))}
-        />
-      )}
-      <List
-        label={title}
-        empty="No fault is set."
-        from={from}
-        keyOf={(fault) => faultOf(fault).join(" ")}
-        columns={[
-          {
-            label: fields[0]?.label ?? "",
-            grows: true,
-            cell: (fault) => visible(faultOf(fault)[0]),
-          },
-          { label: "Fault", cell: (fault) => faultOf(fault)[1] },
-          { label: "How often", cell: (fault) => oftenOf(faultOf(fault)[2]) },
-          {
-            label: "Action",
-            cell: (fault) => {
-              const [of] = faultOf(fault);
-              return (
-                <ActionButton
-                  label="Clear"
-                  of={`the faults of ${of}`}
-                  tone="plain"
-                  run={() => clear(of)}
-                />
-              );
-            },
-          },
-        ]}
-      />
-    </Panel>
+    <List
+      {...list}
+      empty="No fault is set."
+      keyOf={(fault) => JSON.stringify(fault)}
+      columns={[...columns, { label: "Action", cell: button }]}
+    />
   );
 }
 

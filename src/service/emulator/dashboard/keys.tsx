@@ -1,10 +1,17 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { visible } from "../../../base/text/visible-text.js";
-import { ActionButton, ActionForm, type Values } from "../../../page/parts/actions.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { CodeBlock, Badge, List, Moment, Panel } from "../../../page/parts/panel.js";
+import {
+  ActionButton,
+  ActionForm,
+  Badge,
+  CodeBlock,
+  List,
+  Panel,
+  type Values,
+  View,
+} from "../../../page/parts/index.js";
 import type { Scope } from "../../contract/access.js";
-import { change, control, typed, useAnswer, useDesk } from "./control.js";
+import { change, control, useAnswer, useDesk } from "./control.js";
+import { OperationForm } from "./operation-form.js";
 
 const SCOPES: Readonly<Record<Scope, string>> = {
   "research:read": "read rankings, search demand and investigations",
@@ -25,30 +32,28 @@ export function Keys() {
     const { key } = await control.createKey({ account_id, scopes });
     setMade(key);
     setApiKey(key);
-    keys.reload();
     return "Key created.";
   }
 
   return (
     <View title="Keys">
-      <Panel title={`API keys of ${visible(account.name)}`}>
+      <Panel title={`API keys of ${account.name}`}>
         <List
           label="API keys"
           empty="This account has no key yet."
           from={keys}
-          keyOf={({ key_id }) => key_id}
+          keyOf="key_id"
           columns={[
-            { label: "Begins with", cell: ({ hint }) => <code>{visible(hint)}…</code> },
-            { label: "Scopes", grows: true, cell: ({ scopes }) => scopes.join(", ") || "none" },
-            { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+            { label: "Begins with", cell: ({ hint }) => <code>{hint}…</code> },
+            { label: "Scopes", grows: true, cell: "scopes" },
+            { label: "Created", cell: "created_at" },
             {
               label: "State",
-              cell: ({ revoked_at }) =>
-                revoked_at === null ? (
-                  <Badge tone="good">valid</Badge>
-                ) : (
-                  <Badge tone="idle">revoked</Badge>
-                ),
+              cell: ({ revoked_at }) => (
+                <Badge tone={revoked_at === null ? "good" : "idle"}>
+                  {revoked_at === null ? "valid" : "revoked"}
+                </Badge>
+              ),
             },
             {
               label: "Action",
@@ -57,18 +62,14 @@ export function Keys() {
                 revoked_at === null && (
                   <ActionButton
                     label="Revoke"
-                    of={visible(hint)}
+                    of={hint}
                     tone="danger"
                     confirm={{
-                      title: `Revoke the key ${visible(hint)}…?`,
+                      title: `Revoke the key ${hint}…?`,
                       text: "Calls with this key get 401 from now on. This cannot be undone.",
                     }}
                     run={() =>
-                      change(
-                        keys,
-                        `The key ${visible(hint)}… is revoked.`,
-                        control.revokeKey({ key_id }),
-                      )
+                      change(`The key ${hint}… is revoked.`, control.revokeKey({ key_id }))
                     }
                   />
                 ),
@@ -106,18 +107,15 @@ export function Keys() {
 
 /** @param props.onMade gets the id of the new account */
 export function NewAccount({ onMade }: { onMade: (accountId: number) => void }) {
-  async function make(values: Values): Promise<string> {
-    onMade((await control.createAccount(typed(values))).account_id);
-    return "The account is made. It has no key yet.";
-  }
   return (
-    <ActionForm
-      fields={[
-        { name: "name", label: "Name", placeholder: "An account", width: "grows" },
-        { name: "tier", label: "Tier", choices: ["pro", "developer", "enterprise"] },
-      ]}
+    <OperationForm
+      operation="createAccount"
+      fields={{ name: { isRequired: false, width: "grows" }, tier: { value: "pro" } }}
       action="Make an account"
-      run={make}
+      said={({ account_id }) => {
+        onMade(account_id);
+        return "The account is made. It has no key yet.";
+      }}
     />
   );
 }

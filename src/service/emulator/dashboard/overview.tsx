@@ -1,20 +1,9 @@
 import { formatUtc } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
 import type { Overview as InboxOverview } from "../../../page/inbox/inbox-api.js";
-import { usePage, View } from "../../../page/parts/page-frame.js";
-import { Facts, Panel, Problem } from "../../../page/parts/panel.js";
-import { href } from "../../../page/parts/use-route.js";
+import { Facts, href, Panel, Problem, useData, usePage, View } from "../../../page/parts/index.js";
 import { LIMITS, rateLimitText } from "../../contract/limits.js";
-import {
-  type Account,
-  askInbox,
-  hasInboxPage,
-  useAnswer,
-  useDesk,
-  useInboxNews,
-  useLive,
-} from "./control.js";
+import { type Account, askInbox, hasInboxPage, useAnswer, useDesk } from "./control.js";
 import { DeliveryTable } from "./deliveries.js";
 
 /** @param props.of as it is from the page's own address */
@@ -56,7 +45,7 @@ export function Overview() {
             }}
           />
         </Panel>
-        <Panel title={visible(account.name)}>
+        <Panel title={account.name}>
           <Facts
             of={{
               Tier: account.tier,
@@ -83,9 +72,9 @@ export function Overview() {
  */
 function InboxSituation() {
   const { now } = usePage();
-  const overview = useLive("inbox", (signal) => askInbox<InboxOverview>("overview", { signal }));
-  const { data, problem, reload } = overview;
-  useInboxNews(reload);
+  const { data, problem } = useData("inbox", (signal) =>
+    askInbox<InboxOverview>("overview", { signal }),
+  );
   return (
     <div class="situations" role="status">
       <Problem of={problem} />
@@ -93,7 +82,7 @@ function InboxSituation() {
         const { level, text } = describeSituation({ ...facts, now: data?.now ?? now });
         return (
           <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
-            <a href="../inbox/">Inbox{length > 1 && ` ${visible(endpoint)}`}</a>: {text}
+            <a href="../inbox/">Inbox{length > 1 && ` ${endpoint}`}</a>: {text}
           </p>
         );
       })}

@@ -1,12 +1,17 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { type KnownSignalType, SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
-import { ActionForm, type Field, type Values } from "../../../page/parts/actions.js";
-import { View } from "../../../page/parts/page-frame.js";
-import { Loaded } from "../../../page/parts/panel.js";
-import { request } from "../../../page/parts/request.js";
-import { useData } from "../../../page/parts/use-data.js";
-import { go, href } from "../../../page/parts/use-route.js";
+import {
+  ActionForm,
+  type Field,
+  go,
+  href,
+  Loaded,
+  request,
+  useData,
+  type Values,
+  View,
+} from "../../../page/parts/index.js";
 import { LIMITS } from "../../contract/limits.js";
 import type { NewRegistration } from "../../contract/webhook-registration.js";
 import { control, type Registration, typed, useDesk } from "./control.js";
@@ -72,7 +77,7 @@ export function Register() {
 /** Changes a webhook. */
 export function Edit({ id }: { id: string }) {
   // Loaded once: what the reader has changed stays.
-  const registration = useData(id, () => control.readRegistration({ registration_id: id }));
+  const registration = useData(id, () => control.readRegistration({ registration_id: id }), 0);
 
   async function update({ url, locale }: Values, signal_types: readonly string[]): Promise<string> {
     const { status } = await control.updateRegistration(

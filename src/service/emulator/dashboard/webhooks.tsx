@@ -1,10 +1,17 @@
 import { useEffect } from "preact/hooks";
-import { formatCount } from "../../../base/text/format.js";
-import { visible } from "../../../base/text/visible-text.js";
-import { ActionButton } from "../../../page/parts/actions.js";
-import { type Tone, View } from "../../../page/parts/page-frame.js";
-import { Badge, Facts, List, Moment, Panel, Problem } from "../../../page/parts/panel.js";
-import { href, useRoute } from "../../../page/parts/use-route.js";
+import {
+  ActionButton,
+  Badge,
+  Facts,
+  href,
+  List,
+  Moment,
+  Panel,
+  Problem,
+  type Tone,
+  useRoute,
+  View,
+} from "../../../page/parts/index.js";
 import { change, control, type Registration, useAnswer, useDesk } from "./control.js";
 import { Attempts, DeliveryTable } from "./deliveries.js";
 import { ShownOnce } from "./keys.js";
@@ -30,32 +37,24 @@ function RegistrationList() {
   );
   return (
     <View title="Webhooks" actions={register}>
-      <Panel title={`Webhooks of ${visible(account.name)}`}>
+      <Panel title={`Webhooks of ${account.name}`}>
         <List
           label="Webhooks"
           empty="This account has no webhook yet. Signals about the products that it follows are sent to its webhooks."
           from={registrations}
           isReversed
-          keyOf={({ id }) => id}
+          keyOf="id"
           columns={[
             {
               label: "Endpoint",
               grows: true,
-              cell: ({ id, url }) => <a href={href(["webhooks", id])}>{visible(url)}</a>,
+              cell: ({ id, url }) => <a href={href(["webhooks", id])}>{url}</a>,
             },
             { label: "Status", cell: StatusBadge },
-            {
-              label: "Types",
-              align: "end",
-              cell: ({ signal_types }) => formatCount(signal_types.length),
-            },
-            { label: "Language", cell: ({ locale }) => locale },
-            {
-              label: "Failures",
-              align: "end",
-              cell: ({ failure_count }) => formatCount(failure_count),
-            },
-            { label: "Created", cell: ({ created_at }) => <Moment at={created_at} /> },
+            { label: "Types", align: "end", cell: ({ signal_types }) => signal_types.length },
+            { label: "Language", cell: "locale" },
+            { label: "Failures", align: "end", cell: "failure_count" },
+            { label: "Created", cell: "created_at" },
           ]}
         />
       </Panel>
@@ -74,6 +73,16 @@ const StatusBadge = ({ status }: Pick<Registration, "status">) => (
   <Badge tone={TONES[status]}>{status}</Badge>
 );
 
+/** What can be done in each state, and what is said then. */
+const STEPS: Partial<Record<Registration["status"], readonly (readonly [Step, string, string])[]>> =
+  {
+    pending: [["verifyRegistration", "Verify again", "A verification is sent."]],
+    active: [
+      ["sendTestEvent", "Send a test event", "A test event is sent."],
+      ["pauseRegistration", "Pause", "Paused. It gets no new signals."],
+    ],
+    paused: [["resumeRegistration", "Resume", "Active again. What waits is sent."]],
+  };
 type Step = "verifyRegistration" | "sendTestEvent" | "pauseRegistration" | "resumeRegistration";
 
 function RegistrationView({ id }: { id: string }) {
@@ -93,8 +102,6 @@ function RegistrationView({ id }: { id: string }) {
   }
 
   const { url, status, locale, signal_types, failure_count, created_at } = data;
-  const does = (step: Step, said: string) => () => change(registration, said, control[step](named));
-
   async function rotate(): Promise<string> {
     const { signing_secret = "" } = await control.rotateSecret(named);
     setNewSecret({ registrationId: id, secret: signing_secret });
@@ -106,30 +113,9 @@ function RegistrationView({ id }: { id: string }) {
       <a class="button" href={href(["webhooks", id, "edit"])}>
         Edit
       </a>
-      {status === "pending" && (
-        <ActionButton
-          label="Verify again"
-          run={does("verifyRegistration", "A verification is sent.")}
-        />
-      )}
-      {status === "active" && (
-        <ActionButton
-          label="Send a test event"
-          run={does("sendTestEvent", "A test event is sent.")}
-        />
-      )}
-      {status === "active" && (
-        <ActionButton
-          label="Pause"
-          run={does("pauseRegistration", "Paused. It gets no new signals.")}
-        />
-      )}
-      {status === "paused" && (
-        <ActionButton
-          label="Resume"
-          run={does("resumeRegistration", "Active again. What waits is sent.")}
-        />
-      )}
+      {STEPS[status]?.map(([step, label, said]) => (
+        <ActionButton key={step} label={label} run={() => change(said, control[step](named))} />
+      ))}
       <ActionButton
         label="Rotate the secret"
         confirm={{
@@ -145,9 +131,7 @@ function RegistrationView({ id }: { id: string }) {
           title: "Delete this webhook?",
           text: "Its waiting deliveries are cancelled. This cannot be undone.",
         }}
-        run={() =>
-          change(registration, "The webhook is deleted.", control.deleteRegistration(named))
-        }
+        run={() => change("The webhook is deleted.", control.deleteRegistration(named))}
       />
     </>
   );
@@ -156,7 +140,7 @@ function RegistrationView({ id }: { id: string }) {
   );
 
   return (
-    <View title={visible(url)} actions={actions}>
+    <View title={url} actions={actions}>
       <Problem of={problem} />
       {newSecret?.registrationId === id && (
         <ShownOnce
@@ -171,10 +155,10 @@ function RegistrationView({ id }: { id: string }) {
           of={{
             Status: <StatusBadge status={status} />,
             Id: <code>{id}</code>,
-            "Failures in a row": formatCount(failure_count),
+            "Failures in a row": failure_count,
             Language: locale,
             Created: <Moment at={created_at} full />,
-            "Signal types": <code>{visible(signal_types.join(", "))}</code>,
+            "Signal types": <code>{signal_types.join(", ")}</code>,
           }}
         />
       </Panel>

@@ -1,6 +1,6 @@
 import { assert, constantFrom, jsonValue, property } from "fast-check";
 import { expect, test } from "vitest";
-import { indentJson } from "../../../../src/page/inbox/indent-json.js";
+import { indentJson } from "../../../../src/page/inbox/answers.js";
 
 test("it indents as JSON.stringify does", () => {
   assert(

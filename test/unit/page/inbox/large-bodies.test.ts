@@ -1,9 +1,8 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { exportedEvent } from "../../../../src/kit/inbox/exported-event.js";
 import type { StoredEvent } from "../../../../src/kit/inbox/stored-events.js";
-import { eventAnswer } from "../../../../src/page/inbox/answers.js";
+import { createTitles, eventAnswer } from "../../../../src/page/inbox/answers.js";
 import { lineInPieces } from "../../../../src/page/inbox/page-handler.js";
-import { createTitles } from "../../../../src/page/inbox/titles.js";
 
 function storedWith(rawBody: Uint8Array | null): StoredEvent {
   const received = { at: 0, headers: {} };

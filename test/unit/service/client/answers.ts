@@ -34,10 +34,13 @@ export const profile = {
   ...sampleOf(productProfileSchema),
   name: "Larkvoice",
   pricing_model: "freemium",
+  // The client passes on what the document does not have.
+  added_later: { deep: [1] },
 };
 export const registration: NewRegistration = {
   ...sampleOf(newRegistrationSchema),
   signing_secret: "whsec_shown_once",
+  signal_types: ["a_type_of_next_year"],
 };
 
 export const task = (over: Partial<InvestigationTask> = {}): InvestigationTask => ({
@@ -54,7 +57,7 @@ export const failedTask = (): InvestigationTask =>
     error: { code: "SOURCES_UNREACHABLE", message: "No source answered." },
   });
 
-export const keywordRow = (id: number) => ({
+const keywordRow = (id: number) => ({
   ...DEMAND.items[0]!,
   keyword: `keyword ${id}`,
   keyword_id: id,
@@ -69,7 +72,7 @@ export function demandPage(
   return { ...DEMAND, items: ids.map(keywordRow), keyword: null, pagination };
 }
 
-export const rankingItem = (rank: number) => ({
+const rankingItem = (rank: number) => ({
   ...RANKINGS.items[0]!,
   rank,
   name: `Product ${rank}`,

@@ -22,13 +22,6 @@ test("an error names its operation, and an unknown field is null", () => {
     quota: null,
   });
   expect("cause" in error).toBe(false);
-  const cause = new Error("below");
-  expect(
-    new ClientError("x", { kind: "http", operation: "rankings", help: "", cause }),
-  ).toMatchObject({
-    message: "x",
-    cause,
-  });
 });
 
 test("the guard knows the errors of the client, also of another copy of it, and no others", () => {

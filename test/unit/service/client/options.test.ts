@@ -4,7 +4,6 @@ import {
   clientClock,
   resolveClientOptions,
 } from "../../../../src/service/client/client-options.js";
-import { errorOf } from "../../signalbox-error-of.js";
 import { rankingsPage } from "./answers.js";
 import { clientOn } from "./client-on.js";
 import { serveAnswers } from "./serve-answers.js";
@@ -19,7 +18,6 @@ test("the defaults are the documented ones", () => {
     timeoutMs: 30_000,
     retry: { maxAttempts: 4, baseMs: 1000, maxMs: 30_000, maxWaitMs: 60_000 },
     answerLimitBytes: 8 * 1024 * 1024,
-    userAgent: null,
     clock: clientClock,
     random: Math.random,
   });
@@ -46,40 +44,6 @@ test("undefined means absent, at every level, and a group that is given in part 
 });
 
 test.each([
-  [{ baseURL: BASE_URL }, "baseURL", "baseUrl"],
-  [{ retry: { maxAttempt: 1 } }, "retry.maxAttempt", "maxAttempts"],
-])("the unknown option of %j is refused by name, with the near miss", (over, name, meant) => {
-  const error = errorOf(() => resolve(over));
-  expect([error.code, error.message.includes(`createClient has no option "${name}"`)]).toEqual([
-    "option_unknown",
-    true,
-  ]);
-  expect(error.help).toContain(`"${meant}"`);
-});
-
-test.each([
-  ["baseUrl", undefined],
-  ["timeoutMs", 0],
-  ["retry", 3],
-  ["retry.maxAttempts", 0],
-  ["retry.baseMs", 0],
-  ["retry.maxMs", -1],
-  ["retry.maxWaitMs", -1],
-  ["answerLimitBytes", 0],
-  ["userAgent", "two\nlines"],
-  ["fetch", {}],
-  ["clock", {}],
-  ["random", 4],
-])("the option %s is refused as %j, by its name", (path, value) => {
-  const [group, name] = path.split(".") as [string, string?];
-  const error = errorOf(() => resolve({ [group]: name === undefined ? value : { [name]: value } }));
-  expect([error.code, error.message.includes(`"${path}" of createClient`)]).toEqual([
-    "option_invalid",
-    true,
-  ]);
-});
-
-test.each([
   ["https://service.example/v1/", "https://service.example/v1"],
   ["HTTPS://Service.Example:8443/a/v1", "https://service.example:8443/a/v1"],
   ["http://localhost:4000/v1", "http://localhost:4000/v1"],
@@ -87,23 +51,6 @@ test.each([
 ])("the base address %s is taken", (baseUrl, resolved) => {
   expect(resolve({ baseUrl }).baseUrl).toBe(resolved);
 });
-
-test.each([
-  ["http://service.example/v1", "loopback"],
-  ["http://127.0.0.1.service.example/v1", "loopback"],
-  ["https://user:secret_word@service.example/v1", "password"],
-  ["https://service.example/v1?key=secret_word", "query"],
-  ["https://service.example/v1#x", "fragment"],
-  ["ftp://service.example/v1", "https"],
-  ["", "address"],
-])(
-  "the base address %j is refused with the reason, and its parts are not quoted",
-  (baseUrl, said) => {
-    const error = errorOf(() => resolve({ baseUrl }));
-    expect([error.code, error.message.includes(said)]).toEqual(["option_invalid", true]);
-    expect(error.message).not.toContain("secret_word");
-  },
-);
 
 test("the User-Agent that is given is sent", async () => {
   const { baseUrl, seen } = await serveAnswers({ json: rankingsPage(1, false) });

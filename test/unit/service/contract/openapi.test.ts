@@ -1,14 +1,10 @@
+import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { format, resolveConfig } from "prettier";
 import { expect, test } from "vitest";
 import { signBody } from "../../../../src/kit/senders/signature/sign.js";
-import type { ComponentName } from "../../../../src/service/contract/openapi/component-schemas.js";
-import { openApiDocument } from "../../../../src/service/contract/openapi/openapi-document.js";
-import {
-  OPERATIONS,
-  type Operation,
-  type OperationName,
-} from "../../../../src/service/contract/operations.js";
-import { createDocumentValidator, operationsOf, resolved } from "./document-validator.js";
+import { DOCUMENT } from "./contract.js";
+import { createDocumentValidator, resolved } from "./document-validator.js";
 
 type Json = Record<string, unknown>;
 
@@ -39,75 +35,23 @@ async function problemsOf(document: unknown): Promise<string[]> {
 }
 
 test("an outside linter finds nothing, with its recommended rules", async () => {
-  expect(await problemsOf(openApiDocument())).toEqual([]);
+  expect(await problemsOf(DOCUMENT)).toEqual([]);
 });
 
-/** The resource in the answer of each operation. */
-const ANSWERS: Record<OperationName, ComponentName> = {
-  startInvestigation: "InvestigationTask",
-  readInvestigation: "InvestigationTask",
-  registerWebhook: "NewRegistration",
-  productProfile: "ProductProfile",
-  searchDemand: "SearchDemandResponse",
-  rankings: "RankingsResponse",
-};
-
-test.each(Object.entries(OPERATIONS) as [string, Operation][])(
-  "%s is described as it is",
-  (name, operation) => {
-    const { method, path, scope, acceptsSession, response, errors } = operation;
-    const document = openApiDocument();
-    const described = document.paths[path]?.[method.toLowerCase()] as Json;
-    expect(described["operationId"]).toBe(name);
-
-    expect(Object.keys(described["responses"] as Json).map(Number)).toEqual([
-      response.status,
-      ...errors,
-    ]);
-    const schema = { $ref: `#/components/schemas/${ANSWERS[name as OperationName]}` };
-    expect((described["responses"] as Json)[response.status]).toMatchObject({
-      content: { "application/json": { schema } },
-    });
-    for (const status of errors) {
-      const error = resolved(document, (described["responses"] as Json)[status]);
-      expect(error["content"]).toMatchObject({
-        "application/json": { schema: { $ref: "#/components/schemas/ErrorEnvelope" } },
-      });
-    }
-
-    const session = acceptsSession ? [{ sessionToken: [] }] : [];
-    expect(described["security"]).toEqual(scope === null ? [] : [{ apiKey: [scope] }, ...session]);
-
-    // Those of the query are in `fields.test.ts`.
-    const parameters = (described["parameters"] ?? []) as { name: string; in: string }[];
-    const inPath = parameters
-      .filter((parameter) => parameter.in === "path")
-      .map((parameter) => parameter.name);
-    expect(inPath.map((inside) => `{${inside}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
-  },
-);
-
-test("the quota headers stand on the answers of what needs a key, and on 429 [errors/quota-headers]", () => {
-  const document = openApiDocument();
-  const names = ["X-Quota-Limit", "X-Quota-Remaining", "X-Quota-Policy", "X-Quota-Reset"];
-  expect(Object.keys(document.components["headers"] ?? {})).toEqual(names);
-  for (const [name, { scope, response }] of Object.entries(OPERATIONS)) {
-    const responses = operationsOf(document).get(name)?.["responses"] as Record<string, Json>;
-    const headers = Object.keys(responses[response.status]?.["headers"] ?? {});
-    expect(headers, name).toEqual(scope === null ? [] : names);
-    const limited = responses[429] && resolved(document, responses[429])["headers"];
-    expect(limited === undefined ? [] : Object.keys(limited as Json), name).toEqual(
-      scope === null ? [] : names,
-    );
-  }
+// Names, types, bounds and defaults of all fields; addresses, scopes, statuses and headers of all
+// operations; the closed bodies of requests and the open ones of answers.
+test("the contract is the document's [errors/quota-headers] [event-envelope/created_at] [event-envelope/data] [event-envelope/id] [event-envelope/type] [event-envelope/version] [event-types/signal.published] [event-types/webhook.test] [event-types/webhook.verification] [keyword-row-notes/more-fields] [profile-notes/more-fields] [ranking-item-notes/more-fields] [register-webhook-notes/unknown-keys] [signal-data/change] [signal-data/evidence_summary] [signal-data/observed_at] [signal-data/period] [signal-data/product] [signal-data/published_at] [signal-data/signal_id] [signal-data/signal_type] [signal-data/summary] [signal-data/title] [signal-data/url] [start-investigation-notes/unknown-keys] [versioning/event-version]", async () => {
+  const file = join(import.meta.dirname, "golden/openapi.json");
+  const style = { ...(await resolveConfig(file)), parser: "json" };
+  const text = await format(JSON.stringify(DOCUMENT), style);
+  await expect(text).toMatchFileSnapshot(file);
 });
 
 test("the signature header is described as it is made", () => {
-  const document = openApiDocument();
-  const { faultsOf } = createDocumentValidator(document);
-  for (const [type, { post }] of Object.entries(document.webhooks)) {
+  const { faultsOf } = createDocumentValidator(DOCUMENT);
+  for (const [type, { post }] of Object.entries(DOCUMENT.webhooks)) {
     const [parameter] = (post["parameters"] as Json[]).map((reference) =>
-      resolved(document, reference),
+      resolved(DOCUMENT, reference),
     );
     expect(parameter, type).toMatchObject({
       name: "X-Service-Signature",

@@ -1,0 +1,20 @@
+// The parts that both pages are made of, all of them for a browser.
+export { ActionButton, ActionForm, type Field, FilterForm, type Values } from "./actions.js";
+export { followLive } from "./follow-live.js";
+export { PageFrame, type Said, showPage, type Tone, usePage, View } from "./page-frame.js";
+export {
+  Badge,
+  CodeBlock,
+  type Column,
+  DataTable,
+  Facts,
+  List,
+  Loaded,
+  Moment,
+  Panel,
+  Problem,
+} from "./panel.js";
+export { address, type Query, request, type RequestOptions, RequestProblem } from "./request.js";
+export { TimelineSteps } from "./timeline.js";
+export { type Data, useData } from "./use-data.js";
+export { go, href, useQuery, useRoute } from "./use-route.js";
