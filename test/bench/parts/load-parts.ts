@@ -215,7 +215,7 @@ const SYNC_MS = 8;
 /** Whether a slow disk stops the event loop, and with it everything else that the host does. */
 export async function measureSlowDisk(context: PartContext): Promise<PartFindings> {
   const { rounds, connections, under, progress } = context;
-  const slow = await makeSlowDisk(under, SYNC_MS);
+  const slow = makeSlowDisk(under, SYNC_MS);
   const skipped = "skipped" in slow ? slow.skipped : undefined;
   if (skipped !== undefined) progress(`slow disk  skipped: ${skipped}`);
   const env = "skipped" in slow ? {} : slow.env;
