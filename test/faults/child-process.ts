@@ -20,7 +20,6 @@ export interface ChildConfig {
   /** Where callbacks note that they began. */
   log: string;
   shared?: boolean;
-  handoff?: { maxAttempts?: number };
   clockAheadMs?: number;
   fault?: "exit in a commit" | "uncaught exception" | "exit after the answer";
 }

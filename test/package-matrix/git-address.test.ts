@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { manifestOf, PEERS, REPOSITORY } from "../package/installed.js";
 import { run } from "../templates/commands.js";
 import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 import { driverBinary } from "./driver-binary.js";
 
 for (const node of await fetchNodes([20])) {
@@ -16,12 +16,7 @@ for (const node of await fetchNodes([20])) {
     const folder = makeProject("from-a-git-address");
     const env = { ...envOf(node), ...(await driverBinary(node)) };
     // The last commit, as npm clones it.
-    await run(
-      folder,
-      "npm",
-      ["install", "--no-audit", "--no-fund", `git+file://${REPOSITORY}`, ...PEERS],
-      env,
-    );
+    await installIn(folder, [`git+file://${REPOSITORY}`, ...PEERS], env);
     const own = join(folder, "node_modules/signalbox");
     const { version, exports } = manifestOf(own) as ReturnType<typeof manifestOf> & {
       version: string;

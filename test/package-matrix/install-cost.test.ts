@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bytesIn, pack } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
-import { run } from "../templates/commands.js";
 import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 
 const PAGE = readDocument("docs/installing.md");
 
@@ -50,12 +49,7 @@ for (const node of await fetchNodes([24])) {
     async (driver, scripts) => {
       const folder = makeProject(`cost-of-${driver}`);
       const packages = [pack().tarball, "express", `better-sqlite3@${driver}`];
-      await run(
-        folder,
-        "npm",
-        ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages],
-        envOf(node),
-      );
+      await installIn(folder, packages, envOf(node), "--ignore-scripts");
       const cost = costOf(folder);
       expect(cost.withScripts).toEqual(scripts);
       const [, ...said] = row(driver) ?? [];

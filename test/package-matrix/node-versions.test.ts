@@ -5,7 +5,7 @@ import { ENTRIES, pack, PEERS } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { envOf, fetchNodes, majorOf, type Tool } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 import { driverBinary } from "./driver-binary.js";
 import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
 
@@ -50,7 +50,7 @@ async function installWith(
     "express4@npm:express@~4.18.0",
     `better-sqlite3@${driver}`,
   ];
-  await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...packages], env);
+  await installIn(folder, packages, env);
   return { folder, env };
 }
 
@@ -105,12 +105,7 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
   test(`Node ${node.version}, better-sqlite3 ${refused}: receiver and emulator say what to install`, async () => {
     const folder = makeProject(`${node.name}-refused-driver`, FILES);
     const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
-    await run(
-      folder,
-      "npm",
-      ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
-      envOf(node),
-    );
+    await installIn(folder, packages, envOf(node), "--ignore-scripts");
     const message = /better-sqlite3 \S+ crashes Node .*npm install better-sqlite3@1[23]/s;
     await expect(
       run(folder, "npx", ["signalbox", "emulator", "--port", "0"], envOf(node)),

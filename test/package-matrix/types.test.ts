@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { compileIn, IMPORT_ALL } from "../package/compile.js";
 import { pack } from "../package/installed.js";
-import { run } from "../templates/commands.js";
 import { fetchTools } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 
 const RESOLUTIONS = [
   { module: "nodenext", moduleResolution: "nodenext" },
@@ -22,7 +21,7 @@ beforeAll(async () => {
   if (compilers.some(({ ok }) => !ok)) return;
   folder = makeProject("types");
   const packages = [pack().tarball, "@types/node@20"];
-  await run(folder, "npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages]);
+  await installIn(folder, packages, {}, "--ignore-scripts");
 });
 
 for (const compiler of compilers) {

@@ -129,10 +129,12 @@ async function measureLifeCycles(
       children.map((child) => child.ask<Handled>("handle", { from: (from += NUMBERS), ms })),
     );
     const cpuMs = server.cpuMs();
+    const total = (figure: "events" | "cpuMs"): number =>
+      handled.reduce((sum, each) => sum + each[figure], 0);
     return {
-      events: sum(handled.map(({ events }) => events)),
+      events: total("events"),
       elapsedMs: Math.max(...handled.map(({ elapsedMs }) => elapsedMs)),
-      cpuMs: sum(handled.map((each) => each.cpuMs)),
+      cpuMs: total("cpuMs"),
       serverCpuMs: cpuMs === null || before.cpuMs === null ? Number.NaN : cpuMs - before.cpuMs,
       walBytes: (await server.walBytes()) - before.wal,
     };
@@ -163,8 +165,6 @@ async function measureLifeCycles(
   }));
 }
 
-const sum = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0);
 const eventRateOf = ({ events, elapsedMs }: Slices): number => (events / elapsedMs) * 1000;
 
 function addSlices(a: Slices, b: Slices): Slices {

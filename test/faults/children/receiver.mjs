@@ -15,7 +15,6 @@ const {
   postgres,
   log,
   shared = false,
-  handoff = {},
   clockAheadMs = 0,
   fault = "none",
 } = JSON.parse(process.argv[2]);
@@ -77,7 +76,7 @@ const receiver = createReceiver({
   store: fault === "exit in a commit" ? exitInCommit() : store,
   // On a slow machine a late answer is no failure.
   ackTimeoutMs: 15_000,
-  handoff: { backoff: () => 1, ...handoff },
+  handoff: { backoff: () => 1 },
   clock,
   logger,
   onSignal(signal, given) {

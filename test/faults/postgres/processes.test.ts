@@ -4,16 +4,16 @@ import {
   areHandedOff,
   hasBegun,
   idsOf,
-  isReady,
   startChild,
   startReceiver,
   type Child,
 } from "../child-process.js";
 import { eventually } from "../eventually.js";
-import { inboxFiles, readLog } from "../inbox-file.js";
+import { inboxFiles } from "../inbox-file.js";
 import { eventThat, isAcknowledged, send } from "../sender.js";
 import { shortenCrashDelays, takeForDead, testOnDatabase, type Database } from "./open-stores.js";
 
+// What a kill does, and several processes at once: test/contract and test/storm.
 // Processes of their own, on a machine that may be busy. A dead one is known after some seconds.
 vi.setConfig({ testTimeout: 180_000 });
 
@@ -24,64 +24,6 @@ const configOf = ({ schema }: Database) => ({
 
 const rowsIn = ({ sql }: Database) =>
   sql("SELECT event_id AS id, state, attempts, crashes FROM inbox ORDER BY seq");
-
-testOnDatabase(
-  "processes that start at once share one inbox: one id sent to all is one row and one hand-off",
-  async (database) => {
-    const config = configOf(database);
-    const children = [0, 1, 2, 3].map(() => startChild(config));
-    await Promise.all(children.map((child) => child.until("the receiver to start", isReady)));
-    const events = Array.from({ length: 50 }, () => eventThat("fine"));
-    const answers = await Promise.all(
-      events.flatMap((event) => children.map(({ port }) => send(port, event))),
-    );
-    expect(answers.every(isAcknowledged)).toBe(true);
-    expect(answers.filter(({ body }) => !body.includes("duplicate")).length).toBe(events.length);
-    const ids = events.map(({ id }) => id).sort();
-    await eventually("the hand-off of all", () => {
-      return children.flatMap(({ lines }) => idsOf(lines, "handedOff")).length === ids.length;
-    });
-    for (const child of children) child.kill("SIGTERM");
-    for (const child of children) expect(await child.exited).toBe(0);
-    expect(
-      readLog(config.log)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(ids);
-    expect(await rowsIn(database)).toHaveLength(ids.length);
-  },
-);
-
-testOnDatabase(
-  "the leases of a killed process are taken over, and those of a living one are not",
-  async (database) => {
-    const config = configOf(database);
-    const killed = await startReceiver(config);
-    // By the clock of this one all leases have run out long ago.
-    const ahead = await startReceiver({ ...config, clockAheadMs: 3_600_000 });
-    const living = await startReceiver(config);
-    const [lost, held] = [eventThat("waits"), eventThat("waits")];
-    expect(isAcknowledged(await send(killed.port, lost))).toBe(true);
-    expect(isAcknowledged(await send(living.port, held))).toBe(true);
-    await hasBegun(killed, lost.id);
-    await hasBegun(living, held.id);
-    killed.kill("SIGKILL");
-    await Promise.race([hasBegun(ahead, lost.id), hasBegun(living, lost.id)]);
-    for (const child of [ahead, living]) child.kill("SIGUSR2");
-    await Promise.race(
-      [ahead, living].map((child) => child.until("the hand-off", areHandedOff([lost.id]))),
-    );
-    await living.until("the hand-off", areHandedOff([held.id]));
-    expect(await rowsIn(database)).toEqual([
-      { id: lost.id, state: "done", attempts: 1, crashes: 1 },
-      { id: held.id, state: "done", attempts: 1, crashes: 0 },
-    ]);
-    expect(readLog(config.log).filter(({ id }) => id === lost.id)).toMatchObject([
-      { possiblyRepeated: false },
-      { possiblyRepeated: true },
-    ]);
-  },
-);
 
 testOnDatabase(
   "a process that was stopped for too long ends nothing that another took over, and goes on",
