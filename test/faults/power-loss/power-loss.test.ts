@@ -176,23 +176,23 @@ testRecorded.each<[string, LyingDisk]>([
 
 /** A recording of a test's own. */
 async function recordOwn(runs: Parameters<typeof recordRuns>[1], isFolderThere = true) {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const record = await recordRuns(own, runs, isFolderThere);
+  const at = recorderFolders();
+  onTestFinished(() => at.remove());
+  const record = await recordRuns(at, runs, isFolderThere);
   return {
     record,
-    points: cutPointsOf(record),
+    own: cutPointsOf(record),
     /** Where a sync failed. */
-    failures: record.flatMap(({ kind }, at) => (kind === "sync failed" ? [at] : [])),
+    failures: record.flatMap(({ kind }, index) => (kind === "sync failed" ? [index] : [])),
     cut: (cuts: readonly PowerCut[]) =>
-      cutPower(record, cuts, { scratch: own.scratch, isFolderThere }),
+      cutPower(record, cuts, { scratch: at.scratch, isFolderThere }),
   };
 }
 
 testRecorded("the same check catches a receiver that answers before the sync", async () => {
   const fault = "acknowledge before the sync";
   const early = await recordOwn([{ from: 1, to: 60, connections: 2, fault }]);
-  const found = await early.cut(cutsAt(early.points.beforeSyncs, [NOTHING]));
+  const found = await early.cut(cutsAt(early.own.beforeSyncs, [NOTHING]));
   expect(lostIn(found)).toBeGreaterThan(0);
 });
 
@@ -201,10 +201,10 @@ testRecorded("the same check catches a receiver that answers before the sync", a
  * one. The power is cut at all that is said until some time after the failure.
  */
 async function findBehindFailure(over: object): Promise<Findings> {
-  const { points, failures, cut } = await recordOwn([{ ...OVERLAPPING, failBeside: 30, ...over }]);
+  const { own, failures, cut } = await recordOwn([{ ...OVERLAPPING, failBeside: 30, ...over }]);
   expect(failures).toHaveLength(1);
   const [failedAt = 0] = failures;
-  const behind = points.beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
+  const behind = own.beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
   return cut([
     ...cutsAt(behind, [NOTHING]),
     ...cutsAt([failedAt, failedAt + 1, failedAt + 2], anyLuck()),
@@ -234,11 +234,7 @@ testRecorded(
   async () => {
     // So many at once that the commit whose sync fails has many pages.
     const load = { ...BUSY, from: 90, to: 1000, connections: 200 };
-    const {
-      points: own,
-      failures,
-      cut,
-    } = await recordOwn([
+    const { own, failures, cut } = await recordOwn([
       { ...BUSY, to: 100, failSync: 40 },
       load,
       // What the failed sync should have kept, the kernel still shows.
@@ -300,6 +296,6 @@ testRecorded.each([
 
 testRecorded("a folder that the receiver made is not lost with what is in it", async () => {
   const first = await recordOwn([{ from: 1, to: 20, connections: 2 }], false);
-  const found = await first.cut(cutsAt(first.points.beforeSyncs, [NOTHING]));
+  const found = await first.cut(cutsAt(first.own.beforeSyncs, [NOTHING]));
   expect(found.damaged).toEqual([]);
 });
