@@ -92,6 +92,9 @@ export default defineConfig({
           name: "matrix",
           include: testsOf("package-matrix"),
           globalSetup: ["test/temp-folder.ts", "test/package/pack.ts"],
+          // They fetch, compile and install.
+          testTimeout: 900_000,
+          hookTimeout: 900_000,
         },
       },
     ],

@@ -20,38 +20,15 @@ export interface ChildConfig {
   /** Where callbacks note that they began. */
   log: string;
   shared?: boolean;
-  handoff?: { timeoutMs?: number; maxAttempts?: number; concurrency?: number };
-  graceMs?: number;
   clockAheadMs?: number;
-  fault?:
-    | "acknowledge before commit"
-    | "exit in a commit"
-    | "uncaught exception"
-    | "exit after the answer";
-}
-
-export interface Child {
-  /** Where it takes deliveries; 0 before it is ready. */
-  readonly port: number;
-  /** All that it said so far. */
-  readonly lines: readonly Line[];
-  /** What it wrote beside. */
-  stderr(): string;
-  /** The code or the signal with which it ended. */
-  readonly exited: Promise<number | NodeJS.Signals>;
-  kill(signal: NodeJS.Signals): void;
-  /**
-   * Resolves once `condition` holds for what was said; rejects when the process ends or the time is
-   * over.
-   */
-  until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void>;
+  fault?: "exit in a commit" | "uncaught exception" | "exit after the answer";
 }
 
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
 const DEADLINE_MS = 55_000;
 
 /** @param env beside what this process has */
-export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Child {
+export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}) {
   const script = new URL("children/receiver.mjs", import.meta.url).pathname;
   const child = spawn(process.execPath, [script, JSON.stringify(config)], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -72,6 +49,10 @@ export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Ch
     ([code, signal]) => (signal ?? code) as number | NodeJS.Signals,
   );
 
+  /**
+   * Resolves once `condition` holds for what was said; rejects when the process ends or the time is
+   * over.
+   */
   function until(what: string, condition: (lines: readonly Line[]) => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
@@ -98,16 +79,27 @@ export function startChild(config: ChildConfig, env: NodeJS.ProcessEnv = {}): Ch
   }
 
   return {
+    /** Where it takes deliveries; 0 before it is ready. */
     get port() {
       return lines.find((line) => line.say === "ready")?.port ?? 0;
     },
-    lines,
+    /** All that it said so far. */
+    lines: lines as readonly Line[],
+    /** What it wrote beside. */
     stderr: () => stderr,
+    /** The code or the signal with which it ended. */
     exited,
     until,
-    kill: (signal) => void child.kill(signal),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Ends it with this signal. @returns the code or the signal with which it ended */
+    end(signal: "SIGTERM" | "SIGKILL") {
+      child.kill(signal);
+      return exited;
+    },
   };
 }
+
+export type Child = ReturnType<typeof startChild>;
 
 /** Resolves when deliveries are taken. */
 export async function startReceiver(config: ChildConfig, env?: NodeJS.ProcessEnv): Promise<Child> {

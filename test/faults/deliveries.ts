@@ -67,14 +67,12 @@ export async function expectEachOnce(
 ): Promise<void> {
   await receiver.until("all hand-offs", areHandedOff(idsIn(events)));
   const ids = idsIn([...earlier, ...events]).sort();
-  receiver.kill("SIGKILL");
-  expect(await receiver.exited).toBe("SIGKILL");
+  expect(await receiver.end("SIGKILL")).toBe("SIGKILL");
   const begun = readLog(files.log);
   expect(begun.map(({ id }) => id).sort()).toEqual(ids);
   expect(begun.filter(({ possiblyRepeated }) => possiblyRepeated)).toEqual([]);
   const next = await startReceiver(files);
   const rows = readRows(files.db).map(({ event_id, state }) => `${event_id} ${state}`);
   expect(rows.sort()).toEqual(ids.map((id) => `${id} done`));
-  next.kill("SIGTERM");
-  expect(await next.exited).toBe(0);
+  expect(await next.end("SIGTERM")).toBe(0);
 }

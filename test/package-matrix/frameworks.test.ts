@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import { ownDatabase } from "../contract/own-database.js";
 import { POSTGRES_PORT } from "../contract/postgres-medium.js";
@@ -10,8 +10,6 @@ import { hasServer, testWith } from "../prerequisites.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { fetchTools, type Fetched } from "../toolchain/fetch-tools.js";
-
-vi.setConfig({ testTimeout: 10 * 60_000 });
 
 /** The files of the blocks under these headings, which say their paths in their first lines. */
 function filesOf(page: string, ...headings: string[]): Record<string, string> {

@@ -1,37 +1,15 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { pack } from "../package/installed.js";
+import { bytesIn, pack } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
-import { run } from "../templates/commands.js";
 import { envOf, fetchNodes } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 
-const MINUTES = 60_000;
 const PAGE = readDocument("docs/installing.md");
 
 /** What an install leaves behind, without what a compiler makes. */
-interface Cost {
-  packages: number;
-  megabytes: number;
-  /** Of them, the database driver's. */
-  driverMegabytes: number;
-  /** The packages that run something when they are installed. */
-  withScripts: string[];
-}
-
-function bytesIn(folder: string): number {
-  const entries = readdirSync(folder, { withFileTypes: true });
-  const sizes = entries.map((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory()
-      ? bytesIn(path)
-      : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
-  });
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-function costOf(folder: string): Cost {
+function costOf(folder: string) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8")) as {
     packages: Record<string, object>;
   };
@@ -46,7 +24,9 @@ function costOf(folder: string): Cost {
   return {
     packages: paths.length,
     megabytes: megabytes(modules),
+    /** Of them, the database driver's. */
     driverMegabytes: megabytes(join(modules, "better-sqlite3")),
+    /** The packages that run something when they are installed. */
     withScripts: withScripts.map((path) => path.replace("node_modules/", "")),
   };
 }
@@ -69,12 +49,7 @@ for (const node of await fetchNodes([24])) {
     async (driver, scripts) => {
       const folder = makeProject(`cost-of-${driver}`);
       const packages = [pack().tarball, "express", `better-sqlite3@${driver}`];
-      await run(
-        folder,
-        "npm",
-        ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages],
-        envOf(node),
-      );
+      await installIn(folder, packages, envOf(node), "--ignore-scripts");
       const cost = costOf(folder);
       expect(cost.withScripts).toEqual(scripts);
       const [, ...said] = row(driver) ?? [];
@@ -87,6 +62,5 @@ for (const node of await fetchNodes([24])) {
         ).toBeLessThan(Math.max(2, value / 10));
       }
     },
-    10 * MINUTES,
   );
 }

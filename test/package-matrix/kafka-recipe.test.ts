@@ -74,5 +74,5 @@ if (client?.ok !== true) {
       unanswered: "Local: Message timed out",
       unreachable: "Local: Message timed out",
     });
-  }, 900_000);
+  });
 }

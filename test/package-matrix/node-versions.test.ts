@@ -1,15 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { manifestOf, pack, PEERS, REPOSITORY } from "../package/installed.js";
+import { ENTRIES, pack, PEERS } from "../package/installed.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { envOf, fetchNodes, majorOf, type Tool } from "../toolchain/fetch-tools.js";
-import { makeProject } from "../toolchain/workshop.js";
+import { installIn, makeProject } from "../toolchain/workshop.js";
 import { driverBinary } from "./driver-binary.js";
 import { AS_PROMISED, runQuickStart } from "./run-quick-start.js";
-
-const MINUTES = 60_000;
 
 const DRIVERS_OF_NODE = new Map([
   [20, [12]],
@@ -34,14 +32,10 @@ const FILES = {
 };
 
 /** Each way to load each entry point. */
-const LOAD_ALL = Object.entries(manifestOf(REPOSITORY).exports)
-  .filter(([, path]) => path.endsWith(".js"))
-  .map(([path]) => path.replace(".", "signalbox"))
-  .map(
-    (entry) =>
-      `await import("${entry}"); process.getBuiltinModule("module").createRequire(import.meta.url)("${entry}");`,
-  )
-  .join("\n");
+const LOAD_ALL = ENTRIES.map(
+  (entry) =>
+    `await import("${entry}"); process.getBuiltinModule("module").createRequire(import.meta.url)("${entry}");`,
+).join("\n");
 
 /** As a person would, with its scripts; Express 4 beside 5. */
 async function installWith(
@@ -56,7 +50,7 @@ async function installWith(
     "express4@npm:express@~4.18.0",
     `better-sqlite3@${driver}`,
   ];
-  await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...packages], env);
+  await installIn(folder, packages, env);
   return { folder, env };
 }
 
@@ -77,7 +71,7 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
     // The driver of version 12 for Node 22 is compiled.
     beforeAll(async () => {
       ({ folder, env } = await installWith(node, driver));
-    }, 10 * MINUTES);
+    });
 
     test("it is what is installed", async () => {
       expect(versionIn(folder, "better-sqlite3")).toMatch(new RegExp(`^${driver}\\.`));
@@ -108,23 +102,14 @@ for (const node of await fetchNodes([20, 22, 24, 26])) {
 
   const refused = REFUSED_DRIVERS_OF_NODE.get(majorOf(node));
   if (refused === undefined) continue;
-  test(
-    `Node ${node.version}, better-sqlite3 ${refused}: receiver and emulator say what to install`,
-    { timeout: 10 * MINUTES },
-    async () => {
-      const folder = makeProject(`${node.name}-refused-driver`, FILES);
-      const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
-      await run(
-        folder,
-        "npm",
-        ["install", "--no-audit", "--no-fund", "--ignore-scripts", ...packages],
-        envOf(node),
-      );
-      const message = /better-sqlite3 \S+ crashes Node .*npm install better-sqlite3@1[23]/s;
-      await expect(
-        run(folder, "npx", ["signalbox", "emulator", "--port", "0"], envOf(node)),
-      ).rejects.toThrow(message);
-      await expect(run(folder, "node", ["app.mjs"], envOf(node))).rejects.toThrow(message);
-    },
-  );
+  test(`Node ${node.version}, better-sqlite3 ${refused}: receiver and emulator say what to install`, async () => {
+    const folder = makeProject(`${node.name}-refused-driver`, FILES);
+    const packages = [pack().tarball, "express@5", `better-sqlite3@${refused}`];
+    await installIn(folder, packages, envOf(node), "--ignore-scripts");
+    const message = /better-sqlite3 \S+ crashes Node .*npm install better-sqlite3@1[23]/s;
+    await expect(
+      run(folder, "npx", ["signalbox", "emulator", "--port", "0"], envOf(node)),
+    ).rejects.toThrow(message);
+    await expect(run(folder, "node", ["app.mjs"], envOf(node))).rejects.toThrow(message);
+  });
 }

@@ -9,8 +9,6 @@ import { run } from "../templates/commands.js";
 import { fetchTools, type Tool } from "../toolchain/fetch-tools.js";
 import { WORKSHOP } from "../toolchain/workshop.js";
 
-const MINUTES = 60_000;
-
 /** The releases of PostgreSQL in the registry have no ranges that npm understands. */
 const VERSIONS = ["14.23.0-beta.17", "16.14.0-beta.17", "17.10.0-beta.17"];
 const platform = process.platform === "win32" ? "windows" : process.platform;
@@ -47,50 +45,44 @@ for (const server of servers) {
     test.skip(`${server.name}: ${server.reason}`);
     continue;
   }
-  test(
-    `PostgreSQL ${server.version}: the contract of the store, and the faults`,
-    { timeout: 15 * MINUTES },
-    async () => {
-      // The server runs as another user if the tests run as root.
-      chmodSync(WORKSHOP, 0o755);
-      const binaries = prepare(server);
-      const own = await makeOwnPostgres(["fsync=off"], undefined, binaries);
-      onTestFinished(() => own.remove());
-      const admin = new Pool({ host: "127.0.0.1", port: own.port, user: "postgres", max: 1 });
-      await admin
-        .query(`CREATE ROLE "${userInfo().username}" SUPERUSER LOGIN`)
-        .catch(() => undefined);
-      await admin.query("CREATE DATABASE test");
-      const [row] = (
-        await admin.query<{ version: string }>(
-          "SELECT current_setting('server_version') AS version",
-        )
-      ).rows as [{ version: string }];
-      expect(Number.parseInt(row.version)).toBe(Number.parseInt(server.version));
-      await admin.end();
-      // With CI, a skip that is not in test/skips.ts ends it with an error.
-      const env = {
-        TEST_POSTGRES_PORT: String(own.port),
-        TEST_POSTGRES_BINARIES: binaries,
-        CI: "1",
-      };
-      // These packages lack pg_receivewal, which the test of the doctor starts.
-      const excluded = ["--exclude", "**/postgres/doctor.test.ts"];
-      const args = [
-        "run",
-        "--config",
-        "test/vitest.config.ts",
-        "test/contract",
-        "test/faults/postgres",
-        ...excluded,
-      ];
-      const { stdout } = await run(
-        REPOSITORY,
-        join(REPOSITORY, "node_modules/.bin", "vitest"),
-        args,
-        env,
-      );
-      expect(stdout).toMatch(/Tests .*\d{3} passed/);
-    },
-  );
+  test(`PostgreSQL ${server.version}: the contract of the store, and the faults`, async () => {
+    // The server runs as another user if the tests run as root.
+    chmodSync(WORKSHOP, 0o755);
+    const binaries = prepare(server);
+    const own = await makeOwnPostgres(["fsync=off"], undefined, binaries);
+    onTestFinished(() => own.remove());
+    const admin = new Pool({ host: "127.0.0.1", port: own.port, user: "postgres", max: 1 });
+    await admin
+      .query(`CREATE ROLE "${userInfo().username}" SUPERUSER LOGIN`)
+      .catch(() => undefined);
+    await admin.query("CREATE DATABASE test");
+    const [row] = (
+      await admin.query<{ version: string }>("SELECT current_setting('server_version') AS version")
+    ).rows as [{ version: string }];
+    expect(Number.parseInt(row.version)).toBe(Number.parseInt(server.version));
+    await admin.end();
+    // With CI, a skip that is not in test/skips.ts ends it with an error.
+    const env = {
+      TEST_POSTGRES_PORT: String(own.port),
+      TEST_POSTGRES_BINARIES: binaries,
+      CI: "1",
+    };
+    // These packages lack pg_receivewal, which the test of the doctor starts.
+    const excluded = ["--exclude", "**/postgres/doctor.test.ts"];
+    const args = [
+      "run",
+      "--config",
+      "test/vitest.config.ts",
+      "test/contract",
+      "test/faults/postgres",
+      ...excluded,
+    ];
+    const { stdout } = await run(
+      REPOSITORY,
+      join(REPOSITORY, "node_modules/.bin", "vitest"),
+      args,
+      env,
+    );
+    expect(stdout).toMatch(/Tests .*\d{3} passed/);
+  });
 }

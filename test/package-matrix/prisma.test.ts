@@ -45,6 +45,5 @@ else {
       const db = new PrismaClient({ adapter: new PrismaPg({ connectionString: url }, { schema }) });`;
       expect(await completeByRecipe("Prisma", makeDb, folder)).toEqual(COMPLETED_ONCE);
     },
-    10 * 60_000,
   );
 }

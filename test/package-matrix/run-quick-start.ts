@@ -3,8 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { REPOSITORY } from "../package/installed.js";
-import { ANY_PORT } from "../package/processes.js";
-import { start } from "../templates/commands.js";
+import { startApp } from "../package/processes.js";
 
 const SECRET = "whsec_quick_start";
 
@@ -17,15 +16,8 @@ export interface Answer {
   body: unknown;
 }
 
-export interface QuickStartRun {
-  /** To one delivery that was sent twice, and once with a wrong signature. */
-  answers: Answer[];
-  /** All that it printed but for its log. */
-  printed: string[];
-}
-
 /** What is to be seen of it, on whatever it runs. */
-export const AS_PROMISED: QuickStartRun = {
+export const AS_PROMISED = {
   answers: [
     { status: 200, body: { received: true } },
     { status: 200, body: { received: true, duplicate: true } },
@@ -40,7 +32,7 @@ export const AS_PROMISED: QuickStartRun = {
 };
 
 /** Signed with nothing of ours. */
-async function post(port: string, secret: string): Promise<Answer> {
+async function post(port: number, secret: string): Promise<Answer> {
   const t = Math.floor(Date.now() / 1000);
   const v1 = createHmac("sha256", secret).update(`${t}.`).update(BODY).digest("hex");
   const headers = { "Content-Type": "application/json", "X-Service-Signature": `t=${t},v1=${v1}` };
@@ -60,17 +52,20 @@ async function post(port: string, secret: string): Promise<Answer> {
  */
 export async function runQuickStart(
   folder: string,
-  [command = "node", ...args]: readonly string[],
-  env: Readonly<Record<string, string>>,
-): Promise<QuickStartRun> {
+  line: readonly string[],
+  env: Record<string, string>,
+): Promise<{
+  /** To one delivery that was sent twice, and once with a wrong signature. */
+  answers: Answer[];
+  /** All that it printed but for its log. */
+  printed: string[];
+}> {
   writeFileSync(join(folder, "signals.secret"), SECRET, { mode: 0o600 });
-  const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${ANY_PORT}` });
-  const [line = ""] = await app.linesWith(/^at port \d+$/);
-  const port = line.replace("at port ", "");
+  const app = await startApp(folder, line, env);
   const answers = [
-    await post(port, SECRET),
-    await post(port, SECRET),
-    await post(port, "whsec_other"),
+    await post(app.port, SECRET),
+    await post(app.port, SECRET),
+    await post(app.port, "whsec_other"),
   ];
   await app.linesWith(/^signal default\//);
   const lines = await app.linesWith(/./);

@@ -1,8 +1,4 @@
-import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { readDocument } from "../repo/markdown.js";
 import {
   demandPage,
@@ -16,9 +12,7 @@ import {
 } from "../unit/service/client/answers.js";
 import { serve, type Answer, type SeenRequest } from "../unit/service/client/serve-answers.js";
 import { install } from "./installed.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
+import { runModule } from "./processes.js";
 
 const block = (holding: string): string => readDocument("docs/client.md").block(holding).code;
 
@@ -32,21 +26,10 @@ const client = createClient({ baseUrl: process.env.SIGNALS_BASE_URL, apiKey: pro
  */
 async function run(code: string, answerOf: (request: SeenRequest, index: number) => Answer) {
   const { baseUrl, seen } = await serve((index, request) => answerOf(request, index));
-  const folder = install();
-  const file = join(folder, "block.mjs");
-  writeFileSync(file, code);
-  const env = {
-    ...process.env,
-    SIGNALS_BASE_URL: baseUrl,
-    SIGNALS_API_KEY: "key_1234",
-    PUBLIC_URL: "https://app.example/signals",
-  };
-  const { stdout } = await promisify(execFile)(process.execPath, [file], {
-    cwd: folder,
-    timeout: 60_000,
-    env,
-  });
-  return { lines: stdout.trim().split("\n"), seen };
+  const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: "key_1234" };
+  const PUBLIC_URL = "https://app.example/signals";
+  const printed = await runModule(install(), code, { ...env, PUBLIC_URL });
+  return { lines: printed.trim().split("\n"), seen };
 }
 
 test("the page's first example reads a profile and every ranked product", async () => {

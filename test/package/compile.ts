@@ -2,9 +2,14 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { REPOSITORY } from "./installed.js";
+import { ENTRIES, REPOSITORY } from "./installed.js";
 
 const OWN_COMPILER = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+
+/** The beginning of a program: reaches the declarations of every entry point. */
+export const IMPORT_ALL = ENTRIES.map(
+  (entry, index) => `import * as entry${index} from "${entry}";\nvoid entry${index};\n`,
+).join("");
 
 /**
  * Compiles a program in a folder as strict TypeScript. @returns the compiler's errors; "" for a

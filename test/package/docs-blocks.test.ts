@@ -1,16 +1,11 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import ts from "typescript";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
-import { startOnAnyPort } from "./processes.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
+import { runModule, startOnAnyPort } from "./processes.js";
 
 /** The one block of a page that holds this, as JavaScript. */
 function block(page: string, holding: string): string {
@@ -42,15 +37,9 @@ const SURROUNDINGS = `
 
 /** Runs a module to its end and gives what its `found` is then. */
 async function run(code: string): Promise<unknown> {
-  const file = join(folder, "block.mjs");
-  writeFileSync(
-    file,
-    `${code}\nprocess.stdout.write("\\nFOUND " + JSON.stringify(found) + "\\n", () => process.exit());`,
-  );
-  const { stdout } = await promisify(execFile)(process.execPath, [file], {
-    cwd: folder,
-    timeout: 60_000,
-  });
+  const print =
+    'process.stdout.write("\\nFOUND " + JSON.stringify(found) + "\\n", () => process.exit());';
+  const stdout = await runModule(folder, `${code}\n${print}`);
   // Before it and behind it may stand what the block's receiver logged.
   const [, found] = /^FOUND (.+)$/m.exec(stdout) ?? [];
   if (found === undefined)

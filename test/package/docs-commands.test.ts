@@ -19,9 +19,6 @@ import { until } from "../unit/until.js";
 import { install } from "./installed.js";
 import { typeIn } from "./processes.js";
 
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
-
 const SECRET = "whsec_quick_start";
 
 const commands = (page: string, holding: string): string =>

@@ -1,26 +1,15 @@
-import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { MCP_TOOLS } from "../../src/service/contract/mcp-tools.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
+import { runModule } from "./processes.js";
 
 /** What the example with this in it prints, from the packed package. */
 async function printed(holding: string, page = "testing"): Promise<string[]> {
   const { code } = readDocument(`docs/${page}.md`).block(holding);
   const client = "@modelcontextprotocol/client";
-  const folder = install({ express: "express", [client]: client });
-  writeFileSync(join(folder, "example.mjs"), code);
-  const { stdout } = await promisify(execFile)(process.execPath, ["example.mjs"], {
-    cwd: folder,
-    timeout: 30_000,
-  });
-  return stdout.split("\n");
+  const printedText = await runModule(install({ express: "express", [client]: client }), code);
+  return printedText.split("\n");
 }
 
 test("the page's example of the emulator prints what it should", async () => {

@@ -1,14 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
 import { readDocument } from "../repo/markdown.js";
 import { install } from "./installed.js";
-import { typeIn } from "./processes.js";
-import { startQuickStart } from "./start-quick-start.js";
-
-// Several processes, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
+import { startApp, typeIn } from "./processes.js";
 
 const KEY = "sbk_the_first_of_the_emulator";
 const block = (page: string, holding: string): string => readDocument(page).block(holding).code;
@@ -25,8 +21,7 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
 
   const folder = install({ express: "express" });
   writeFileSync(join(folder, "app.mjs"), block("docs/start.md", "import express"));
-  const { port, lineWith } = await startQuickStart(folder, "app.mjs");
-  const received = lineWith("signal default/");
+  const { port, linesWith } = await startApp(folder, ["node", "app.mjs"]);
 
   const commands = block("docs/emulator.md", "signalbox register")
     .replaceAll("http://127.0.0.1:4010", emulator.url)
@@ -35,7 +30,7 @@ test("a receiver is registered at the emulator as it is typed, and gets a signal
   expect(await typeIn(folder, commands)).toMatch(
     /^advanced to .* [1-9]\d* delivered, 0 failed, 0 waiting$/m,
   );
-  expect(await received).toMatch(/^signal \S/);
+  await linesWith(/^signal default\//);
   const { items } = await emulator.control.listDeliveries({ limit: 500 });
   expect(
     items.filter(({ event_type }) => event_type === "signal.published").length,

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { inject } from "vitest";
 import { tempFolder } from "../unit/temp-folder.js";
@@ -53,6 +53,11 @@ export const PEERS: readonly string[] = Object.entries(manifestOf(REPOSITORY).pe
   ([name, range]) => `${name}@${range}`,
 );
 
+/** What a program can import: `signalbox/client` and the others. */
+export const ENTRIES: readonly string[] = Object.entries(manifestOf(REPOSITORY).exports)
+  .filter(([, target]) => target.endsWith(".js"))
+  .map(([path]) => path.replace(".", "signalbox"));
+
 export interface Manifest {
   exports: Record<string, string>;
   bin: Record<string, string>;
@@ -65,4 +70,12 @@ export interface Manifest {
 /** The `package.json` of an installed package. */
 export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** Of all files in a folder, those of its folders included. */
+export function bytesIn(folder: string): number {
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  return sizes.reduce((sum, size) => sum + size, 0);
 }

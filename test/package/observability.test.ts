@@ -4,16 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { REJECTIONS } from "../../src/kit/receiver/rejection.js";
 import { signalEvent, signedDelivery } from "../../src/kit/testing/index.js";
 import { eventually } from "../faults/eventually.js";
 import { anchorOf, codeIn, readDocument } from "../repo/markdown.js";
 import { install, REPOSITORY } from "./installed.js";
 import { startOnAnyPort } from "./processes.js";
-
-// Processes of their own, on a machine that may be busy.
-vi.setConfig({ testTimeout: 120_000 });
 
 const SECRET = "whsec_observed";
 const PAGE = readDocument("docs/observability.md");
@@ -144,7 +141,6 @@ test.skipIf(!hasPromtool)("promtool accepts the alert rules", () => {
 
 interface ExportedSpan {
   name: string;
-  traceId: string;
   spanId: string;
   parentSpanId?: string;
   links?: { spanId: string }[];
@@ -200,20 +196,13 @@ test("the program for OTLP has exported all when it ends: what it counted, and t
   );
   const own = spans.filter(({ name }) => name === "add job");
   expect(own).toHaveLength(2);
-  const parentOf = ({ parentSpanId }: ExportedSpan): ExportedSpan | undefined =>
-    spans.find(({ spanId }) => spanId === parentSpanId);
-  for (const span of own) {
-    const handOff = parentOf(span);
-    const receive = handOff && parentOf(handOff);
-    const commit = spans.find(
-      ({ name, parentSpanId }) => name === "commit default" && parentSpanId === receive?.spanId,
-    );
-    expect([handOff?.name, receive?.name, receive?.parentSpanId]).toEqual([
-      "hand-off default",
-      "receive default",
-      undefined,
-    ]);
-    expect(receive?.links?.map(({ spanId }) => spanId)).toEqual([sender]);
-    expect(commit?.traceId).toBe(span.traceId);
+  // How these hang together is in test/unit/kit/telemetry.
+  for (const { parentSpanId } of own) {
+    const parent = spans.find(({ spanId }) => spanId === parentSpanId);
+    expect(parent?.name).toBe("hand-off default");
   }
+  const received = spans.filter(({ name }) => name === "receive default");
+  expect(received.flatMap(({ links = [] }) => links.map(({ spanId }) => spanId))).toEqual(
+    received.map(() => sender),
+  );
 });

@@ -1,13 +1,14 @@
-import { execFile, fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
+import { run, start } from "../templates/commands.js";
 
 /**
  * Puts a program on a free port, and tells it in a message or, if no process listens to those, in a
  * line.
  */
-export const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
+const ANY_PORT = new URL("any-port.mjs", import.meta.url).href;
 
 /** Starts a script of a folder on a free port. It is killed when the test is over. */
 export function startOnAnyPort(
@@ -25,6 +26,27 @@ export function startOnAnyPort(
   return child;
 }
 
+/** Starts an app on a free port, with `line` such as `["node", "app.mjs"]`. */
+export async function startApp(
+  folder: string,
+  [command = "node", ...args]: readonly string[],
+  env: Record<string, string> = {},
+) {
+  const app = start(folder, command, args, { ...env, NODE_OPTIONS: `--import=${ANY_PORT}` });
+  const [line = ""] = await app.linesWith(/^at port \d+$/);
+  return { ...app, port: Number(line.replace("at port ", "")) };
+}
+
+/** Runs a module in a folder to its own end. @returns what it printed */
+export async function runModule(
+  folder: string,
+  code: string,
+  env: Record<string, string> = {},
+): Promise<string> {
+  writeFileSync(join(folder, "block.mjs"), code);
+  return (await run(folder, process.execPath, ["block.mjs"], env)).stdout;
+}
+
 const BIN = new URL("bin", import.meta.url).pathname;
 
 /**
@@ -34,7 +56,6 @@ const BIN = new URL("bin", import.meta.url).pathname;
  * @returns what it printed
  */
 export async function typeIn(folder: string, line: string): Promise<string> {
-  const env = { ...process.env, PATH: `${BIN}:${process.env["PATH"] ?? ""}` };
-  const { stdout } = await promisify(execFile)("sh", ["-ec", line], { cwd: folder, env });
-  return stdout;
+  const PATH = `${BIN}:${process.env["PATH"] ?? ""}`;
+  return (await run(folder, "sh", ["-ec", line], { PATH })).stdout;
 }

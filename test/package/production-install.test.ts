@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { ownDatabase } from "../contract/own-database.js";
@@ -7,7 +7,7 @@ import { hasServer } from "../prerequisites.js";
 import { readDocument } from "../repo/markdown.js";
 import { run } from "../templates/commands.js";
 import { tempFolder } from "../unit/temp-folder.js";
-import { pack } from "./installed.js";
+import { bytesIn, pack } from "./installed.js";
 
 // npm installs packages from its cache or from the registry, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
@@ -18,16 +18,6 @@ const ROWS = readDocument("docs/installing.md").tablesUnder("What an install cos
 /** The packages and the megabytes in a row of the page's table. */
 const numbersOf = (what: string): number[] =>
   (ROWS.find(([name]) => name === what) ?? []).slice(1).map((cell) => Number.parseInt(cell));
-
-function bytesIn(folder: string): number {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true }).filter((entry) =>
-    entry.isFile(),
-  );
-  return entries.reduce(
-    (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size,
-    0,
-  );
-}
 
 test("a PostgreSQL receiver on Fastify installs what it loads, and runs", async () => {
   const folder = tempFolder();

@@ -1,9 +1,9 @@
-// One Express app with the service and four senders over one inbox. It prints a line of JSON for
+// One Express app with the service and two senders over one inbox. It prints a line of JSON for
 // each hand-off.
 import express from "express";
 import { createReceiver } from "signalbox";
 import { expressHandler } from "signalbox/express";
-import { github, slack, stripe, zoom } from "signalbox/senders";
+import { github, stripe } from "signalbox/senders";
 
 const { POSTGRES, SCHEMA, HANGS } = process.env;
 const store = await (POSTGRES === undefined
@@ -36,20 +36,6 @@ const receivers = {
     endpoint: "github",
     secrets: "gh",
     onEvent: { push: told },
-  }),
-  slack: createReceiver({
-    ...options,
-    sender: slack(),
-    endpoint: "slack",
-    secrets: "slack",
-    onEvent: told,
-  }),
-  zoom: createReceiver({
-    ...options,
-    sender: zoom(),
-    endpoint: "zoom",
-    secrets: "zoom",
-    onEvent: told,
   }),
 };
 const app = express();

@@ -1,12 +1,8 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { run } from "../templates/commands.js";
 import { install } from "./installed.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const MAIN = "node_modules/signalbox/dist/cli/main.js";
 
@@ -16,10 +12,7 @@ const MAIN = "node_modules/signalbox/dist/cli/main.js";
  */
 async function packagesOf(folder: string, args: readonly string[]): Promise<string[]> {
   const NODE_V8_COVERAGE = mkdtempSync(join(folder, "coverage-"));
-  await promisify(execFile)(process.execPath, [...args], {
-    cwd: folder,
-    env: { ...process.env, NODE_V8_COVERAGE },
-  });
+  await run(folder, process.execPath, args, { NODE_V8_COVERAGE });
   const [report = ""] = readdirSync(NODE_V8_COVERAGE);
   const { result } = JSON.parse(readFileSync(join(NODE_V8_COVERAGE, report), "utf8")) as {
     result: { url: string }[];

@@ -2,11 +2,8 @@ import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { install, manifestOf, pack, REPOSITORY } from "./installed.js";
-
-// Several processes a test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 60_000 });
 
 const DOCUMENTS = [
   "CHANGELOG.md",

@@ -12,34 +12,25 @@ interface Check {
   errorMessage?: string;
 }
 
-/** The conformance harness of the protocol's authors, which plays clients. */
-export interface Harness {
-  /** The names of all scenarios for a server. */
-  listScenarios: () => Promise<string[]>;
-  /** Runs the scenarios that a revision demands, and those that the harness has for it besides. */
-  run: (url: string, revision: string) => Promise<ReadonlyMap<string, readonly Check[]>>;
-}
-
-/** @param node the program that runs it */
-export function conformanceHarness(node: string, { folder: own }: Tool): Harness {
+/**
+ * The conformance harness of the protocol's authors, which plays clients.
+ *
+ * @param node the program that runs it
+ */
+export function conformanceHarness(node: string, { folder: own }: Tool) {
   const start = (...args: string[]): Promise<CliRun> =>
     outcomeOf(spawn(node, [join(own, "dist/index.js"), ...args]));
   return {
+    /** The names of all scenarios for a server. */
     async listScenarios() {
       const { stdout } = await start("list", "--server");
       return [...stdout.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
     },
-    async run(url, revision) {
+    /** Runs the scenarios that a revision demands, and those that the harness has for it besides. */
+    async run(url: string, revision: string) {
       const folder = tempFolder();
-      const { stderr } = await start(
-        "server",
-        "--url",
-        url,
-        "--requirements",
-        revision,
-        "--output-dir",
-        folder,
-      );
+      const where = ["--url", url, "--output-dir", folder];
+      const { stderr } = await start("server", "--requirements", revision, ...where);
       const results = readdirSync(folder).map((name): [string, Check[]] => {
         const [, scenario = name] = /^server-(.*)-\d{4}-\d\d-\d\dT/.exec(name) ?? [];
         return [

@@ -36,12 +36,6 @@ const allEventPaths = [
 const signals = signalFiles.map((file) => readJson<SignalFixture>(`signals/${file}`));
 const { deliveries } = readJson<{ deliveries: Delivery[] }>("deliveries.json");
 
-/** The names of the items that do not pass, so that a failing test shows them. */
-const failing = <T>(list: readonly T[], name: (item: T) => string, passes: (item: T) => boolean) =>
-  list.filter((item) => !passes(item)).map(name);
-const failingSignals = (passes: (signal: SignalFixture) => boolean) =>
-  failing(signals, (signal) => signal.data.signal_type, passes);
-
 const repeated = (list: readonly string[]) =>
   list.filter((item, index) => list.indexOf(item) !== index);
 
@@ -56,10 +50,8 @@ test("the other events are one verification and one test, named after their type
     expect(`${readJson<SignalFixture>(`events/${file}`).type}.json`).toBe(file);
 });
 
-test("every event is parsed as known", () => {
-  expect(failing(allEventPaths, String, (path) => parseEvent(read(path)).kind === "known")).toEqual(
-    [],
-  );
+test.each(allEventPaths)("%s is parsed as known", (path) => {
+  expect(parseEvent(read(path)).kind).toBe("known");
 });
 
 test("every signal has all the fields of the service's document and no other", () => {
@@ -76,20 +68,6 @@ test("every signal has all the fields of the service's document and no other", (
   }
 });
 
-test("a signal's id agrees with its data", () => {
-  expect(
-    failingSignals(({ id, data }) => id === `sig_${data.signal_id}_${data.product.id}`),
-  ).toEqual([]);
-});
-
-test("a signal's address is its product's page in the catalogue", () => {
-  expect(
-    failingSignals(
-      ({ data }) => data.url === `https://catalog.example/en/tools/${data.product.slug}`,
-    ),
-  ).toEqual([]);
-});
-
 test("no two events share an id, and no two signals a number, a product or a text", () => {
   expect(repeated(allEventPaths.map((path) => readJson<SignalFixture>(path).id))).toEqual([]);
   expect(repeated(signals.map(({ data }) => String(data.signal_id)))).toEqual([]);
@@ -100,38 +78,37 @@ test("no two events share an id, and no two signals a number, a product or a tex
   ).toEqual([]);
 });
 
-test("a signal's times follow each other: period, observed, published, created, within 24 hours of publishing", () => {
-  const inOrder = ({ created_at, data }: SignalFixture) => {
-    const times = [
-      data.period.start,
-      data.period.end,
-      data.observed_at,
-      data.published_at,
-      created_at,
-    ].map(Date.parse);
-    const ordered = times.every((time, index) => index === 0 || time >= (times[index - 1] ?? NaN));
-    return ordered && Date.parse(created_at) - Date.parse(data.published_at) <= DAY_MS;
-  };
-  expect(failingSignals(inOrder)).toEqual([]);
-});
-
-test("the magnitude is the relative change, or 1 where there is nothing to divide by", () => {
-  const agrees = ({ data: { change } }: SignalFixture) => {
-    const { before, after, magnitude } = change;
+/** What holds of every signal. */
+const FACTS: Readonly<Record<string, (signal: SignalFixture) => boolean>> = {
+  "its id agrees with its data": ({ id, data }) =>
+    id === `sig_${data.signal_id}_${data.product.id}`,
+  "its address is its product's page in the catalogue": ({ data }) =>
+    data.url === `https://catalog.example/en/tools/${data.product.slug}`,
+  "its times follow each other: period, observed, published, created within 24 hours": (signal) => {
+    const { period, observed_at, published_at } = signal.data;
+    const texts = [period.start, period.end, observed_at, published_at, signal.created_at];
+    const times = texts.map(Date.parse);
+    const isInOrder = times.every(
+      (time, index) => index === 0 || time >= (times[index - 1] ?? NaN),
+    );
+    return isInOrder && Date.parse(signal.created_at) - Date.parse(published_at) <= DAY_MS;
+  },
+  "its magnitude is the relative change, or 1 where there is nothing to divide by": ({ data }) => {
+    const { before, after, magnitude } = data.change;
     if (before.value === 0 || before.unit !== after.unit) return magnitude === 1;
     return Math.abs(magnitude - Math.abs(after.value - before.value) / before.value) <= 0.00005;
-  };
-  expect(failingSignals(agrees)).toEqual([]);
-});
+  },
+  "its direction agrees with the values, and a smaller rank is a better one": ({ data }) => {
+    const { before, after, direction } = data.change;
+    if (before.value === after.value) return false;
+    const isBetter = after.value > before.value !== (before.unit === "rank");
+    return direction === "changed" || direction === (isBetter ? "up" : "down");
+  },
+};
 
-test("the direction agrees with the values, and a smaller rank is a better one", () => {
-  const agrees = ({ data: { change } }: SignalFixture) => {
-    if (change.direction === "changed") return change.before.value !== change.after.value;
-    const grew = change.after.value > change.before.value;
-    const up = change.before.unit === "rank" ? !grew : grew;
-    return change.before.value !== change.after.value && change.direction === (up ? "up" : "down");
-  };
-  expect(failingSignals(agrees)).toEqual([]);
+test.each(Object.entries(FACTS))("of a signal %s", (_, holds) => {
+  const failing = signals.filter((signal) => !holds(signal));
+  expect(failing.map(({ data }) => data.signal_type)).toEqual([]);
 });
 
 test("several signals hold text beyond ASCII, so that a length in characters is a wrong length", () => {

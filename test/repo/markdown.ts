@@ -22,23 +22,8 @@ export interface CodeBlock {
   line: number;
 }
 
-/** The parts of a Markdown document that the tests use. */
-export interface MarkdownDocument {
-  lines: readonly string[];
-  headings: { level: number; text: string }[];
-  blocks: CodeBlock[];
-  /** The one block with this in it. */
-  block(holding: string): CodeBlock;
-  /** The rows of each table under a heading, without the head; cells as plain text. */
-  tablesUnder(heading: string): string[][][];
-  /** The text from a heading to the next of its level or above, blocks and all. */
-  section(heading: string): string;
-  /** The targets of its links. */
-  links: string[];
-}
-
-/** @param path in the repository */
-export function readDocument(path: string): MarkdownDocument {
+/** The parts of a Markdown document that the tests use. @param path in the repository */
+export function readDocument(path: string) {
   const lines = readFileSync(new URL(path, ROOT), "utf8").split("\n");
   const headings: { level: number; text: string; line: number }[] = [];
   const blocks: CodeBlock[] = [];
@@ -79,14 +64,18 @@ export function readDocument(path: string): MarkdownDocument {
     lines,
     headings,
     blocks,
-    block: (holding) => {
+    /** The one block with this in it. */
+    block(holding: string): CodeBlock {
       const [found, ...others] = blocks.filter(({ code }) => code.includes(holding));
       if (found === undefined || others.length > 0)
         throw new Error(`${path} has not one block with ${holding}`);
       return found;
     },
-    section: (heading) => linesUnder(heading, (level, own) => level <= own).join("\n"),
-    tablesUnder: (heading) => tablesIn(linesUnder(heading, () => true)),
+    /** The text from a heading to the next of its level or above, blocks and all. */
+    section: (heading: string) => linesUnder(heading, (level, own) => level <= own).join("\n"),
+    /** The rows of each table under a heading, without the head; cells as plain text. */
+    tablesUnder: (heading: string) => tablesIn(linesUnder(heading, () => true)),
+    /** The targets of its links. */
     links: [...prose.join("\n").matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? ""),
   };
 }

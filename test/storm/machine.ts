@@ -3,25 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import { startProxy, type TcpProxy } from "../faults/postgres/tcp-proxy.js";
+import { startProxy } from "../faults/postgres/tcp-proxy.js";
 import { FOREVER, nowMs, type Happening } from "./history.js";
-
-/** A receiver with a clock of its own, which is started again when it ended. */
-export interface Machine {
-  readonly clockAheadMs: number;
-  readonly proxy: TcpProxy;
-  /** Where it takes deliveries; null while it does not. */
-  port(): number | null;
-  /** Ends it, and lets it start again after a while. Resolves when it does. */
-  end(signal: "SIGKILL" | "SIGTERM", downMs: number): Promise<void>;
-  /** What stands still or is cut off for so long may lose its leases. */
-  silence(ms: number, begin: () => void, end: () => void): Promise<void>;
-  signal(signal: NodeJS.Signals): void;
-  /** Notes that its proxy, which is in this process, stood still since then. */
-  proxyStoodStill(sinceMs: number): void;
-  /** For good. */
-  close(): Promise<void>;
-}
 
 export interface MachineConfig {
   index: number;
@@ -38,7 +21,8 @@ export function urlOf(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/postgres`;
 }
 
-export async function startMachine(config: MachineConfig): Promise<Machine> {
+/** A receiver with a clock of its own, which is started again when it ended. */
+export async function startMachine(config: MachineConfig) {
   const { index, clockAheadMs, folder, server, note, onCrash } = config;
   const proxy = await startProxy(server.port);
   let starts = 0;
@@ -84,8 +68,10 @@ export async function startMachine(config: MachineConfig): Promise<Machine> {
   return {
     clockAheadMs,
     proxy,
+    /** Where it takes deliveries; null while it does not. */
     port: () => port,
-    async end(signal, downMs) {
+    /** Ends it, and lets it start again after a while. Resolves when it does. */
+    async end(signal: "SIGKILL" | "SIGTERM", downMs: number): Promise<void> {
       const ending = child;
       if (ending.exitCode !== null || ending.signalCode !== null) return;
       note({ say: "silenced", process: name, until: FOREVER });
@@ -97,16 +83,20 @@ export async function startMachine(config: MachineConfig): Promise<Machine> {
       ending.kill("SIGKILL");
       await delay(downMs);
     },
-    async silence(ms, begin, end) {
+    /** What stands still or is cut off for so long may lose its leases. */
+    async silence(ms: number, begin: () => void, end: () => void): Promise<void> {
       const [silenced, from] = [name, nowMs()];
       begin();
       await delay(ms);
       end();
       note({ say: "silenced", process: silenced, until: nowMs() }, from);
     },
-    signal: (signal) => void child.kill(signal),
-    proxyStoodStill: (since) => note({ say: "silenced", process: name, until: nowMs() }, since),
-    async close() {
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Notes that its proxy, which is in this process, stood still since then. */
+    proxyStoodStill: (since: number) =>
+      note({ say: "silenced", process: name, until: nowMs() }, since),
+    /** For good. */
+    async close(): Promise<void> {
       isClosed = true;
       if (child.exitCode !== null || child.signalCode !== null) return;
       downUntil = FOREVER;
@@ -116,3 +106,5 @@ export async function startMachine(config: MachineConfig): Promise<Machine> {
     },
   };
 }
+
+export type Machine = Awaited<ReturnType<typeof startMachine>>;

@@ -9,7 +9,7 @@ import { shortenCrashDelays } from "../faults/postgres/open-stores.js";
 import { seededRandom } from "../faults/seeded-random.js";
 import { makeOwnPostgres } from "../own-postgres.js";
 import { tempFolder } from "../unit/temp-folder.js";
-import { checkHistory, type Finding } from "./check-history.js";
+import { checkHistory } from "./check-history.js";
 import { letFaultsHappen, type FaultName } from "./faults.js";
 import { nowMs, openHistory, readHistory, type FinalRow } from "./history.js";
 import { startMachine, urlOf, type Machine } from "./machine.js";
@@ -25,12 +25,6 @@ export interface StormConfig {
   everyMs: number;
   /** Called with a line for people. */
   report: (line: string) => void;
-}
-
-export interface StormResult {
-  findings: Finding[];
-  /** Receivers that ended by themselves. */
-  crashes: string[];
 }
 
 /** The clocks of the machines differ by so much. */
@@ -49,7 +43,8 @@ const BURSTS_EVERY_MS = 50;
  */
 const MOST_UNDER_WAY = 500;
 
-export async function runStorm(config: StormConfig): Promise<StormResult> {
+/** @returns what was found, and the receivers that ended by themselves */
+export async function runStorm(config: StormConfig) {
   const { seed, seconds, events, report } = config;
   report(`seed ${seed}: ${events} events to ${config.machines} machines in ${seconds} s`);
   // In CI a machine that cannot mount fails, so that no fault is missing unseen.

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
+import { run } from "../templates/commands.js";
 
 /** Everything that a test file fetches, compiles and installs; gone when the file is over. */
 export const WORKSHOP = mkdtempSync(join(tmpdir(), "signalbox-workshop-"));
@@ -48,4 +49,14 @@ export function makeProject(name: string, files: Readonly<Record<string, string>
     writeFileSync(join(folder, path), content);
   }
   return folder;
+}
+
+/** As a person would install them. @param env what else npm is to know */
+export async function installIn(
+  folder: string,
+  packages: readonly string[],
+  env: Record<string, string> = {},
+  ...options: readonly "--ignore-scripts"[]
+): Promise<void> {
+  await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...options, ...packages], env);
 }

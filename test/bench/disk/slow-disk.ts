@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { startProcess } from "../processes/start-process.js";
 
 /**
  * The compiled bench is in `dist/bench` below its sources, and the compiler leaves the C where it
@@ -8,14 +7,24 @@ import { startProcess } from "../processes/start-process.js";
  */
 const SOURCE = join(import.meta.dirname, "../../../disk/slow-sync.c");
 
-export type SlowDisk = { env: NodeJS.ProcessEnv } | { skipped: string };
+/** A program that prints how long a sync of a file takes. */
+const TRIAL = `
+  const { fdatasyncSync, openSync, writeSync } = require("node:fs");
+  const file = openSync(process.argv[1], "w");
+  writeSync(file, "x");
+  const before = performance.now();
+  fdatasyncSync(file);
+  console.log(performance.now() - before);`;
 
 /**
  * What a process must be started with to have a disk whose syncs take so long.
  *
  * @param under where the library and the files of a trial are made
  */
-export async function makeSlowDisk(under: string, syncMs: number): Promise<SlowDisk> {
+export function makeSlowDisk(
+  under: string,
+  syncMs: number,
+): { env: NodeJS.ProcessEnv } | { skipped: string } {
   if (process.platform !== "linux") return { skipped: `no LD_PRELOAD on ${process.platform}` };
   const library = join(under, "slow-sync.so");
   try {
@@ -27,13 +36,11 @@ export async function makeSlowDisk(under: string, syncMs: number): Promise<SlowD
   }
   const env = { LD_PRELOAD: library, SLOW_SYNC_MS: String(syncMs) };
   // A library that is not loaded is silent, and everything would look fast.
-  const trial = startProcess("disk/trial.js", {}, { env });
-  try {
-    const measuredMs = await trial.ask<number>("sync", { folder: under });
-    if (measuredMs < syncMs)
-      return { skipped: `the slow disk synced in ${measuredMs.toFixed(1)} ms` };
-  } finally {
-    await trial.stop();
-  }
-  return { env };
+  const measured = execFileSync(process.execPath, ["-e", TRIAL, join(under, "trial")], {
+    env: { ...process.env, ...env },
+    encoding: "utf8",
+  });
+  return Number(measured) < syncMs
+    ? { skipped: `the slow disk synced in ${measured.trim()} ms` }
+    : { env };
 }

@@ -1,27 +1,23 @@
 import { connect, type Socket } from "node:net";
 import { HOST } from "../endpoint.js";
 
-/** One keep-alive connection with at most one request on its way. */
-export interface Connection {
-  send(request: Buffer): void;
-  readonly refusal: string | null;
-  end(): void;
-}
-
 const READ_BYTES = 16 * 1024;
 
 /**
- * @param onAnswer called with each answer's status
- * @param onFailure called once when the connection breaks before it was ended here
+ * Opens a keep-alive connection with at most one request on its way.
+ *
+ * @param onAnswer called for each answer with status 200
+ * @param onFailure called once when another answer comes, or when the connection breaks before it
+ * was ended here
  */
 export function openConnection(
   port: number,
-  onAnswer: (status: number) => void,
+  onAnswer: () => void,
   onFailure: (error: Error) => void,
-): Promise<Connection> {
-  const parser = createAnswerParser();
-  return new Promise((resolve, reject) => {
-    let hasEnded = false;
+) {
+  const countAnswers = createAnswerParser();
+  let hasEnded = false;
+  return new Promise<{ send(request: Buffer): void; end(): void }>((resolve, reject) => {
     const fail = (error: Error): void => {
       if (hasEnded) return;
       hasEnded = true;
@@ -38,8 +34,8 @@ export function openConnection(
         buffer: Buffer.alloc(READ_BYTES),
         callback(length, buffer) {
           try {
-            for (const status of parser.push(Buffer.from(buffer.buffer, buffer.byteOffset, length)))
-              onAnswer(status);
+            const chunk = Buffer.from(buffer.buffer, buffer.byteOffset, length);
+            for (let left = countAnswers(chunk); left > 0; left--) onAnswer();
           } catch (error) {
             fail(error as Error);
           }
@@ -51,9 +47,6 @@ export function openConnection(
     socket.on("close", () => fail(new Error("the server closed the connection")));
     socket.on("connect", () =>
       resolve({
-        get refusal() {
-          return parser.refusal;
-        },
         send: (request) => void socket.write(request),
         end() {
           hasEnded = true;
@@ -64,49 +57,35 @@ export function openConnection(
   });
 }
 
-/** Reads just enough of HTTP/1.1 answers to know their status and where each ends. */
-interface AnswerParser {
-  /**
-   * @returns what is complete now: the status of each answer, in order
-   * @throws Error when the answer has no length: the bench's servers all say theirs
-   */
-  push(chunk: Buffer): readonly number[];
-  /** The body of the first answer that was no 200: it says why. */
-  readonly refusal: string | null;
-}
-
 const HEAD_END = "\r\n\r\n";
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
-const NONE: readonly number[] = [];
 
-function createAnswerParser(): AnswerParser {
+/**
+ * Reads just enough of HTTP/1.1 answers to know their status and where each ends: gives how many a
+ * chunk completes. Throws when an answer is no 200, since refusals are fast, and when one has no
+ * length: the bench's servers all say theirs.
+ */
+function createAnswerParser(): (chunk: Buffer) => number {
   // Bytes of an answer that is not complete yet.
   let held: Buffer | null = null;
-  let refusal: string | null = null;
-
-  return {
-    get refusal() {
-      return refusal;
-    },
-    push(chunk) {
-      let bytes = held === null ? chunk : Buffer.concat([held, chunk]);
-      let statuses: number[] | null = null;
-      for (;;) {
-        const headEnd = bytes.indexOf(HEAD_END);
-        if (headEnd === -1) break;
-        const head = bytes.toString("latin1", 0, headEnd);
-        const [, length] = LENGTH.exec(head) ?? [];
-        if (length === undefined) throw new Error(`an answer without a length:\n${head}`);
-        const end = headEnd + HEAD_END.length + Number(length);
-        if (bytes.length < end) break;
-        const status = Number(head.slice(9, 12));
-        if (status !== 200) refusal ??= bytes.toString("utf8", headEnd + HEAD_END.length, end);
-        (statuses ??= []).push(status);
-        bytes = bytes.subarray(end);
-      }
-      // A copy: the chunk's memory is the socket's, which reads into it again.
-      held = bytes.length === 0 ? null : Buffer.from(bytes);
-      return statuses ?? NONE;
-    },
+  return (chunk) => {
+    let bytes = held === null ? chunk : Buffer.concat([held, chunk]);
+    let answers = 0;
+    for (;;) {
+      const headEnd = bytes.indexOf(HEAD_END);
+      if (headEnd === -1) break;
+      const head = bytes.toString("latin1", 0, headEnd);
+      const [, length] = LENGTH.exec(head) ?? [];
+      if (length === undefined) throw new Error(`an answer without a length:\n${head}`);
+      const end = headEnd + HEAD_END.length + Number(length);
+      if (bytes.length < end) break;
+      if (head.slice(9, 12) !== "200")
+        throw new Error(`refused: ${bytes.toString("utf8", 0, end)}`);
+      answers += 1;
+      bytes = bytes.subarray(end);
+    }
+    // A copy: the chunk's memory is the socket's, which reads into it again.
+    held = bytes.length === 0 ? null : Buffer.from(bytes);
+    return answers;
   };
 }

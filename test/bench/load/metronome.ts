@@ -7,31 +7,23 @@ export interface Beat {
   gapMs: number;
 }
 
-export interface Metronome {
-  /**
-   * Calls back at the start and after each gap, or once for several when it is behind; never too
-   * early.
-   */
-  start(beat: Beat, onTick: () => void): void;
-  stop(): Promise<void>;
-}
-
 /**
  * Ticks to fractions of a millisecond. A timer of the event loop has whole ones, and to turn the
  * loop without waiting would take a core from the server.
  */
-export async function createMetronome(): Promise<Metronome> {
+export async function createMetronome() {
   const thread = new Worker(new URL("metronome-thread.js", import.meta.url));
   await once(thread, "online");
   return {
-    start(beat, onTick) {
+    /**
+     * Calls back at the start and after each gap, or once for several when it is behind; never too
+     * early.
+     */
+    start(beat: Beat, onTick: () => void): void {
       thread.on("message", onTick);
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- windows have origins, threads do not
       thread.postMessage(beat satisfies Beat);
     },
-    async stop() {
-      thread.removeAllListeners("message");
-      await thread.terminate();
-    },
+    stop: () => thread.terminate(),
   };
 }

@@ -1,4 +1,4 @@
-import { openConnection, type Connection } from "./connection.js";
+import { openConnection } from "./connection.js";
 import { createMetronome } from "./metronome.js";
 
 export interface Load {
@@ -14,11 +14,7 @@ export interface Load {
 export interface LoadResult {
   sent: number;
   answered: number;
-  /** How often each status was answered. */
-  statuses: Record<string, number>;
-  /** The body of an answer that was no 200, if one was not. */
-  refusal: string | null;
-  /** Why a connection broke, if one did. */
+  /** Why a connection broke, or an answer was no 200. */
   failure: string | null;
   /** From the first request to the last answer. */
   elapsedMs: number;
@@ -31,6 +27,11 @@ export interface LoadResult {
   lateMs: Float64Array;
   /** Sorted. */
   latenciesMs: Float64Array;
+}
+
+interface Lane {
+  connection?: Awaited<ReturnType<typeof openConnection>>;
+  sentAt: number;
 }
 
 /** Above this rate several requests come with one tick. */
@@ -50,8 +51,7 @@ export async function runLoad(
   const count = Math.min(requests.length, most, due);
   const latencies = new Float64Array(count);
   const late: number[] = [];
-  const statuses = new Map<number, number>();
-  const free: { connection: Connection; sentAt: number }[] = [];
+  const free: Lane[] = [];
   let arrived = 0;
   let sent = 0;
   let answered = 0;
@@ -69,7 +69,7 @@ export async function runLoad(
       if (lane === undefined || request === undefined) return;
       lane.sentAt = gapMs === null ? now : startedAt + sent * gapMs;
       sent += 1;
-      lane.connection.send(request);
+      lane.connection?.send(request);
     }
     if (answered === sent && (gapMs === null || sent === count)) finish();
   }
@@ -83,15 +83,14 @@ export async function runLoad(
     send(now);
   }
 
-  async function openLane(): Promise<Connection> {
-    const lane = { connection: null as unknown as Connection, sentAt: 0 };
+  async function openLane(): Promise<Lane> {
+    const lane: Lane = { sentAt: 0 };
     lane.connection = await openConnection(
       port,
-      (status) => {
+      () => {
         endedAt = performance.now();
         latencies[answered] = endedAt - lane.sentAt;
         answered += 1;
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
         free.push(lane);
         send(endedAt);
       },
@@ -101,7 +100,7 @@ export async function runLoad(
       },
     );
     free.push(lane);
-    return lane.connection;
+    return lane;
   }
 
   const metronome = gapMs === null ? null : await createMetronome();
@@ -117,14 +116,12 @@ export async function runLoad(
   await finished;
   const cpu = process.cpuUsage(cpuBefore);
   await metronome?.stop();
-  for (const connection of opened) connection.end();
+  for (const { connection } of opened) connection?.end();
 
   const elapsedMs = endedAt - startedAt;
   return {
     sent,
     answered,
-    statuses: Object.fromEntries(statuses),
-    refusal: opened.find(({ refusal }) => refusal !== null)?.refusal ?? null,
     failure: (failure as Error | null)?.message ?? null,
     elapsedMs,
     generatorBusy: (cpu.user + cpu.system) / 1000 / elapsedMs,

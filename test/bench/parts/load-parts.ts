@@ -16,7 +16,13 @@ import {
   ratioTo,
   spreadOf,
 } from "../report/format.js";
-import { barOf, makeTable, type BenchTable, type PartFindings } from "../report/tables.js";
+import {
+  barOf,
+  makeTable,
+  type BenchTable,
+  type Column,
+  type PartFindings,
+} from "../report/tables.js";
 import { findBaseline, serverNamed, type Server } from "../servers/servers.js";
 import { median, medianOrNull } from "../statistics.js";
 import { inRounds, type Measured, type PartContext } from "./part-context.js";
@@ -157,20 +163,23 @@ const ON_NODE = "signalbox-node";
  * core.
  */
 export async function measureOneCore(context: PartContext): Promise<PartFindings> {
-  const { rounds, seconds, connections, progress } = context;
-  const skipped = whyNoSecondCore();
-  if (skipped !== undefined) progress(`one core  skipped: ${skipped}`);
-  const servers = skipped === undefined ? context.servers : [];
+  const { rounds, seconds, connections } = context;
+  const title = `The server held to one core, ${connections} connections`;
+  const reason = whyNoSecondCore();
+  if (reason !== undefined) return skipped(context, title, reason);
   const generator = startProcess("load/generator.js", {}, { core: GENERATOR_CORE });
   try {
-    const rows = await runRounds("one core", { ...context, servers, generator }, () => ({
-      core: SERVER_CORE,
-    }));
+    const onCore = { core: SERVER_CORE };
+    const rows = await runRounds("one core", { ...context, generator }, () => onCore);
     const of = (name: string) => rows.find(({ value }) => value.name === name)?.results;
     const verified = of(VERIFIED);
     const isCompared = of(ON_NODE) !== undefined && verified !== undefined;
+    const compared: Column<Row> = [
+      `× ${serverNamed(VERIFIED).label}`,
+      (row) => (row.value.name === ON_NODE ? ratioTo(rateOf, verified)(row) : "–"),
+    ];
     const table = makeTable<Row>(
-      `The server held to one core, ${connections} connections`,
+      title,
       rows,
       [
         NAME,
@@ -179,26 +188,23 @@ export async function measureOneCore(context: PartContext): Promise<PartFindings
           "× its framework, does nothing",
           (row) => ratioTo(rateOf, of(BASELINES.get(row.value.name) ?? row.value.name))(row),
         ],
-        ...(isCompared
-          ? [
-              [
-                `× ${serverNamed(VERIFIED).label}`,
-                (row: Row) => (row.value.name === ON_NODE ? ratioTo(rateOf, verified)(row) : "–"),
-              ] as const,
-            ]
-          : []),
+        ...(isCompared ? [compared] : []),
         CPU,
       ],
       [
-        skipped === undefined
-          ? `${formatRounds(rounds, seconds)} The load comes from another core. Ratios are taken in each round, then their median.`
-          : `Skipped: ${skipped}.`,
+        `${formatRounds(rounds, seconds)} The load comes from another core. Ratios are taken in each round, then their median.`,
       ],
     );
     return { tables: [table] };
   } finally {
     await generator.stop();
   }
+}
+
+/** Of a part that this machine cannot measure. */
+function skipped({ progress }: PartContext, title: string, reason: string): PartFindings {
+  progress(`${title}  skipped: ${reason}`);
+  return { tables: [makeTable(title, [], [], [`Skipped: ${reason}.`])] };
 }
 
 function whyNoSecondCore(): string | undefined {
@@ -214,15 +220,13 @@ const SYNC_MS = 8;
 
 /** Whether a slow disk stops the event loop, and with it everything else that the host does. */
 export async function measureSlowDisk(context: PartContext): Promise<PartFindings> {
-  const { rounds, connections, under, progress } = context;
-  const slow = await makeSlowDisk(under, SYNC_MS);
-  const skipped = "skipped" in slow ? slow.skipped : undefined;
-  if (skipped !== undefined) progress(`slow disk  skipped: ${skipped}`);
-  const env = "skipped" in slow ? {} : slow.env;
-  const servers = skipped === undefined ? context.servers : [];
-  const rows = await runRounds("slow disk", { ...context, servers }, () => ({ env }));
+  const { rounds, connections, under } = context;
+  const title = `A disk whose sync takes ${SYNC_MS} ms, ${connections} connections`;
+  const slow = makeSlowDisk(under, SYNC_MS);
+  if ("skipped" in slow) return skipped(context, title, slow.skipped);
+  const rows = await runRounds("slow disk", context, () => slow);
   const table = makeTable<Row>(
-    `A disk whose sync takes ${SYNC_MS} ms, ${connections} connections`,
+    title,
     rows,
     [
       NAME,
@@ -232,13 +236,9 @@ export async function measureSlowDisk(context: PartContext): Promise<PartFinding
       ["answer p50 ms", medianOf(({ load }) => load.latency.p50)],
       ["p99 ms", medianOf(({ load }) => load.latency.p99)],
     ],
-    [
-      skipped === undefined
-        ? `${formatRounds(rounds)} Loop delay: what comes at a random moment waits for the event loop.`
-        : `Skipped: ${skipped}.`,
-    ],
+    [`${formatRounds(rounds)} Loop delay: what comes at a random moment waits for the event loop.`],
   );
-  return { tables: skipped === undefined ? [table, await measureSyncs(context, env)] : [table] };
+  return { tables: [table, await measureSyncs(context, slow.env)] };
 }
 
 /**

@@ -129,10 +129,12 @@ async function measureLifeCycles(
       children.map((child) => child.ask<Handled>("handle", { from: (from += NUMBERS), ms })),
     );
     const cpuMs = server.cpuMs();
+    const total = (figure: "events" | "cpuMs"): number =>
+      handled.reduce((sum, each) => sum + each[figure], 0);
     return {
-      events: sum(handled.map(({ events }) => events)),
+      events: total("events"),
       elapsedMs: Math.max(...handled.map(({ elapsedMs }) => elapsedMs)),
-      cpuMs: sum(handled.map((each) => each.cpuMs)),
+      cpuMs: total("cpuMs"),
       serverCpuMs: cpuMs === null || before.cpuMs === null ? Number.NaN : cpuMs - before.cpuMs,
       walBytes: (await server.walBytes()) - before.wal,
     };
@@ -148,9 +150,8 @@ async function measureLifeCycles(
       for (const [each, slices] of figures) {
         const total = slices.reduce((a, b) => addSlices(a, b));
         each.results.push(total);
-        progress(
-          `life cycles ${round + 1}  ${each.lane.label.padEnd(28)} ${eventRateOf(total).toFixed(0).padStart(6)}/s  cpu ${micros(total.cpuMs, total)} µs, of the server ${micros(total.serverCpuMs, total)} µs`,
-        );
+        const rate = eventRateOf(total).toFixed(0).padStart(6);
+        progress(`life cycles ${round + 1}  ${each.lane.label.padEnd(28)} ${rate}/s`);
       }
     }
     for (const { children } of started)
@@ -164,10 +165,7 @@ async function measureLifeCycles(
   }));
 }
 
-const sum = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0);
 const eventRateOf = ({ events, elapsedMs }: Slices): number => (events / elapsedMs) * 1000;
-const micros = (ms: number, { events }: Slices): string => ((ms * 1000) / events).toFixed(0);
 
 function addSlices(a: Slices, b: Slices): Slices {
   const names = Object.keys(a) as (keyof Slices)[];

@@ -3,18 +3,6 @@ import { Pool } from "pg";
 import { makeOwnPostgres } from "../../own-postgres.js";
 import { HOST } from "../endpoint.js";
 
-/** A PostgreSQL server of its own, whose commits wait for the disk. */
-export interface OwnServer {
-  version: string;
-  /** Makes an empty database. @returns its connection string */
-  newDatabase(): Promise<string>;
-  /** What its log of writes has grown to, in bytes. */
-  walBytes(): Promise<number>;
-  /** CPU time of all its processes, in milliseconds; null if the system does not provide it. */
-  cpuMs(): number | null;
-  stop(): Promise<void>;
-}
-
 /**
  * All contenders use the same server. What is not named here is PostgreSQL's default: `fsync` and
  * `full_page_writes` are on.
@@ -27,8 +15,12 @@ const SETTINGS = [
   "autovacuum_naptime=2s",
 ];
 
-/** @param under a folder on the disk to measure */
-export async function startOwnServer(under: string): Promise<OwnServer> {
+/**
+ * A PostgreSQL server of its own, whose commits wait for the disk.
+ *
+ * @param under a folder on the disk to measure
+ */
+export async function startOwnServer(under: string) {
   // PostgreSQL refuses to run as root, and its user must get to its files.
   chmodSync(under, 0o755);
   const server = await makeOwnPostgres(SETTINGS, undefined, undefined, under);
@@ -45,14 +37,17 @@ export async function startOwnServer(under: string): Promise<OwnServer> {
   let databases = 0;
   return {
     version: (await ask("current_setting('server_version')")).split(" ")[0] ?? "",
-    async newDatabase() {
+    /** Makes an empty database. @returns its connection string */
+    async newDatabase(): Promise<string> {
       const name = `bench_${++databases}`;
       await pool.query(`CREATE DATABASE ${name}`);
       return urlOf(name);
     },
+    /** What its log of writes has grown to, in bytes. */
     walBytes: async () => Number(await ask("pg_current_wal_insert_lsn() - '0/0'")),
+    /** CPU time of all its processes, in milliseconds; null if the system does not provide it. */
     cpuMs: () => readCpuMs(server.pid()),
-    async stop() {
+    async stop(): Promise<void> {
       await pool.end();
       await server.stop("SIGINT");
       process.removeListener("exit", kill);
@@ -60,6 +55,8 @@ export async function startOwnServer(under: string): Promise<OwnServer> {
     },
   };
 }
+
+export type OwnServer = Awaited<ReturnType<typeof startOwnServer>>;
 
 const TICK_MS = 10;
 
@@ -87,21 +84,13 @@ function readCpuMs(pid: number | undefined): number | null {
   }
 }
 
-/**
- * Runs statements one after the other, each in a transaction of its own. @returns the first row of
- * the last one
- */
-export async function queryDatabase<Row>(
-  connectionString: string,
-  ...statements: readonly string[]
-): Promise<Row> {
+/** @returns the first row */
+export async function queryDatabase<Row>(connectionString: string, query: string): Promise<Row> {
   const pool = new Pool({ connectionString, max: 1 });
   // The server may stop before the connection is closed.
   pool.on("error", () => {});
   try {
-    let rows: unknown[] = [];
-    for (const statement of statements) rows = (await pool.query(statement)).rows;
-    return rows[0] as Row;
+    return (await pool.query(query)).rows[0] as Row;
   } finally {
     await pool.end();
   }

@@ -7,10 +7,6 @@ export interface LoopDelay {
   max: number;
 }
 
-export interface LoopWatch {
-  stop(): LoopDelay;
-}
-
 const RESOLUTION_MS = 1;
 
 /**
@@ -18,7 +14,7 @@ const RESOLUTION_MS = 1;
  * one sample for each tick, so that a stall of 100 ms counts as little as a tick of 1 ms. Here each
  * gap counts by its length.
  */
-export function watchLoop(): LoopWatch {
+export function watchLoop() {
   const gaps: number[] = [];
   let last = performance.now();
   const timer = setInterval(() => {
@@ -28,7 +24,7 @@ export function watchLoop(): LoopWatch {
   }, RESOLUTION_MS);
 
   return {
-    stop() {
+    stop(): LoopDelay {
       gaps.push(performance.now() - last);
       clearInterval(timer);
       return {

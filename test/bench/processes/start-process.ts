@@ -2,13 +2,6 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { Question, Reply } from "./questions.js";
 
-export interface BenchProcess {
-  /** Rejects when the other side fails, or ends before it answers. */
-  ask<Value>(question: string, input?: unknown): Promise<Value>;
-  /** Lets it end by itself; resolves when it is gone. */
-  stop(): Promise<void>;
-}
-
 export interface ProcessOptions {
   env?: NodeJS.ProcessEnv;
   /** Holds the process, with all its threads, to this core. Needs `taskset`. */
@@ -24,7 +17,7 @@ export function startProcess(
   script: string,
   config: object = {},
   { env, core }: ProcessOptions = {},
-): BenchProcess {
+) {
   const path = new URL(`../${script}`, import.meta.url).pathname;
   const child = fork(path, [JSON.stringify(config)], {
     // Express and others do less when this is set, and it is how they are meant to run.
@@ -52,6 +45,7 @@ export function startProcess(
   });
 
   return {
+    /** Rejects when the other side fails, or ends before it answers. */
     ask<Value>(ask: string, input: unknown = {}): Promise<Value> {
       return new Promise<Value>((resolve, reject) => {
         if (hasEnded) return reject(new Error(`${script} has ended`));
@@ -60,9 +54,12 @@ export function startProcess(
         child.send({ id, ask, with: input } satisfies Question);
       });
     },
-    async stop() {
+    /** Lets it end by itself; resolves when it is gone. */
+    async stop(): Promise<void> {
       if (child.connected) child.disconnect();
       await exited;
     },
   };
 }
+
+export type BenchProcess = ReturnType<typeof startProcess>;

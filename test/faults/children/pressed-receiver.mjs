@@ -37,16 +37,11 @@ const server = createServer((request, response) => {
   count("request");
   handle(request, response);
 });
-const sockets = new Set();
-let bytesOfClosed = 0;
+let connections = 0;
 server.on("connection", (socket) => {
-  sockets.add(socket);
-  socket.once("close", () => {
-    sockets.delete(socket);
-    bytesOfClosed += socket.bytesRead;
-  });
+  connections += 1;
+  socket.once("close", () => (connections -= 1));
 });
-const bytesRead = () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, bytesOfClosed);
 // Nothing here is to end because a busy machine took its time.
 server.requestTimeout = 0;
 server.keepAliveTimeout = 600_000;
@@ -65,8 +60,7 @@ const ANSWERS = new Map([
         rss,
         heapUsed,
         arrayBuffers,
-        bytesRead: bytesRead(),
-        connections: sockets.size,
+        connections,
         counts,
         queued,
       };

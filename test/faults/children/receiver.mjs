@@ -9,15 +9,12 @@ import { createReceiver } from "signalbox";
 import { nodeHandler } from "signalbox/node";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
-import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
 
 const {
   db,
   postgres,
   log,
   shared = false,
-  handoff = {},
-  graceMs = 0,
   clockAheadMs = 0,
   fault = "none",
 } = JSON.parse(process.argv[2]);
@@ -51,10 +48,6 @@ function exitInCommit() {
     },
   };
 }
-const STORES = new Map([
-  ["acknowledge before commit", () => acknowledgeBeforeCommit(store)],
-  ["exit in a commit", exitInCommit],
-]);
 /** The system's clock, so much ahead: another process's lease is over, without the wait. */
 const clock = {
   now: () => Date.now() + clockAheadMs,
@@ -80,10 +73,10 @@ const logger = {
 
 const receiver = createReceiver({
   secrets: "whsec_faults",
-  store: STORES.get(fault)?.() ?? store,
+  store: fault === "exit in a commit" ? exitInCommit() : store,
   // On a slow machine a late answer is no failure.
   ackTimeoutMs: 15_000,
-  handoff: { backoff: () => 1, ...handoff },
+  handoff: { backoff: () => 1 },
   clock,
   logger,
   onSignal(signal, given) {
@@ -116,7 +109,7 @@ const server = createServer((request, response) => {
 
 async function close() {
   server.close();
-  await receiver.close({ graceMs });
+  await receiver.close({ graceMs: 0 });
   // What is still connected is idle, or got the answer that we are closing.
   server.closeAllConnections();
   say({ say: "closed" });

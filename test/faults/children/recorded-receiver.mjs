@@ -6,7 +6,6 @@ import fs, { appendFileSync, openSync } from "node:fs";
 import { register, syncBuiltinESMExports } from "node:module";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { signalEvent, signedDelivery } from "signalbox/testing";
-import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
 
 const {
   db,
@@ -61,8 +60,7 @@ function deliveryOf(number) {
   return { id: event.id, ...signedDelivery(event, { secret: "whsec_faults" }) };
 }
 
-const inbox = sqliteStore(db);
-const store = fault === "acknowledge before commit" ? acknowledgeBeforeCommit(inbox) : inbox;
+const store = sqliteStore(db);
 const receivers = endpoints.map((endpoint) => {
   const receiver = createReceiver({
     secrets: "whsec_faults",

@@ -5,7 +5,7 @@ import { areHandedOff, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, sendPages, some, walPages } from "../deliveries.js";
 import { inboxFiles } from "../inbox-file.js";
 import { canPreload } from "../preload/compile.js";
-import { ioFaults } from "./io-faults.js";
+import { startFaulty } from "./io-faults.js";
 
 const testOnLinux = testWith(canPreload);
 
@@ -20,19 +20,15 @@ function diesIn(task: string): NodeJS.ProcessEnv {
 testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the file"])(
   "a thread that %s stops no delivery, and the WAL stays short",
   async (what) => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const isOpenFaulty = what === "cannot open the file";
-    const receiver = await startReceiver(
-      files,
-      isOpenFaulty ? faults.env : diesIn(what.slice("dies in ".length)),
-    );
-    const failed = faults.strike({ call: "open", file: "inbox.db", error: "EIO" });
+    const [, task] = /^dies in (.*)/.exec(what) ?? [];
+    const { files, faults, receiver } = await startFaulty(task === undefined ? {} : diesIn(task));
+    const failed =
+      task === undefined ? faults.strike({ call: "open", file: "inbox.db", error: "EIO" }) : null;
     const taken: SignalEvent[] = [];
     // So much that the WAL would be as long if it never began anew.
     for (let pages = 0; pages < 8500; pages += 250) taken.push(...(await sendPages(receiver)));
     await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
-    if (isOpenFaulty) expect(failed()).toBeGreaterThan(0);
+    if (failed !== null) expect(failed()).toBeGreaterThan(0);
     else expect(receiver.stderr()).toContain(what);
     expect(walPages(files)).toBeLessThan(7000);
     await expectEachOnce(receiver, files, taken);
@@ -42,9 +38,7 @@ testOnLinux.each(["dies in checkpoint", "dies in restartWal", "cannot open the f
 testOnLinux(
   "a thread that dies while a failed sync is made up for: 503, and then it goes on",
   async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, { ...faults.env, ...diesIn("rewrite") });
+    const { files, faults, receiver } = await startFaulty(diesIn("rewrite"));
     const failed = faults.strike({
       call: "fdatasync",
       file: "inbox.db-wal",
@@ -70,8 +64,7 @@ test.each(["quickCheck", "rewrite"])(
     const first = await startReceiver(files);
     const { taken } = await sendAll(first.port, some(5));
     await first.until("the hand-offs", areHandedOff(idsIn(taken)));
-    first.kill("SIGKILL");
-    await first.exited;
+    await first.end("SIGKILL");
     const next = await startReceiver(files, diesIn(task));
     expect(next.stderr()).toContain(`dies in ${task}`);
     const again = await sendAll(next.port, some(1));

@@ -5,7 +5,7 @@ import { expectEachOnce, idsIn, sendAll, some, untilHealth } from "../deliveries
 import { inboxFiles } from "../inbox-file.js";
 import { canPreload } from "../preload/compile.js";
 import { eventThat, healthOf, send } from "../sender.js";
-import { ioFaults, type IoFault } from "./io-faults.js";
+import { ioFaults, startFaulty, type IoFault } from "./io-faults.js";
 
 const testOnLinux = testWith(canPreload);
 
@@ -15,9 +15,7 @@ const DB = "inbox.db";
 testOnLinux(
   "one sync of the WAL fails: its batch gets 503, and all is rewritten before the next answer",
   async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
+    const { files, faults, receiver } = await startFaulty();
     const before = await sendAll(receiver.port, some(20));
     expect(idsIn(before.refused)).toEqual([]);
     // Their settlements need syncs too.
@@ -78,9 +76,7 @@ const FOR_EVER: readonly (readonly [
 testOnLinux.each(FOR_EVER)(
   "%s: 503 for all, red, alive, and it goes on by itself once that is over",
   async (_what, code, list) => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
+    const { files, faults, receiver } = await startFaulty();
     const [waiting, ...first] = [eventThat("waits"), ...some(5)];
     expect((await sendAll(receiver.port, [waiting, ...first])).refused).toEqual([]);
     await receiver.until("the callback", (lines) => idsOf(lines, "begun").includes(waiting.id));
@@ -125,8 +121,7 @@ testOnLinux.each([
     const { taken } = await sendAll(receiver.port, some(20));
     expect(taken).toHaveLength(20);
     await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
-    receiver.kill("SIGKILL");
-    await receiver.exited;
+    await receiver.end("SIGKILL");
 
     const failed = faults.strike(fault);
     const refused = startChild(files, faults.env);

@@ -3,10 +3,9 @@ import type { SignalEvent } from "../../../src/kit/index.js";
 import { testWith } from "../../prerequisites.js";
 import { areHandedOff, startReceiver } from "../child-process.js";
 import { expectEachOnce, idsIn, sendAll, sendPages, someOf, walPages } from "../deliveries.js";
-import { inboxFiles } from "../inbox-file.js";
 import { canPreload } from "../preload/compile.js";
 import { healthOf } from "../sender.js";
-import { ioFaults } from "./io-faults.js";
+import { startFaulty } from "./io-faults.js";
 
 const testOnLinux = testWith(canPreload);
 
@@ -21,9 +20,7 @@ const PAGES_IN_WAL = 5000;
 testOnLinux(
   "an error at any write of a transaction refuses it whole, and the next one is whole",
   async () => {
-    const files = inboxFiles();
-    const faults = ioFaults();
-    const receiver = await startReceiver(files, faults.env);
+    const { files, faults, receiver } = await startFaulty();
     const taken: SignalEvent[] = [];
     let refusals = 0;
     for (let write = 0; write < 14; write++) {
@@ -41,13 +38,6 @@ testOnLinux(
     await expectEachOnce(receiver, files, taken);
   },
 );
-
-async function startFaulty() {
-  const files = inboxFiles();
-  const faults = ioFaults();
-  const receiver = await startReceiver(files, faults.env);
-  return { files, faults, receiver };
-}
 
 testOnLinux(
   "a database that cannot be written costs no acknowledged event, and the WAL stops growing once that is over",
@@ -86,8 +76,7 @@ testOnLinux(
     // Some 250 pages each time, and none of them in the place of another.
     expect(walPages(files)).toBeGreaterThan(before + 6000);
     await receiver.until("the hand-offs", areHandedOff(idsIn(taken)));
-    receiver.kill("SIGTERM");
-    expect(await receiver.exited).toBe(0);
+    expect(await receiver.end("SIGTERM")).toBe(0);
     expect(walPages(files)).toBeGreaterThan(before + 6000);
 
     const next = await startReceiver(files);

@@ -3,6 +3,8 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { tempFolder } from "../../unit/temp-folder.js";
+import { startReceiver } from "../child-process.js";
+import { inboxFiles } from "../inbox-file.js";
 import { compile } from "../preload/compile.js";
 
 /** A fault of the disk: which call, on which file, fails how, and when. */
@@ -18,16 +20,6 @@ export interface IoFault {
   times?: number;
 }
 
-/** The faults of one process. They can be switched on and off while it runs. */
-export interface IoFaults {
-  /** What a process needs in its environment to have these faults. */
-  env: NodeJS.ProcessEnv;
-  /** @returns how often it struck so far */
-  strike(fault: IoFault): () => number;
-  /** From here on everything works. */
-  heal(): void;
-}
-
 // As in preload/fail-io.c.
 const RULES = 16;
 const RULE_BYTES = 128;
@@ -36,7 +28,8 @@ const ERRORS = { EIO, ENOSPC, EROFS, none: -1, short: -2 } as const;
 const EVERY_TIME = -1;
 const HITS_AT = 16;
 
-export function ioFaults(): IoFaults {
+/** The faults of one process. They can be switched on and off while it runs. */
+export function ioFaults() {
   const library = compile(new URL("../preload/fail-io.c", import.meta.url));
   const path = join(tempFolder(), "rules");
   writeFileSync(path, Buffer.alloc(RULES * RULE_BYTES));
@@ -50,9 +43,10 @@ export function ioFaults(): IoFaults {
     writeSync(rules, bytes, 0, 4, rule * RULE_BYTES);
   };
   return {
-    // In libuv's ring no call could be seen.
+    /** For a process to have these faults. In libuv's ring no call could be seen. */
     env: { LD_PRELOAD: library, FAIL_IO_RULES: path, UV_USE_IO_URING: "0" },
-    strike({ call, file, error, after = 0, times = EVERY_TIME }) {
+    /** @returns how often it struck so far */
+    strike({ call, file, error, after = 0, times = EVERY_TIME }: IoFault) {
       const rule = struck++;
       if (rule >= RULES) throw new Error(`more than ${RULES} faults in one test`);
       const bytes = Buffer.alloc(RULE_BYTES);
@@ -70,8 +64,17 @@ export function ioFaults(): IoFaults {
         return hits.readInt32LE();
       };
     },
+    /** From here on everything works. */
     heal() {
       for (let rule = 0; rule < struck; rule++) setActive(rule, 0);
     },
   };
+}
+
+/** A receiver whose disk fails when it is told to. @param env what else its process needs */
+export async function startFaulty(env: NodeJS.ProcessEnv = {}) {
+  const files = inboxFiles();
+  const faults = ioFaults();
+  const receiver = await startReceiver(files, { ...faults.env, ...env });
+  return { files, faults, receiver };
 }

@@ -5,15 +5,6 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { tempFolder } from "../../unit/temp-folder.js";
 
-/** A file system of its own, for a test to fill. */
-export interface SmallDisk {
-  folder: string;
-  /** Another file takes so much, or all that is left. @returns how to delete it */
-  fill(bytes?: number): () => void;
-  /** As `mount -o remount,ro`: the kernel refuses it while a file is open for writing. */
-  setReadOnly(readOnly: boolean): void;
-}
-
 /** Needs Linux, and root or a sudo that asks nothing. */
 export const canMount = process.platform === "linux" && canMountNow();
 
@@ -28,21 +19,26 @@ function canMountNow(): boolean {
   }
 }
 
-export function smallDisk(megabytes: number): SmallDisk {
+/** A file system of its own, for a test to fill. */
+export function smallDisk(megabytes: number) {
   const folder = tempFolder();
   mount(["-t", "tmpfs", "-o", `size=${megabytes}m,mode=777`, "tmpfs", folder]);
   let files = 0;
   onTestFinished(() => unmount(folder));
   return {
     folder,
+    /** Another file takes so much, or all that is left. @returns how to delete it */
     fill(bytes = Infinity) {
       const path = join(folder, `filler-${++files}`);
       writeUpTo(path, bytes);
       return () => rmSync(path);
     },
-    setReadOnly: (readOnly) => mount(["-o", `remount,${readOnly ? "ro" : "rw"}`, folder]),
+    /** As `mount -o remount,ro`: the kernel refuses it while a file is open for writing. */
+    setReadOnly: (readOnly: boolean) => mount(["-o", `remount,${readOnly ? "ro" : "rw"}`, folder]),
   };
 }
+
+export type SmallDisk = ReturnType<typeof smallDisk>;
 
 /** Mounts one file at another path, as a container does. */
 export function bindMount(file: string, at: string): void {

@@ -9,40 +9,23 @@ export interface Report {
   heapUsed: number;
   /** Bytes of buffers: bodies above all. */
   arrayBuffers: number;
-  /** Over all connections. */
-  bytesRead: number;
   connections: number;
   /** Requests begun, events accepted, and refusals by their code. */
   counts: Partial<Record<string, number>>;
   queued: BatcherLimits;
 }
 
-export interface PressedReceiver {
-  port: number;
-  report(): Promise<Report>;
-  /** Asks until `condition` holds. */
-  until(what: string, condition: (report: Report) => boolean): Promise<Report>;
-  /** The store takes nothing more until `goOn`. */
-  hang(): Promise<void>;
-  goOn(): Promise<void>;
-}
-
-type Options = Pick<
-  ReceiverOptions,
-  "bodyTimeoutMs" | "ackTimeoutMs" | "maxQueued" | "bodyLimitBytes"
->;
-
 interface Config {
   /** Without one it keeps its events in memory. */
   db?: string;
-  options?: Options;
+  options?: Pick<ReceiverOptions, "bodyTimeoutMs" | "ackTimeoutMs">;
 }
 
 /** Longer than anything takes on a busy machine: only a failing test gets here. */
 const DEADLINE_MS = 55_000;
 
 /** A receiver in a process of its own: only its memory is measured. It ends with the test. */
-export async function startPressedReceiver(config: Config): Promise<PressedReceiver> {
+export async function startPressedReceiver(config: Config) {
   const script = new URL("../children/pressed-receiver.mjs", import.meta.url).pathname;
   const child = fork(script, [JSON.stringify(config)], { execArgv: ["--expose-gc"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -66,7 +49,8 @@ export async function startPressedReceiver(config: Config): Promise<PressedRecei
   return {
     port,
     report,
-    async until(what, condition) {
+    /** Asks until `condition` holds. */
+    async until(what: string, condition: (report: Report) => boolean): Promise<Report> {
       const deadline = performance.now() + DEADLINE_MS;
       for (;;) {
         const last = await report();
@@ -75,10 +59,13 @@ export async function startPressedReceiver(config: Config): Promise<PressedRecei
           throw new Error(`waited for ${what} in vain: ${JSON.stringify(last)}`);
       }
     },
+    /** The store takes nothing more until `goOn`. */
     hang: async () => void (await ask("hang")),
     goOn: async () => void (await ask("go on")),
   };
 }
+
+export type PressedReceiver = Awaited<ReturnType<typeof startPressedReceiver>>;
 
 export const MIB = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Client, Pool } from "pg";
+import type { Client } from "pg";
 import { expect, onTestFinished } from "vitest";
 import type { InboxStore } from "../../../src/kit/index.js";
 import {
@@ -11,19 +11,11 @@ import {
   settle,
   settlement,
   stateOf,
+  type Lease,
 } from "../../contract/cases/store-case.js";
-import { killablePool, makePool } from "../../contract/postgres-medium.js";
+import { makePool } from "../../contract/postgres-medium.js";
 import { eventually } from "../eventually.js";
-import {
-  ENDPOINT,
-  newSchema,
-  openStore,
-  poolOfTest,
-  takeForDead,
-  testOnPostgres,
-} from "./open-stores.js";
-
-type Lease = Parameters<NonNullable<InboxStore["completeSql"]>>[0];
+import { ENDPOINT, poolOfTest, takeForDead, testOnDatabase } from "./open-stores.js";
 
 /** A transaction of the application, which ends with the test. */
 async function begin(): Promise<Client> {
@@ -33,25 +25,18 @@ async function begin(): Promise<Client> {
   return client;
 }
 
-function complete(client: Client, store: InboxStore, lease: Lease): Promise<string> {
-  return client.query(store.completeSql?.(lease) ?? "").then(
+/** @returns the code of the error, if it fails */
+function complete(client: Client, { completeSql }: InboxStore, lease: Lease): Promise<string> {
+  return client.query(completeSql?.(lease) ?? "").then(
     () => "completed",
     ({ code }: { code: string }) => code,
   );
 }
 
-/** Its statements fail when they wait for a lock. */
-function impatientPool(): Pool {
-  const pool = makePool(4, "-c lock_timeout=300");
-  onTestFinished(() => pool.end());
-  return pool;
-}
-
-testOnPostgres(
+testOnDatabase(
   "the event is done if the transaction commits, and still leased if it rolls back",
-  async () => {
-    const { schema } = newSchema();
-    const store = await openStore(schema);
+  async ({ open }) => {
+    const store = await open();
     const born = await accept(store, "evt_born", { state: "leased" });
     await accept(store, "evt_claimed");
     for (const lease of [born, await claimOne(store)]) {
@@ -72,41 +57,37 @@ testOnPostgres(
   },
 );
 
-testOnPostgres(
-  "it fails once the lease has ended: settled, completed, taken over or replayed",
-  async () => {
-    const { schema } = newSchema();
-    const store = await openStore(schema);
+testOnDatabase(
+  "it fails once the lease has ended: completed, replayed, taken over or settled",
+  async ({ open }) => {
+    const store = await open();
     const lease = await accept(store, "evt_1", { state: "leased" });
     const client = await begin();
+    async function tried(of: Lease, end: "COMMIT" | "ROLLBACK" = "ROLLBACK"): Promise<string> {
+      const said = await complete(client, store, of);
+      await client.query(`${end}; BEGIN`);
+      return said;
+    }
     expect(await complete(client, store, lease)).toBe("completed");
-    expect(await complete(client, store, lease)).toBe("SBX02");
-    await client.query("ROLLBACK; BEGIN");
-    expect(await complete(client, store, lease)).toBe("completed");
-    await client.query("COMMIT; BEGIN");
-    expect(await complete(client, store, lease)).toBe("SBX02");
-    await client.query("ROLLBACK; BEGIN");
+    expect(await tried(lease)).toBe("SBX02");
+    expect(await tried(lease, "COMMIT")).toBe("completed");
+    expect(await tried(lease)).toBe("SBX02");
     await store.replay([{ endpoint: ENDPOINT, eventId: "evt_1" }], () => null);
-    expect(await complete(client, store, lease)).toBe("SBX02");
-    await client.query("ROLLBACK; BEGIN");
+    expect(await tried(lease)).toBe("SBX02");
     const again = await claimOne(store);
-    expect(await complete(client, store, lease)).toBe("SBX02");
-    await client.query("ROLLBACK; BEGIN");
+    expect(await tried(lease)).toBe("SBX02");
     expect(await settle(store, again, { state: "ready" })).toBe(true);
-    expect(await complete(client, store, again)).toBe("SBX02");
-    await client.query("ROLLBACK");
-    expect(await complete(client, store, await claimOne(store))).toBe("completed");
+    expect(await tried(again)).toBe("SBX02");
+    expect(await tried(await claimOne(store))).toBe("completed");
   },
 );
 
-testOnPostgres(
+testOnDatabase(
   "nothing of the inbox waits for a transaction that has completed an event and is still open",
-  async () => {
-    const { schema, name, admin } = newSchema();
-    const { pool, kill } = killablePool();
-    onTestFinished(() => pool.end());
-    const killed = await openStore(schema, pool as Pool);
-    const store = await openStore(schema, impatientPool());
+  async (database) => {
+    const { store: killed, kill } = await database.openKillable();
+    // Its statements fail when they wait for a lock.
+    const store = await database.open(poolOfTest(4, "-c lock_timeout=300"));
     const client = await begin();
     const ids = ["evt_born", "evt_claimed", "evt_killed"] as const;
     await accept(store, ids[1]);
@@ -123,7 +104,7 @@ testOnPostgres(
       settlement(other),
       settlement(claimed, { mayBeCompleted: true }),
     ];
-    const accepts = [...ids.map((id) => newEvent(id)), newEvent("evt_new")];
+    const accepts = [...ids, "evt_new"].map((id) => newEvent(id));
     const result = await commit(store, { settlements, accepts });
     expect(result.settlements).toEqual(["locked", true, "locked"]);
     const duplicate = { status: "duplicate", sameBody: true, otherThan: null };
@@ -131,22 +112,17 @@ testOnPostgres(
     // All leases have expired, nobody holds them, and a process is dead.
     kill();
     const sweep = async (): Promise<string[]> => {
-      await takeForDead(admin, name, ids[2]);
+      await takeForDead(database, ids[2]);
       return idsOf((await claim(store)).events).sort();
     };
     expect(await sweep()).toEqual(["evt_new"]);
-    expect(await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false })).toMatchObject({
-      freed: 1,
-    });
+    const reclaimed = await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: false });
+    expect(reclaimed).toMatchObject({ freed: 1 });
     const keys = ids.map((eventId) => ({ endpoint: ENDPOINT, eventId }));
     expect(await store.replay(keys, () => null)).toEqual(ids.map(() => "wrong_state"));
     expect(await store.discard(keys)).toEqual(ids.map(() => "wrong_state"));
-    await store.prune({
-      endpoint: ENDPOINT,
-      payloadsOlderThanMs: -1e6,
-      keysOlderThanMs: 1e9,
-      limit: 10,
-    });
+    const ages = { payloadsOlderThanMs: -1e6, keysOlderThanMs: 1e9 };
+    await store.prune({ endpoint: ENDPOINT, ...ages, limit: 10 });
 
     // Afterwards each goes its way.
     await client.query("ROLLBACK");
@@ -160,18 +136,18 @@ testOnPostgres(
   },
 );
 
-testOnPostgres(
+testOnDatabase(
   "another role needs the right to use the schema, and gets no other with it",
-  async () => {
-    const { schema, name, admin } = newSchema();
-    const store = await openStore(schema);
+  async ({ name, schema, sql, open }) => {
+    const store = await open();
     const lease = await accept(store, "evt_1", { state: "leased" });
     const client = await begin();
-    const role = `"app of ${schema.replaceAll('"', '""')}"`.slice(0, 60).replace(/"?$/, '"');
-    await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role}`);
+    const role = `"app of ${schema.replaceAll('"', "")}"`;
+    await sql(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${name} TO ${role}`);
     onTestFinished(async () => {
-      const cleaner = poolOfTest(1);
+      const cleaner = makePool(1);
       await cleaner.query(`DROP SCHEMA ${name} CASCADE; DROP ROLE ${role}`);
+      await cleaner.end();
     });
     await client.query(`SET LOCAL ROLE ${role}`);
     expect(await complete(client, store, lease)).toBe("completed");

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { Batch, BatchResult } from "../../../src/kit/inbox/batch.js";
-import type { InboxStore } from "../../../src/kit/inbox/store.js";
 import { prepareCommit, type CommitRow } from "../../../src/kit/stores/postgres/commit.js";
 import { FUNCTIONS } from "../../../src/kit/stores/postgres/schema.js";
 import { MIGRATIONS } from "../../../src/kit/stores/postgres/tables.js";
@@ -18,7 +17,7 @@ import {
   stateOf,
   type Lease,
 } from "../../contract/cases/store-case.js";
-import { newSchema, openStore, testOnPostgres } from "./open-stores.js";
+import { testOnDatabase, type Database } from "./open-stores.js";
 
 /** What an inbox of version 1 has beside its tables. */
 const VERSION_1 = readFileSync(new URL("schema-1.sql", import.meta.url), "utf8");
@@ -54,23 +53,14 @@ const VERSION_2 = `
   UPDATE inbox SET signal_type = 'price_drop', product = 'acme' WHERE event_id = 'evt_done';`;
 
 /** A store that has migrated an inbox of an old version, with the events of `schema-1.sql`. */
-async function migrated(
-  version: number,
-  sql: string,
-): Promise<{
-  store: InboxStore;
-  commitAsOld(arguments_: number, batch: Partial<Batch>): Promise<BatchResult>;
-}> {
-  const { schema, name, admin } = newSchema();
-  const old = await admin.connect();
-  await old.query(`CREATE SCHEMA ${name}; SET search_path TO ${name};
-    ${MIGRATIONS.slice(0, version).join("")} ${VERSION_1} ${sql}
+async function migrated({ sql, name, open }: Database, version: number, more: string) {
+  await sql(`CREATE SCHEMA ${name}`);
+  await sql(`${MIGRATIONS.slice(0, version).join("")} ${VERSION_1} ${more}
     CREATE TABLE inbox_schema (version int NOT NULL); INSERT INTO inbox_schema VALUES (${version})`);
-  old.release();
   return {
-    store: await openStore(schema),
+    store: await open(),
     /** As a process of before the migration does, which passes fewer arguments. */
-    async commitAsOld(arguments_, batch) {
+    async commitAsOld(arguments_: number, batch: Partial<Batch>): Promise<BatchResult> {
       const prepared = prepareCommit({
         endpoint: ENDPOINT,
         settlements: [],
@@ -78,30 +68,26 @@ async function migrated(
         claim: null,
         ...batch,
       });
-      const parameters = Array.from({ length: arguments_ }, (_, index) => `$${index + 1}`).join(
-        ", ",
-      );
-      const { rows } = await admin.query<CommitRow>(
-        `SELECT * FROM ${name}.commit_batch(${parameters})`,
-        [ENDPOINT, 1, ...prepared.values].slice(0, arguments_),
-      );
+      const values = [ENDPOINT, 1, ...prepared.values].slice(0, arguments_);
+      const parameters = values.map((_, index) => `$${index + 1}`).join(", ");
+      const rows = await sql<CommitRow>(`SELECT * FROM commit_batch(${parameters})`, values);
       return prepared.readRows(rows).result;
     },
   };
 }
 
-testOnPostgres("an inbox of version 1 is migrated with its events", async () => {
-  const { store } = await migrated(1, "");
+testOnDatabase("an inbox of version 1 is migrated with its events", async (database) => {
+  const { store } = await migrated(database, 1, "");
   const claimed = (await claim(store)).events;
   expect(idsOf(claimed)).toEqual(["evt_crashed", "evt_ready"]);
   for (const event of claimed) expect(await settle(store, event)).toBe(true);
   expect(await stateOf(store, "evt_leased")).toBe("leased");
 });
 
-testOnPostgres(
+testOnDatabase(
   "an inbox of version 2 keeps its facts, and a process of that version goes on",
-  async () => {
-    const { store, commitAsOld } = await migrated(2, VERSION_2);
+  async (database) => {
+    const { store, commitAsOld } = await migrated(database, 2, VERSION_2);
     const facts = { subtype: "price_drop", subject: "acme", sender: "signals" };
     expect(await store.get(ENDPOINT, "evt_done")).toMatchObject(facts);
     expect(
@@ -126,10 +112,10 @@ const VERSION_4 = `
     text[], text[], bytea[], int[], int[], bytea, text[], text[], int, bigint, bigint[], text[] DEFAULT NULL, bytea[] DEFAULT NULL
   ) RETURNS TABLE (summary json) LANGUAGE plpgsql AS 'BEGIN END';`;
 
-testOnPostgres(
+testOnDatabase(
   "a process of version 4 goes on, and each knows the events of the other",
-  async () => {
-    const { store, commitAsOld } = await migrated(4, VERSION_4);
+  async (database) => {
+    const { store, commitAsOld } = await migrated(database, 4, VERSION_4);
     const contentKey = createHash("sha256").update("content").digest();
     const facts = { sender: "github", subtype: "opened", subject: "acme/shop" };
     const statuses = ({ accepts }: BatchResult): unknown[] =>

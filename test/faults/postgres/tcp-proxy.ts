@@ -2,30 +2,14 @@ import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Stands between a receiver and its database. Closed with the test. */
-export interface TcpProxy {
-  port: number;
-  /** How many connections are half open that the receiver has not closed. */
-  halfOpen(): number;
-  /**
-   * From now on every connection is half open, a new one too: nothing is forwarded in either
-   * direction, and nothing is closed.
-   */
-  freeze(): void;
-  /**
-   * New connections go to this port of this machine. The others are cut, but those that are half
-   * open stay so.
-   */
-  switchTo(port: number): void;
-}
-
 interface Link {
   client: Socket;
   upstream: Socket | null;
   isHalfOpen: boolean;
 }
 
-export async function startProxy(target: number): Promise<TcpProxy> {
+/** Stands between a receiver and its database. Closed with the test. */
+export async function startProxy(target: number) {
   const links = new Set<Link>();
   const all = new Set<Socket>();
   let isFrozen = false;
@@ -63,15 +47,24 @@ export async function startProxy(target: number): Promise<TcpProxy> {
 
   return {
     port: (server.address() as AddressInfo).port,
-    halfOpen: () => [...links].filter(({ isHalfOpen }) => isHalfOpen).length,
+    /**
+     * From now on every connection is half open, a new one too: nothing is forwarded in either
+     * direction, and nothing is closed.
+     */
     freeze() {
       isFrozen = true;
       for (const link of links) link.isHalfOpen = true;
     },
-    switchTo(port) {
+    /**
+     * New connections go to this port of this machine. The others are cut, but those that are half
+     * open stay so.
+     */
+    switchTo(port: number) {
       isFrozen = false;
       targetPort = port;
       for (const { client, isHalfOpen } of links) if (!isHalfOpen) client.destroy();
     },
   };
 }
+
+export type TcpProxy = Awaited<ReturnType<typeof startProxy>>;

@@ -174,36 +174,41 @@ testRecorded.each<[string, LyingDisk]>([
   if (finds.includes("corruption")) expect(corruptIn(found), HINT).toBeGreaterThan(0);
 });
 
+/** A recording of a test's own. */
+async function recordOwn(runs: Parameters<typeof recordRuns>[1], isFolderThere = true) {
+  const at = recorderFolders();
+  onTestFinished(() => at.remove());
+  const record = await recordRuns(at, runs, isFolderThere);
+  return {
+    record,
+    own: cutPointsOf(record),
+    /** Where a sync failed. */
+    failures: record.flatMap(({ kind }, index) => (kind === "sync failed" ? [index] : [])),
+    cut: (cuts: readonly PowerCut[]) =>
+      cutPower(record, cuts, { scratch: at.scratch, isFolderThere }),
+  };
+}
+
 testRecorded("the same check catches a receiver that answers before the sync", async () => {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const early = await recordRuns(own, [
-    { from: 1, to: 60, connections: 2, fault: "acknowledge before the sync" },
-  ]);
-  const cuts = cutsAt(cutPointsOf(early).beforeSyncs, [NOTHING]);
-  const found = await cutPower(early, cuts, { scratch: own.scratch });
+  const fault = "acknowledge before the sync";
+  const early = await recordOwn([{ from: 1, to: 60, connections: 2, fault }]);
+  const found = await early.cut(cutsAt(early.own.beforeSyncs, [NOTHING]));
   expect(lostIn(found)).toBeGreaterThan(0);
 });
 
 /**
  * One of two syncs that overlap fails: the one that ends first, which is the earlier or the later
- * one.
+ * one. The power is cut at all that is said until some time after the failure.
  */
-async function recordOverlappingFailure(own: RecorderFolders, over: object): Promise<Call[]> {
-  const record = await recordRuns(own, [{ ...OVERLAPPING, failBeside: 30, ...over }]);
-  expect(record.filter(({ kind }) => kind === "sync failed")).toHaveLength(1);
-  return record;
-}
-
-/** All that is said until some time after the failure. */
-function cutsAround(record: readonly Call[]): PowerCut[] {
-  const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
-  const { beforeSyncs } = cutPointsOf(record);
-  const behind = beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
-  return [
+async function findBehindFailure(over: object): Promise<Findings> {
+  const { own, failures, cut } = await recordOwn([{ ...OVERLAPPING, failBeside: 30, ...over }]);
+  expect(failures).toHaveLength(1);
+  const [failedAt = 0] = failures;
+  const behind = own.beforeSyncs.filter((at) => at >= failedAt).slice(0, 20);
+  return cut([
     ...cutsAt(behind, [NOTHING]),
     ...cutsAt([failedAt, failedAt + 1, failedAt + 2], anyLuck()),
-  ];
+  ]);
 }
 
 testRecorded.each([
@@ -212,35 +217,24 @@ testRecorded.each([
 ])(
   "nothing is lost when of two syncs at the same time %s fails first",
   async (_which, isReversed) => {
-    const own = recorderFolders();
-    onTestFinished(() => own.remove());
-    const record = await recordOverlappingFailure(own, { isReversed });
-    const found = await cutPower(record, cutsAround(record), { scratch: own.scratch });
-    expect(found.damaged, HINT).toEqual([]);
+    expect((await findBehindFailure({ isReversed })).damaged, HINT).toEqual([]);
   },
 );
 
 testRecorded(
   "the same check catches a store that answers a commit before the syncs of the earlier ones",
   async () => {
-    const own = recorderFolders();
-    onTestFinished(() => own.remove());
-    const record = await recordOverlappingFailure(own, { fault: "answer by its own sync" });
-    expect(
-      lostIn(await cutPower(record, cutsAround(record), { scratch: own.scratch })),
-      HINT,
-    ).toBeGreaterThan(0);
+    const found = await findBehindFailure({ fault: "answer by its own sync" });
+    expect(lostIn(found), HINT).toBeGreaterThan(0);
   },
 );
 
 testRecorded(
   "nothing is lost when a sync fails, nor when the process dies while it rewrites the WAL behind that",
   async () => {
-    const own = recorderFolders();
-    onTestFinished(() => own.remove());
     // So many at once that the commit whose sync fails has many pages.
     const load = { ...BUSY, from: 90, to: 1000, connections: 200 };
-    const record = await recordRuns(own, [
+    const { own, failures, cut } = await recordOwn([
       { ...BUSY, to: 100, failSync: 40 },
       load,
       // What the failed sync should have kept, the kernel still shows.
@@ -253,39 +247,30 @@ testRecorded(
       },
       { ...load, from: 950, to: 1500 },
     ]);
-    const { beforeSyncs, checkpoints } = cutPointsOf(record);
-    const failures = record.flatMap(({ kind }, at) => (kind === "sync failed" ? [at] : []));
     expect(failures).toHaveLength(2);
     // Few of all checkpoints: those in which the WAL behind a failed sync is copied.
     const rewrites = failures.map((failed) =>
-      checkpoints
+      own.checkpoints
         .filter((at) => at > failed)
         .filter((at, index, behind) => at === (behind[0] ?? 0) + index),
     );
-    const cuts = [
-      ...cutsAt(someOf(beforeSyncs, 40, random), [NOTHING]),
-      ...cutsAt(
-        rewrites.flatMap((copies) => someOf(copies, 4, random)),
-        anyLuck(),
-      ),
-    ];
-    expect((await cutPower(record, cuts, { scratch: own.scratch })).damaged, HINT).toEqual([]);
+    const copies = rewrites.flatMap((each) => someOf(each, 4, random));
+    const found = await cut([
+      ...cutsAt(someOf(own.beforeSyncs, 40, random), [NOTHING]),
+      ...cutsAt(copies, anyLuck()),
+    ]);
+    expect(found.damaged, HINT).toEqual([]);
   },
 );
 
 testRecorded(
   "what is committed while the file is written anew is acknowledged when that is done, not before",
   async () => {
-    const own = recorderFolders();
-    onTestFinished(() => own.remove());
     const script = "commit-while-rewritten.mjs";
-    const record = await recordRuns(own, [
-      { ...BUSY, script, failSync: 2, syncMicroseconds: 100_000 },
-    ]);
-    const found = await cutPower(record, cutsAt([...record.keys()], [NOTHING]), {
-      scratch: own.scratch,
-    });
-    expect(found.damaged.map(({ cut, damage }) => `${cut}: ${damage.lost.join()}`)).toEqual([]);
+    const run = { ...BUSY, script, failSync: 2, syncMicroseconds: 100_000 };
+    const { record, cut } = await recordOwn([run]);
+    const found = await cut(cutsAt([...record.keys()], [NOTHING]));
+    expect(found.damaged.map(({ cut: at, damage }) => `${at}: ${damage.lost.join()}`)).toEqual([]);
   },
 );
 
@@ -295,37 +280,22 @@ testRecorded.each([
 ])(
   "a store that is closed after a failed sync is not damaged by a power cut: %s",
   async (_which, isReversed) => {
-    const own = recorderFolders();
-    onTestFinished(() => own.remove());
-    const script = "close-after-failed-sync.mjs";
-    const record = await recordRuns(own, [
-      { from: 1, to: 500, connections: 1, script },
-      {
-        from: 500,
-        to: 520,
-        connections: 1,
-        script,
-        isReversed,
-        failBeside: 1,
-        syncMicroseconds: 100_000,
-      },
+    const run = { connections: 1, script: "close-after-failed-sync.mjs" };
+    const failing = { isReversed, failBeside: 1, syncMicroseconds: 100_000 };
+    const { record, failures, cut } = await recordOwn([
+      { ...run, from: 1, to: 500 },
+      { ...run, from: 500, to: 520, ...failing },
     ]);
-    const failedAt = record.findIndex(({ kind }) => kind === "sync failed");
+    const [failedAt = 0] = failures;
     expect(failedAt).toBeGreaterThan(0);
     const after = [...record.keys()].filter((at) => at >= failedAt);
-    const found = await cutPower(record, cutsAt(someOf(after, 40, random), anyLuck()), {
-      scratch: own.scratch,
-    });
+    const found = await cut(cutsAt(someOf(after, 40, random), anyLuck()));
     expect(found.damaged, HINT).toEqual([]);
   },
 );
 
 testRecorded("a folder that the receiver made is not lost with what is in it", async () => {
-  const own = recorderFolders();
-  onTestFinished(() => own.remove());
-  const isFolderThere = false;
-  const first = await recordRuns(own, [{ from: 1, to: 20, connections: 2 }], isFolderThere);
-  const cuts = cutsAt(cutPointsOf(first).beforeSyncs, [NOTHING]);
-  const found = await cutPower(first, cuts, { scratch: own.scratch, isFolderThere });
+  const first = await recordOwn([{ from: 1, to: 20, connections: 2 }], false);
+  const found = await first.cut(cutsAt(first.own.beforeSyncs, [NOTHING]));
   expect(found.damaged).toEqual([]);
 });

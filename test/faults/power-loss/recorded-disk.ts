@@ -31,6 +31,13 @@ export interface RecordedName {
   pending: { at: number; target: Target }[];
 }
 
+export interface DiskOptions {
+  /** Folders that were there long before. */
+  folders: readonly string[];
+  /** Whether it is one; a disk that lies says no. @default all are */
+  isSync?: ((by: Syncer, name: string) => boolean) | undefined;
+}
+
 /**
  * The files of a recording as they are on the disk for certain, and what else may have got there.
  *
@@ -39,19 +46,7 @@ export interface RecordedName {
  * data is part of `fdatasync`. Of names, only a sync of their folder does. What a failed sync
  * should have covered is covered by no later one, until its page is written to again.
  */
-export interface RecordedDisk {
-  readonly names: ReadonlyMap<string, RecordedName>;
-  apply(call: Call): void;
-}
-
-export interface DiskOptions {
-  /** Folders that were there long before. */
-  folders: readonly string[];
-  /** Whether it is one; a disk that lies says no. @default all are */
-  isSync?: ((by: Syncer, name: string) => boolean) | undefined;
-}
-
-export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions): RecordedDisk {
+export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions) {
   const names = new Map(
     folders.map((name): [string, RecordedName] => [name, { durable: "folder", pending: [] }]),
   );
@@ -84,7 +79,7 @@ export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions
 
   return {
     names,
-    apply(call) {
+    apply(call: Call): void {
       at += 1;
       switch (call.kind) {
         case "create":
@@ -115,6 +110,8 @@ export function createRecordedDisk({ folders, isSync = () => true }: DiskOptions
     },
   };
 }
+
+export type RecordedDisk = ReturnType<typeof createRecordedDisk>;
 
 export function folderOf(name: string): string {
   const folder = posix.dirname(name);

@@ -9,29 +9,23 @@ import { compile } from "../preload/compile.js";
  * Folders of a recording. In memory where that can be had: what a disk would have kept is our own
  * reckoning.
  */
-export interface RecorderFolders {
-  /** All that happens in here is recorded. */
-  recorded: string;
-  log: string;
-  /** For other files of the test. */
-  scratch: string;
-  library: string;
-  remove(): void;
-}
-
-export function recorderFolders(): RecorderFolders {
+export function recorderFolders() {
   const folder = realpathSync(mkdtempSync(join(MEMORY_DISK, "signalbox-power-")));
   const library = compile(new URL("../preload/recorder.c", import.meta.url));
   const [recorded, scratch] = [join(folder, "recorded"), join(folder, "scratch")];
   for (const made of [recorded, scratch]) mkdirSync(made);
   return {
+    /** All that happens in here is recorded. */
     recorded,
     log: join(folder, "record"),
+    /** For other files of the test. */
     scratch,
     library,
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
+
+export type RecorderFolders = ReturnType<typeof recorderFolders>;
 
 /** Where the process is killed: at its nth call of a kind on the file whose name ends so. */
 export interface KillPoint {
@@ -51,7 +45,7 @@ export interface SelfSender {
   connections: number;
   /** Each has a receiver of its own, all on one store. @default one */
   endpoints?: readonly string[];
-  fault?: "acknowledge before the sync" | "acknowledge before commit" | "answer by its own sync";
+  fault?: "acknowledge before the sync" | "answer by its own sync";
 }
 
 /** Longer than anything takes on a busy machine: only a failing test gets here. */

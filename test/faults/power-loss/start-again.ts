@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/base/time/clock.js";
 import { createReceiver } from "../../../src/kit/index.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
-import { openReader } from "../inbox-file.js";
+import { readRows } from "../inbox-file.js";
 import { SECRET } from "../sender.js";
 import { judgeState, type Damage } from "./judge-state.js";
 import { addMarks, begin, createLedger, type Ledger } from "./ledger.js";
@@ -67,9 +67,7 @@ async function handOffEverything(path: string, ledger: Ledger): Promise<void> {
   // An event that was in flight at several crashes waits for up to an hour.
   aheadMs = 2 * 3_600_000;
 
-  const reader = openReader(path);
-  const open = reader.rows().filter(({ state }) => state === "ready" || state === "leased");
-  reader.close();
+  const open = readRows(path).filter(({ state }) => state === "ready" || state === "leased");
   await new Promise<void>((resolve) => {
     const check = (): void => {
       if (open.every(({ event_id }) => settled.has(event_id))) resolve();

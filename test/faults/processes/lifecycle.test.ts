@@ -63,8 +63,7 @@ test("a second owner is refused while the first lives, and takes its events over
     expect(refused.lines).toEqual([{ say: "refused", code: "store_in_use" }]);
   }
 
-  first.kill("SIGKILL");
-  expect(await first.exited).toBe("SIGKILL");
+  expect(await first.end("SIGKILL")).toBe("SIGKILL");
   // Their leases still run for a minute: an owner does not wait for that.
   const second = await startReceiver(files);
   await second.until("the callbacks", (lines) => idsOf(lines, "begun").length === events.length);

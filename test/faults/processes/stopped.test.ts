@@ -31,8 +31,7 @@ test("an owner that is stopped past its leases keeps the file, and goes on as if
   expect(readLog(files.log)).toEqual(
     all.map((id) => ({ id, possiblyRepeated: false, attempt: 1 })),
   );
-  owner.kill("SIGTERM");
-  expect(await owner.exited).toBe(0);
+  expect(await owner.end("SIGTERM")).toBe(0);
   expect(
     readRows(files.db).map(({ state, attempts, crashes }) => [state, attempts, crashes]),
   ).toEqual(all.map(() => ["done", 1, 0]));
@@ -70,6 +69,5 @@ test("a process stopped past its lease ends nothing: the event stays with the pr
   await Promise.any(
     [stopped, other].map((child) => child.until("its hand-off", areHandedOff([next.id]))),
   );
-  stopped.kill("SIGTERM");
-  expect(await stopped.exited).toBe(0);
+  expect(await stopped.end("SIGTERM")).toBe(0);
 });

@@ -1,15 +1,5 @@
+import type { BenchChart } from "../../bench/report/tables.js";
 import { label, svg } from "./style.js";
-
-export interface Bar {
-  label: string;
-  value: number;
-  /** Of the rounds. */
-  least: number;
-  most: number;
-  /** What stands behind the bar. */
-  text: string;
-  isOurs: boolean;
-}
 
 const BAR_HEIGHT = 22;
 const ROW_HEIGHT = 34;
@@ -21,7 +11,7 @@ const TOP = 44;
  * Draws one horizontal bar for each value, all on one scale, with a line from the least to the
  * most.
  */
-export function drawBars(title: string, bars: readonly Bar[], note: string): string {
+export function drawBars(title: string, bars: BenchChart["bars"], note: string): string {
   const most = Math.max(...bars.map((bar) => bar.most));
   const widthOf = (value: number): number => Math.round((value / most) * BAR_WIDTH);
   const rows = bars.map(({ label: name, value, text, isOurs, ...spread }, index) => {

@@ -1,11 +1,10 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { POSTGRES_PORT } from "../../../contract/postgres-medium.js";
-import { freePort } from "../../../own-postgres.js";
+import { freePort, type OwnPostgres } from "../../../own-postgres.js";
 
 const PROGRAM = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(":")]
   .map((folder) => join(folder, "pgbouncer"))
@@ -13,36 +12,28 @@ const PROGRAM = ["/usr/sbin", ...(process.env["PATH"] ?? "").split(":")]
 
 export const hasPgbouncer = PROGRAM !== undefined;
 
-export interface Pgbouncer {
-  url: string;
-  stop(): Promise<void>;
-}
+export type Pgbouncer = Awaited<ReturnType<typeof startPgbouncer>>;
 
 /**
- * A pgbouncer before a server, with so few connections to it that clients share them.
- *
- * @param server by default that of the tests
+ * A pgbouncer before a server, with so few connections to it that clients share them. It is in
+ * statement mode, which allows less than transaction mode does.
  */
-export async function startPgbouncer(
-  settings: Record<string, string>,
-  server = `port=${POSTGRES_PORT} user=${userInfo().username}`,
-): Promise<Pgbouncer> {
+export async function startPgbouncer(server: OwnPostgres) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-pgbouncer-"));
   const port = await freePort();
-  const { username } = userInfo();
-  const all = {
-    listen_addr: "127.0.0.1",
-    listen_port: port,
-    unix_socket_dir: "",
-    auth_type: "any",
-    default_pool_size: 3,
-    ...settings,
-  };
   const path = join(folder, "pgbouncer.ini");
-  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
   writeFileSync(
     path,
-    ["[databases]", `test = host=127.0.0.1 ${server}`, "[pgbouncer]", ...lines, ""].join("\n"),
+    `[databases]
+test = host=127.0.0.1 port=${server.port} user=postgres dbname=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+default_pool_size = 3
+pool_mode = statement
+`,
   );
   chmodSync(folder, 0o755);
   // It refuses to run as root.
@@ -60,8 +51,8 @@ export async function startPgbouncer(
     child.once("exit", () => reject(new Error(`pgbouncer ended: ${said.join("\n")}`)));
   });
   return {
-    url: `postgres://${username}@127.0.0.1:${port}/test`,
-    async stop() {
+    url: `postgres://postgres@127.0.0.1:${port}/test`,
+    async stop(): Promise<void> {
       child.kill("SIGKILL");
       await exited;
       rmSync(folder, { recursive: true });
