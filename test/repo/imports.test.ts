@@ -93,24 +93,63 @@ test("a wing imports only wings before it, and a room what it may", () => {
   expect(new Set(folderGraph(FILES, 1).keys())).toEqual(new Set(WINGS));
 });
 
-// One for each kind of rule: a wing, a type alone, `only` and `not`, a file and a package.
 test.each([
-  ["base/time/x.ts", "kit/inbox/store.ts"],
-  ["kit/receiver/x.ts", "page/inbox/guard.ts"],
-  ["kit/senders/signature/x.ts", "node:fs"],
-  ["kit/inbox/x.ts", "kit/stores/memory.ts"],
-  ["kit/receiver/adapters/x.ts", "express"],
-  ["page/parts/x.tsx", "node:fs"],
-  ["service/emulator/http/x.ts", "kit/inbox/store.ts"],
-])("a forbidden import is found: %s -> %s", (from, to) => {
+  ["a wing", "base/time/x.ts", "kit/inbox/store.ts"],
+  ["a wing, by a type", "kit/receiver/x.ts", "page/inbox/guard.ts"],
+  ["the client", "service/client/x.ts", "service/emulator/index.ts"],
+  ["the signature", "kit/senders/signature/x.ts", "base/time/clock.ts"],
+  ["the signature", "kit/senders/signature/x.ts", "node:fs"],
+  ["the events", "kit/senders/signals/x.ts", "base/errors.ts"],
+  ["a sender", "kit/senders/x.ts", "kit/inbox/store.ts"],
+  ["the inbox", "kit/inbox/x.ts", "kit/stores/memory.ts"],
+  ["the inbox", "kit/inbox/x.ts", "express"],
+  ["a store", "kit/stores/sqlite/x.ts", "kit/inbox/batcher.ts"],
+  ["the receiver", "kit/receiver/adapters/x.ts", "express"],
+  ["the receiver", "kit/receiver/x.ts", "kit/stores/memory.ts"],
+  ["the receiver", "kit/receiver/x.ts", "@opentelemetry/api"],
+  ["telemetry", "kit/telemetry/x.ts", "@opentelemetry/sdk-metrics"],
+  ["testing", "kit/testing/x.ts", "kit/stores/sqlite/sqlite-store.ts"],
+  ["the root export", "kit/index.ts", "kit/stores/memory.ts"],
+  ["browser code", "page/parts/x.tsx", "node:fs"],
+  ["browser code", "page/inbox/browser/x.tsx", "kit/receiver/pipeline.ts"],
+  ["browser code", "service/emulator/dashboard/x.tsx", "service/client/index.ts"],
+  ["a page", "page/inbox/x.ts", "kit/stores/memory.ts"],
+  ["a page", "page/inbox/x.ts", "page/inbox/browser/find-events.ts"],
+  ["the contract", "service/contract/x.ts", "node:crypto"],
+  ["the contract", "service/contract/x.ts", "kit/inbox/store.ts"],
+  ["the client", "service/client/x.ts", "pino"],
+  ["the emulator", "service/emulator/http/x.ts", "kit/inbox/store.ts"],
+])("%s does not import what it must not: %s -> %s", (_, from, to) => {
   const up = to.endsWith(".ts") ? "../".repeat(from.split("/").length - 1) : "";
   const texts = { [from]: `export * from "${up}${to}";`, [to]: "" };
   expect(forbiddenIn(importGraph(inSrc(texts)))).toHaveLength(1);
 });
 
-test("neither files of src nor rooms of a wing import each other in a circle", () => {
+test("no files of src import each other in a circle", () => {
   expect(circlesIn(FILES)).toEqual([]);
+});
+
+test("no rooms of a wing import each other in a circle", () => {
   expect(circlesIn(folderGraph(FILES, 2))).toEqual([]);
+});
+
+test.each([
+  ["a value", { "a/x.ts": 'import { y } from "./y.js";', "a/y.ts": 'import { x } from "./x.js";' }],
+  [
+    "a type",
+    { "a/x.ts": 'import type { Y } from "./y.js";', "a/y.ts": 'export { x } from "./x.js";' },
+  ],
+  [
+    "a .tsx file",
+    { "a/x.ts": 'import { y } from "./y.js";', "a/y.tsx": 'import { x } from "./x.js";' },
+  ],
+  [
+    "import()",
+    { "a/x.ts": 'const y = await import("./y.js");', "a/y.ts": 'type X = import("./x.js").X;' },
+  ],
+])("a circle of files by %s is found", (_, texts) => {
+  const paths = Object.keys(texts).map((path) => `src/${path}`);
+  expect(circlesIn(importGraph(inSrc(texts)))).toEqual([paths]);
 });
 
 test("a circle of rooms is found, though no files have one", () => {
