@@ -78,7 +78,7 @@ test("latency: the delivery is sent later, and signed then", async () => {
 test("reorder: it is held back until the next one was answered", async () => {
   const world = openWebhooks({ assumptions: { deliveriesInFlight: 1 } });
   const { url, signals } = await serveEndpoint();
-  await withFault(world, url, { kind: "reorder", value: 60_000 });
+  await withFault(world, url, { kind: "reorder", value: 600_000 });
   const events = [1, 2, 3].map(() => world.webhooks.publish(draft()).event_id);
   await world.scheduler.idle();
   const [first, second, third] = events;
