@@ -9,7 +9,7 @@ import { openDatabase } from "../../src/service/emulator/database/open-database.
 import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
 import { tempFolder } from "../unit/temp-folder.js";
-import { askAt, startEmulator } from "./start-emulator.js";
+import { startEmulator } from "./start-emulator.js";
 
 test("start and close are idempotent, and nothing works before and after", async () => {
   const emulator = createEmulator({ port: 0 });
@@ -201,10 +201,4 @@ test("after a restart with a file everything is there and goes on", async () => 
   });
   const again = await later.ask("/research/promotion-investigations", { key, body: start });
   expect(again.body["task_id"]).toBe(task.body["task_id"]);
-});
-
-test("the OpenAPI document is served", async () => {
-  const { emulator } = await startEmulator();
-  const { body } = await askAt(() => emulator.url)("/openapi.json");
-  expect(Object.keys(body["paths"] as object)).toContain("/research/rankings");
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createManualClock, type ManualClock } from "../../src/kit/testing/manual-clock.js";
 import type { Tier } from "../../src/service/contract/access.js";
-import type { AccountFeature } from "../../src/service/emulator/access/accounts.js";
+import type { AccountFeature } from "../../src/service/emulator/access/create-access.js";
 import {
   createEmulator,
   type Emulator,

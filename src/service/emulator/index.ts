@@ -6,8 +6,12 @@ export {
   type EmulatorControlTable,
 } from "./instance/create-emulator.js";
 export type { AccountOptions, EmulatorOptions } from "./instance/options.js";
-export type { AccountFeature, AccountInfo, RankingFeature } from "./access/accounts.js";
-export type { ApiKeyInfo } from "./access/api-keys.js";
+export type {
+  AccountFeature,
+  AccountInfo,
+  ApiKeyInfo,
+  RankingFeature,
+} from "./access/create-access.js";
 export type { AssumptionOptions, Assumptions } from "./instance/assumption-options.js";
 export type { EmulatorEvent } from "./instance/events.js";
 export type { RandomSource } from "./instance/random-source.js";

@@ -3,9 +3,12 @@ import type { ServiceErrorCode } from "../../contract/error-envelope.js";
 import type { OperationName } from "../../contract/operations.js";
 import type { RankingSort } from "../../contract/rankings.js";
 import { ServiceError } from "../operations/service-error.js";
-import type { AccountInfo, AccountFeature } from "./accounts.js";
-import { isSessionToken } from "./api-keys.js";
-import type { Access } from "./create-access.js";
+import {
+  isSessionToken,
+  type Access,
+  type AccountFeature,
+  type AccountInfo,
+} from "./create-access.js";
 
 export interface Caller {
   account: AccountInfo;

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { dateTimeSchema } from "../../contract/shared-schemas.js";
+import type { Database } from "../database/database.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ServiceTime, SendingSummary, ClockMove } from "../instance/events.js";
 import { ServiceError } from "../operations/service-error.js";
-import { addMonths } from "../time/emulator-clock.js";
-import type { OpenSendingSpan } from "../webhooks/deliveries/report-settlement.js";
+import { addMonths, dateTime } from "../time/emulator-clock.js";
+import type { DeliveryState } from "../webhooks/deliveries/outbox.js";
 import { controlOperation } from "./control-operation.js";
 
 const amount = z.int().min(0);
@@ -28,35 +29,26 @@ const advanceSchema = z
   );
 
 /** @param nowMs milliseconds since 1970 */
-export const serviceTime = (nowMs: number): ServiceTime => ({ now: new Date(nowMs).toISOString() });
+export const serviceTime = (nowMs: number): ServiceTime => ({ now: dateTime(nowMs) });
 
 /** @param onMoved called each time the control API has advanced the clock */
 export function clockControl(
-  { clock, scheduler }: Pick<EmulatorCore, "clock" | "scheduler">,
-  openSendingSpan: OpenSendingSpan,
+  { clock, scheduler, database }: EmulatorCore,
   onMoved: (move: ClockMove) => void,
 ) {
   const timeNow = (): ServiceTime => serviceTime(clock.now());
   return {
-    now: controlOperation({
-      method: "GET",
-      path: "/clock",
-      about: "Returns the time of the emulator's clock.",
-      input: z.strictObject({}),
-      run: timeNow,
-    }),
-    advance: controlOperation({
-      method: "POST",
-      path: "/clock/advance",
-      about:
-        "Advances the clock to a moment (to) or by a span (days, hours and so on), and does all work that is due until then. The answer sums up what was sent.",
-      input: advanceSchema,
-      async run(input): Promise<ClockMove> {
+    now: controlOperation("GET /clock", "Returns the time of the emulator's clock.", {}, timeNow),
+    advance: controlOperation(
+      "POST /clock/advance",
+      "Advances the clock to a moment (to) or by a span (days, hours and so on), and does all work that is due until then. The answer sums up what was sent.",
+      advanceSchema,
+      async (input): Promise<ClockMove> => {
         let target = 0;
         let closeSpan!: () => SendingSummary;
         await scheduler.advanceTo((now) => {
           target = targetOf(input, now);
-          closeSpan = openSendingSpan();
+          closeSpan = openSendingSpan(database);
           return target;
         });
         if (clock.now() < target) {
@@ -69,17 +61,16 @@ export function clockControl(
         onMoved(move);
         return move;
       },
-    }),
-    settle: controlOperation({
-      method: "POST",
-      path: "/clock/settle",
-      about: "Waits until all due work is done, such as deliveries in flight.",
-      input: z.strictObject({}),
-      async run() {
+    ),
+    settle: controlOperation(
+      "POST /clock/settle",
+      "Waits until all due work is done, such as deliveries in flight.",
+      {},
+      async () => {
         await scheduler.idle();
         return timeNow();
       },
-    }),
+    ),
   };
 }
 
@@ -103,3 +94,41 @@ function targetOf({ to, ...span }: z.output<typeof advanceSchema>, now: number):
   }
   return target;
 }
+
+/** Starts a span. @returns the function that ends the span and sums it up */
+export function openSendingSpan(database: Database): () => SendingSummary {
+  const totals = () => ({
+    signal: database.value<number | null>("SELECT max(signal_id) FROM signal") ?? 0,
+    states: new Map(
+      database
+        .rows<{ state: DeliveryState; deliveries: number }>("SELECT * FROM delivery_count")
+        .map(({ state, deliveries }) => [state, deliveries]),
+    ),
+    paused: database
+      .rows<{ id: string }>(
+        "SELECT registration_id AS id FROM registration WHERE status = 'paused' ORDER BY created_at",
+      )
+      .map(({ id }) => id),
+  });
+  const before = totals();
+  return () => {
+    const after = totals();
+    const gained = (state: DeliveryState): number =>
+      (after.states.get(state) ?? 0) - (before.states.get(state) ?? 0);
+    const sql = "SELECT count(*) FROM signal WHERE signal_id > ?";
+    return {
+      signals_published: database.value<number>(sql, before.signal) ?? 0,
+      deliveries: {
+        created: count(after.states) - count(before.states),
+        delivered: gained("delivered"),
+        failed: gained("failed"),
+        expired: gained("expired"),
+        waiting: (after.states.get("waiting") ?? 0) + (after.states.get("sending") ?? 0),
+      },
+      registrations_paused: after.paused.filter((id) => !before.paused.includes(id)),
+    };
+  };
+}
+
+const count = (states: ReadonlyMap<DeliveryState, number>): number =>
+  [...states.values()].reduce((sum, each) => sum + each, 0);

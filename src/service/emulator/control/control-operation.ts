@@ -23,17 +23,46 @@ export interface ControlOperation {
   run(input: never): unknown;
 }
 
+type Route = `${ControlOperation["method"]} /${string}`;
+
 /** Control operations, by the names of their methods. */
 export type ControlTable = Readonly<Record<string, ControlOperation>>;
 
-/** Makes TypeScript check that `run` accepts the output of the schema `input`. */
+type Typed<Input extends z.ZodType, Result> = Omit<ControlOperation, "input" | "run"> & {
+  input: Input;
+  run(input: z.output<Input>): Result;
+};
+
+type Strict<Shape extends z.core.$ZodShape> = z.ZodObject<Shape, z.core.$strict>;
+
+/**
+ * A row of a control table. TypeScript checks that `run` accepts the input.
+ *
+ * @param route the method and the path below `/_emulator`
+ * @param about one sentence for users
+ * @param input the fields of the input, or a schema
+ */
+export function controlOperation<Shape extends z.core.$ZodShape, Result>(
+  route: Route,
+  about: string,
+  input: Shape,
+  run: (input: z.output<Strict<Shape>>) => Result,
+): Typed<Strict<Shape>, Result>;
 export function controlOperation<Input extends z.ZodType, Result>(
-  operation: Omit<ControlOperation, "input" | "run"> & {
-    input: Input;
-    run(input: z.output<Input>): Result;
-  },
-): typeof operation {
-  return operation;
+  route: Route,
+  about: string,
+  input: Input,
+  run: (input: z.output<Input>) => Result,
+): Typed<Input, Result>;
+export function controlOperation(
+  route: Route,
+  about: string,
+  input: z.core.$ZodShape | z.ZodType,
+  run: (input: never) => unknown,
+): ControlOperation {
+  const [method, path] = route.split(" ") as [ControlOperation["method"], string];
+  const schema = input instanceof z.ZodType ? input : z.strictObject(input);
+  return { method, path, about, input: schema, run };
 }
 
 /** The control operations as methods, for callers in the same process. */

@@ -14,37 +14,33 @@ const operation = z.enum(FALLIBLE);
 export function operationFaultsControl(faults: OperationFaults) {
   const listed = (): { items: ReturnType<OperationFaults["list"]> } => ({ items: faults.list() });
   return {
-    listOperationFaults: controlOperation({
-      method: "GET",
-      path: "/faults/operations",
-      about: "Lists the operations that answer 503 because of a fault.",
-      input: z.strictObject({}),
-      run: listed,
-    }),
-    setOperationFault: controlOperation({
-      method: "POST",
-      path: "/faults/operations",
-      about:
-        "Makes an operation answer 503 to the next calls, whose number is in calls. Without calls, it answers 503 until the fault is cleared.",
-      input: z.strictObject({
+    listOperationFaults: controlOperation(
+      "GET /faults/operations",
+      "Lists the operations that answer 503 because of a fault.",
+      {},
+      listed,
+    ),
+    setOperationFault: controlOperation(
+      "POST /faults/operations",
+      "Makes an operation answer 503 to the next calls, whose number is in calls. Without calls, it answers 503 until the fault is cleared.",
+      {
         operation,
         code: z.enum(OPERATION_FAULTS),
         calls: z.int().min(1).nullable().default(null),
-      }),
-      run(fault) {
+      },
+      (fault) => {
         faults.set(fault);
         return listed();
       },
-    }),
-    clearOperationFault: controlOperation({
-      method: "DELETE",
-      path: "/faults/operations/{operation}",
-      about: "Clears the fault of an operation.",
-      input: z.strictObject({ operation }),
-      run({ operation: name }) {
+    ),
+    clearOperationFault: controlOperation(
+      "DELETE /faults/operations/{operation}",
+      "Clears the fault of an operation.",
+      { operation },
+      ({ operation: name }) => {
         faults.clear(name);
         return listed();
       },
-    }),
+    ),
   };
 }

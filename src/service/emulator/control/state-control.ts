@@ -20,31 +20,25 @@ export interface StateChanges {
 /** The control operations on the whole state. */
 export function stateControl(state: StateChanges) {
   return {
-    snapshot: controlOperation({
-      method: "GET",
-      path: "/snapshot",
-      about:
-        "Returns the whole state as bytes, for loadSnapshot. The bytes hold all signing secrets.",
-      input: z.strictObject({}),
-      run: () => state.snapshot(),
-    }),
-    loadSnapshot: controlOperation({
-      method: "POST",
-      path: "/snapshot",
-      about:
-        "Replaces the state with a snapshot. The clock continues at the time of the snapshot. Over HTTP the body is application/octet-stream.",
-      input: z.strictObject({
+    snapshot: controlOperation(
+      "GET /snapshot",
+      "Returns the whole state as bytes, for loadSnapshot. The bytes hold all signing secrets.",
+      {},
+      () => state.snapshot(),
+    ),
+    loadSnapshot: controlOperation(
+      "POST /snapshot",
+      "Replaces the state with a snapshot. The clock continues at the time of the snapshot. Over HTTP the body is application/octet-stream.",
+      {
         bytes: z.custom<GivenBytes>((value) => value instanceof Uint8Array, "must be bytes"),
-      }),
-      run: async ({ bytes }) => serviceTime(await state.load(bytes)),
-    }),
-    reset: controlOperation({
-      method: "POST",
-      path: "/reset",
-      about:
-        "Starts again with the seeded data. The accounts and the start of the clock come from the emulator's options accounts and startAt. An option that is not set has the value with which the data were created. Without any value there are no accounts, and the clock starts at the present.",
-      input: z.strictObject({}),
-      run: async () => serviceTime(await state.reset()),
-    }),
+      },
+      async ({ bytes }) => serviceTime(await state.load(bytes)),
+    ),
+    reset: controlOperation(
+      "POST /reset",
+      "Starts again with the seeded data. The accounts and the start of the clock come from the emulator's options accounts and startAt. An option that is not set has the value with which the data were created. Without any value there are no accounts, and the clock starts at the present.",
+      {},
+      async () => serviceTime(await state.reset()),
+    ),
   };
 }

@@ -8,6 +8,14 @@ export interface Database {
   prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(
     sql: string,
   ): Statement<Bound, Row>;
+  /** The first row that a query gives. */
+  row<Row>(sql: string, ...bound: unknown[]): Row | undefined;
+  rows<Row>(sql: string, ...bound: unknown[]): Row[];
+  /** The first column of the first row. */
+  value<Value>(sql: string, ...bound: unknown[]): Value | undefined;
+  run(sql: string, ...bound: unknown[]): Changes;
+  /** Adds a row. A row with the same key is replaced. @returns its row id */
+  put(table: string, row: object): number;
   exec(sql: string): unknown;
   pragma(source: string, options?: { simple?: boolean }): unknown;
   /** Returns a function that runs `work` in a transaction. */
@@ -19,12 +27,20 @@ export interface Database {
 export interface Statement<Bound extends unknown[] | object = unknown[], Row = unknown> {
   get(...bound: Values<Bound>): Row | undefined;
   all(...bound: Values<Bound>): Row[];
-  run(...bound: Values<Bound>): { changes: number; lastInsertRowid: number | bigint };
+  run(...bound: Values<Bound>): Changes;
   /** Makes the statement return the first column of a row instead of the row. */
   pluck(): this;
 }
 
+interface Changes {
+  changes: number;
+  lastInsertRowid: number | bigint;
+}
+
 type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
+
+/** So many statements are kept. Most are fixed texts, but the filters of lists make others. */
+const MOST_PREPARED = 500;
 
 /**
  * @param source the path of a file, `:memory:`, or the bytes of a database
@@ -35,7 +51,29 @@ export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
   // The cast is safe: the driver writes its types differently, but they mean the same. A type test
   // compares both.
-  return new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
+  const database = new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
+  const prepared = new Map<string, Statement>();
+  function statementOf(sql: string): Statement {
+    const known = prepared.get(sql);
+    if (known !== undefined) return known;
+    if (prepared.size === MOST_PREPARED) prepared.clear();
+    const statement = database.prepare(sql);
+    prepared.set(sql, statement);
+    return statement;
+  }
+  return Object.assign(database, {
+    row: (sql: string, ...bound: unknown[]) => statementOf(sql).get(...bound),
+    rows: (sql: string, ...bound: unknown[]) => statementOf(sql).all(...bound),
+    value: (sql: string, ...bound: unknown[]) =>
+      Object.values(statementOf(sql).get(...bound) ?? {})[0],
+    run: (sql: string, ...bound: unknown[]) => statementOf(sql).run(...bound),
+    put(table: string, row: object): number {
+      const names = Object.keys(row);
+      const values = names.map((name) => `@${name}`).join(", ");
+      const sql = `REPLACE INTO ${table} (${names.join(", ")}) VALUES (${values})`;
+      return Number(statementOf(sql).run(row).lastInsertRowid);
+    },
+  } as Pick<Database, "row" | "rows" | "value" | "run" | "put">);
 }
 
 /** Values about the database itself, such as its seed. */
@@ -46,20 +84,10 @@ CREATE TABLE setting (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export function readSetting(database: Database, name: string): string | null {
-  const value = database
-    .prepare<[string], string>("SELECT value FROM setting WHERE name = ?")
-    .pluck()
-    .get(name);
-  return value ?? null;
-}
+export const readSetting = (database: Database, name: string): string | null =>
+  database.value<string>("SELECT value FROM setting WHERE name = ?", name) ?? null;
 
 /** An equal value is not written again, so that two snapshots of the same state are equal. */
 export function writeSetting(database: Database, name: string, value: string): void {
-  database
-    .prepare(
-      `INSERT INTO setting (name, value) VALUES (?, ?)
-       ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value IS NOT excluded.value`,
-    )
-    .run(name, value);
+  if (readSetting(database, name) !== value) database.put("setting", { name, value });
 }

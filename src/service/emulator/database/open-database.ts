@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../../base/errors.js";
 import { makeFolders } from "../../../base/files.js";
 import { missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
-import { ACCESS_SCHEMA } from "../access/access-schema.js";
+import { ACCESS_SCHEMA } from "../access/create-access.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/create-investigations.js";
 import { MARKET_SCHEMA } from "../market/market-schema.js";
 import { OPERATION_FAULT_SCHEMA } from "../operations/operation-faults.js";
@@ -150,11 +150,9 @@ function newSchema(): string {
 
 /** Returns the statements of all tables, indexes, views and triggers; empty for a new database. */
 function schemaOf(database: Database): string {
-  const entries = database
-    .prepare<[], { sql: string | null }>(
-      "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
-    )
-    .all();
+  const entries = database.rows<{ sql: string | null }>(
+    "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name",
+  );
   if (entries.length === 0) return "";
   return JSON.stringify(
     entries.map((entry) => ({ ...entry, sql: withoutComments(entry.sql ?? "") })),

@@ -24,8 +24,6 @@ export function createChangeStream({ database, clock }: Pick<EmulatorCore, "data
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
   const stop = (): void => clearInterval(timer);
-  // Whatever changes in the emulator is written to a row.
-  const countWritten = database.prepare<[], number>("SELECT total_changes()").pluck();
   const streams = createLiveStreams(
     { now: 0, written: -1 },
     () => (timer = setInterval(look, LOOK_MS).unref()),
@@ -34,7 +32,8 @@ export function createChangeStream({ database, clock }: Pick<EmulatorCore, "data
 
   function look(): void {
     const now = clock.now();
-    const written = countWritten.get() ?? 0;
+    // Whatever changes in the emulator is written to a row.
+    const written = database.value<number>("SELECT total_changes()") ?? 0;
     streams.write((seen) => {
       const hasChanged = written !== seen.written;
       if (!hasChanged && now - seen.now < TIME_MS) return null;

@@ -8,15 +8,10 @@ import {
   type OperationName,
 } from "../../contract/operations.js";
 import { freeLocaleSchema } from "../../contract/shared-schemas.js";
-import { authenticate, type Caller } from "../access/authorize.js";
+import { authenticate } from "../access/authorize.js";
 import { CONTROL_PREFIX } from "../control/control-client.js";
 import type { ControlGuard } from "../control/control-guard.js";
-import {
-  callControl,
-  describeControl,
-  type ControlOperation,
-  type ControlTable,
-} from "../control/control-operation.js";
+import { callControl, describeControl, type ControlTable } from "../control/control-operation.js";
 import type { ReportEvent } from "../instance/events.js";
 import { randomUuid, type RandomSource } from "../instance/random-source.js";
 import { callMcp, MCP_PATH } from "../mcp/call-mcp.js";
@@ -26,7 +21,7 @@ import { ServiceError } from "../operations/service-error.js";
 import { errorAnswer, sendAnswer, type Answer } from "./answer.js";
 import type { ChangeStream } from "./change-stream.js";
 import { BODY_LIMIT_BYTES, jsonObject, readBody, queryOf, readQuery } from "./read-request.js";
-import { createRouter, type Found } from "./router.js";
+import { createRouter } from "./router.js";
 
 interface AppParts {
   services: OperationServices & { report: ReportEvent };
@@ -55,11 +50,8 @@ interface Call {
 
 type Respond = (call: Call) => Answer | Promise<Answer>;
 
-interface Route {
-  method: ControlOperation["method"];
-  path: string;
-  respond: Respond;
-}
+/** What answers at each method and path. */
+type Routes = Record<string, Respond>;
 
 /**
  * Serves the REST API, the remote MCP and the control API. Every answer has a request id, even for
@@ -67,21 +59,27 @@ interface Route {
  */
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now, controlGuard, inboxPage, changes } = parts;
-  const find = createRouter([
-    home,
+  const find = createRouter({
+    "GET /": home,
     ...serviceRoutes(parts),
-    mcp(parts),
-    openApi,
+    [`POST ${MCP_PATH}`]: ({ request, requestId }) => callMcp(request, requestId, services),
+    "GET /openapi.json": openApi,
     ...controlRoutes(parts),
     ...dashboardRoutes(parts),
-  ]);
+  } satisfies Routes);
 
   function respondTo(request: IncomingMessage, requestId: string): Answer | Promise<Answer> {
     const found = find(request);
     if (found === null) throw notFound();
-    const { route, path } = found;
-    if (route === undefined) return refuseMethod(request, found, controlGuard);
-    return route.respond({ request, path, requestId });
+    const { address, methods, route, path } = found;
+    if (route !== undefined) return route({ request, path, requestId });
+    // In the REST API this is 404, because the service's document has no 405. The MCP requires 405.
+    const isControl = address.startsWith(CONTROL_PREFIX);
+    if (!isControl && address !== MCP_PATH) throw notFound();
+    if (isControl) controlGuard(request);
+    throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", {
+      headers: { Allow: methods.join(", ") },
+    });
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -121,46 +119,32 @@ function withoutPrefix(
   return request;
 }
 
-function serviceRoutes({ services }: AppParts): Route[] {
-  return (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
-    const { method, path }: Operation = OPERATIONS[name];
-    return {
-      method,
-      path: `${API_PREFIX}${path}`,
-      respond: (call) => callOperation({ name, ...call }, services),
-    };
-  });
-}
-
-const mcp = ({ services }: AppParts): Route => ({
-  method: "POST",
-  path: MCP_PATH,
-  respond: ({ request, requestId }) => callMcp(request, requestId, services),
-});
-
 const ok = (body: object): Answer => ({ status: 200, headers: {}, body });
 
-function controlRoutes({ control, controlGuard }: AppParts): Route[] {
-  const list: Route = {
-    method: "GET",
-    path: CONTROL_PREFIX,
-    respond({ request }) {
-      controlGuard(request);
-      return ok(describeControl(control));
-    },
-  };
-  const routes = Object.values(control).map((operation): Route => {
-    const { method, path } = operation;
-    return {
-      method,
-      path: `${CONTROL_PREFIX}${path}`,
-      async respond({ request, path: parameters }) {
-        controlGuard(request);
-        return ok(await callControl(operation, request, parameters));
-      },
-    };
+function serviceRoutes({ services }: AppParts): Routes {
+  const entries = (Object.keys(OPERATIONS) as OperationName[]).map((name) => {
+    const { method, path } = OPERATIONS[name];
+    const respond: Respond = (call) => callOperation(name, call, services);
+    return [`${method} ${API_PREFIX}${path}`, respond];
   });
-  return [list, ...routes];
+  return Object.fromEntries(entries) as Routes;
+}
+
+function controlRoutes({ control, controlGuard }: AppParts): Routes {
+  const guarded =
+    (respond: (call: Call) => object | Promise<object>): Respond =>
+    async (call) => {
+      controlGuard(call.request);
+      return ok(await respond(call));
+    };
+  const entries = Object.values(control).map((operation) => [
+    `${operation.method} ${CONTROL_PREFIX}${operation.path}`,
+    guarded(({ request, path }) => callControl(operation, request, path)),
+  ]);
+  return {
+    [`GET ${CONTROL_PREFIX}`]: guarded(() => describeControl(control)),
+    ...(Object.fromEntries(entries) as Routes),
+  };
 }
 
 const DASHBOARD_PATH = `${CONTROL_PREFIX}/ui`;
@@ -168,38 +152,26 @@ const DASHBOARD_PATH = `${CONTROL_PREFIX}/ui`;
 /**
  * The addresses are relative, so that the dashboard also works behind a proxy that strips a prefix.
  */
-function dashboardRoutes({ pageGuard, inboxPage }: AppParts): Route[] {
-  const guarded = (path: string, respond: Respond): Route => ({
-    method: "GET",
-    path,
-    respond(call) {
-      pageGuard(call.request);
-      return respond(call);
-    },
-  });
-  const file = dashboardFile(inboxPage !== undefined);
-  return [
-    guarded(DASHBOARD_PATH, () => redirect("ui/")),
-    guarded(`${DASHBOARD_PATH}/`, file),
-    guarded(`${DASHBOARD_PATH}/assets/{asset}`, file),
-  ];
-}
-
-/** @param hasInbox whether a page of an inbox stands beside it, to which it then links */
-const dashboardFile =
-  (hasInbox: boolean): Respond =>
-  (call) => {
-    const { asset } = call.path;
+function dashboardRoutes({ pageGuard, inboxPage }: AppParts): Routes {
+  const file: Respond = ({ request, path: { asset } }) => {
+    pageGuard(request);
     const path = asset === undefined ? "" : `assets/${asset}`;
-    const file = pageFile("dashboard", path, call.request.headers["accept-encoding"]);
-    if (file === null) throw notFound();
-    if (!hasInbox || path !== "") return { status: 200, ...file };
-    return {
-      status: 200,
-      ...file,
-      body: Buffer.from(file.body.toString().replace("<html ", "<html data-inbox ")),
-    };
+    const found = pageFile("dashboard", path, request.headers["accept-encoding"]);
+    if (found === null) throw notFound();
+    if (inboxPage === undefined || path !== "") return { status: 200, ...found };
+    // The dashboard links to the page of an inbox that stands beside it.
+    const html = found.body.toString().replace("<html ", "<html data-inbox ");
+    return { status: 200, ...found, body: Buffer.from(html) };
   };
+  return {
+    [`GET ${DASHBOARD_PATH}`]({ request }) {
+      pageGuard(request);
+      return redirect("ui/");
+    },
+    [`GET ${DASHBOARD_PATH}/`]: file,
+    [`GET ${DASHBOARD_PATH}/assets/{asset}`]: file,
+  };
+}
 
 const redirect = (to: string): Answer => ({
   status: 302,
@@ -233,24 +205,15 @@ const HOME_PAGE = {
 } as const;
 
 /** Sends a browser to the dashboard, and tells all other clients what runs here. */
-const home: Route = {
-  method: "GET",
-  path: "/",
-  respond({ request: { headers } }) {
-    const { accept = "" } = headers;
-    const isBrowser = accept.toLowerCase().includes("text/html");
-    return isBrowser ? redirect(`${DASHBOARD_PATH.slice(1)}/`) : ok(HOME_PAGE);
-  },
-};
+const home: Respond = ({ request }) =>
+  request.headers.accept?.toLowerCase().includes("text/html") === true
+    ? redirect(`${DASHBOARD_PATH.slice(1)}/`)
+    : ok(HOME_PAGE);
 
-const openApi: Route = {
-  method: "GET",
-  path: "/openapi.json",
-  async respond() {
-    // Imported when it is needed, so that the emulator starts faster.
-    const { openApiDocument } = await import("../../contract/openapi/openapi-document.js");
-    return ok(openApiDocument());
-  },
+const openApi: Respond = async () => {
+  // Imported when it is needed, so that the emulator starts faster.
+  const { openApiDocument } = await import("../../contract/openapi/openapi-document.js");
+  return ok(openApiDocument());
 };
 
 const notFound = (): ServiceError =>
@@ -259,61 +222,27 @@ const notFound = (): ServiceError =>
     "This path does not exist, or it does not support this method.",
   );
 
-/**
- * Refuses a method that an address does not support. In the REST API this is 404, because the
- * service's document has no 405. The MCP requires 405.
- */
-function refuseMethod(
-  request: IncomingMessage,
-  { address, methods }: Found<Route>,
-  controlGuard: ControlGuard,
-): never {
-  const isControl = address.startsWith(CONTROL_PREFIX);
-  if (!isControl && address !== MCP_PATH) throw notFound();
-  if (isControl) controlGuard(request);
-  const headers = { Allow: methods.join(", ") };
-  throw new ServiceError("METHOD_NOT_ALLOWED", "This path does not support this method.", {
-    headers,
-  });
-}
-
 /** The query of operations with a body or without parameters: any query parameter is an error. */
 const NO_QUERY = z.strictObject({});
-
-interface OperationRequest {
-  name: OperationName;
-  request: IncomingMessage;
-  /** The decoded parameters of the path. */
-  path: Record<string, string>;
-  requestId: string;
-}
 
 /**
  * Answers a request of an operation. Checks the caller (401) before {@link runOperation} checks the
  * rest.
  */
 async function callOperation(
-  { name, request, path, requestId }: OperationRequest,
-  services: OperationServices & { report: ReportEvent },
+  name: OperationName,
+  { request, path, requestId }: Call,
+  services: AppParts["services"],
 ): Promise<Answer> {
   const operation: Operation = OPERATIONS[name];
-  const caller = identify(operation, request, services);
+  const header = request.headersDistinct["authorization"] ?? [];
+  const caller = operation.scope === null ? null : authenticate(header, services.access, operation);
   const read = async () => ({ ...(await readParameters(operation, request)), ...path });
   const outcome = await runOperation({ name, caller, read }, services);
   if ("body" in outcome)
     return { status: operation.response.status, headers: outcome.headers, body: outcome.body };
   const answer = errorAnswer(outcome.error, requestId, services.report);
   return { ...answer, headers: { ...answer.headers, ...outcome.headers } };
-}
-
-/** Returns the caller; null for a public operation. @throws ServiceError 401 */
-function identify(
-  { scope, acceptsSession }: Operation,
-  request: IncomingMessage,
-  { access }: OperationServices,
-): Caller | null {
-  if (scope === null) return null;
-  return authenticate(request.headersDistinct["authorization"] ?? [], access, { acceptsSession });
 }
 
 /** Reads the query or the body of an operation, with all defaults. @throws ServiceError 400 */
@@ -328,9 +257,6 @@ async function readParameters(
     return { locale: freeLocaleSchema.catch("en").parse(new URLSearchParams(given).get("locale")) };
   const parameters = parseInput(query, readQuery(given, query.shape), "INVALID_PARAMETERS");
   if (body === undefined) return parameters;
-  return parseInput(
-    body,
-    jsonObject(await readBody(request, BODY_LIMIT_BYTES), request),
-    "INVALID_BODY",
-  );
+  const bytes = await readBody(request, BODY_LIMIT_BYTES);
+  return parseInput(body, jsonObject(bytes, request), "INVALID_BODY");
 }

@@ -1,13 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-/** Where a request goes. `{name}` in a path is a parameter: one segment of the address. */
-interface Routed {
-  method: string;
-  path: string;
-}
-
 /** What is at an address. */
-export interface Found<Route> {
+interface Found<Route> {
   /** The path of its routes, with the names of the parameters. */
   address: string;
   methods: string[];
@@ -22,31 +16,27 @@ export interface Found<Route> {
 /**
  * Returns a function that finds the route of a request; null for an unknown address. Paths are
  * case-sensitive, and a slash at their end counts.
+ *
+ * @param routes by method and path, such as `GET /tools/{slug}`. `{name}` is a parameter: one
+ * segment of the address.
  */
-export function createRouter<Route extends Routed>(all: readonly Route[]) {
-  const addresses = [...new Set(all.map(({ path }) => path))].map((address) => {
-    const routes = all.filter(({ path }) => path === address);
-    return {
-      address,
-      routes,
-      methods: routes.map(({ method }) => method),
-      pattern: patternOf(address),
-    };
-  });
+export function createRouter<Route>(routes: Readonly<Record<string, Route>>) {
+  const addresses = new Map<string, { pattern: RegExp; byMethod: Map<string, Route> }>();
+  for (const [name, route] of Object.entries(routes)) {
+    const [method = "", address = ""] = name.split(" ");
+    const known = addresses.get(address) ?? { pattern: patternOf(address), byMethod: new Map() };
+    known.byMethod.set(method, route);
+    addresses.set(address, known);
+  }
   return (request: IncomingMessage): Found<Route> | null => {
     const pathname = pathOf(request);
-    for (const { address, routes, methods, pattern } of addresses) {
+    for (const [address, { pattern, byMethod }] of addresses) {
       const matched = pattern.exec(pathname);
       if (matched === null) continue;
       const path = decoded(matched.groups);
-      return (
-        path && {
-          address,
-          methods,
-          route: routes.find(({ method }) => method === request.method),
-          path,
-        }
-      );
+      if (path === null) return null;
+      const route = byMethod.get(request.method ?? "");
+      return { address, methods: [...byMethod.keys()], route, path };
     }
     return null;
   };

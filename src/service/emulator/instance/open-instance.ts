@@ -1,7 +1,6 @@
 import { OptionError } from "../../../base/options/option-error.js";
 import type { Scope, Tier } from "../../contract/access.js";
-import { keptKey, type KeptKey } from "../access/api-keys.js";
-import { createAccess, type Access } from "../access/create-access.js";
+import { createAccess, keptKey, type Access, type KeptKey } from "../access/create-access.js";
 import { accessControl } from "../control/access-control.js";
 import { clockControl } from "../control/clock-control.js";
 import { createControlGuard } from "../control/control-guard.js";
@@ -16,18 +15,16 @@ import {
   investigationsControl,
 } from "../investigations/create-investigations.js";
 import { createMarket } from "../market/create-market.js";
-import { bindOperations } from "../operations/bind-operations.js";
 import { createOperationFaults } from "../operations/operation-faults.js";
+import { bindOperations } from "../operations/run-operation.js";
 import { createShutdownGate, type ShutdownGate } from "../operations/shutdown-gate.js";
 import { openStoredClock, type ClockResumption } from "../time/emulator-clock.js";
 import { createScheduler } from "../time/scheduler.js";
 import { deliveriesControl } from "../webhooks/control/deliveries-control.js";
 import { webhooksControl } from "../webhooks/control/webhooks-control.js";
 import { createWebhooks } from "../webhooks/create-webhooks.js";
-import { createOpenSendingSpan } from "../webhooks/deliveries/report-settlement.js";
 import type { EmulatorCore } from "./core.js";
-import type { ClockMove } from "./events.js";
-import type { ReportEvent } from "./events.js";
+import type { ClockMove, ReportEvent } from "./events.js";
 import { type EmulatorConfig, FACTORY } from "./options.js";
 
 export interface InstanceParts {
@@ -70,17 +67,19 @@ export function openInstance({
   storeOrigin(database, access, start.origin);
   const origin = readOrigin(database, start.origin.seed);
 
-  const market = createMarket(core, { seed: origin.seed });
   const investigations = createInvestigations(core);
   const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, report });
-  market.onSignals((draft, publishedAt) => void webhooks.publish(draft, { publishedAt }));
-  scheduler.add(market.work);
+  scheduler.add(
+    createMarket(core, origin.seed, (draft, publishedAt) =>
+      webhooks.publish(draft, { publishedAt }),
+    ),
+  );
 
   const gate = createShutdownGate();
   const control = gatedControl(
     {
       ...accessControl(access),
-      ...clockControl(core, createOpenSendingSpan(core), onMoved),
+      ...clockControl(core, onMoved),
       ...operationFaultsControl(faults),
       ...investigationsControl(investigations),
       ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),

@@ -12,7 +12,7 @@ import {
 import { visits } from "../market/market-schema.js";
 import { signalsAbout } from "../market/signals/derive-signals.js";
 import { SIGNALS, type SourceKind } from "../market/signals/signal-table.js";
-import { formatMonth, monthOf, type MonthIndex } from "../time/emulator-clock.js";
+import { dateTime, formatMonth, monthOf, type MonthIndex } from "../time/emulator-clock.js";
 import { findSubject, type ReportProduct, PLACES, STRATEGIES, TEXTS } from "./report-subject.js";
 
 /** The highest number of actions in the timeline. Older actions are counted as omitted. */
@@ -66,7 +66,7 @@ export function buildReport(
 
   return {
     version: "1",
-    generated_at: new Date(generatedAtMs).toISOString(),
+    generated_at: dateTime(generatedAtMs),
     narrative: {
       title: fill(TEXTS.title, { whole }),
       summary: { text: overview, citations: traffic },
@@ -115,14 +115,13 @@ export function buildReport(
 
 /** Reads the total visits of these products in each observed month, the oldest first. */
 function readTraffic(database: Database, toolIds: readonly number[]): TrafficMonth[] {
-  return database
-    .prepare<[string], TrafficMonth>(
-      `SELECT month, sum(organic) AS organic, sum(paid) AS paid, sum(ai_referral) AS ai_referral, sum(direct) AS direct,
+  return database.rows<TrafficMonth>(
+    `SELECT month, sum(organic) AS organic, sum(paid) AS paid, sum(ai_referral) AS ai_referral, sum(direct) AS direct,
          sum(${visits("m")}) AS visits
        FROM observed_month CROSS JOIN json_each(?) chosen CROSS JOIN product_month m USING (month)
        WHERE tool_id = chosen.value GROUP BY month ORDER BY month`,
-    )
-    .all(JSON.stringify(toolIds));
+    JSON.stringify(toolIds),
+  );
 }
 
 /** The sources of a report. The first citation of a source adds it to the list. */
@@ -184,11 +183,12 @@ function readTimeline(
   sources: Sources,
   locale: ServiceLocale,
 ) {
-  const visitsOf = database
-    .prepare<[number, number], number>(
+  const visitsOf = (month: MonthIndex, toolId: number): number | null =>
+    database.value<number>(
       `SELECT ${visits("m")} FROM product_month m WHERE month = ? AND tool_id = ?`,
-    )
-    .pluck();
+      month,
+      toolId,
+    ) ?? null;
   const byId = new Map(products.map((product) => [product.tool_id, product]));
   const types = SIGNAL_TYPES.filter((type) => SIGNALS[type].strategy !== null);
   const actions = signalsAbout(database, [...byId.keys()], types);
@@ -198,35 +198,15 @@ function readTimeline(
     const { strategy, source } = SIGNALS[signal_type];
     if (product === undefined || strategy === null) return [];
     const at = monthOf(Date.parse(period.start));
-    const [now = null, before = null] = [
-      visitsOf.get(at, product_id),
-      visitsOf.get(at - 1, product_id),
-    ];
+    const [now, before] = [visitsOf(at, product_id), visitsOf(at - 1, product_id)];
     const { title, summary } = text[locale];
     const actor = namesActor(source) ? "maker" : "not_established";
     const citations = [sources.cite(source, product)];
     const traffic_change = now === null || before === null ? null : now - before;
-    const item = {
-      id: `action_${index + 1}`,
-      month: formatMonth(at),
-      kind: signal_type,
-      strategy,
-      product_id,
-    };
-    return [
-      {
-        ...item,
-        title,
-        text: summary,
-        actor,
-        citations,
-        change,
-        visits: now,
-        traffic_change,
-        at,
-        source,
-      },
-    ];
+    const id = `action_${index + 1}`;
+    const item = { id, month: formatMonth(at), kind: signal_type, strategy, product_id };
+    const found = { title, text: summary, actor, citations, change, visits: now, traffic_change };
+    return [{ ...item, ...found, at, source }];
   });
   return { timeline, found: actions.length };
 }
@@ -261,17 +241,19 @@ function readSearches(
   sources: Sources,
   fill: Fill,
 ) {
-  const keywords = database
-    .prepare<
-      [number, string],
-      { keyword_id: number; keyword: string; traffic: number; receivers: string }
-    >(
-      `SELECT k.keyword_id, k.keyword, sum(kp.traffic) AS traffic, json_group_array(kp.tool_id) AS receivers
+  const keywords = database.rows<{
+    keyword_id: number;
+    keyword: string;
+    traffic: number;
+    receivers: string;
+  }>(
+    `SELECT k.keyword_id, k.keyword, sum(kp.traffic) AS traffic, json_group_array(kp.tool_id) AS receivers
        FROM keyword_product_month kp JOIN keyword k USING (keyword_id)
        WHERE kp.month = ? AND kp.tool_id IN (SELECT value FROM json_each(?))
        GROUP BY k.keyword_id ORDER BY traffic DESC, k.keyword_id`,
-    )
-    .all(month, JSON.stringify(products.map(({ tool_id }) => tool_id)));
+    month,
+    JSON.stringify(products.map(({ tool_id }) => tool_id)),
+  );
   const shown = keywords.slice(0, CONTEXT_LEADS).map(({ receivers, ...search }) => {
     const ids = JSON.parse(receivers) as number[];
     const cited = products.filter(({ tool_id }) => ids.includes(tool_id));

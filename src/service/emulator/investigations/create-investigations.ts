@@ -13,6 +13,7 @@ import { controlOperation } from "../control/control-operation.js";
 import type { EmulatorCore } from "../instance/core.js";
 import { randomUuid } from "../instance/random-source.js";
 import { ServiceError } from "../operations/service-error.js";
+import { dateTime } from "../time/emulator-clock.js";
 import { buildReport } from "./build-report.js";
 import { findSubject } from "./report-subject.js";
 
@@ -20,11 +21,7 @@ import { findSubject } from "./report-subject.js";
 export type Investigations = ReturnType<typeof createInvestigations>;
 
 /** The request of a client. */
-interface InvestigationInput {
-  slug: string;
-  locale: ServiceLocale;
-  idempotency_key: string;
-}
+type InvestigationInput = Pick<InvestigationRow, "slug" | "locale" | "idempotency_key">;
 
 /**
  * A task as the control API lists it: with its owner and its input, which the service's own answer
@@ -33,54 +30,43 @@ interface InvestigationInput {
 type ListedInvestigation = Pick<InvestigationRow, "account_id" | "slug" | "locale"> &
   InvestigationTask;
 
-/** How the control API ends a pending task. */
-type InvestigationEnd =
-  { status: "cancelled" } | { status: "failed"; code: string; message: string };
-
 export function createInvestigations(core: EmulatorCore) {
   const { database, clock, scheduler, assumptions } = core;
-  const byKey = database.prepare<[number, string], InvestigationRow>(
-    "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
-  );
-  const countActive = database
-    .prepare<[number], number>(
-      "SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL",
-    )
-    .pluck();
-  const byId = database.prepare<[string], InvestigationRow>(
-    "SELECT * FROM investigation WHERE task_id = ?",
-  );
-  const save = database.prepare<[InvestigationRow]>(
-    `REPLACE INTO investigation (task_id, account_id, idempotency_key, slug, locale, status, stage, created_at, updated_at,
-       completed_at, due_at, error_code, error_message, report)
-     VALUES (@task_id, @account_id, @idempotency_key, @slug, @locale, @status, @stage, @created_at, @updated_at,
-       @completed_at, @due_at, @error_code, @error_message, @report)`,
-  );
+  const byId = (taskId: string): InvestigationRow | undefined =>
+    database.row("SELECT * FROM investigation WHERE task_id = ?", taskId);
+  const byKey = (accountId: number, input: InvestigationInput): InvestigationRow | undefined =>
+    database.row(
+      "SELECT * FROM investigation WHERE account_id = ? AND idempotency_key = ?",
+      accountId,
+      keyOf(input),
+    );
+  function save(row: InvestigationRow): InvestigationTask {
+    database.put("investigation", row);
+    return investigationTask(row);
+  }
   const finish = (
     task: InvestigationRow,
     atMs: number,
     end: Partial<InvestigationRow>,
-  ): InvestigationTask => {
-    const finished = { ...task, updated_at: atMs, completed_at: atMs, due_at: null, ...end };
-    save.run(finished);
-    return investigationTask(finished);
-  };
+  ): InvestigationTask =>
+    save({ ...task, updated_at: atMs, completed_at: atMs, due_at: null, ...end });
 
   const stageMs = (share: number): number =>
     Math.round(share * assumptions.investigationSeconds * 1000);
 
   const start = database.transaction(
-    (accountId: number, input: InvestigationInput): InvestigationTask => {
-      const key = keyOf(input);
-      const earlier = byKey.get(accountId, key);
+    (account_id: number, input: InvestigationInput): InvestigationTask => {
+      const { slug, locale } = input;
+      const earlier = byKey(account_id, input);
       if (earlier !== undefined) return existingTask(earlier, input);
-      if (findSubject(database, input.slug) === null) {
+      if (findSubject(database, slug) === null) {
         throw new ServiceError(
           "PRODUCT_NOT_FOUND",
           "This is not the slug of a product or category. The rankings have the slugs.",
         );
       }
-      if ((countActive.get(accountId) ?? 0) >= LIMITS.activeInvestigations) {
+      const sql = "SELECT count(*) FROM investigation WHERE account_id = ? AND due_at IS NOT NULL";
+      if ((database.value<number>(sql, account_id) ?? 0) >= LIMITS.activeInvestigations) {
         throw new ServiceError(
           "ACTIVE_INVESTIGATIONS_EXCEEDED",
           `The account has ${LIMITS.activeInvestigations} pending investigations. Wait until one of them is finished.`,
@@ -88,12 +74,12 @@ export function createInvestigations(core: EmulatorCore) {
         );
       }
       const now = clock.now();
-      const row: InvestigationRow = {
+      return save({
         task_id: `task_${randomUuid(core.random)}`,
-        account_id: accountId,
-        idempotency_key: key,
-        slug: input.slug,
-        locale: input.locale,
+        account_id,
+        idempotency_key: keyOf(input),
+        slug,
+        locale,
         status: "queued",
         stage: "queued",
         created_at: now,
@@ -103,9 +89,7 @@ export function createInvestigations(core: EmulatorCore) {
         error_code: null,
         error_message: null,
         report: null,
-      };
-      save.run(row);
-      return investigationTask(row);
+      });
     },
   );
 
@@ -117,38 +101,30 @@ export function createInvestigations(core: EmulatorCore) {
    * ```
    */
   const runStep = database.transaction((task: InvestigationRow, dueAt: number): void => {
-    const run = (stage: keyof typeof STAGE_SHARES): void => {
-      const due_at = dueAt + stageMs(STAGE_SHARES[stage]);
-      save.run({ ...task, status: "running", stage, updated_at: dueAt, due_at });
-    };
-    if (task.stage === "queued") return run("investigating");
-    if (task.stage === "investigating") return run("generating_report");
-    const report = buildReport(database, {
-      slug: task.slug,
-      locale: task.locale,
-      generatedAtMs: dueAt,
-    });
-    if (report === null) finish(task, dueAt, { status: "failed", ...TOO_LITTLE });
-    else
-      finish(task, dueAt, {
-        status: "succeeded",
-        stage: "complete",
-        report: JSON.stringify(report),
-      });
+    const next = NEXT_STAGE[task.stage];
+    if (next !== undefined) {
+      const due_at = dueAt + stageMs(STAGE_SHARES[next]);
+      save({ ...task, status: "running", stage: next, updated_at: dueAt, due_at });
+      return;
+    }
+    const report = buildReport(database, { ...task, generatedAtMs: dueAt });
+    const end: Partial<InvestigationRow> =
+      report === null
+        ? { status: "failed", ...TOO_LITTLE }
+        : { status: "succeeded", stage: "complete", report: JSON.stringify(report) };
+    finish(task, dueAt, end);
   });
 
-  const nextDue = database.prepare<[], { due: number | null }>(
-    "SELECT min(due_at) AS due FROM investigation",
-  );
-  const due = database.prepare<[number], InvestigationRow & { due_at: number }>(
-    "SELECT * FROM investigation WHERE due_at <= ? ORDER BY due_at, task_id LIMIT 1",
-  );
   scheduler.add({
-    nextDueAt: () => nextDue.get()?.due ?? null,
+    nextDueAt: () => database.value<number | null>("SELECT min(due_at) FROM investigation") ?? null,
     async runDue(nowMs) {
       // If the clock has skipped several steps of a task, they all run, each with its own time.
-      for (let row = due.get(nowMs); row !== undefined; row = due.get(nowMs))
-        runStep(row, row.due_at);
+      const due = () =>
+        database.row<InvestigationRow & { due_at: number }>(
+          "SELECT * FROM investigation WHERE due_at <= ? ORDER BY due_at, task_id LIMIT 1",
+          nowMs,
+        );
+      for (let row = due(); row !== undefined; row = due()) runStep(row, row.due_at);
     },
   });
 
@@ -160,18 +136,18 @@ export function createInvestigations(core: EmulatorCore) {
      * `ACTIVE_INVESTIGATIONS_EXCEEDED`
      */
     start(accountId: number, input: InvestigationInput): InvestigationTask {
-      const task = start.immediate(accountId, input);
+      const task = start(accountId, input);
       scheduler.wake();
       return task;
     },
     /** Whether `start` would return an existing task. */
     isRepeat(accountId: number, input: InvestigationInput): boolean {
-      const earlier = byKey.get(accountId, keyOf(input));
+      const earlier = byKey(accountId, input);
       return earlier !== undefined && isSame(earlier, input);
     },
     /** @throws ServiceError `TASK_NOT_FOUND` if the account has no such task */
     read(accountId: number, taskId: string): InvestigationTask {
-      const row = byId.get(taskId);
+      const row = byId(taskId);
       if (row === undefined || row.account_id !== accountId) {
         throw new ServiceError("TASK_NOT_FOUND", "The account has no investigation with this id.");
       }
@@ -180,26 +156,23 @@ export function createInvestigations(core: EmulatorCore) {
     /**
      * For the control API. @throws ServiceError `TASK_NOT_FOUND` if the task is unknown or finished
      */
-    end(taskId: string, how: InvestigationEnd): InvestigationTask {
-      const row = byId.get(taskId);
+    end(taskId: string, how: Partial<InvestigationRow>): InvestigationTask {
+      const row = byId(taskId);
       if (row === undefined || row.due_at === null) {
         throw new ServiceError("TASK_NOT_FOUND", "There is no pending investigation with this id.");
       }
-      const error =
-        how.status === "failed" ? { error_code: how.code, error_message: how.message } : {};
-      return finish(row, clock.now(), { status: how.status, ...error });
+      return finish(row, clock.now(), how);
     },
-    list({ accountId }: { accountId?: number | undefined }): ListedInvestigation[] {
-      return database
-        .prepare<[{ accountId: number | null }], InvestigationRow>(
+    list: (accountId: number | null = null): ListedInvestigation[] =>
+      database
+        .rows<InvestigationRow>(
           "SELECT * FROM investigation WHERE @accountId IS NULL OR account_id = @accountId ORDER BY created_at, task_id",
+          { accountId },
         )
-        .all({ accountId: accountId ?? null })
         .map((row) => {
           const { account_id, slug, locale } = row;
           return { account_id, slug, locale, ...investigationTask(row) };
-        });
-    },
+        }),
   };
 }
 
@@ -209,6 +182,12 @@ const STAGE_SHARES = {
   investigating: 240 / 340,
   generating_report: 80 / 340,
 } as const;
+
+/** The stage after a stage. After the last one there is a report. */
+const NEXT_STAGE: { [stage in TaskStage]?: keyof typeof STAGE_SHARES } = {
+  queued: "investigating",
+  investigating: "generating_report",
+};
 
 const TOO_LITTLE = {
   error_code: "INSUFFICIENT_EVIDENCE",
@@ -287,9 +266,9 @@ function investigationTask(row: InvestigationRow): InvestigationTask {
     status_url: path,
     result_url: row.status === "succeeded" ? path : null,
     poll_after_seconds: isPending ? LIMITS.pollAfterSeconds : null,
-    created_at: new Date(row.created_at).toISOString(),
-    updated_at: new Date(row.updated_at).toISOString(),
-    completed_at: row.completed_at === null ? null : new Date(row.completed_at).toISOString(),
+    created_at: dateTime(row.created_at),
+    updated_at: dateTime(row.updated_at),
+    completed_at: row.completed_at === null ? null : dateTime(row.completed_at),
     error:
       row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? "" },
     report: row.report === null ? null : reportSchema.parse(JSON.parse(row.report)),
@@ -299,32 +278,28 @@ function investigationTask(row: InvestigationRow): InvestigationTask {
 /** The control operations for investigations. */
 export function investigationsControl(investigations: Investigations) {
   return {
-    listInvestigations: controlOperation({
-      method: "GET",
-      path: "/investigations",
-      about:
-        "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
-      input: z.strictObject({ account_id: z.int().min(1).optional() }),
-      run: ({ account_id }) => ({ items: investigations.list({ accountId: account_id }) }),
-    }),
-    cancelInvestigation: controlOperation({
-      method: "POST",
-      path: "/investigations/{task_id}/cancel",
-      about: "Cancels a pending investigation.",
-      input: z.strictObject({ task_id: taskIdSchema }),
-      run: ({ task_id }) => investigations.end(task_id, { status: "cancelled" }),
-    }),
-    failInvestigation: controlOperation({
-      method: "POST",
-      path: "/investigations/{task_id}/fail",
-      about: "Ends a pending investigation with a failure.",
-      input: z.strictObject({
+    listInvestigations: controlOperation(
+      "GET /investigations",
+      "Lists the investigations of all accounts, or of one account, each with its account, slug and locale.",
+      { account_id: z.int().min(1).optional() },
+      ({ account_id }) => ({ items: investigations.list(account_id) }),
+    ),
+    cancelInvestigation: controlOperation(
+      "POST /investigations/{task_id}/cancel",
+      "Cancels a pending investigation.",
+      { task_id: taskIdSchema },
+      ({ task_id }) => investigations.end(task_id, { status: "cancelled" }),
+    ),
+    failInvestigation: controlOperation(
+      "POST /investigations/{task_id}/fail",
+      "Ends a pending investigation with a failure.",
+      {
         task_id: taskIdSchema,
         code: z.string().min(1).max(100).default("INVESTIGATION_FAILED"),
         message: z.string().min(1).max(1000).default("The investigation failed."),
-      }),
-      run: ({ task_id, code, message }) =>
-        investigations.end(task_id, { status: "failed", code, message }),
-    }),
+      },
+      ({ task_id, code, message }) =>
+        investigations.end(task_id, { status: "failed", error_code: code, error_message: message }),
+    ),
   };
 }

@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
 import type { Text } from "../market/format-values.js";
+import { marketFile } from "../market/market-file.js";
 import type { SourceKind, StrategyKind } from "../market/signals/signal-table.js";
 
 /** A product whose actions a report lists. */
@@ -35,9 +34,10 @@ const CATEGORY_PRODUCTS = 5;
 
 /** @returns null if neither a product nor a category has this slug */
 export function findSubject(database: Database, slug: string): ReportSubject | null {
-  const product = database
-    .prepare<[string], ReportProduct>("SELECT tool_id, name, domain FROM product WHERE slug = ?")
-    .get(slug);
+  const product = database.row<ReportProduct>(
+    "SELECT tool_id, name, domain FROM product WHERE slug = ?",
+    slug,
+  );
   if (product !== undefined) {
     const { name, domain, tool_id } = product;
     return {
@@ -48,23 +48,21 @@ export function findSubject(database: Database, slug: string): ReportSubject | n
       toolIds: [tool_id],
     };
   }
-  const sector = database
-    .prepare<[string], { sector_id: number; name_en: string; name_zh: string }>(
-      "SELECT sector_id, name_en, name_zh FROM sector WHERE slug = ?",
-    )
-    .get(slug);
+  const sector = database.row<{ sector_id: number; name_en: string; name_zh: string }>(
+    "SELECT sector_id, name_en, name_zh FROM sector WHERE slug = ?",
+    slug,
+  );
   if (sector === undefined) return null;
   const { sector_id, name_en, name_zh } = sector;
-  const products = database
-    .prepare<[{ sector_id: number }], ReportProduct>(
-      `SELECT p.tool_id, p.name, p.domain FROM product p
+  const products = database.rows<ReportProduct>(
+    `SELECT p.tool_id, p.name, p.domain FROM product p
        JOIN product_month l ON l.tool_id = p.tool_id AND l.month = (SELECT max(month) FROM observed_month)
        JOIN product_month b ON b.tool_id = p.tool_id AND b.month = l.month - 1
        WHERE p.sector_id = @sector_id
          OR EXISTS (SELECT 1 FROM product_sector s WHERE s.tool_id = p.tool_id AND s.sector_id = @sector_id)
        ORDER BY l.organic + l.paid + l.ai_referral + l.direct DESC, p.tool_id`,
-    )
-    .all({ sector_id });
+    { sector_id },
+  );
   return {
     kind: "category",
     domain: slug,
@@ -97,11 +95,8 @@ type TextName =
   | "limits_changes"
   | "caveat";
 
-/** From `src` and from `dist` the path is the same. */
-const FILE = join(import.meta.dirname, "../../../../fixtures/market/report.json");
-
 export const {
   strategies: STRATEGIES,
   places: PLACES,
   texts: TEXTS,
-} = JSON.parse(readFileSync(FILE, "utf8")) as ReportTexts;
+} = marketFile<ReportTexts>("report.json");

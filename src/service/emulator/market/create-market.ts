@@ -8,36 +8,31 @@ import {
   createMarketGenerator,
 } from "./generator/market-generator.js";
 import { createMarketWriter, NO_WRITER } from "./generator/write-product.js";
-import { deriveSignals } from "./signals/derive-signals.js";
-import { createDueSignals, type SignalDraft } from "./signals/due-signals.js";
+import { deriveSignals, type SignalDraft } from "./signals/derive-signals.js";
 
 /** Publishing the signals of a month takes hours, one type after another, rather than a moment. */
 const MINUTES_BETWEEN_SIGNAL_TYPES = 10;
+const MINUTE_MS = 60_000;
 
 /** Called when a signal is published, in the transaction that takes the signal from the queue. */
-type SignalListener = (draft: SignalDraft, publishedAt: number) => void;
-
-/** The observed data. The clock adds months to it. */
-export interface Market {
-  /** The scheduled work: observe each month on its day, then publish its signals. */
-  work: DueWork;
-  onSignals(listener: SignalListener): void;
-}
+type PublishSignal = (draft: SignalDraft, publishedAt: number) => void;
 
 /**
  * Fills empty tables up to the last month that is observed by now. A database with data continues
  * with its data and its stored seed.
+ *
+ * @returns the scheduled work: observe each month on its day, then publish its signals
  */
-export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Market {
-  const { database, clock } = core;
-  const dueSignals = createDueSignals(database);
-  const listeners: SignalListener[] = [];
-  const lastMonth = database
-    .prepare<[], MonthIndex | null>("SELECT max(month) FROM observed_month")
-    .pluck();
-  const nextMonth = (): MonthIndex => (lastMonth.get() ?? lastObserved(clock.now())) + 1;
+export function createMarket(
+  { database, clock }: EmulatorCore,
+  seed: number,
+  publishSignal: PublishSignal,
+): DueWork {
+  const lastMonth = () =>
+    database.value<MonthIndex | null>("SELECT max(month) FROM observed_month") ?? null;
+  const nextMonth = (): MonthIndex => (lastMonth() ?? lastObserved(clock.now())) + 1;
   let generator: MarketGenerator | undefined;
-  if (lastMonth.get() === null)
+  if (lastMonth() === null)
     generator = generateMarket(database, { seed, lastMonth: nextMonth() - 1 });
 
   // One transaction writes a month and its signals, so an interrupted month is repeated completely.
@@ -45,23 +40,30 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
     (known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
       const grown = growMonth(database, month, known);
       const drafts = deriveSignals(database, month);
-      dueSignals.add(drafts, observedAt(month), MINUTES_BETWEEN_SIGNAL_TYPES);
+      const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
+      for (const draft of drafts) {
+        const minutes = types.indexOf(draft.signal_type) * MINUTES_BETWEEN_SIGNAL_TYPES;
+        const due_at = observedAt(month) + minutes * MINUTE_MS;
+        database.put("due_signal", { due_at, draft: JSON.stringify(draft) });
+      }
       return grown;
     },
   );
 
-  const publish = database.transaction((): void => {
-    for (const { draft, dueAt } of dueSignals.takeFirst()) {
-      for (const listener of listeners) listener(draft, dueAt);
-    }
+  const publish = database.transaction((dueAt: number): void => {
+    const sql = "SELECT draft FROM due_signal WHERE due_at = ? ORDER BY due_signal_id";
+    const drafts = database.rows<{ draft: string }>(sql, dueAt);
+    database.run("DELETE FROM due_signal WHERE due_at = ?", dueAt);
+    for (const { draft } of drafts) publishSignal(JSON.parse(draft) as SignalDraft, dueAt);
   });
 
   /** Returns the work that is due first. The signals of a month come before the next month. */
   function nextDue(): { at: number; run(): void } {
     const month = nextMonth();
     const monthAt = observedAt(month);
-    const signalsAt = dueSignals.nextDueAt();
-    if (signalsAt !== null && signalsAt <= monthAt) return { at: signalsAt, run: publish };
+    const signalsAt = database.value<number | null>("SELECT min(due_at) FROM due_signal") ?? null;
+    if (signalsAt !== null && signalsAt <= monthAt)
+      return { at: signalsAt, run: () => publish(signalsAt) };
     return {
       at: monthAt,
       run() {
@@ -75,13 +77,10 @@ export function createMarket(core: EmulatorCore, { seed }: { seed: number }): Ma
   }
 
   return {
-    onSignals: (listener) => void listeners.push(listener),
-    work: {
-      nextDueAt: () => nextDue().at,
-      async runDue(nowMs) {
-        // A failed step leaves no rows, so the scheduler can repeat it.
-        for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
-      },
+    nextDueAt: () => nextDue().at,
+    async runDue(nowMs) {
+      // A failed step leaves no rows, so the scheduler can repeat it.
+      for (let due = nextDue(); due.at <= nowMs; due = nextDue()) due.run();
     },
   };
 }
@@ -146,11 +145,9 @@ export function growMonth(
 
 /** Makes a generator whose next month is `month`, of the data in the database. */
 function generatorAt(database: Database, month: MonthIndex): MarketGenerator {
-  const origin = database
-    .prepare<[], { seed: number; first_month: MonthIndex }>(
-      "SELECT seed, first_month FROM catalog_origin",
-    )
-    .get();
+  const origin = database.row<{ seed: number; first_month: MonthIndex }>(
+    "SELECT seed, first_month FROM catalog_origin",
+  );
   if (origin === undefined) throw new RangeError("The database has no market.");
   const generator = createMarketGenerator(origin.seed, origin.first_month);
   while (generator.nextMonth < month) generator.advance(NO_WRITER);

@@ -1,5 +1,3 @@
-import { DUE_SIGNAL_SCHEMA } from "./signals/due-signals.js";
-
 /** All visits of a row of `product_month` or `product_country_month`, over its channels. */
 export const visits = (row: string): string =>
   `(${row}.organic + ${row}.paid + ${row}.ai_referral + ${row}.direct)`;
@@ -203,4 +201,12 @@ CREATE TABLE observed_month (
   month INTEGER PRIMARY KEY,
   captured_at INTEGER NOT NULL
 ) STRICT;
-${DUE_SIGNAL_SCHEMA}`;
+
+-- Signals that are not published yet. After a restart they are published from here.
+CREATE TABLE due_signal (
+  due_signal_id INTEGER PRIMARY KEY,
+  due_at INTEGER NOT NULL,
+  draft TEXT NOT NULL
+) STRICT;
+CREATE INDEX due_signal_by_time ON due_signal (due_at);
+`;

@@ -1,6 +1,8 @@
 import type { ProductProfile } from "../../contract/product-profile.js";
 import { LOCALES } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
+import { ServiceError } from "../operations/service-error.js";
+import { dateTime } from "../time/emulator-clock.js";
 import { resolveLocale } from "./format-values.js";
 
 type ProfileRow = Record<
@@ -17,40 +19,39 @@ type ProfileRow = Record<
  * Reads the public profile of a product (service document, Product profile).
  *
  * @param locale any text; see `resolveLocale`
- * @returns null if no product has this slug
+ * @throws ServiceError `PRODUCT_NOT_FOUND`
  */
 export function readProductProfile(
   database: Database,
   slug: string,
   locale: string,
-): ProductProfile | null {
+): ProductProfile {
   const resolved = resolveLocale(locale);
   const language = resolved === "zh-CN" ? "zh" : "en";
-  const row = database
-    .prepare<[string], ProfileRow>(
-      `SELECT tool_id, slug, name, domain, tagline_${language} AS tagline, short_description_${language} AS short_description,
+  const row = database.row<ProfileRow>(
+    `SELECT tool_id, slug, name, domain, tagline_${language} AS tagline, short_description_${language} AS short_description,
          long_description_${language} AS long_description, pricing_model, verification_status, staleness_status, listed_at,
          ${hasPlan("kind = 'free'")} AS has_free_plan, ${hasPlan("trial_days > 0")} AS has_free_trial,
          ${hasFeature("api")} AS has_api, ${hasFeature("mcp")} AS has_mcp
        FROM product p WHERE slug = ?`,
-    )
-    .get(slug);
-  if (row === undefined) return null;
-  const categories = database
-    .prepare<[{ toolId: number }], { id: number; slug: string; name: string; is_primary: number }>(
-      `SELECT s.sector_id AS id, s.slug, s.name_${language} AS name, c.is_primary
+    slug,
+  );
+  if (row === undefined)
+    throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
+  const categories = database.rows<{ id: number; slug: string; name: string; is_primary: number }>(
+    `SELECT s.sector_id AS id, s.slug, s.name_${language} AS name, c.is_primary
        FROM (SELECT sector_id, 1 AS is_primary FROM product WHERE tool_id = @toolId
          UNION ALL SELECT sector_id, 0 FROM product_sector WHERE tool_id = @toolId) c
        JOIN sector s ON s.sector_id = c.sector_id ORDER BY c.is_primary DESC, s.sector_id`,
-    )
-    .all({ toolId: row.tool_id });
+    { toolId: row.tool_id },
+  );
   const { slug: canonicalSlug, domain, ...fields } = row;
   return {
     ...fields,
     canonical_slug: canonicalSlug,
     localized_slug: canonicalSlug,
     official_url: `https://${domain}/`,
-    listed_at: new Date(row.listed_at).toISOString(),
+    listed_at: dateTime(row.listed_at),
     has_free_plan: row.has_free_plan === 1,
     has_free_trial: row.has_free_trial === 1,
     has_api: row.has_api === 1,

@@ -25,27 +25,23 @@ interface Row {
   calls: number | null;
 }
 
-export function createOperationFaults({ database }: Pick<EmulatorCore, "database">) {
-  const COLUMNS = "operation, code, remaining AS calls";
-  const insert = database.prepare("INSERT OR REPLACE INTO operation_fault VALUES (?, ?, ?)");
-  const remove = database.prepare("DELETE FROM operation_fault WHERE operation = ?");
-  const select = database.prepare<[string], Row>(
-    `SELECT ${COLUMNS} FROM operation_fault WHERE operation = ?`,
-  );
-  const selectAll = database.prepare<[], Row>(
-    `SELECT ${COLUMNS} FROM operation_fault ORDER BY operation`,
-  );
+export function createOperationFaults({ database }: EmulatorCore) {
+  const SELECT = "SELECT operation, code, remaining AS calls FROM operation_fault";
+  const set = ({ calls: remaining, ...fault }: Row): void =>
+    void database.put("operation_fault", { ...fault, remaining });
+  const clear = (operation: OperationName): void =>
+    void database.run("DELETE FROM operation_fault WHERE operation = ?", operation);
 
   return {
-    set: ({ operation, code, calls }: Row) => void insert.run(operation, code, calls),
-    clear: (operation: OperationName) => void remove.run(operation),
-    list: () => selectAll.all(),
+    set,
+    clear,
+    list: () => database.rows<Row>(`${SELECT} ORDER BY operation`),
     /** @throws ServiceError DATA_UNAVAILABLE, FEATURE_NOT_ACTIVATED */
     assertUsable(operation: OperationName): void {
-      const fault = select.get(operation);
+      const fault = database.row<Row>(`${SELECT} WHERE operation = ?`, operation);
       if (fault === undefined) return;
-      if (fault.calls === 1) remove.run(operation);
-      else if (fault.calls !== null) insert.run(operation, fault.code, fault.calls - 1);
+      if (fault.calls === 1) clear(operation);
+      else if (fault.calls !== null) set({ ...fault, calls: fault.calls - 1 });
       const isInactive = fault.code === "FEATURE_NOT_ACTIVATED";
       const message = isInactive
         ? "The operation is not activated yet."

@@ -1,9 +1,14 @@
+import type { z } from "zod";
 import type { Scope } from "../../contract/access.js";
 import { OPERATIONS, type Operation, type OperationName } from "../../contract/operations.js";
-import type { AccountInfo } from "../access/accounts.js";
-import { type Caller, authorize } from "../access/authorize.js";
-import type { Access } from "../access/create-access.js";
-import type { OperationBinding, OperationBindings, ServiceCall } from "./bind-operations.js";
+import { authorize, authorizeRankingSort, type Caller } from "../access/authorize.js";
+import { hasQuota, type Access, type AccountInfo } from "../access/create-access.js";
+import type { EmulatorCore } from "../instance/core.js";
+import type { Investigations } from "../investigations/create-investigations.js";
+import { readProductProfile } from "../market/read-product-profile.js";
+import { readRankings } from "../research/read-rankings.js";
+import { readSearchDemand } from "../research/read-search-demand.js";
+import type { Webhooks } from "../webhooks/create-webhooks.js";
 import type { OperationFaults } from "./operation-faults.js";
 import type { ShutdownGate } from "./shutdown-gate.js";
 
@@ -53,7 +58,7 @@ export async function runOperation(
     }
     await gate.run(() => faults.assertUsable(name));
     const parameters = await read();
-    const body = await gate.run(() => perform(name, { account, parameters }, services));
+    const body = await gate.run(() => perform(name, account, parameters, services));
     return { body, headers: quotaHeaders(account, services) };
   } catch (error) {
     return { error, headers: quotaHeaders(account, services) };
@@ -63,17 +68,16 @@ export async function runOperation(
 /** Uses a unit of the quota, unless the operation refuses the call. */
 function perform(
   name: OperationName,
-  call: ServiceCall,
+  account: AccountInfo | null,
+  parameters: Record<string, unknown>,
   { access, bindings }: OperationServices,
 ): object {
-  // The binding of a protected operation expects an account, and the call of such an operation
-  // always has an account.
-  const binding = bindings[name] as unknown as OperationBinding<ServiceCall>;
-  const { account } = call;
-  const isCounted = OPERATIONS[name].quotaUnits > 0 && account !== null && !binding.isFree?.(call);
-  return isCounted
-    ? access.quota.counted(account, () => binding.handle(call))
-    : binding.handle(call);
+  const binding = bindings[name] as unknown as OperationBinding<object>;
+  // Only the bindings of protected operations use the account, and their calls have one.
+  const caller = account as AccountInfo;
+  const handle = (): object => binding.handle(parameters, caller);
+  if (OPERATIONS[name].quotaUnits === 0 || binding.isFree?.(parameters, caller)) return handle();
+  return access.quota.counted(caller, handle);
 }
 
 /**
@@ -86,4 +90,57 @@ export function quotaHeaders(
 ): Record<string, string> {
   // When the gate is closed, the database may be closed too, so the quota cannot be read.
   return account === null || gate.isClosed ? {} : access.quota.headers(account);
+}
+
+/** The parameters of the path, and the query or the body with all defaults. */
+type ParametersOf<Name extends OperationName> = Name extends "productProfile"
+  ? { slug: string; locale: string }
+  : Name extends "readInvestigation"
+    ? { task_id: string }
+    : (typeof OPERATIONS)[Name] extends { readonly [kind in "query" | "body"]?: infer Schema }
+      ? z.output<Schema & z.ZodType>
+      : never;
+
+/** The implementation of an operation. A public operation gets no account. */
+interface OperationBinding<Parameters> {
+  /** @returns the body of the operation's success status. @throws ServiceError */
+  handle(parameters: Parameters, account: AccountInfo): object;
+  /** Whether the call uses no unit of the quota, because it repeats an earlier call. */
+  isFree?(parameters: Parameters, account: AccountInfo): boolean;
+}
+
+type OperationBindings = { [Name in OperationName]: OperationBinding<ParametersOf<Name>> };
+
+const viewOf = (account: AccountInfo) => ({ isLimited: hasQuota(account) });
+
+/** Binds each operation to its implementation. */
+export function bindOperations(
+  { database }: EmulatorCore,
+  investigations: Investigations,
+  webhooks: Webhooks,
+): OperationBindings {
+  return {
+    startInvestigation: {
+      handle: (parameters, { account_id }) => investigations.start(account_id, parameters),
+      isFree: (parameters, { account_id }) => investigations.isRepeat(account_id, parameters),
+    },
+    readInvestigation: {
+      handle: ({ task_id }, { account_id }) => investigations.read(account_id, task_id),
+    },
+    registerWebhook: {
+      handle: (parameters, { account_id }) => webhooks.register(account_id, parameters),
+    },
+    productProfile: {
+      handle: ({ slug, locale }) => readProductProfile(database, slug, locale),
+    },
+    searchDemand: {
+      handle: (parameters, account) => readSearchDemand(database, parameters, viewOf(account)),
+    },
+    rankings: {
+      handle(parameters, account) {
+        authorizeRankingSort(account, parameters.sort);
+        return readRankings(database, parameters, viewOf(account));
+      },
+    },
+  };
 }

@@ -8,8 +8,7 @@ import type {
 import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
 import type { MonthIndex } from "../time/emulator-clock.js";
-import { localised } from "./find-sector.js";
-import { visibleRows, type ResearchView } from "./page-window.js";
+import { localised, visibleRows, type ResearchView } from "./research-list.js";
 
 /** The values that are the same for all keyword rows of an answer. */
 export interface KeywordContext {
@@ -37,11 +36,7 @@ export function keywordRows(
   context: KeywordContext,
 ): (keywordId: number) => KeywordRow | undefined {
   const { database, month, locale, view } = context;
-  const statement = database.prepare<
-    [{ month: number; keywordId: number }],
-    KeywordRow & Comparison
-  >(
-    `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
+  const sql = `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
        s.sector_id AS market_id, s.${localised("name", locale)} AS market_name, s.slug AS market_slug,
        m.observed_products, m.observed_traffic, m.search_volume,
        m.observed_products - b.observed_products AS product_change1m,
@@ -57,12 +52,11 @@ export function keywordRows(
      LEFT JOIN keyword_cluster c ON c.cluster_id = k.cluster_id
      LEFT JOIN sector s ON s.sector_id = k.sector_id
      LEFT JOIN keyword_month b ON b.month = @month - 1 AND b.keyword_id = m.keyword_id
-     WHERE m.month = @month AND m.keyword_id = @keywordId`,
-  );
+     WHERE m.month = @month AND m.keyword_id = @keywordId`;
   const productsOf = receivingProducts(database, month, locale);
   const listed = visibleRows(view, LISTED_PRODUCTS);
   return (keywordId) => {
-    const row = statement.get({ month, keywordId });
+    const row = database.row<KeywordRow & Comparison>(sql, { month, keywordId });
     if (row === undefined) return undefined;
     const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } =
       row;
@@ -113,16 +107,14 @@ export function receivingProducts(
   month: MonthIndex,
   locale: ServiceLocale,
 ): (keywordId: number) => ReceivingProduct[] {
-  const statement = database.prepare<[number, number], ReceivingProduct>(
-    `SELECT p.tool_id, p.name, p.slug, p.domain, p.sector_id AS market_id, s.${localised("name", locale)} AS market_name,
+  const sql = `SELECT p.tool_id, p.name, p.slug, p.domain, p.sector_id AS market_id, s.${localised("name", locale)} AS market_name,
        kp.traffic AS observed_traffic
      FROM keyword_product_month kp
      JOIN product p ON p.tool_id = kp.tool_id
      JOIN sector s ON s.sector_id = p.sector_id
      WHERE kp.month = ? AND kp.keyword_id = ?
-     ORDER BY kp.traffic DESC, kp.tool_id`,
-  );
-  return (keywordId) => statement.all(month, keywordId);
+     ORDER BY kp.traffic DESC, kp.tool_id`;
+  return (keywordId) => database.rows<ReceivingProduct>(sql, month, keywordId);
 }
 
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;
@@ -174,25 +166,4 @@ function concentrationOf(
 
 function sum(products: readonly ReceivingProduct[]): number {
   return products.reduce((total, { observed_traffic }) => total + observed_traffic, 0);
-}
-
-/**
- * Builds the conditions of a search: the text must contain each of the words, which may be parts of
- * its words. Upper and lower case are the same, and signs between the words do not count. Without a
- * word there is no condition; signs alone match nothing.
- *
- * @param column the SQL of the text, in lower case
- * @param values gets the words
- */
-export function searched(
-  text: string | undefined,
-  column: string,
-  values: Record<string, string | number>,
-): readonly string[] {
-  if (text === undefined || text.trim() === "") return [];
-  const words = text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  for (const [place, word] of words.entries()) values[`word${place}`] = word;
-  return words.length === 0
-    ? ["0"]
-    : words.map((_, place) => `instr(${column}, @word${place}) > 0`);
 }

@@ -11,16 +11,19 @@ import type { Database } from "../database/database.js";
 import { resolveLocale } from "../market/format-values.js";
 import { ServiceError } from "../operations/service-error.js";
 import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
-import { findSector, localised, type Sector } from "./find-sector.js";
-import { keywordRows, type KeywordContext, receivingProducts, searched } from "./keyword-rows.js";
+import { keywordRows, receivingProducts, type KeywordContext } from "./keyword-rows.js";
 import {
+  findSector,
+  hasWords,
+  localised,
   pageFacts,
   pageWindow,
-  type ResearchView,
-  visibleRows,
   readLatestMonth,
-  readSampleSummary,
-} from "./page-window.js";
+  searchedWords,
+  visibleRows,
+  type ResearchView,
+  type Sector,
+} from "./research-list.js";
 
 /**
  * A made-up name, because the service's document does not name the provider of the traffic data.
@@ -42,12 +45,20 @@ export function readSearchDemand(
   const market = findSector(database, parameters.market, { parameter: "market", locale });
   const { month, capturedAt } = readLatestMonth(database);
   const context: KeywordContext = { database, month, locale, view };
-  const window = pageWindow(parameters, view, LAST_DEMAND_PAGE);
-  const { countSql, idsSql, values } = keywordSelection(parameters, market, month);
-  const found = database.prepare<[object], { found: number }>(countSql).get(values)?.found ?? 0;
-  const ids = database
-    .prepare<[object], { id: number }>(idsSql)
-    .all({ ...values, limit: window.limit, offset: window.offset });
+  const window = pageWindow(parameters, view);
+  const values = {
+    ...parameters,
+    ...window,
+    month,
+    market: market?.id ?? null,
+    words: searchedWords(parameters.q),
+  };
+  const found = database.value<number>(`SELECT count(*) ${CHOSEN_KEYWORDS}`, values) ?? 0;
+  const ids = database.rows<{ id: number }>(
+    `SELECT m.keyword_id AS id ${CHOSEN_KEYWORDS}
+     ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
+    values,
+  );
   const rowOf = keywordRows(context);
   const sample = { sample_type: "top_search_keywords", source: TRAFFIC_DATA_SOURCE } as const;
 
@@ -62,7 +73,7 @@ export function readSearchDemand(
     items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
     markets: readMarketOptions(database, locale, view),
-    pagination: pageFacts(window, found, view),
+    pagination: pageFacts(window, found, view, LAST_DEMAND_PAGE),
     requested_locale: parameters.locale,
     resolved_locale: locale,
     summary: {
@@ -74,6 +85,34 @@ export function readSearchDemand(
   };
 }
 
+/** The counts of a month over all keywords. */
+interface SampleSummary {
+  markets: number;
+  observed_products: number;
+  observed_terms: number;
+}
+
+/** A cache: every answer has the summary, and the data of an observed month never changes. */
+const summaries = new WeakMap<Database, { month: MonthIndex; summary: SampleSummary }>();
+
+function readSampleSummary(database: Database, month: MonthIndex): SampleSummary {
+  const known = summaries.get(database);
+  if (known?.month === month) return known.summary;
+  // The query starts from the products, because there are a few hundred products but tens of
+  // thousands of observations. A term without a product is not in any list, so it does not count.
+  const summary = database.row<SampleSummary>(
+    `WITH receiving AS (
+         SELECT p.tool_id, p.sector_id FROM product p
+         WHERE EXISTS (SELECT 1 FROM keyword_product_month kp WHERE kp.month = @month AND kp.tool_id = p.tool_id))
+       SELECT (SELECT count(DISTINCT sector_id) FROM receiving) AS markets,
+         (SELECT count(*) FROM receiving) AS observed_products,
+         (SELECT count(*) FROM keyword_month WHERE month = @month AND observed_products > 0) AS observed_terms`,
+    { month },
+  ) ?? { markets: 0, observed_products: 0, observed_terms: 0 };
+  summaries.set(database, { month, summary });
+  return summary;
+}
+
 function appliedFilters(
   parameters: SearchDemandParameters,
   market: Sector | null,
@@ -82,7 +121,7 @@ function appliedFilters(
   const { type, min_products, min_traffic, min_volume, q, keyword_id, sort } = parameters;
   return {
     demand_type: type,
-    market_id: market === null || market.name === "" ? null : market.id,
+    market_id: market?.id ?? null,
     market: parameters.market ?? "",
     min_products,
     min_traffic,
@@ -90,19 +129,14 @@ function appliedFilters(
     page: window.page,
     page_size: window.limit,
     query: q ?? "",
-    selected_keyword_id: selected(keyword_id),
+    selected_keyword_id: keyword_id === 0 ? null : (keyword_id ?? null),
     sort,
   };
 }
 
-function selected(keywordId: number | undefined): number | null {
-  return keywordId === undefined || keywordId === 0 ? null : keywordId;
-}
-
 function readDetail(keywordId: number | undefined, context: KeywordContext): KeywordDetail | null {
-  const id = selected(keywordId);
-  if (id === null) return null;
-  const row = keywordRows(context)(id);
+  if (keywordId === undefined || keywordId === 0) return null;
+  const row = keywordRows(context)(keywordId);
   if (row !== undefined) return keywordDetail(row, context);
   throw new ServiceError(
     "RESOURCE_NOT_FOUND",
@@ -116,11 +150,10 @@ function readMarketOptions(
   locale: ServiceLocale,
   view: ResearchView,
 ): SearchDemandResponse["markets"] {
-  return database
-    .prepare<[number], { id: number; name: string; slug: string }>(
-      `SELECT sector_id AS id, ${localised("name", locale)} AS name, slug FROM sector ORDER BY sector_id LIMIT ?`,
-    )
-    .all(view.isLimited ? LIMITS.developerSectorOptions : -1);
+  return database.rows<{ id: number; name: string; slug: string }>(
+    `SELECT sector_id AS id, ${localised("name", locale)} AS name, slug FROM sector ORDER BY sector_id LIMIT ?`,
+    view.isLimited ? LIMITS.developerSectorOptions : -1,
+  );
 }
 
 const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
@@ -130,48 +163,16 @@ const SORT_COLUMNS: Record<SearchDemandParameters["sort"], string> = {
 };
 
 /**
- * The service's document does not define which brand types the filter selects (the assumption
- * `brandTypes`).
+ * The keywords of a month that pass the filters. The service's document does not define which brand
+ * types the filter `type` selects (the assumption `brandTypes`).
  */
-const BRAND_TYPES_OF = {
-  brand: "'brand_navigational', 'brand_commercial', 'mixed'",
-  non_brand: "'generic', 'unknown'",
-} as const;
-
-/**
- * Builds the SQL for the keywords of a month that pass the filters. `idsSql` also needs the values
- * `limit` and `offset`.
- */
-function keywordSelection(
-  parameters: SearchDemandParameters,
-  market: Sector | null,
-  month: MonthIndex,
-): { countSql: string; idsSql: string; values: Record<string, string | number> } {
-  const values: Record<string, string | number> = { month };
-  const where = ["m.month = @month"];
-  const atLeast = (name: string, column: string, value: number): void => {
-    if (value === 0) return;
-    values[name] = value;
-    where.push(`m.${column} >= @${name}`);
-  };
-  atLeast("minProducts", "observed_products", parameters.min_products);
-  atLeast("minTraffic", "observed_traffic", parameters.min_traffic);
-  atLeast("minVolume", "search_volume", parameters.min_volume);
-  if (parameters.type !== "all") where.push(`k.brand_type IN (${BRAND_TYPES_OF[parameters.type]})`);
-  if (market !== null) {
-    values["market"] = market.id;
-    where.push(`m.keyword_id IN (SELECT kp.keyword_id FROM product p
-      CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market)`);
-  }
-  where.push(...searched(parameters.q, "k.keyword", values));
-  const from = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id WHERE ${where.join(" AND ")}`;
-  return {
-    countSql: `SELECT count(*) AS found ${from}`,
-    idsSql: `SELECT m.keyword_id AS id ${from}
-      ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
-    values,
-  };
-}
+const CHOSEN_KEYWORDS = `FROM keyword_month m JOIN keyword k ON k.keyword_id = m.keyword_id
+  WHERE m.month = @month AND m.observed_products >= @min_products
+    AND m.observed_traffic >= @min_traffic AND m.search_volume >= @min_volume
+    AND (@type = 'all' OR (@type = 'non_brand') = (k.brand_type IN ('generic', 'unknown')))
+    AND (@market IS NULL OR m.keyword_id IN (SELECT kp.keyword_id FROM product p
+      CROSS JOIN keyword_product_month kp ON kp.month = @month AND kp.tool_id = p.tool_id WHERE p.sector_id = @market))
+    AND ${hasWords("k.keyword")}`;
 
 /** The highest number of rows of a list in a keyword's detail. */
 const DETAIL_ROWS = 50;
@@ -199,15 +200,14 @@ function readHistory(
 ): KeywordDetail["history"] {
   const months = view.isLimited ? LIMITS.developerHistoryMonths : HISTORY_MONTHS;
   return database
-    .prepare<
-      [number, number, number],
-      Record<"month" | "observed_products" | "observed_traffic" | "search_volume", number>
-    >(
+    .rows<Record<"month" | "observed_products" | "observed_traffic" | "search_volume", number>>(
       `SELECT m.month, m.observed_products, m.observed_traffic, m.search_volume
        FROM observed_month e CROSS JOIN keyword_month m ON m.month = e.month AND m.keyword_id = ?
        WHERE e.month > ? AND e.month <= ? ORDER BY m.month`,
+      keywordId,
+      month - months,
+      month,
     )
-    .all(keywordId, month - months, month)
     .map((row) => ({ ...row, month: formatMonth(row.month) }));
 }
 
@@ -218,14 +218,15 @@ function readMarkets(
   context: KeywordContext,
 ): KeywordDetail["markets"] {
   const { database, month, locale } = context;
-  return database
-    .prepare<[number, number, number], KeywordDetail["markets"][number]>(
-      `SELECT sector_id AS market_id, s.${localised("name", locale)} AS market_name, count(*) AS observed_products,
+  return database.rows<KeywordDetail["markets"][number]>(
+    `SELECT sector_id AS market_id, s.${localised("name", locale)} AS market_name, count(*) AS observed_products,
          sum(traffic) AS observed_traffic, 1.0 * sum(traffic) / sum(sum(traffic)) OVER () AS share
        FROM keyword_product_month JOIN product USING (tool_id) JOIN sector s USING (sector_id)
        WHERE month = ? AND keyword_id = ? GROUP BY sector_id ORDER BY observed_traffic DESC, market_id LIMIT ?`,
-    )
-    .all(month, keywordId, most);
+    month,
+    keywordId,
+    most,
+  );
 }
 
 /**
@@ -238,12 +239,8 @@ function readRelated(
   most: number,
   { database, month }: KeywordContext,
 ): KeywordDetail["related_observed"] {
-  return database
-    .prepare<
-      [{ month: number; keywordId: number; most: number }],
-      KeywordDetail["related_observed"][number]
-    >(
-      `WITH shared AS MATERIALIZED (
+  return database.rows<KeywordDetail["related_observed"][number]>(
+    `WITH shared AS MATERIALIZED (
          SELECT other.keyword_id, count(*) AS shared_products
          FROM keyword_product_month own
          CROSS JOIN keyword_product_month other ON other.month = own.month AND other.tool_id = own.tool_id
@@ -254,6 +251,6 @@ function readRelated(
        JOIN keyword_month m ON m.month = @month AND m.keyword_id = shared.keyword_id
        JOIN keyword k ON k.keyword_id = m.keyword_id
        ORDER BY shared_products DESC, m.observed_traffic DESC, m.keyword_id LIMIT @most`,
-    )
-    .all({ month, keywordId, most });
+    { month, keywordId, most },
+  );
 }

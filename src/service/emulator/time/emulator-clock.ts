@@ -85,6 +85,9 @@ export function openStoredClock(
 export type MonthIndex = number;
 
 /** @param atMs milliseconds since 1970 */
+export const dateTime = (atMs: number): string => new Date(atMs).toISOString();
+
+/** @param atMs milliseconds since 1970 */
 export function monthOf(atMs: number): MonthIndex {
   const date = new Date(atMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();

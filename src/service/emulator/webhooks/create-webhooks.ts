@@ -2,7 +2,7 @@ import { systemClock } from "../../../base/time/clock.js";
 import type { WebhookRegistration } from "../../contract/webhook-registration.js";
 import type { EmulatorCore } from "../instance/core.js";
 import type { ReportEvent } from "../instance/events.js";
-import type { SignalDraft } from "../market/signals/due-signals.js";
+import type { SignalDraft } from "../market/signals/derive-signals.js";
 import { createDeliveryHistory } from "./deliveries/delivery-history.js";
 import { createDeliveryDispatcher } from "./deliveries/dispatch-deliveries.js";
 import { createOutbox } from "./deliveries/outbox.js";
@@ -11,9 +11,7 @@ import {
   type PublishedSignal,
   type PublishOptions,
 } from "./deliveries/publish-signal.js";
-import { createSettlementReporter } from "./deliveries/report-settlement.js";
-import { createSettleDelivery } from "./deliveries/settle-delivery.js";
-import { createFaultySender, createWebhookFaults } from "./faults/webhook-faults.js";
+import { createWebhookFaults } from "./faults/webhook-faults.js";
 import {
   createFollows,
   createRegistrations,
@@ -29,8 +27,6 @@ export interface WebhooksOptions {
   ca?: string | undefined;
   /** The machine's time. @default the system's clock */
   machineNow?: (() => number) | undefined;
-  /** The limit of an account in a rolling 24 hours; for tests. @default the service's */
-  signalsPerDay?: number | undefined;
   /** Called with each event of registrations and deliveries. Must not throw. @default none */
   report?: ReportEvent | undefined;
 }
@@ -41,25 +37,16 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 export function createWebhooks(core: EmulatorCore, options: WebhooksOptions = {}) {
   const { assumptions, clock, scheduler } = core;
   const { ca, machineNow = systemClock.now } = options;
+  const { send = createRequestSender({ assumptions, ca }) } = options;
   const report: ReportEvent = (event) =>
     options.report?.(scheduler.isAdvancing ? { ...event, during_advance: true } : event);
-  const { send = createRequestSender({ assumptions, ca }) } = options;
   const outbox = createOutbox(core);
   const registrations = createRegistrations(core, outbox);
   const faults = createWebhookFaults(core);
+  const publish = createPublishSignal(core, outbox);
   const signingTime = assumptions.signatureClock === "machine" ? machineNow : clock.now;
-  const settle = createSettleDelivery(core);
-  const reportSettlement = createSettlementReporter(report, () => signingTime() - machineNow());
-  const publish = createPublishSignal(core, outbox, options.signalsPerDay);
-  const dispatcher = createDeliveryDispatcher(core, {
-    send: createFaultySender(send),
-    settle: (delivery, sent) => reportSettlement(delivery, settle(delivery, sent)),
-    faults,
-    onFailure: (error) =>
-      report({ event: "failed", about: "a delivery could not be stored", error }),
-    signingTime,
-    machineNow,
-  });
+  const parts = { send, faults, report, signingTime, machineNow };
+  const dispatcher = createDeliveryDispatcher(core, parts);
   scheduler.add(dispatcher);
 
   return {

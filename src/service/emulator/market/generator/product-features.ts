@@ -1,7 +1,7 @@
 import { pick, type Dice, type Range } from "./dice.js";
 import { type Bilingual, type ProductKind, WORDS } from "./words.js";
 
-interface Owner {
+export interface Owner {
   index: number;
   name: string;
   kind: ProductKind;

@@ -1,14 +1,9 @@
 import { fillText, type Text, type TextValues } from "../format-values.js";
 import { pick, type Dice } from "./dice.js";
+import type { Owner } from "./product-features.js";
 import { type Bilingual, type ProductKind, type Sector, WORDS } from "./words.js";
 
 const CHINESE_NAME_SHARE = 0.12;
-
-interface Owner {
-  index: number;
-  name: string;
-  kind: ProductKind;
-}
 
 /** How a product presents itself. */
 export interface Positioning {

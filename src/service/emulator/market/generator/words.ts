@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Text } from "../format-values.js";
+import { marketFile, marketText } from "../market-file.js";
 
 /**
  * The words of the market, in both languages. The order counts: another one makes another market of
@@ -51,10 +50,7 @@ interface Words {
   countries: readonly string[];
 }
 
-/** From `src` and from `dist` the path is the same. */
-const FILE = join(import.meta.dirname, "../../../../../fixtures/market/words.json");
-
-export const WORDS = JSON.parse(readFileSync(FILE, "utf8")) as Words;
+export const WORDS = marketFile<Words>("words.json");
 
 /** A text in both languages. */
 export interface Bilingual {
@@ -98,15 +94,10 @@ const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
 /**
  * A block for each sector. Its first line is the sector's slug, name and endings, its second line
  * the common searches. Each further line is a kind of product: noun; what it does; its benefit /
- * audiences / features. From `src` and from `dist` the path is the same.
+ * audiences / features. Ids follow the order of the blocks, so only append sectors.
  */
-const TABLE = readFileSync(
-  join(import.meta.dirname, "../../../../../fixtures/market/sectors.txt"),
-  "utf8",
-);
-
-/** Ids follow the order of the table, so only append sectors. */
-export const SECTORS: readonly Sector[] = TABLE.trim()
+export const SECTORS: readonly Sector[] = marketText("sectors.txt")
+  .trim()
   .split("\n\n")
   .map((block) => {
     const [head = "", terms = "", ...kinds] = block.split("\n");

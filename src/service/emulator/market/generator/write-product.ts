@@ -1,4 +1,4 @@
-import type { Database, Statement } from "../../database/database.js";
+import type { Database } from "../../database/database.js";
 import { monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import type { Dice } from "./dice.js";
 import { introduce, type Introduction } from "./product-features.js";
@@ -170,21 +170,16 @@ export interface MarketWriter {
 }
 
 export function createMarketWriter(database: Database): MarketWriter {
-  const prepared = new Map<string, Statement<Value[]>>();
-  const prepare = (key: string, sql: string): Statement<Value[]> => {
-    const statement = database.prepare<Value[]>(sql);
-    prepared.set(key, statement);
-    return statement;
-  };
+  const inserts = new Map<string, string>();
   return {
-    add: (table, ...row) =>
-      void (prepared.get(table) ?? prepare(table, insertSql(table, row.length))).run(...row),
-    run: (sql, ...values) => void (prepared.get(sql) ?? prepare(sql, sql)).run(...values),
+    add(table, ...row) {
+      const sql =
+        inserts.get(table) ?? `INSERT INTO ${table} VALUES (${row.map(() => "?").join(", ")})`;
+      inserts.set(table, sql);
+      database.run(sql, ...row);
+    },
+    run: database.run,
   };
-}
-
-function insertSql(table: string, columns: number): string {
-  return `INSERT INTO ${table} VALUES (${Array(columns).fill("?").join(", ")})`;
 }
 
 /** A writer that does nothing, for months whose rows already exist. */

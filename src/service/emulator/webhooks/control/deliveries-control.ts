@@ -40,57 +40,49 @@ const faultInput = z.discriminatedUnion("kind", [
 export function deliveriesControl({ deliveries, registrations, faults }: Webhooks) {
   const listed = (id?: string): { items: WebhookFault[] } => ({ items: faults.list(id) });
   return {
-    listDeliveries: controlOperation({
-      method: "GET",
-      path: "/deliveries",
-      about:
-        "Lists deliveries, the newest first, with each request, its answer and how long it took. For the next page, set before to the smallest id of this page.",
-      input: listInput,
-      run: (filter) => ({ items: deliveries.list(filter) }),
-    }),
-    readDelivery: controlOperation({
-      method: "GET",
-      path: "/deliveries/{delivery_id}",
-      about: "Shows a delivery with each request, its answer and how long it took.",
-      input: z.strictObject({ delivery_id: deliveryId }),
-      run: ({ delivery_id }) => deliveries.read(delivery_id),
-    }),
-    redeliver: controlOperation({
-      method: "POST",
-      path: "/deliveries/{delivery_id}/redeliver",
-      about: "Sends the event of a delivery again, with the same id and bytes and a new signature.",
-      input: z.strictObject({ delivery_id: deliveryId }),
-      run: ({ delivery_id }) => ({ delivery_id: deliveries.redeliver(delivery_id) }),
-    }),
-    listDeliveryFaults: controlOperation({
-      method: "GET",
-      path: "/faults/deliveries",
-      about: "Lists the faults of deliveries, for one registration or for all registrations.",
-      input: z.strictObject({ registration_id: registration_id.optional() }),
-      run: ({ registration_id: id }) => listed(id),
-    }),
-    setDeliveryFault: controlOperation({
-      method: "POST",
-      path: "/faults/deliveries",
-      about:
-        "Sets a fault for the next requests to a registration, whose number is in times. Without times, the fault stays until it is cleared.",
-      input: faultInput,
-      run(fault) {
+    listDeliveries: controlOperation(
+      "GET /deliveries",
+      "Lists deliveries, the newest first, with each request, its answer and how long it took. For the next page, set before to the smallest id of this page.",
+      listInput,
+      (filter) => ({ items: deliveries.list(filter) }),
+    ),
+    readDelivery: controlOperation(
+      "GET /deliveries/{delivery_id}",
+      "Shows a delivery with each request, its answer and how long it took.",
+      { delivery_id: deliveryId },
+      ({ delivery_id }) => deliveries.read(delivery_id),
+    ),
+    redeliver: controlOperation(
+      "POST /deliveries/{delivery_id}/redeliver",
+      "Sends the event of a delivery again, with the same id and bytes and a new signature.",
+      { delivery_id: deliveryId },
+      ({ delivery_id }) => ({ delivery_id: deliveries.redeliver(delivery_id) }),
+    ),
+    listDeliveryFaults: controlOperation(
+      "GET /faults/deliveries",
+      "Lists the faults of deliveries, for one registration or for all registrations.",
+      { registration_id: registration_id.optional() },
+      ({ registration_id: id }) => listed(id),
+    ),
+    setDeliveryFault: controlOperation(
+      "POST /faults/deliveries",
+      "Sets a fault for the next requests to a registration, whose number is in times. Without times, the fault stays until it is cleared.",
+      faultInput,
+      (fault) => {
         registrations.read(fault.registration_id);
         faults.set({ value: null, ...fault });
         return listed(fault.registration_id);
       },
-    }),
-    clearDeliveryFaults: controlOperation({
-      method: "DELETE",
-      path: "/faults/deliveries/{registration_id}",
-      about: "Clears the faults of a registration.",
-      input: z.strictObject({ registration_id }),
-      run({ registration_id: id }) {
+    ),
+    clearDeliveryFaults: controlOperation(
+      "DELETE /faults/deliveries/{registration_id}",
+      "Clears the faults of a registration.",
+      { registration_id },
+      ({ registration_id: id }) => {
         registrations.read(id);
         faults.clear(id);
         return listed(id);
       },
-    }),
+    ),
   };
 }

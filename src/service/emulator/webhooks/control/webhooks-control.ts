@@ -51,9 +51,6 @@ export function webhooksControl(
   assertAccount: (accountId: number) => void,
 ) {
   const { registrations, follows } = webhooks;
-  const findProduct = database.prepare<[string], { tool_id: number; name: string }>(
-    "SELECT tool_id, name FROM product WHERE slug = ?",
-  );
   const followed = (account_id: number): { items: ReturnType<typeof follows.list> } => {
     assertAccount(account_id);
     return { items: follows.list(account_id) };
@@ -61,7 +58,10 @@ export function webhooksControl(
 
   function publish(input: z.output<typeof publishInput>): PublishedSignal {
     const { slug: productSlug, signal_type, published_at, observed_at, ...texts } = input;
-    const product = findProduct.get(productSlug);
+    const product = database.row<{ tool_id: number; name: string }>(
+      "SELECT tool_id, name FROM product WHERE slug = ?",
+      productSlug,
+    );
     if (product === undefined)
       throw new ServiceError("PRODUCT_NOT_FOUND", "There is no product with this slug.");
     const now = clock.now();
@@ -77,116 +77,98 @@ export function webhooksControl(
   }
 
   return {
-    listFollows: controlOperation({
-      method: "GET",
-      path: "/accounts/{account_id}/follows",
-      about: "Lists the products that an account follows.",
-      input: z.strictObject({ account_id: accountId }),
-      run: ({ account_id }) => followed(account_id),
-    }),
-    follow: controlOperation({
-      method: "POST",
-      path: "/accounts/{account_id}/follows",
-      about: "Makes an account follow products. It gets signals about them from now on.",
-      input: z.strictObject({ account_id: accountId, slugs: z.array(slug).min(1).max(1000) }),
-      run({ account_id, slugs }) {
+    listFollows: controlOperation(
+      "GET /accounts/{account_id}/follows",
+      "Lists the products that an account follows.",
+      { account_id: accountId },
+      ({ account_id }) => followed(account_id),
+    ),
+    follow: controlOperation(
+      "POST /accounts/{account_id}/follows",
+      "Makes an account follow products. It gets signals about them from now on.",
+      { account_id: accountId, slugs: z.array(slug).min(1).max(1000) },
+      ({ account_id, slugs }) => {
         assertAccount(account_id);
         follows.follow(account_id, slugs);
         return followed(account_id);
       },
-    }),
-    unfollow: controlOperation({
-      method: "DELETE",
-      path: "/accounts/{account_id}/follows/{slug}",
-      about: "Makes an account stop following a product.",
-      input: z.strictObject({ account_id: accountId, slug }),
-      run({ account_id, slug: productSlug }) {
+    ),
+    unfollow: controlOperation(
+      "DELETE /accounts/{account_id}/follows/{slug}",
+      "Makes an account stop following a product.",
+      { account_id: accountId, slug },
+      ({ account_id, slug: productSlug }) => {
         assertAccount(account_id);
         follows.unfollow(account_id, productSlug);
         return followed(account_id);
       },
-    }),
-    listRegistrations: controlOperation({
-      method: "GET",
-      path: "/registrations",
-      about:
-        "Lists the webhook registrations of an account or of all accounts, including deleted registrations.",
-      input: z.strictObject({ account_id: accountId.optional() }),
-      run: ({ account_id }) => ({ items: registrations.list({ accountId: account_id }) }),
-    }),
-    readRegistration: controlOperation({
-      method: "GET",
-      path: "/registrations/{registration_id}",
-      about: "Shows a webhook registration, without its secret.",
-      input: onRegistration,
-      run: ({ registration_id }) => registrations.read(registration_id),
-    }),
-    updateRegistration: controlOperation({
-      method: "PATCH",
-      path: "/registrations/{registration_id}",
-      about:
-        "Changes the url, locale or signal_types of a registration. With another url it is pending until the new endpoint has answered the verification.",
-      input: onRegistration.extend({
+    ),
+    listRegistrations: controlOperation(
+      "GET /registrations",
+      "Lists the webhook registrations of an account or of all accounts, including deleted registrations.",
+      { account_id: accountId.optional() },
+      ({ account_id }) => ({ items: registrations.list(account_id) }),
+    ),
+    readRegistration: controlOperation(
+      "GET /registrations/{registration_id}",
+      "Shows a webhook registration, without its secret.",
+      onRegistration,
+      ({ registration_id }) => registrations.read(registration_id),
+    ),
+    updateRegistration: controlOperation(
+      "PATCH /registrations/{registration_id}",
+      "Changes the url, locale or signal_types of a registration. With another url it is pending until the new endpoint has answered the verification.",
+      onRegistration.extend({
         ...registerWebhookBodySchema.partial().shape,
         locale: registerWebhookBodySchema.shape.locale.unwrap().optional(),
       }),
-      run: ({ registration_id, ...changes }) => registrations.update(registration_id, changes),
-    }),
-    pauseRegistration: controlOperation({
-      method: "POST",
-      path: "/registrations/{registration_id}/pause",
-      about:
-        "Pauses an active registration. It gets no new signals. Its waiting deliveries stay until they expire.",
-      input: onRegistration,
-      run: ({ registration_id }) => registrations.setStatus(registration_id, "paused"),
-    }),
-    resumeRegistration: controlOperation({
-      method: "POST",
-      path: "/registrations/{registration_id}/resume",
-      about: "Makes a paused registration active again, with a failure count of 0.",
-      input: onRegistration,
-      run: ({ registration_id }) => registrations.setStatus(registration_id, "active"),
-    }),
-    deleteRegistration: controlOperation({
-      method: "DELETE",
-      path: "/registrations/{registration_id}",
-      about: "Deletes a registration and cancels its waiting deliveries. This cannot be undone.",
-      input: onRegistration,
-      run: ({ registration_id }) => registrations.setStatus(registration_id, "deleted"),
-    }),
-    rotateSecret: controlOperation({
-      method: "POST",
-      path: "/registrations/{registration_id}/rotate",
-      about:
-        "Gives a registration a new signing secret. It is shown only in this answer: store it.",
-      input: onRegistration,
-      run: ({ registration_id }) => registrations.rotateSecret(registration_id),
-    }),
-    sendTestEvent: controlOperation({
-      method: "POST",
-      path: "/registrations/{registration_id}/test",
-      about: "Sends a webhook.test event to an active registration.",
-      input: onRegistration.extend({
+      ({ registration_id, ...changes }) => registrations.update(registration_id, changes),
+    ),
+    pauseRegistration: controlOperation(
+      "POST /registrations/{registration_id}/pause",
+      "Pauses an active registration. It gets no new signals. Its waiting deliveries stay until they expire.",
+      onRegistration,
+      ({ registration_id }) => registrations.setStatus(registration_id, "paused"),
+    ),
+    resumeRegistration: controlOperation(
+      "POST /registrations/{registration_id}/resume",
+      "Makes a paused registration active again, with a failure count of 0.",
+      onRegistration,
+      ({ registration_id }) => registrations.setStatus(registration_id, "active"),
+    ),
+    deleteRegistration: controlOperation(
+      "DELETE /registrations/{registration_id}",
+      "Deletes a registration and cancels its waiting deliveries. This cannot be undone.",
+      onRegistration,
+      ({ registration_id }) => registrations.setStatus(registration_id, "deleted"),
+    ),
+    rotateSecret: controlOperation(
+      "POST /registrations/{registration_id}/rotate",
+      "Gives a registration a new signing secret. It is shown only in this answer: store it.",
+      onRegistration,
+      ({ registration_id }) => registrations.rotateSecret(registration_id),
+    ),
+    sendTestEvent: controlOperation(
+      "POST /registrations/{registration_id}/test",
+      "Sends a webhook.test event to an active registration.",
+      onRegistration.extend({
         message: z.string().max(2000).default("This is a test event."),
       }),
-      run: ({ registration_id, message }) => ({
+      ({ registration_id, message }) => ({
         delivery_id: registrations.sendTest(registration_id, message),
       }),
-    }),
-    verifyRegistration: controlOperation({
-      method: "POST",
-      path: "/registrations/{registration_id}/verify",
-      about: "Sends the verification again to a pending registration.",
-      input: onRegistration,
-      run: ({ registration_id }) => ({ delivery_id: registrations.verifyAgain(registration_id) }),
-    }),
-    publishSignal: controlOperation({
-      method: "POST",
-      path: "/signals",
-      about:
-        "Publishes a signal about a product. Fields that are left out come from the data of the last observed month. If it is sent to no registration, the hint in the answer says why.",
-      input: publishInput,
-      run: publish,
-    }),
+    ),
+    verifyRegistration: controlOperation(
+      "POST /registrations/{registration_id}/verify",
+      "Sends the verification again to a pending registration.",
+      onRegistration,
+      ({ registration_id }) => ({ delivery_id: registrations.verifyAgain(registration_id) }),
+    ),
+    publishSignal: controlOperation(
+      "POST /signals",
+      "Publishes a signal about a product. Fields that are left out come from the data of the last observed month. If it is sent to no registration, the hint in the answer says why.",
+      publishInput,
+      publish,
+    ),
   };
 }

@@ -1,10 +1,10 @@
-import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import type { EmulatorCore } from "../../instance/core.js";
 import { ServiceError } from "../../operations/service-error.js";
-import type { WebhookFault } from "../faults/webhook-faults.js";
-import type { RegistrationRow } from "../registrations/registration-row.js";
+import { dateTime } from "../../time/emulator-clock.js";
+import type { SentRequest } from "../faults/webhook-faults.js";
+import { findRegistration } from "../registrations/registration-row.js";
 import type { RequestFailure } from "../transport/send-request.js";
-import { EVENT_LIFE_MS, type Outbox, type DeliveryRow } from "./outbox.js";
+import { DELIVERIES, EVENT_LIFE_MS, signalIn, type EventDelivery, type Outbox } from "./outbox.js";
 
 /** Selects deliveries; an empty filter selects all. */
 type DeliveryFilter = {
@@ -15,8 +15,6 @@ type DeliveryFilter = {
   before?: number | undefined;
   limit: number;
 };
-
-type ShownRow = DeliveryRow & { url: string; body: Buffer };
 
 interface AttemptRow {
   started_at: number;
@@ -30,50 +28,35 @@ interface AttemptRow {
   faults: string;
 }
 
-const SHOWN = `SELECT d.*, r.url, e.body FROM delivery d
-  JOIN registration r USING (registration_id)
-  JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
-
 /** Shows deliveries with their requests and answers, and sends them again. */
 export function createDeliveryHistory(
   { database, clock, scheduler }: EmulatorCore,
   outbox: Outbox,
 ) {
-  const find = database.prepare<[number], ShownRow>(`${SHOWN} WHERE d.delivery_id = ?`);
-  const attemptsOf = database.prepare<[number], AttemptRow>(
-    "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id",
-  );
-  const statusOf = database
-    .prepare<[string], RegistrationRow["status"]>(
-      "SELECT status FROM registration WHERE registration_id = ?",
-    )
-    .pluck();
-
-  function rowOf(deliveryId: number): ShownRow {
-    const row = find.get(deliveryId);
+  function rowOf(deliveryId: number): EventDelivery {
+    const row = database.row<EventDelivery>(`${DELIVERIES} WHERE d.delivery_id = ?`, deliveryId);
     if (row === undefined)
       throw new ServiceError("RESOURCE_NOT_FOUND", "There is no delivery with this id.");
     return row;
   }
 
-  const show = (row: ShownRow) => deliveryView(row, attemptsOf.all(row.delivery_id));
+  function show(row: EventDelivery) {
+    const sql = "SELECT * FROM attempt WHERE delivery_id = ? ORDER BY attempt_id";
+    return deliveryView(row, database.rows<AttemptRow>(sql, row.delivery_id));
+  }
 
   return {
     /** Returns the newest delivery first. */
-    list({ limit, before, ...equal }: DeliveryFilter) {
+    list({ limit, before = Number.MAX_SAFE_INTEGER, ...equal }: DeliveryFilter) {
       const given = Object.entries(equal).filter(([, value]) => value !== undefined);
       // The names come from a strict schema, so they hold no SQL.
       const conditions = [
         "d.delivery_id < ?",
         ...given.map(([name]) => `${name === "account_id" ? "r" : "d"}.${name} = ?`),
       ].join(" AND ");
-      const values = [before ?? Number.MAX_SAFE_INTEGER, ...given.map(([, value]) => value), limit];
-      return database
-        .prepare<unknown[], ShownRow>(
-          `${SHOWN} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`,
-        )
-        .all(...values)
-        .map(show);
+      const sql = `${DELIVERIES} WHERE ${conditions} ORDER BY d.delivery_id DESC LIMIT ?`;
+      const values = [before, ...given.map(([, value]) => value), limit];
+      return database.rows<EventDelivery>(sql, ...values).map(show);
     },
     /** @throws ServiceError `RESOURCE_NOT_FOUND` */
     read: (deliveryId: number) => show(rowOf(deliveryId)),
@@ -83,7 +66,7 @@ export function createDeliveryHistory(
      */
     redeliver(deliveryId: number): number {
       const row = rowOf(deliveryId);
-      if (statusOf.get(row.registration_id) !== "active") {
+      if (findRegistration(database, row.registration_id)?.status !== "active") {
         throw new ServiceError(
           "STATE_CONFLICT",
           "A delivery can be repeated only for an active registration.",
@@ -104,17 +87,20 @@ export function createDeliveryHistory(
   };
 }
 
-const dateTime = (atMs: number): string => new Date(atMs).toISOString();
-
 /** A delivery as the control API shows it. All times are date-times. */
-function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
+function deliveryView(row: EventDelivery, attempts: readonly AttemptRow[]) {
+  const signal = signalIn(row);
   return {
     delivery_id: row.delivery_id,
     registration_id: row.registration_id,
     event_id: row.event_id,
     event_type: row.event_type,
     /** What a signal says; null for another event. */
-    signal: signalIn(row),
+    signal: signal && {
+      signal_type: signal.signal_type,
+      slug: signal.product.slug,
+      title: signal.title,
+    },
     state: row.state,
     created_at: dateTime(row.created_at),
     /** After this moment the delivery is not sent. */
@@ -127,42 +113,24 @@ function deliveryView(row: ShownRow, attempts: readonly AttemptRow[]) {
   };
 }
 
-function signalIn({
-  event_type,
-  body,
-}: ShownRow): { signal_type: string; slug: string; title: string } | null {
-  if (event_type !== "signal.published") return null;
-  const { data } = JSON.parse(body.toString()) as SignalEvent;
-  return { signal_type: data.signal_type, slug: data.product.slug, title: data.title };
-}
-
 const headersIn = (json: string | null) => JSON.parse(json ?? "{}") as Record<string, string>;
 
-function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
-  const {
-    started_at,
-    sent_at,
-    duration_ms,
-    request_headers,
-    status,
-    answer_headers,
-    answer_body,
-    failure,
-  } = attempt;
+function attemptView({ url, body }: EventDelivery, attempt: AttemptRow) {
+  const { status, answer_headers, answer_body } = attempt;
   return {
     /** By the emulator's clock. */
-    started_at: dateTime(started_at),
+    started_at: dateTime(attempt.started_at),
     /**
      * The same moment, by the machine's clock: unlike `started_at` it can be compared with a
      * receiver's times.
      */
-    sent_at: dateTime(sent_at),
+    sent_at: dateTime(attempt.sent_at),
     /** In real time, to the last byte of the answer. */
-    duration_ms,
+    duration_ms: attempt.duration_ms,
     request: {
       method: "POST",
       url,
-      headers: headersIn(request_headers),
+      headers: headersIn(attempt.request_headers),
       body: body.toString("utf8"),
     },
     /** The answer with up to 16 KiB of its body; null when there was no answer. */
@@ -171,11 +139,11 @@ function attemptView({ url, body }: ShownRow, attempt: AttemptRow) {
         ? null
         : { status, headers: headersIn(answer_headers), body: answer_body?.toString("utf8") ?? "" },
     /** Why there was no answer. */
-    failure,
+    failure: attempt.failure,
     /**
      * The faults that were applied. With `status`, the attempt counted as if the answer had had
      * that status.
      */
-    faults: JSON.parse(attempt.faults) as Pick<WebhookFault, "kind" | "value">[],
+    faults: JSON.parse(attempt.faults) as SentRequest["faults"],
   };
 }

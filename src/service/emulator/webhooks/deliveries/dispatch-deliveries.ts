@@ -1,12 +1,15 @@
 import { setMaxListeners } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
 import { SIGNATURE_HEADER } from "../../../../kit/senders/signature/header.js";
 import { signBody } from "../../../../kit/senders/signature/sign.js";
 import type { EmulatorCore } from "../../instance/core.js";
+import type { ReportEvent } from "../../instance/events.js";
 import type { DueWork } from "../../time/scheduler.js";
-import type { SendWithFaults, SentDelivery, WebhookFaults } from "../faults/webhook-faults.js";
-import type { RegistrationRow } from "../registrations/registration-row.js";
-import type { WebhookRequest } from "../transport/send-request.js";
-import type { DeliveryRow } from "./outbox.js";
+import type { SentRequest, WebhookFaults } from "../faults/webhook-faults.js";
+import { findRegistration } from "../registrations/registration-row.js";
+import type { SendRequest, WebhookRequest } from "../transport/send-request.js";
+import { DELIVERIES, type EventDelivery } from "./outbox.js";
+import { createSettleDelivery } from "./settle-delivery.js";
 
 /**
  * Sends the deliveries that are due. Each registration has its own slots, so a receiver that hangs
@@ -20,16 +23,13 @@ export interface DeliveryDispatcher extends DueWork {
 }
 
 interface DispatcherParts {
-  send: SendWithFaults;
-  /** Stores the result of an attempt. */
-  settle: (delivery: DueDelivery, sent: SentDelivery) => void;
+  send: SendRequest;
   faults: WebhookFaults;
+  report: ReportEvent;
   /** The time for signatures, in milliseconds since 1970. */
   signingTime: () => number;
   /** The machine's time, in milliseconds since 1970. */
   machineNow: () => number;
-  /** Called with the error when a result cannot be stored. */
-  onFailure: (error: unknown) => void;
 }
 
 /**
@@ -38,13 +38,25 @@ interface DispatcherParts {
  */
 const TIMEOUT_WHILE_ADVANCING_MS = 500;
 
-/** A delivery that is sent now. */
-export type DueDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
+// A pending registration gets its verification event alone: one whose endpoint was changed may
+// have signals that wait. The deliveries of a paused registration are not sent.
+const IS_SENDABLE =
+  "(r.status = 'active' OR r.status = 'pending' AND d.event_type = 'webhook.verification')";
+// The query looks up each registration, because GROUP BY would read all waiting deliveries.
+const DUE_BY_REGISTRATION = `SELECT registration_id, (SELECT min(due_at) FROM delivery d
+     WHERE d.registration_id = r.registration_id AND d.state = 'waiting' AND ${IS_SENDABLE}) AS due
+   FROM registration r WHERE r.status = 'active' OR r.status = 'pending'`;
+const NEXT_OF_REGISTRATION = `${DELIVERIES}
+   WHERE d.registration_id = @id AND d.state = 'waiting' AND d.due_at <= @now AND d.expires_at >= @now
+     AND ${IS_SENDABLE}
+   ORDER BY d.due_at, d.delivery_id LIMIT 1`;
 
 export function createDeliveryDispatcher(
-  { database, clock, scheduler, assumptions }: EmulatorCore,
-  { send, settle, faults, signingTime, machineNow, onFailure }: DispatcherParts,
+  core: EmulatorCore,
+  { send, faults, report, signingTime, machineNow }: DispatcherParts,
 ): DeliveryDispatcher {
+  const { database, clock, scheduler, assumptions } = core;
+  const settle = createSettleDelivery(core, report, () => signingTime() - machineNow());
   const stop = new AbortController();
   // Each request in flight has a listener, so Node must not warn about many listeners.
   setMaxListeners(0, stop.signal);
@@ -52,6 +64,11 @@ export function createDeliveryDispatcher(
   const inFlight = new Map<string, number>();
   /** Registrations whose last request timed out. */
   const timedOut = new Set<string>();
+  /**
+   * The delivery of each registration that `reorder` holds back. It is released when a later
+   * delivery was answered.
+   */
+  const heldBack = new Map<string, AbortController>();
   const running = new Set<Promise<void>>();
   let draining: Promise<void> | null = null;
 
@@ -59,48 +76,16 @@ export function createDeliveryDispatcher(
   // unknown whether they arrived.
   database.exec("UPDATE delivery SET state = 'waiting' WHERE state = 'sending'");
 
-  // A pending registration gets its verification event alone: one whose endpoint was changed may
-  // have signals that wait. The deliveries of a paused registration are not sent.
-  const isSendable =
-    "(r.status = 'active' OR r.status = 'pending' AND d.event_type = 'webhook.verification')";
-  // The query looks up each registration, because GROUP BY would read all waiting deliveries.
-  const dueByRegistration = database.prepare<[], { registration_id: string; due: number | null }>(
-    `SELECT registration_id, (SELECT min(due_at) FROM delivery d
-       WHERE d.registration_id = r.registration_id AND d.state = 'waiting' AND ${isSendable}) AS due
-     FROM registration r WHERE r.status = 'active' OR r.status = 'pending'`,
-  );
-  const firstExpiry = database
-    .prepare<[], number | null>("SELECT min(expires_at) FROM delivery WHERE state = 'waiting'")
-    .pluck();
-  const expire = database.prepare<[number]>(
-    "UPDATE delivery SET state = 'expired' WHERE state = 'waiting' AND expires_at < ?",
-  );
-  const take = database.prepare<[{ id: string; now: number }], DueDelivery>(
-    `SELECT d.*, r.url, e.body FROM delivery d
-     JOIN registration r USING (registration_id)
-     JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale
-     WHERE d.registration_id = @id AND d.state = 'waiting' AND d.due_at <= @now AND d.expires_at >= @now
-       AND ${isSendable}
-     ORDER BY d.due_at, d.delivery_id LIMIT 1`,
-  );
-  // Read just before the request, because the secret or the status may change while a fault holds
-  // the delivery back.
-  const secretOf = database
-    .prepare<[string], string>(
-      `SELECT secret FROM registration
-       WHERE registration_id = ? AND (status = 'active' OR status = 'pending')`,
-    )
-    .pluck();
-  const setAside = database.prepare<[number]>(
-    `UPDATE delivery SET state = iif((SELECT status FROM registration r
-       WHERE r.registration_id = delivery.registration_id) = 'deleted', 'cancelled', 'waiting')
-     WHERE delivery_id = ?`,
-  );
-  const markSending = database.prepare<[number]>(
-    "UPDATE delivery SET state = 'sending' WHERE delivery_id = ?",
-  );
+  const onFailure = (error: unknown): void =>
+    report({ event: "failed", about: "a delivery could not be stored", error });
+  const dueByRegistration = () =>
+    database.rows<{ registration_id: string; due: number | null }>(DUE_BY_REGISTRATION);
+  const setState = (state: "sending" | "waiting" | "cancelled", deliveryId: number) =>
+    database.run("UPDATE delivery SET state = ? WHERE delivery_id = ?", state, deliveryId);
 
   const countOf = (registrationId: string): number => inFlight.get(registrationId) ?? 0;
+  const takeSlot = (registrationId: string) =>
+    inFlight.set(registrationId, countOf(registrationId) + 1);
   const hasRoom = (registrationId: string): boolean =>
     countOf(registrationId) < assumptions.deliveriesInFlight;
 
@@ -116,10 +101,11 @@ export function createDeliveryDispatcher(
 
   function fill(registrationId: string): void {
     while (!stop.signal.aborted && hasRoom(registrationId)) {
-      const delivery = take.get({ id: registrationId, now: clock.now() });
+      const due = { id: registrationId, now: clock.now() };
+      const delivery = database.row<EventDelivery>(NEXT_OF_REGISTRATION, due);
       if (delivery === undefined) return;
-      markSending.run(delivery.delivery_id);
-      inFlight.set(registrationId, countOf(registrationId) + 1);
+      setState("sending", delivery.delivery_id);
+      takeSlot(registrationId);
       // A delivery whose result cannot be stored is sent again after a restart.
       const run = attempt(delivery)
         .catch(onFailure)
@@ -134,40 +120,59 @@ export function createDeliveryDispatcher(
     }
   }
 
-  async function attempt(delivery: DueDelivery): Promise<void> {
-    const { registration_id: registrationId } = delivery;
-    const sent = await send({
-      registrationId,
-      faults: faults.takeForNextRequest(registrationId),
-      signal: stop.signal,
-      sign: () => {
-        const secret = secretOf.get(registrationId);
-        if (secret === undefined) return null;
-        const isShort = scheduler.isAdvancing && timedOut.has(registrationId);
-        const timeoutMs = isShort
-          ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs)
-          : undefined;
-        const request = { ...signedRequest(delivery, secret, signingTime()), timeoutMs };
-        return { request, startedAt: clock.now(), sentAt: machineNow() };
-      },
-      async yieldSlot(wait) {
-        // This call records that a delivery is held back, before `leaveSlot` sends the next one:
-        // `reorder` holds back only one.
-        const waiting = wait();
-        leaveSlot(registrationId);
-        await waiting;
-        inFlight.set(registrationId, countOf(registrationId) + 1);
-      },
-    });
+  /** Holds back one delivery of a registration. Other deliveries are sent during the wait. */
+  async function holdBack(registrationId: string, atMostMs: number): Promise<void> {
+    const released = new AbortController();
+    heldBack.set(registrationId, released);
+    leaveSlot(registrationId);
+    await pause(atMostMs, AbortSignal.any([stop.signal, released.signal]));
+    heldBack.delete(registrationId);
+    takeSlot(registrationId);
+  }
+
+  async function attempt(delivery: EventDelivery): Promise<void> {
+    const { delivery_id, registration_id: id } = delivery;
+    const applied = faults.takeForNextRequest(id);
+    if (applied.has("reorder") && !heldBack.has(id))
+      await holdBack(id, applied.get("reorder") ?? 0);
+    if (applied.has("latency")) await pause(applied.get("latency") ?? 0, stop.signal);
     if (stop.signal.aborted) return;
-    if (sent === null) {
-      setAside.run(delivery.delivery_id);
-      return;
-    }
-    if ("failure" in sent.outcome && sent.outcome.failure === "timed_out")
-      timedOut.add(registrationId);
-    else timedOut.delete(registrationId);
-    settle(delivery, sent);
+
+    // Read just before the request, because the secret or the status may have changed while a fault
+    // held the delivery back, and so that the signature has the time of this moment.
+    const registration = findRegistration(database, id);
+    if (registration?.status !== "active" && registration?.status !== "pending")
+      return void setState(
+        registration?.status === "deleted" ? "cancelled" : "waiting",
+        delivery_id,
+      );
+    const isShort = scheduler.isAdvancing && timedOut.has(id);
+    const request: WebhookRequest = {
+      ...signedRequest(delivery, registration.secret, signingTime()),
+      breaksOff: (["reset", "cut_body"] as const).find((kind) => applied.has(kind)),
+      timeoutMs: isShort
+        ? Math.min(TIMEOUT_WHILE_ADVANCING_MS, assumptions.deliveryTimeoutMs)
+        : undefined,
+    };
+    const times = { startedAt: clock.now(), sentAt: machineNow() };
+    const shownFaults = [...applied].map(([kind, value]) => ({ kind, value }));
+    const began = performance.now();
+    const sendOne = async (): Promise<SentRequest> => {
+      const outcome = await send(request, stop.signal);
+      const durationMs = performance.now() - began;
+      return { request, outcome, ...times, durationMs, faults: shownFaults };
+    };
+    const first = sendOne();
+    const requests = await Promise.all(applied.has("duplicate") ? [first, sendOne()] : [first]);
+    heldBack.get(id)?.abort();
+    if (stop.signal.aborted) return;
+
+    const { outcome } = await first;
+    if ("failure" in outcome && outcome.failure === "timed_out") timedOut.add(id);
+    else timedOut.delete(id);
+    const status = applied.get("status") ?? null;
+    const isChanged = status !== null && !("failure" in outcome);
+    settle(delivery, { requests, outcome: isChanged ? { ...outcome, status } : outcome });
   }
 
   function drained(): Promise<void> {
@@ -184,19 +189,22 @@ export function createDeliveryDispatcher(
   return {
     nextDueAt() {
       if (stop.signal.aborted) return null;
-      const expiry = firstExpiry.get() ?? null;
+      const sql = "SELECT min(expires_at) FROM delivery WHERE state = 'waiting'";
+      const expiry = database.value<number | null>(sql) ?? null;
       // Every waiting delivery expires, so without an expiry no delivery waits.
       if (expiry === null) return null;
       let next = expiry + 1;
-      for (const { registration_id, due } of dueByRegistration.all()) {
+      for (const { registration_id, due } of dueByRegistration()) {
         if (due !== null && due < next && hasRoom(registration_id)) next = due;
       }
       return next;
     },
     runDue(nowMs) {
       if (stop.signal.aborted) return drained();
-      expire.run(nowMs);
-      for (const { registration_id, due } of dueByRegistration.all()) {
+      const sql =
+        "UPDATE delivery SET state = 'expired' WHERE state = 'waiting' AND expires_at < ?";
+      database.run(sql, nowMs);
+      for (const { registration_id, due } of dueByRegistration()) {
         if (due !== null && due <= nowMs) fill(registration_id);
       }
       return drained();
@@ -208,11 +216,19 @@ export function createDeliveryDispatcher(
   };
 }
 
+/** Waits in real time. Ends early when `signal` is aborted. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+
 /**
  * Signs the same bytes with a new timestamp for each attempt (service document, Events, rules 1 to
  * 3).
  */
-function signedRequest({ url, body }: DueDelivery, secret: string, nowMs: number): WebhookRequest {
+function signedRequest(
+  { url, body }: EventDelivery,
+  secret: string,
+  nowMs: number,
+): WebhookRequest {
   return {
     url,
     body,

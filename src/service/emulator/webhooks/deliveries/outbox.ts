@@ -1,4 +1,4 @@
-import type { KnownEvent } from "../../../../kit/senders/signals/envelope.js";
+import type { KnownEvent, SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import { LIMITS } from "../../../contract/limits.js";
 import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { EmulatorCore } from "../../instance/core.js";
@@ -11,29 +11,15 @@ export type Outbox = ReturnType<typeof createOutbox>;
 export const EVENT_LIFE_MS = LIMITS.signalDelayHours * 3_600_000;
 
 export function createOutbox({ database, clock }: EmulatorCore) {
-  const hasEvent = database.prepare<[string, ServiceLocale]>(
-    "SELECT 1 FROM event WHERE event_id = ? AND locale = ?",
-  );
-  const insertEvent = database.prepare<[string, ServiceLocale, string, Buffer]>(
-    "INSERT INTO event VALUES (?, ?, ?, ?)",
-  );
-  const insert = database.prepare<
-    [Omit<DeliveryRow, "delivery_id" | "state" | "attempts" | "event_type">]
-  >(
-    `INSERT INTO delivery (registration_id, event_id, locale, event_type, state, attempts, created_at, expires_at, due_at,
-       redelivery_of)
-     SELECT @registration_id, event_id, locale, type, 'waiting', 0, @created_at, @expires_at, @due_at, @redelivery_of
-     FROM event WHERE event_id = @event_id AND locale = @locale`,
-  );
-
-  function insertDelivery(
-    to: Pick<
+  function add(
+    delivery: Pick<
       DeliveryRow,
-      "registration_id" | "event_id" | "locale" | "redelivery_of" | "expires_at"
+      "registration_id" | "event_id" | "locale" | "event_type" | "redelivery_of" | "expires_at"
     >,
   ): number {
     const now = clock.now();
-    return Number(insert.run({ ...to, created_at: now, due_at: now }).lastInsertRowid);
+    const fresh = { state: "waiting", attempts: 0, created_at: now, due_at: now };
+    return database.put("delivery", { ...delivery, ...fresh });
   }
 
   return {
@@ -48,37 +34,27 @@ export function createOutbox({ database, clock }: EmulatorCore) {
     add(
       { registration_id, locale }: Pick<RegistrationRow, "registration_id" | "locale">,
       event: () => KnownEvent,
-      eventId: string,
+      event_id: string,
       since: number,
     ): number {
-      if (hasEvent.get(eventId, locale) === undefined) {
+      const sql = "SELECT type FROM event WHERE event_id = ? AND locale = ?";
+      let event_type = database.value<DeliveryRow["event_type"]>(sql, event_id, locale);
+      if (event_type === undefined) {
         const made = event();
-        insertEvent.run(eventId, locale, made.type, Buffer.from(JSON.stringify(made)));
+        event_type = made.type;
+        const body = Buffer.from(JSON.stringify(made));
+        database.put("event", { event_id, locale, type: event_type, body });
       }
-      const expires_at = since + EVENT_LIFE_MS;
-      return insertDelivery({
-        registration_id,
-        locale,
-        event_id: eventId,
-        redelivery_of: null,
-        expires_at,
-      });
+      const to = { registration_id, event_id, locale, event_type, redelivery_of: null };
+      return add({ ...to, expires_at: since + EVENT_LIFE_MS });
     },
     /**
      * Adds a new delivery of the same event: the same event id and bytes, a new signature. @returns
      * the new id
      */
-    addAgain(
-      { delivery_id, registration_id, event_id, locale }: DeliveryRow,
-      expires_at: number,
-    ): number {
-      return insertDelivery({
-        registration_id,
-        event_id,
-        locale,
-        redelivery_of: delivery_id,
-        expires_at,
-      });
+    addAgain(before: DeliveryRow, expires_at: number): number {
+      const { delivery_id: redelivery_of, registration_id, event_id, locale, event_type } = before;
+      return add({ registration_id, event_id, locale, event_type, redelivery_of, expires_at });
     },
   };
 }
@@ -112,3 +88,15 @@ export interface DeliveryRow {
   due_at: number;
   redelivery_of: number | null;
 }
+
+/** A delivery with its address and the bytes of its event. */
+export type EventDelivery = DeliveryRow & Pick<RegistrationRow, "url"> & { body: Buffer };
+
+/** Selects each {@link EventDelivery}. */
+export const DELIVERIES = `SELECT d.*, r.url, e.body FROM delivery d
+  JOIN registration r USING (registration_id)
+  JOIN event e ON e.event_id = d.event_id AND e.locale = d.locale`;
+
+/** What a signal says; null for another event. */
+export const signalIn = ({ event_type, body }: EventDelivery): SignalEvent["data"] | null =>
+  event_type === "signal.published" ? (JSON.parse(body.toString()) as SignalEvent).data : null;

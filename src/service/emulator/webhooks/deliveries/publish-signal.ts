@@ -2,7 +2,8 @@ import type { SignalEvent } from "../../../../kit/senders/signals/envelope.js";
 import { LIMITS } from "../../../contract/limits.js";
 import type { ServiceLocale } from "../../../contract/shared-schemas.js";
 import type { EmulatorCore } from "../../instance/core.js";
-import type { SignalDraft } from "../../market/signals/due-signals.js";
+import type { SignalDraft } from "../../market/signals/derive-signals.js";
+import { dateTime } from "../../time/emulator-clock.js";
 import type { RegistrationRow } from "../registrations/registration-row.js";
 import { EVENT_LIFE_MS, type Outbox } from "./outbox.js";
 
@@ -43,35 +44,25 @@ const DAY_MS = 24 * 3_600_000;
 export function createPublishSignal(
   { database, clock, scheduler, assumptions }: EmulatorCore,
   outbox: Outbox,
-  signalsPerDay: number = LIMITS.signalsPerDay,
 ) {
-  const insertSignal = database.prepare<[number, string, number, number, string]>(
-    "INSERT INTO signal VALUES (?, ?, ?, ?, ?)",
-  );
-  const lastSignal = database.prepare<[], { last: number | null }>(
-    "SELECT max(signal_id) AS last FROM signal",
-  );
-  const receiving = database.prepare<
-    [{ toolId: number; type: string; publishedAt: number }],
-    RegistrationRow
-  >(
-    `SELECT r.* FROM registration r JOIN follow f ON f.account_id = r.account_id AND f.tool_id = @toolId
-     WHERE r.status = 'active' AND f.followed_at <= @publishedAt AND r.created_at <= @publishedAt
-       AND EXISTS (SELECT 1 FROM json_each(r.signal_types) WHERE value = @type)
-     ORDER BY r.account_id, r.created_at, r.registration_id`,
-  );
-  const sentSince = database.prepare<[number, number], { sent: number }>(
-    "SELECT count(*) AS sent FROM account_signal WHERE account_id = ? AND sent_at > ?",
-  );
-  const noteSent = database.prepare<[number, number, number]>(
-    "INSERT INTO account_signal VALUES (?, ?, ?)",
-  );
-  const countFollowers = database
-    .prepare<[number], number>("SELECT count(*) FROM follow WHERE tool_id = ?")
-    .pluck();
-  const slugOf = database.prepare<[number], { slug: string }>(
-    "SELECT slug FROM product WHERE tool_id = ?",
-  );
+  const receiving = (draft: SignalDraft, publishedAt: number): RegistrationRow[] =>
+    database.rows(
+      `SELECT r.* FROM registration r JOIN follow f ON f.account_id = r.account_id AND f.tool_id = @tool_id
+       WHERE r.status = 'active' AND f.followed_at <= @publishedAt AND r.created_at <= @publishedAt
+         AND EXISTS (SELECT 1 FROM json_each(r.signal_types) WHERE value = @signal_type)
+       ORDER BY r.account_id, r.created_at, r.registration_id`,
+      { tool_id: draft.tool_id, signal_type: draft.signal_type, publishedAt },
+    );
+
+  /** A signal for two registrations of an account counts once toward the account's daily limit. */
+  function isWithinLimit(account_id: number, signal_id: number): boolean {
+    const sent_at = clock.now();
+    const sql = "SELECT count(*) FROM account_signal WHERE account_id = ? AND sent_at > ?";
+    const isWithin =
+      (database.value<number>(sql, account_id, sent_at - DAY_MS) ?? 0) < LIMITS.signalsPerDay;
+    if (isWithin) database.put("account_signal", { account_id, signal_id, sent_at });
+    return isWithin;
+  }
 
   function whyNotSent(
     { tool_id }: SignalDraft,
@@ -80,8 +71,8 @@ export function createPublishSignal(
   ): string {
     if (ageMs > EVENT_LIFE_MS) return `it is more than ${LIMITS.signalDelayHours} hours old`;
     if (accounts_over_limit > 0)
-      return `its followers got ${signalsPerDay} signals in the last 24 hours`;
-    if (countFollowers.get(tool_id) === 0)
+      return `its followers got ${LIMITS.signalsPerDay} signals in the last 24 hours`;
+    if (database.row("SELECT 1 FROM follow WHERE tool_id = ?", tool_id) === undefined)
       return `nobody follows it; to follow it: npx signalbox emulator follow ${slug}`;
     return "no follower has an active registration for this signal type";
   }
@@ -91,53 +82,37 @@ export function createPublishSignal(
       draft: SignalDraft,
       { publishedAt = clock.now(), isByHand = false }: PublishOptions,
     ): PublishedSignal => {
-      const now = clock.now();
-      const signalId = (lastSignal.get()?.last ?? assumptions.firstSignalId - 1) + 1;
-      const eventId = `sig_${signalId}_${draft.tool_id}`;
-      const slug = slugOf.get(draft.tool_id)?.slug ?? String(draft.tool_id);
-      insertSignal.run(
-        signalId,
-        draft.signal_type,
-        draft.tool_id,
-        publishedAt,
-        JSON.stringify(draft),
-      );
+      const { tool_id, signal_type } = draft;
+      const last = database.value<number | null>("SELECT max(signal_id) FROM signal");
+      const signal_id = (last ?? assumptions.firstSignalId - 1) + 1;
+      const event_id = `sig_${signal_id}_${tool_id}`;
+      const slug =
+        database.value<string>("SELECT slug FROM product WHERE tool_id = ?", tool_id) ??
+        String(tool_id);
+      const signal = { signal_id, signal_type, tool_id, published_at: publishedAt };
+      database.put("signal", { ...signal, draft: JSON.stringify(draft) });
 
       const result: PublishedSignal = {
-        signal_id: signalId,
-        event_id: eventId,
+        signal_id,
+        event_id,
         slug,
         registrations: 0,
         accounts_over_limit: 0,
       };
-      const isTooOld = now - publishedAt > EVENT_LIFE_MS;
-      const registrations = receiving.all({
-        toolId: draft.tool_id,
-        type: draft.signal_type,
-        publishedAt,
-      });
-      const isWithinLimit = new Map<number, boolean>();
-      for (const registration of isTooOld ? [] : registrations) {
-        const { account_id: accountId, locale } = registration;
-        // A signal for two registrations of an account counts once toward the account's daily
-        // limit.
-        if (!isWithinLimit.has(accountId)) {
-          const isWithin = (sentSince.get(accountId, now - DAY_MS)?.sent ?? 0) < signalsPerDay;
-          isWithinLimit.set(accountId, isWithin);
-          if (isWithin) noteSent.run(accountId, signalId, now);
-          else result.accounts_over_limit++;
+      const ageMs = clock.now() - publishedAt;
+      const mayReceive = new Map<number, boolean>();
+      for (const registration of ageMs > EVENT_LIFE_MS ? [] : receiving(draft, publishedAt)) {
+        const { account_id, locale } = registration;
+        if (!mayReceive.has(account_id)) {
+          mayReceive.set(account_id, isWithinLimit(account_id, signal_id));
+          if (mayReceive.get(account_id) === false) result.accounts_over_limit++;
         }
-        if (isWithinLimit.get(accountId) !== true) continue;
-        outbox.add(
-          registration,
-          () => signalEvent(draft, { signalId, eventId, slug, locale, publishedAt }),
-          eventId,
-          publishedAt,
-        );
+        if (mayReceive.get(account_id) !== true) continue;
+        const event = () => signalEvent(draft, result, locale, dateTime(publishedAt));
+        outbox.add(registration, event, event_id, publishedAt);
         result.registrations++;
       }
-      if (isByHand && result.registrations === 0)
-        result.hint = whyNotSent(draft, result, now - publishedAt);
+      if (isByHand && result.registrations === 0) result.hint = whyNotSent(draft, result, ageMs);
       return result;
     },
   );
@@ -150,35 +125,30 @@ export function createPublishSignal(
 
 function signalEvent(
   draft: SignalDraft,
-  facts: {
-    signalId: number;
-    eventId: string;
-    slug: string;
-    locale: ServiceLocale;
-    publishedAt: number;
-  },
+  { signal_id, event_id, slug }: PublishedSignal,
+  locale: ServiceLocale,
+  publishedAt: string,
 ): SignalEvent {
-  const { title, summary, evidence_summary } = draft.text[facts.locale];
-  const publishedAt = new Date(facts.publishedAt).toISOString();
+  const { title, summary, evidence_summary } = draft.text[locale];
   return {
-    id: facts.eventId,
+    id: event_id,
     version: "1",
     type: "signal.published",
     // Not the present time, which differs between runs: a signal must have the same bytes in every
     // run.
     created_at: publishedAt,
     data: {
-      signal_id: facts.signalId,
+      signal_id,
       signal_type: draft.signal_type,
-      product: { id: draft.tool_id, slug: facts.slug },
+      product: { id: draft.tool_id, slug },
       title,
       summary,
       change: draft.change,
-      observed_at: new Date(draft.observed_at).toISOString(),
+      observed_at: dateTime(draft.observed_at),
       period: draft.period,
       published_at: publishedAt,
       evidence_summary,
-      url: `https://catalog.example/${facts.locale}/tools/${facts.slug}`,
+      url: `https://catalog.example/${locale}/tools/${slug}`,
     },
   };
 }

@@ -7,13 +7,13 @@ import {
 import { assumptionsSchema } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import type { EmulatorCore } from "../../../../../src/service/emulator/instance/core.js";
 import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
-import {
-  createMarket,
-  type Market,
-} from "../../../../../src/service/emulator/market/create-market.js";
-import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
+import { createMarket } from "../../../../../src/service/emulator/market/create-market.js";
+import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/derive-signals.js";
 import { createEmulatorClock } from "../../../../../src/service/emulator/time/emulator-clock.js";
-import { createScheduler } from "../../../../../src/service/emulator/time/scheduler.js";
+import {
+  createScheduler,
+  type DueWork,
+} from "../../../../../src/service/emulator/time/scheduler.js";
 import { countOf, digestOf, digestsOf, emptyMarket, LAST, madeMarket } from "./made-market.js";
 
 const START = Date.UTC(2026, 10, 19, 12);
@@ -23,7 +23,8 @@ const MINUTE = 60_000;
 const MONTHS = 3;
 const made = madeMarket(1, LAST, MONTHS).serialize();
 
-interface Running extends Market {
+interface Running {
+  work: DueWork;
   core: EmulatorCore;
   published: { draft: SignalDraft; at: number; now: number }[];
   failures: unknown[];
@@ -33,10 +34,12 @@ function run({
   database = openSqlite(made),
   startMs = START,
   seed = 1,
+  onSignal = () => undefined,
 }: {
   database?: Database;
   startMs?: number;
   seed?: number;
+  onSignal?: () => void;
 }): Running {
   const base = createManualClock(startMs);
   const clock = createEmulatorClock(base);
@@ -49,11 +52,13 @@ function run({
     random: systemRandom,
     assumptions: assumptionsSchema.parse({}),
   };
-  const market = createMarket(core, { seed });
   const published: Running["published"] = [];
-  market.onSignals((draft, at) => published.push({ draft, at, now: clock.now() }));
-  scheduler.add(market.work);
-  return { ...market, core, published, failures };
+  const work = createMarket(core, seed, (draft, at) => {
+    onSignal();
+    published.push({ draft, at, now: clock.now() });
+  });
+  scheduler.add(work);
+  return { work, core, published, failures };
 }
 
 const lastMonth = (database: Database): number =>
@@ -132,17 +137,17 @@ test("a month whose rows cannot be written leaves nothing behind, and is tried a
 });
 
 test("a listener that fails is heard of, and its signals stay", async () => {
-  const { core, onSignals, published, failures } = run({});
   let failing = true;
-  onSignals(() => {
+  const onSignal = (): void => {
     if (failing) throw new TypeError("a mistake of ours");
-  });
+  };
+  const { core, published, failures } = run({ onSignal });
   await core.scheduler.advanceTo(OBSERVED);
   expect(failures).toEqual([new TypeError("a mistake of ours")]);
   expect(lastMonth(core.database)).toBe(LAST + 1);
   expect(countOf(core.database, "SELECT count(*) FROM due_signal")).toBeGreaterThan(80);
   failing = false;
-  published.length = 0;
+  expect(published).toEqual([]);
   await core.scheduler.advanceTo(OBSERVED + MINUTE);
   expect(published.length).toBeGreaterThan(0);
 });

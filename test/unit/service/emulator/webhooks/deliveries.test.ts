@@ -12,48 +12,6 @@ import {
   webhookDatabase,
 } from "./webhook-world.js";
 
-/** Seconds after the first attempt, by the default of `retrySeconds`. */
-const DUES = [0, 10, 70, 370, 2170, 9370, 30_970, 74_170];
-
-test("retries come when they are due, each with a fresh t over the same bytes", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint(
-    (_request, response) => void response.writeHead(500).end(),
-  );
-  const { signing_secret = "", id } = await activeRegistration(world, url);
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  for (const [index, due] of DUES.entries()) {
-    if (index > 0) {
-      await world.scheduler.advanceTo(START + due * 1000 - 1);
-      expect(signals).toHaveLength(index);
-      await world.scheduler.advanceTo(START + due * 1000);
-    }
-    expect(signals).toHaveLength(index + 1);
-  }
-  await world.scheduler.advanceTo(START + 72 * HOUR_MS);
-  expect(signals).toHaveLength(8);
-  expect(new Set(signals.map(({ body }) => body.toString())).size).toBe(1);
-  const times = signals.map(({ headers, body }) => {
-    const header = String(headers["x-service-signature"]);
-    const timestamp = Number(/^t=(\d+),/.exec(header)?.[1]);
-    expect(
-      verifySignature({ header, body, secrets: [signing_secret], now: timestamp * 1000 }),
-    ).toMatchObject({
-      ok: true,
-    });
-    return timestamp - START / 1000;
-  });
-  expect(times).toEqual(DUES);
-  const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  expect(delivery).toMatchObject({ state: "failed", next_attempt_at: null });
-  expect(delivery?.attempts.map(({ answer }) => answer?.status)).toEqual(DUES.map(() => 500));
-  expect(world.webhooks.registrations.read(id)).toMatchObject({
-    status: "active",
-    failure_count: 8,
-  });
-});
-
 test("nothing is sent after 24 hours, also when more retries are planned [signal-notes/no-backfill]", async () => {
   const world = openWebhooks({
     assumptions: { retrySeconds: Array(30).fill(3600).join(","), pauseAfterFailures: 100 },
@@ -82,68 +40,6 @@ test("the time of a signal's 24 hours begins when it was published", async () =>
   expect(signals).toHaveLength(1);
 });
 
-test("what waits for a paused registration goes on when it is resumed, and expires after 24 hours", async () => {
-  const world = openWebhooks();
-  let status = 500;
-  const { url, signals } = await serveEndpoint(
-    (_request, response) => void response.writeHead(status).end(),
-  );
-  const { id } = await activeRegistration(world, url);
-  const first = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  world.webhooks.registrations.setStatus(id, "paused");
-  await world.scheduler.advanceTo(START + 20 * HOUR_MS);
-  expect(signals).toHaveLength(1);
-  status = 200;
-  world.webhooks.registrations.setStatus(id, "active");
-  await world.scheduler.idle();
-  expect(signals).toHaveLength(2);
-  expect(world.webhooks.deliveries.list({ event_id: first.event_id, limit: 1 })[0]?.state).toBe(
-    "delivered",
-  );
-
-  status = 500;
-  const second = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  world.webhooks.registrations.setStatus(id, "paused");
-  const stateOf = (): string | undefined =>
-    world.webhooks.deliveries.list({ event_id: second.event_id, limit: 1 })[0]?.state;
-  await world.scheduler.advanceTo(START + 44 * HOUR_MS);
-  expect(stateOf()).toBe("waiting");
-  await world.scheduler.advanceTo(START + 44 * HOUR_MS + 1);
-  expect(stateOf()).toBe("expired");
-  world.webhooks.registrations.setStatus(id, "active");
-  await world.scheduler.idle();
-  expect(signals).toHaveLength(3);
-});
-
-test("after a signal that expired while nothing was sent, deliveries are waited for as before", async () => {
-  const world = openWebhooks();
-  let status = 500;
-  const { url } = await serveEndpoint(
-    (_request, response) => void response.writeHead(status).end(),
-  );
-  const { id } = await activeRegistration(world, url);
-  world.webhooks.publish(draft());
-  world.webhooks.registrations.setStatus(id, "paused");
-  await world.scheduler.advanceTo(START + 25 * HOUR_MS);
-  world.webhooks.registrations.setStatus(id, "active");
-  const deliveryOf = (event_id: string) =>
-    world.webhooks.deliveries.list({ event_id, limit: 1 })[0];
-
-  status = 200;
-  const taken = world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  expect(deliveryOf(taken.event_id)?.state).toBe("delivered");
-
-  status = 500;
-  const refused = world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 48 * HOUR_MS);
-  const started =
-    deliveryOf(refused.event_id)?.attempts.map(({ started_at }) => Date.parse(started_at)) ?? [];
-  expect(started.map((time) => (time - START) / 1000 - 25 * 3600)).toEqual(DUES);
-});
-
 test("twenty failures in a row pause a registration, and a success forgives", async () => {
   const world = openWebhooks({ assumptions: { retrySeconds: "" } });
   let status = 500;
@@ -167,32 +63,6 @@ test("twenty failures in a row pause a registration, and a success forgives", as
   expect(signals).toHaveLength(40);
   expect(world.webhooks.publish(draft()).registrations).toBe(0);
   expect(world.webhooks.registrations.setStatus(id, "active").failure_count).toBe(0);
-});
-
-test("a receiver that asks for time with Retry-After gets it, within limits", async () => {
-  const world = openWebhooks({ assumptions: { retrySeconds: "10,10,10,10,10" } });
-  const asked = [
-    [503, "120"],
-    [429, "86400"],
-    [503, "5"],
-    [500, "120"],
-    [503, "Thu, 05 Nov 2026 13:00:00 GMT"],
-  ] as const;
-  const { url, signals } = await serveEndpoint((_request, response) => {
-    const [status, after] = asked[signals.length - 1] ?? [200, ""];
-    response
-      .writeHead(status, { "Retry-After": after, Date: "Thu, 05 Nov 2026 12:58:20 GMT" })
-      .end();
-  });
-  await activeRegistration(world, url);
-  const { event_id } = world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 24 * HOUR_MS);
-  const [delivery] = world.webhooks.deliveries.list({ event_id, limit: 1 });
-  const times =
-    delivery?.attempts.map(({ started_at }) => (Date.parse(started_at) - START) / 1000) ?? [];
-  expect(times.slice(1).map((time, index) => time - (times[index] ?? 0))).toEqual([
-    120, 3600, 10, 10, 100,
-  ]);
 });
 
 test("after a restart registrations and pending retries go on, and what was on its way is sent again", async () => {

@@ -28,26 +28,6 @@ const deliveriesOf = (world: WebhookWorld, registrationId: string) =>
     .list({ registration_id: registrationId, limit: 50 })
     .filter(({ event_type }) => event_type === "signal.published");
 
-test("status: the receiver takes it, and the service sends it again", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint();
-  const id = await withFault(world, url, { kind: "status", value: 503 });
-  world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 10_000);
-  expect(signals).toHaveLength(2);
-  expect(signals[1]?.body).toEqual(signals[0]?.body);
-  expect(deliveriesOf(world, id)).toMatchObject([
-    {
-      state: "delivered",
-      attempts: [
-        { answer: { status: 200 }, faults: [{ kind: "status", value: 503 }] },
-        { answer: { status: 200 }, faults: [] },
-      ],
-    },
-  ]);
-  expect(world.webhooks.faults.list()).toEqual([]);
-});
-
 test("a fault holds for as many requests as was said, and one without a number until it is cleared", async () => {
   const world = openWebhooks({
     assumptions: { retrySeconds: "1,1,1,1,1,1", pauseAfterFailures: 99 },
@@ -95,32 +75,10 @@ test("latency: the delivery is sent later, and signed then", async () => {
   expect(signals[0]?.headers["x-service-signature"]).toMatch(new RegExp(`^t=${START / 1000 + 5},`));
 });
 
-test("duplicate: the same bytes and signature twice, both in the history", async () => {
-  const world = openWebhooks();
-  let together = 0;
-  const { url, signals } = await serveEndpoint((_request, response) => {
-    together++;
-    // Each is answered when the other is there too.
-    void until(() => together === 2).then(() => response.end());
-  });
-  const id = await withFault(world, url, { kind: "duplicate" });
-  world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  const [first, second] = signals;
-  expect(second?.body).toEqual(first?.body);
-  expect(second?.headers["x-service-signature"]).toBe(first?.headers["x-service-signature"]);
-  expect(deliveriesOf(world, id)).toMatchObject([
-    {
-      state: "delivered",
-      attempts: [{ faults: [{ kind: "duplicate" }] }, { faults: [{ kind: "duplicate" }] }],
-    },
-  ]);
-});
-
 test("reorder: it is held back until the next one was answered", async () => {
   const world = openWebhooks({ assumptions: { deliveriesInFlight: 1 } });
   const { url, signals } = await serveEndpoint();
-  await withFault(world, url, { kind: "reorder", value: 60_000 });
+  await withFault(world, url, { kind: "reorder", value: 600_000 });
   const events = [1, 2, 3].map(() => world.webhooks.publish(draft()).event_id);
   await world.scheduler.idle();
   const [first, second, third] = events;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { createOpenSendingSpan } from "../../../../../src/service/emulator/webhooks/deliveries/report-settlement.js";
+import { openSendingSpan } from "../../../../../src/service/emulator/control/clock-control.js";
 import {
   activeRegistration,
   draft,
@@ -14,13 +14,15 @@ test("no query reads all deliveries, attempts, events or signals: each goes by a
   const world = openWebhooks({ database });
   world.webhooks.follows.follow(1, ["larkvoice"]);
   const { url } = await serveEndpoint();
-  await activeRegistration(world, url);
-  const closeSpan = createOpenSendingSpan(world)();
+  const { id } = await activeRegistration(world, url);
+  const closeSpan = openSendingSpan(database);
   world.webhooks.publish(draft());
   await world.scheduler.idle();
   closeSpan();
   world.webhooks.deliveries.list({ limit: 1 });
   world.webhooks.deliveries.list({ limit: 1, event_id: "sig_1_7" });
+  world.webhooks.deliveries.redeliver(1);
+  world.webhooks.registrations.setStatus(id, "deleted");
 
   const queries = [...new Set(prepare.mock.calls.map(([sql]) => sql))].filter((sql) =>
     /\b(delivery|attempt|signal)\b/.test(sql),

@@ -50,7 +50,7 @@ test("ten registrations a day, the eleventh is refused until midnight [limits/we
   expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(
     expect.objectContaining({ code: "REGISTRATIONS_EXCEEDED" }),
   );
-  expect(webhooks.registrations.list({ accountId: ACCOUNT })).toHaveLength(10);
+  expect(webhooks.registrations.list(ACCOUNT)).toHaveLength(10);
   webhooks.register(2, BODY);
   await scheduler.advanceTo(START + 12 * HOUR_MS - 1);
   expect(() => webhooks.register(ACCOUNT, BODY)).toThrow(
@@ -86,4 +86,26 @@ test("what waits for a deleted registration is cancelled, also what was on its w
     ["signal.published", "cancelled"],
     ["webhook.verification", "delivered"],
   ]);
+});
+
+test("a signal that waits for its retry is not sent to an endpoint that is not verified", async () => {
+  const world = openWebhooks();
+  const { registrations } = world.webhooks;
+  const first = await serveEndpoint((_request, response) => void response.writeHead(500).end());
+  const { id } = await activeRegistration(world, first.url);
+  world.webhooks.publish(draft());
+  await world.scheduler.idle();
+  let isReady = false;
+  const second = await serveRecorder((request, response) => {
+    const { challenge } = eventIn(request).data;
+    response.end(JSON.stringify(isReady ? { challenge } : {}));
+  });
+  registrations.update(id, { url: second.url });
+  await world.scheduler.advanceTo(START + HOUR_MS);
+  const typesSent = (): string[] => second.requests.map((request) => eventIn(request).type);
+  expect(new Set(typesSent())).toEqual(new Set(["webhook.verification"]));
+  isReady = true;
+  registrations.verifyAgain(id);
+  await world.scheduler.advanceTo(START + 3 * HOUR_MS);
+  expect(typesSent().at(-1)).toBe("signal.published");
 });

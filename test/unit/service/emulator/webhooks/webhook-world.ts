@@ -6,13 +6,17 @@ import {
   type ManualClock,
 } from "../../../../../src/kit/testing/manual-clock.js";
 import type { ServiceLocale } from "../../../../../src/service/contract/shared-schemas.js";
-import type { Database } from "../../../../../src/service/emulator/database/database.js";
+import {
+  openSqlite,
+  type Database,
+} from "../../../../../src/service/emulator/database/database.js";
 import {
   assumptionsSchema,
   type Assumptions,
 } from "../../../../../src/service/emulator/instance/assumption-options.js";
 import { systemRandom } from "../../../../../src/service/emulator/instance/random-source.js";
-import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/due-signals.js";
+import { MARKET_SCHEMA } from "../../../../../src/service/emulator/market/market-schema.js";
+import type { SignalDraft } from "../../../../../src/service/emulator/market/signals/derive-signals.js";
 import {
   createEmulatorClock,
   type EmulatorClock,
@@ -28,7 +32,6 @@ import {
 } from "../../../../../src/service/emulator/webhooks/create-webhooks.js";
 import { WEBHOOK_SCHEMA } from "../../../../../src/service/emulator/webhooks/webhook-schema.js";
 import { listen, serveRecorder, type RecordedRequest } from "../../../../cli/serve-requests.js";
-import { handMadeMarket, product, SECTOR } from "../research/hand-made-market.js";
 
 export const START = Date.UTC(2026, 10, 5, 12);
 export const HOUR_MS = 3_600_000;
@@ -53,11 +56,22 @@ export interface WebhookWorld {
 
 /** A catalog with two products, whose first one account 1 follows. */
 export function webhookDatabase(): Database {
-  const database = handMadeMarket({
-    sector: [SECTOR],
-    product: [product(7, "larkvoice"), product(8, "mute")],
-  });
-  database.exec(WEBHOOK_SCHEMA);
+  const database = openSqlite(":memory:");
+  database.exec(MARKET_SCHEMA + WEBHOOK_SCHEMA);
+  const facts = {
+    sector_id: 3,
+    pricing_model: "freemium",
+    verification_status: "verified",
+    staleness_status: "fresh",
+    listed_at: 0,
+    launched_month: 0,
+    domain_registered_month: 0,
+  };
+  for (const [tool_id, slug] of [
+    [7, "larkvoice"],
+    [8, "mute"],
+  ])
+    database.put("product", { ...facts, tool_id, slug, name: slug, domain: `${slug}.example` });
   return database;
 }
 
