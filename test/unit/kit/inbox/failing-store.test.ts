@@ -142,7 +142,6 @@ test("a claim that the store refuses turns health red and is logged, while deliv
   const rig = await startRig({ store: { ...store, commit }, logger });
   await rig.clock.advance(3000);
   const refused = { ok: false, store: { failure: "store_row_refused" } };
-  expect(rig.receiver.health()).toMatchObject(refused);
   await rig.deliverMany(3);
   await rig.clock.advance(60_000);
   expect(rig.receiver.health()).toMatchObject(refused);
@@ -168,16 +167,6 @@ test("a store that takes no new events is not called while nothing is to be done
   // The store is polled once a second for what others put there.
   await clock.advance(3000);
   expect(faulty.calls.length - before).toBeLessThanOrEqual(9);
-});
-
-test("events that the store refused leave the room for events in hand free", async () => {
-  const store = faultyStore();
-  const rig = await startRig({ store, handoff: { concurrency: 1 } });
-  const refused = Array.from({ length: 300 }, () => signalEvent());
-  store.refuse(refused.map(({ id }) => id));
-  for (const event of refused) expect((await rig.deliver(event)).status).toBe(503);
-  const [later] = await rig.deliverMany(1);
-  expect((await rig.entry(later.id))?.state).toBe("leased");
 });
 
 /** A store that takes no new event while it is full, and everything else. */

@@ -11,24 +11,20 @@ test("an id that no event can have is not found, and fails no other", async () =
   const event = newEvent({ state: "done" });
   await inner.commit(batchOf({ accepts: [event] }));
   /** As a database refuses such a text. */
-  const refuse = (eventId: string): void => {
-    if (eventId.includes("\0") || !eventId.isWellFormed())
-      throw new SignalboxError("store_row_refused", "refused", "");
-  };
+  const refusing =
+    <Args extends readonly [unknown, ...unknown[]], Result>(
+      operation: (...args: Args) => Promise<Result>,
+    ) =>
+    async (...args: Args): Promise<Result> => {
+      if (/\\u0000|\\ud800/.test(JSON.stringify(args)))
+        throw new SignalboxError("store_row_refused", "refused", "");
+      return operation(...args);
+    };
   const store: typeof inner = {
     ...inner,
-    async get(endpoint, eventId) {
-      refuse(eventId);
-      return inner.get(endpoint, eventId);
-    },
-    async replay(events, readAgain) {
-      for (const { eventId } of events) refuse(eventId);
-      return inner.replay(events, readAgain);
-    },
-    async discard(events) {
-      for (const { eventId } of events) refuse(eventId);
-      return inner.discard(events);
-    },
+    get: refusing(inner.get),
+    replay: refusing(inner.replay),
+    discard: refusing(inner.discard),
   };
   const { inbox } = (await startRig({ store })).receiver;
   const ids = ["a\0b", event.eventId, "\ud800"];

@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
 import fs, { rmSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { withInbox } from "../../../../../src/cli/inbox/open-inbox.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { batchOf, newEvent } from "../../inbox/new-event.js";
 import { codeOf, startRig } from "../../inbox/receiver-rig.js";
-import { accept, inboxPath, openStore } from "./open-store.js";
+import { accept, inboxPath, openStore, useSync } from "./open-store.js";
 
 /**
  * Takes the whole file, as a program may that uses no shared memory: only SQLite's lock on the file
@@ -48,13 +47,8 @@ test.each([
 test("a delivery is not acknowledged when the -wal was deleted after its transaction began", async () => {
   const path = inboxPath();
   const { fdatasync } = fs;
-  const setSync = (sync: typeof fdatasync): void => {
-    fs.fdatasync = sync;
-    syncBuiltinESMExports();
-  };
-  onTestFinished(() => setSync(fdatasync));
   const { deliver, namesSeen } = await startRig({ store: sqliteStore(path) });
-  setSync(((descriptor, end) => {
+  useSync(((descriptor, end) => {
     rmSync(`${path}-wal`, { force: true });
     fdatasync(descriptor, end);
   }) as typeof fdatasync);
