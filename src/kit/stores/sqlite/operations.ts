@@ -42,6 +42,23 @@ export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
 
 export type Use<Result> = (inbox: PreparedInbox, nowAt: NowAt) => Result;
 
+/** @param around what each of these steps is called within */
+function each<Name extends keyof PreparedInbox["steps"]>(
+  names: readonly Name[],
+  run: (use: Use<unknown>) => Promise<unknown>,
+  around = (_db: Database, step: () => unknown) => step(),
+): Pick<InboxStore, Name> {
+  const operations = names.map((name) => [
+    name,
+    (...args: unknown[]) =>
+      run(({ db, steps }, nowAt) => {
+        const step = steps[name] as (...args: unknown[]) => unknown;
+        return around(db, () => step(...args, nowAt));
+      }),
+  ]);
+  return Object.fromEntries(operations) as Pick<InboxStore, Name>;
+}
+
 /**
  * The operations of the port, on an inbox in a file or in memory.
  *
@@ -52,22 +69,6 @@ export function createOperations(
   read: <Result>(query: Use<Result>) => Result,
   write: <Result>(transaction: Use<Result>) => Promise<Result>,
 ) {
-  function each<Name extends keyof PreparedInbox["steps"]>(
-    names: readonly Name[],
-    run: (use: Use<unknown>) => Promise<unknown>,
-    around = (_db: Database, step: () => unknown) => step(),
-  ): Pick<InboxStore, Name> {
-    const operations = names.map((name) => [
-      name,
-      (...args: unknown[]) =>
-        run(({ db, steps }, nowAt) => {
-          const step = steps[name] as (...args: unknown[]) => unknown;
-          return around(db, () => step(...args, nowAt));
-        }),
-    ]);
-    return Object.fromEntries(operations) as Pick<InboxStore, Name>;
-  }
-
   return {
     ...each(READS, async (query) => read(query)),
     ...each(WRITES, write, (db, step) => db.transaction(step).immediate()),

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { RetryLater, type InboxStore } from "../../../../src/kit/index.js";
+import { createReceiver, type InboxStore, RetryLater } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns, until } from "../../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
@@ -219,4 +220,19 @@ test("pruning is put off while events wait, but not for ever", async () => {
   expect(prunes).toBe(1);
   release();
   expect((await answer).status).toBe(200);
+});
+
+test("when the start fails and the store cannot be closed either, the error is that of the start", async () => {
+  const inner = faultyStore();
+  inner.fail(mediumError());
+  const close = (): Promise<void> => Promise.reject(new Error("and it cannot be closed"));
+  const store = { ...inner, close };
+  const receiver = createReceiver({
+    secrets: "whsec_1",
+    store,
+    onSignal: () => undefined,
+    logger: false,
+  });
+  const error = await rejectionOf(receiver.start());
+  expect(error.message).toContain("The disk is full");
 });

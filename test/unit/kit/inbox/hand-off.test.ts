@@ -172,8 +172,8 @@ test("duplicates, and events that the store refused, leave the room for events i
   const store = faultyStore();
   const rig = await startRig({ store, handoff: { concurrency: 1 } });
   const event = signalEvent();
-  for (let times = 0; times < 150; times++) await rig.deliver(event);
-  const refused = Array.from({ length: 150 }, () => signalEvent());
+  for (let times = 0; times < 300; times++) await rig.deliver(event);
+  const refused = Array.from({ length: 300 }, () => signalEvent());
   store.refuse(refused.map(({ id }) => id));
   for (const each of refused) expect((await rig.deliver(each)).status).toBe(503);
   const [later] = await rig.deliverMany(1);

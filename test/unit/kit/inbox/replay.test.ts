@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { PermanentFailure, type InboxStore } from "../../../../src/kit/index.js";
+import { type InboxStore, PermanentFailure, SignalboxError } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns, until } from "../../until.js";
+import { mediumError } from "./faulty-store.js";
 import { batchOf, newEvent, opened, T0 } from "./new-event.js";
-import { startRig, type Rig } from "./receiver-rig.js";
+import { type Rig, startRig } from "./receiver-rig.js";
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -58,6 +60,20 @@ test("many are moved in small transactions, in order, and the event loop turns i
   expect(outcomes).toEqual(["not_found", ...ids.map(() => "moved")]);
   expect(moved).toEqual([50, 50, 21]);
   expect([...portionsPerTurn.values()].every((portions) => portions === 1)).toBe(true);
+});
+
+test("a replay that fails moves none of its events", async () => {
+  const store = await opened(memoryStore());
+  const accepts = [1, 2].map(() => newEvent({ state: "quarantined", reason: "not_json" }));
+  await store.commit(batchOf({ accepts }));
+  const keys = accepts.map(({ eventId }) => ({ endpoint: "default", eventId }));
+  const read = [accepts[0]!];
+  const replaying = store.replay(keys, () => {
+    if (read.length === 0) throw new Error("broken");
+    return read.pop()!;
+  });
+  await expect(replaying).rejects.toThrow();
+  expect(await store.stats("default")).toMatchObject({ ready: 0, quarantined: 2 });
 });
 
 test("bytes that are unusable are kept in quarantine, once, under a hash of them", async () => {
@@ -169,4 +185,49 @@ test("retention works through many old events 500 at a time, and goes on a minut
   await rig.clock.advance(61_000);
   expect(await rig.receiver.inbox.stats()).toMatchObject({ total: 1 });
   expect(new Set(limits)).toEqual(new Set([500]));
+});
+
+test("an id that no event can have is not found, and fails no other", async () => {
+  const inner = await opened(memoryStore());
+  const event = newEvent({ state: "done" });
+  await inner.commit(batchOf({ accepts: [event] }));
+  /** As a database refuses such a text. */
+  const refusing =
+    <Args extends readonly [unknown, ...unknown[]], Result>(
+      operation: (...args: Args) => Promise<Result>,
+    ) =>
+    async (...args: Args): Promise<Result> => {
+      if (/\\u0000|\\ud800/.test(JSON.stringify(args)))
+        throw new SignalboxError("store_row_refused", "refused", "");
+      return operation(...args);
+    };
+  const store: typeof inner = {
+    ...inner,
+    get: refusing(inner.get),
+    replay: refusing(inner.replay),
+    discard: refusing(inner.discard),
+  };
+  const { inbox } = (await startRig({ store })).receiver;
+  const ids = ["a\0b", event.eventId, "\ud800"];
+  expect(await inbox.get("a\0b")).toBe(undefined);
+  expect(await inbox.discard(ids)).toEqual(["not_found", "wrong_state", "not_found"]);
+  expect(await inbox.replay(ids)).toEqual(["not_found", "moved", "not_found"]);
+  expect(await inbox.replay("\ud800")).toBe("not_found");
+});
+
+test("an error after the first portion of a move says how many events were moved before", async () => {
+  const inner = await opened(memoryStore());
+  const accepts = Array.from({ length: 120 }, () => newEvent({ state: "done" }));
+  await inner.commit(batchOf({ accepts }));
+  let portions = 0;
+  const replay: typeof inner.replay = async (...args) => {
+    portions += 1;
+    if (portions === 2) throw mediumError();
+    return inner.replay(...args);
+  };
+  const { inbox } = (await startRig({ store: { ...inner, replay } })).receiver;
+  const ids = ["evt_unknown", ...accepts.map(({ eventId }) => eventId)];
+  const error = await rejectionOf(inbox.replay(ids));
+  expect(error.code).toBe("store_failed");
+  expect(error.message).toMatch(/\b50 of 121\b.*\b49\b.*The disk is full/);
 });

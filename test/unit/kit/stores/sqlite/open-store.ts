@@ -43,6 +43,8 @@ export function settleDone(store: InboxStore, seq: number): Promise<BatchResult>
 
 const { fdatasync } = fs;
 
+export type Sync = typeof fdatasync;
+
 /** Syncs files by this, until the test ends or another is given; without one, as Node does. */
 export function useSync(sync = fdatasync): void {
   fs.fdatasync = sync;

@@ -1,16 +1,15 @@
-import fs from "node:fs";
 import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { newEvent } from "../../inbox/new-event.js";
-import { accept, inboxPath, openStore, useSync } from "./open-store.js";
+import { accept, inboxPath, openStore, useSync, type Sync } from "./open-store.js";
 
 /** The next sync of the WAL fails. */
 function breakSync(): void {
   useSync(((_descriptor, end) => {
     useSync();
     end(Object.assign(new Error("EIO"), { code: "EIO" }));
-  }) as typeof fs.fdatasync);
+  }) as Sync);
 }
 
 test("while a read keeps the file from being rewritten, nothing is acknowledged", async () => {

@@ -1,8 +1,8 @@
-import fs, { closeSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { createWalSync } from "../../../../../src/kit/stores/sqlite/wal-sync.js";
 import { turns } from "../../../until.js";
-import { inboxPath, useSync } from "./open-store.js";
+import { inboxPath, useSync, type Sync } from "./open-store.js";
 
 /** The syncs that began. Each ends when the test says so. */
 const syncs: { descriptor: number; end: (error: Error | null) => void }[] = [];
@@ -11,8 +11,7 @@ function openWal(isFake = true): ReturnType<typeof createWalSync> {
   const path = inboxPath();
   writeFileSync(`${path}-wal`, "x");
   syncs.length = 0;
-  if (isFake)
-    useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as typeof fs.fdatasync);
+  if (isFake) useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as Sync);
   return createWalSync(path);
 }
 
