@@ -1,7 +1,14 @@
 import Database from "better-sqlite3";
 import { vi } from "vitest";
-import type { AcceptResult, Batch, NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
+import type {
+  AcceptResult,
+  Batch,
+  NewEvent,
+  Settlement,
+  SettleResult,
+} from "../../src/kit/inbox/batch.js";
 import type { InboxStore } from "../../src/kit/inbox/store.js";
+import { batchOf } from "../unit/kit/inbox/new-event.js";
 import { ENDPOINTS } from "./cases/store-case.js";
 import type { Break } from "./plain-medium.js";
 
@@ -27,27 +34,29 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "knows an event by its id alone",
     caught: "an event with the content key of a stored one is its duplicate, whatever its id",
-    bend: withContentKey(() => null),
+    bend: given(() => ({ contentKey: null })),
   },
   {
     mistake: "takes all equal bodies for one event",
     caught: "only events of one endpoint that have a content key are compared by it",
-    bend: withContentKey(({ contentKey, bodyHash }) => contentKey ?? bodyHash),
+    bend: given(({ contentKey, bodyHash }) => ({ contentKey: contentKey ?? bodyHash })),
   },
   {
     mistake: "compares bodies alone",
     caught: "a duplicate says whether the stored event is the same in everything",
-    bend: compareBodies,
+    bend: answering(({ sameBody }, { contentKey }) =>
+      contentKey === null ? { otherThan: sameBody ? null : "id" } : {},
+    ),
   },
   {
     mistake: "does not say that an event came by the API",
     caught: "a duplicate says in what its original differs, and whether it came by the API",
-    bend: hideBackfills,
+    bend: answering(() => ({ isBackfilled: false })),
   },
   {
     mistake: "forgets that bytes came before",
     caught: "an event whose bytes came before is stored and claimed so, with its sender",
-    bend: forgetRepeated,
+    bend: given(() => ({ possiblyRepeated: false })),
   },
   {
     mistake: "takes a known id for a known event",
@@ -82,12 +91,12 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   {
     mistake: "settles neighbours together",
     caught: "equal settlements in one batch are each checked by their own token",
-    bend: settleTogether,
+    bend: settling((results) => results.map(() => results.includes(true))),
   },
   {
     mistake: "keeps bodies as text",
     caught: "a body is returned byte for byte, whatever the bytes",
-    bend: keepText,
+    bend: given(({ body }) => ({ body: Buffer.from(Buffer.from(body).toString("utf8")) })),
   },
   {
     mistake: "prunes by age alone",
@@ -129,8 +138,10 @@ export const BROKEN_STORES: readonly BrokenStore[] = [
   },
 ];
 
+type Bend = (store: InboxStore) => InboxStore;
+
 /** Makes a store in whose statements `sound` is replaced by `wrong`. */
-function inSql(sound: string, wrong: string): (store: InboxStore) => InboxStore {
+function inSql(sound: string, wrong: string): Bend {
   return (store) => ({
     ...store,
     async open(context) {
@@ -145,77 +156,66 @@ function inSql(sound: string, wrong: string): (store: InboxStore) => InboxStore 
   });
 }
 
-/** The parts of a batch that are not named are empty. */
-function part(endpoint: string, batch: Partial<Batch>): Batch {
-  return { endpoint, settlements: [], accepts: [], claim: null, ...batch };
+/** Makes a store to which each new event comes changed. */
+function given(change: (event: NewEvent) => Partial<NewEvent>): Bend {
+  return (store) => ({
+    ...store,
+    commit: (batch) =>
+      store.commit({
+        ...batch,
+        accepts: batch.accepts.map((event) => ({ ...event, ...change(event) })),
+      }),
+  });
+}
+
+/** Makes a store that gives another result of each duplicate. */
+function answering(change: (result: Duplicate, event: NewEvent) => Partial<Duplicate>): Bend {
+  return (store) => ({
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      const accepts = result.accepts.map((each, index) =>
+        each.status === "accepted"
+          ? each
+          : { ...each, ...change(each, batch.accepts[index] as NewEvent) },
+      );
+      return { ...result, accepts };
+    },
+  });
+}
+
+type Duplicate = Extract<AcceptResult, { status: "duplicate" }>;
+
+/** Makes a store that gives other results of settlements. */
+function settling(change: (results: SettleResult[], batch: Batch) => SettleResult[]): Bend {
+  return (store) => ({
+    ...store,
+    async commit(batch) {
+      const result = await store.commit(batch);
+      return { ...result, settlements: change(result.settlements, batch) };
+    },
+  });
 }
 
 function checkThenInsert(store: InboxStore): InboxStore {
   return {
     ...store,
     async commit({ endpoint, settlements, accepts, claim }) {
-      const settled = await store.commit(part(endpoint, { settlements }));
+      const settled = await store.commit(batchOf({ endpoint, settlements }));
       const inserted: AcceptResult[] = [];
       for (const event of accepts) {
         // Its mistake is about ids alone.
         const isKnown =
           event.contentKey !== null || (await store.get(endpoint, event.eventId)) !== undefined;
         await Promise.resolve();
-        const [result] = (await store.commit(part(endpoint, { accepts: [event] }))).accepts;
+        const [result] = (await store.commit(batchOf({ endpoint, accepts: [event] }))).accepts;
         // INSERT OR IGNORE, and no look at what it did.
         if (result !== undefined)
           inserted.push(isKnown ? result : { token: 0, ...result, status: "accepted" });
       }
-      const claimed = await store.commit(part(endpoint, { claim }));
+      const claimed = await store.commit(batchOf({ endpoint, claim }));
       return { settlements: settled.settlements, accepts: inserted, claim: claimed.claim };
     },
-  };
-}
-
-function withContentKey(
-  keyOf: (event: NewEvent) => Uint8Array | null,
-): (store: InboxStore) => InboxStore {
-  return (store) => ({
-    ...store,
-    commit: (batch) =>
-      store.commit({
-        ...batch,
-        accepts: batch.accepts.map((event) => ({ ...event, contentKey: keyOf(event) })),
-      }),
-  });
-}
-
-function compareBodies(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      const compared = (each: AcceptResult, index: number): AcceptResult =>
-        each.status === "accepted" || batch.accepts[index]?.contentKey !== null
-          ? each
-          : { ...each, otherThan: each.sameBody ? null : "id" };
-      return { ...result, accepts: result.accepts.map(compared) };
-    },
-  };
-}
-
-function hideBackfills(store: InboxStore): InboxStore {
-  const hidden = (each: AcceptResult): AcceptResult =>
-    each.status === "accepted" ? each : { ...each, isBackfilled: false };
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      return { ...result, accepts: result.accepts.map(hidden) };
-    },
-  };
-}
-
-function forgetRepeated(store: InboxStore): InboxStore {
-  const accepted = (event: NewEvent): NewEvent => ({ ...event, possiblyRepeated: false });
-  return {
-    ...store,
-    commit: (batch) => store.commit({ ...batch, accepts: batch.accepts.map(accepted) }),
   };
 }
 
@@ -248,52 +248,26 @@ function hashesOfAll(store: InboxStore): InboxStore {
 
 function forgetApplied(store: InboxStore): InboxStore {
   const ended = new Set<string>();
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      const settlements = batch.settlements.map(({ seq, token }, index) => {
-        const isFirst = !ended.has(`${seq} ${token}`);
-        ended.add(`${seq} ${token}`);
-        return isFirst && result.settlements[index] === true;
-      });
-      return { ...result, settlements };
-    },
-  };
-}
-function settleTogether(store: InboxStore): InboxStore {
-  return {
-    ...store,
-    async commit(batch) {
-      const result = await store.commit(batch);
-      const someApplied = result.settlements.includes(true);
-      return { ...result, settlements: result.settlements.map(() => someApplied) };
-    },
-  };
-}
-
-function keepText(store: InboxStore): InboxStore {
-  const asText = (body: Uint8Array): Buffer => Buffer.from(Buffer.from(body).toString("utf8"));
-  return {
-    ...store,
-    commit: (batch) =>
-      store.commit({
-        ...batch,
-        accepts: batch.accepts.map((event) => ({ ...event, body: asText(event.body) })),
-      }),
-  };
+  return settling((results, batch) =>
+    batch.settlements.map(({ seq, token }, index) => {
+      const isFirst = !ended.has(`${seq} ${token}`);
+      ended.add(`${seq} ${token}`);
+      return isFirst && results[index] === true;
+    }),
+  )(store);
 }
 
 function claimFirst(store: InboxStore): InboxStore {
   return {
     ...store,
     async commit({ endpoint, settlements, accepts, claim }) {
-      const claimed = await store.commit(part(endpoint, { claim }));
-      const rest = await store.commit(part(endpoint, { settlements, accepts }));
+      const claimed = await store.commit(batchOf({ endpoint, claim }));
+      const rest = await store.commit(batchOf({ endpoint, settlements, accepts }));
       return { ...rest, claim: claimed.claim };
     },
   };
 }
+
 function queueAnew(store: InboxStore): InboxStore {
   const fromNow = (each: Settlement): Settlement => ({
     ...each,

@@ -1,3 +1,4 @@
+import { nextTurn } from "../../src/base/time/timers.js";
 import type { InboxStore } from "../../src/kit/index.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import type { ContractMedium } from "./store-contract.js";
@@ -67,8 +68,4 @@ export function plainMedium({
     readBack: (endpoint, eventId) => onMedium.get(endpoint, eventId),
     destroy: async () => {},
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createReceiver } from "../../src/kit/index.js";
+import { createReceiver, type Clock } from "../../src/kit/index.js";
 import { twilio } from "../../src/kit/senders/index.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { createManualClock } from "../../src/kit/testing/index.js";
@@ -104,8 +104,6 @@ function createChanges(
     (value) => value + oneOf(JUNK),
     (value) => oneOf(JUNK) + value,
     (value) => value.toUpperCase(),
-    (value) => value.toLowerCase(),
-    (value) => ` ${value} `,
     (value) => `${value}${oneOf(["=", "==", "a", "00"])}`,
     (value) => value.replace(/[0-9a-fA-F]/, (digit) => (digit === "0" ? "1" : "0")),
     (value) =>
@@ -116,8 +114,6 @@ function createChanges(
     (value, name) => `${headerOf(name)}${oneOf([",", ", ", " ", ";"])}${value}`,
     (value, name) => [value, headerOf(name)],
     (value) => [value, value],
-    (value) => `${value}, ${value}`,
-    (value) => [value],
     () => "",
     () => [],
     () => oneOf(JUNK),
@@ -132,8 +128,6 @@ function createChanges(
       ]),
   ];
   const ofBody: readonly ((body: Buffer) => Buffer)[] = [
-    (body) =>
-      Buffer.from(body.map((byte, index) => (index === upTo(body.length) ? upTo(256) : byte))),
     (body) => {
       const changed = Buffer.from(body);
       changed[upTo(body.length)] = upTo(256);
@@ -142,7 +136,6 @@ function createChanges(
     (body) => body.subarray(0, upTo(body.length)),
     (body) => body.subarray(upTo(body.length)),
     (body) => Buffer.concat([body, Buffer.from(oneOf(JUNK))]),
-    (body) => Buffer.concat([Buffer.from(oneOf(JUNK)), body]),
     (body) => Buffer.from(insert(body.toString("latin1"), oneOf(JUNK)), "latin1"),
     (body) => Buffer.concat([body, body]),
     () => oneOf(captured).body,
@@ -192,17 +185,9 @@ function createChanges(
       )),
     (request) => (request.method = oneOf(["GET", "PUT", "post", "OPTIONS", "HEAD", "", "POST"])),
     (request) =>
-      (request.headers["content-encoding"] = oneOf(["gzip", "identity", "", "br, gzip"])),
-    (request) =>
-      (request.headers["content-length"] = oneOf(["0", "1", "-5", "NaN", "99999999999", "30"])),
-    (request) =>
-      (request.headers["content-type"] = oneOf([
-        "text/plain",
-        "application/json",
-        "multipart/form-data",
-        "",
-      ])),
-    (request) => (request.headers["x-forwarded-host"] = "evil.example"),
+      (request.headers[
+        oneOf(["content-encoding", "content-length", "content-type", "x-forwarded-host"])
+      ] = oneOf(["gzip", "identity", "", "br, gzip", "0", "-5", "99999999999", "text/plain"])),
     (request) => void Object.assign(request.headers, oneOf(captured).headers),
     (request) => (request.body = oneOf(captured).body),
   ];
@@ -246,6 +231,19 @@ function createChanges(
   };
 }
 
+async function startReceiver({ sender, secret }: IndependentSigner, clock: Clock) {
+  const receiver = createReceiver({
+    sender,
+    secrets: secret,
+    store: memoryStore(),
+    onEvent: () => {},
+    clock,
+    logger: false,
+  });
+  await receiver.start();
+  return receiver;
+}
+
 const STATUSES = new Set([200, 401, 403, 405, 408, 413, 415]);
 
 test(
@@ -257,15 +255,7 @@ test(
     for (const signer of ALL) {
       const { sender, secret, name } = signer;
       const clock = createManualClock(NOW);
-      const receiver = createReceiver({
-        sender,
-        secrets: secret,
-        store: memoryStore(),
-        onEvent: () => {},
-        clock,
-        logger: false,
-      });
-      await receiver.start();
+      const receiver = await startReceiver(signer, clock);
       let heard: { outcome: string; eventId: string } | null = null;
       for (const outcome of ["accepted", "quarantined", "conflict", "duplicate"] as const)
         receiver.on(outcome, ({ eventId }) => (heard = { outcome, eventId }));
@@ -285,15 +275,7 @@ test(
       });
       // What each is when it comes unchanged, in a receiver of its own.
       const genuine = new Map<string, string>();
-      const model = createReceiver({
-        sender,
-        secrets: secret,
-        store: memoryStore(),
-        onEvent: () => {},
-        clock,
-        logger: false,
-      });
-      await model.start();
+      const model = await startReceiver(signer, clock);
       for (const delivery of captured) await model.handle(delivery);
       const factsOf = (of: typeof receiver, eventId: string) =>
         of.inbox.get(eventId).then((entry) =>

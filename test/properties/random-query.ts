@@ -46,58 +46,46 @@ const notANumber = fc.constantFrom(
   "१",
 );
 
-/** Texts that the parameter takes. */
-export function goodValue({ schema, known = [] }: DescribedParameter): fc.Arbitrary<string> {
-  if (known.length > 0) {
-    return fc.oneof(
-      { weight: 9, arbitrary: fc.constantFrom(...known) },
-      goodValue({ name: "", schema }),
-    );
+type Texts = fc.Arbitrary<string>;
+
+/** Texts that the parameter takes, and texts that it refuses. */
+function valuesOf(schema: DescribedParameter["schema"]): { good: Texts; bad: Texts } {
+  const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER, maxLength = 200 } = schema;
+  const bounds = { min: minimum, max: maximum };
+  const beyond = [minimum - 1, ...(schema.maximum === undefined ? [] : [maximum + 1])].map(String);
+  const borders = fc.constantFrom(minimum, maximum);
+  if (schema.enum !== undefined) {
+    const names = schema.enum.map(String);
+    const others = fc.oneof(fc.constantFrom("", "another", "0", "4"), anyText(20));
+    return { good: fc.constantFrom(...names), bad: others.filter((text) => !names.includes(text)) };
   }
-  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, maxLength = 200 } = schema;
-  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum.map(String));
-  if (schema.type === "integer") {
-    const small = fc.integer({ min: minimum, max: Math.min(maximum, minimum + 30) });
-    return fc.oneof(small, fc.constantFrom(minimum, maximum), fc.maxSafeNat()).map((value) => {
-      return String(Math.min(maximum, Math.max(minimum, value)));
-    });
-  }
-  if (schema.type === "number") {
-    return fc
-      .oneof(
-        fc.constantFrom(minimum, maximum),
-        fc.double({ min: minimum, max: maximum, noNaN: true }),
-      )
-      .map(String);
-  }
-  if (schema.pattern !== undefined) return fc.stringMatching(new RegExp(schema.pattern));
-  return anyText(maxLength);
+  if (type === "integer")
+    return {
+      good: fc
+        .oneof(fc.nat({ max: 30 }), fc.integer(bounds), borders)
+        .map((value) => String(Math.min(maximum, Math.max(minimum, value)))),
+      bad: fc.oneof(notANumber, fc.constantFrom(...beyond, "1.5", "1e3", "01")),
+    };
+  if (type === "number")
+    return {
+      good: fc.oneof(borders, fc.double({ ...bounds, noNaN: true })).map(String),
+      bad: fc.oneof(notANumber, fc.constantFrom(...beyond)),
+    };
+  if (schema.pattern === undefined)
+    return {
+      good: anyText(maxLength),
+      bad: fc.constantFrom("a".repeat(maxLength + 1), "🙂".repeat(maxLength + 1)),
+    };
+  const form = new RegExp(schema.pattern);
+  return { good: fc.stringMatching(form), bad: anyText(20).filter((text) => !form.test(text)) };
 }
 
-/** Texts that the parameter refuses. */
-export function badValue({ schema }: DescribedParameter): fc.Arbitrary<string> {
-  const { minimum = 0, maximum, maxLength = 200 } = schema;
-  const beyond = [String(minimum - 1), ...(maximum === undefined ? [] : [String(maximum + 1)])];
-  if (schema.enum !== undefined) {
-    const known = new Set(schema.enum.map(String));
-    return fc
-      .oneof(fc.constantFrom("", "another", "0", "4"), anyText(20))
-      .filter((text) => !known.has(text));
-  }
-  if (schema.type === "integer")
-    return fc.oneof(notANumber, fc.constantFrom(...beyond, "1.5", "1e3", "01"));
-  if (schema.type === "number") return fc.oneof(notANumber, fc.constantFrom(...beyond));
-  if (schema.pattern !== undefined) {
-    const form = new RegExp(schema.pattern);
-    return anyText(20).filter((text) => !form.test(text));
-  }
-  return fc.constantFrom("a".repeat(maxLength + 1), "🙂".repeat(maxLength + 1));
-}
+type Pair = [name: string, text: string];
 
 /** The pairs of a query, and whether the operation takes them. */
 export interface RandomQuery {
   isGood: boolean;
-  pairs: [name: string, text: string][];
+  pairs: Pair[];
 }
 
 /**
@@ -106,42 +94,36 @@ export interface RandomQuery {
  */
 export function randomQuery(parameters: readonly DescribedParameter[]): fc.Arbitrary<RandomQuery> {
   const names = new Set(parameters.map(({ name }) => name));
-  const good = fc
-    .subarray([...parameters])
-    .chain((some) =>
-      fc.tuple(
-        ...some.map((parameter) =>
-          goodValue(parameter).map((text): [string, string] => [parameter.name, text]),
-        ),
-      ),
-    );
+  const goodPair = ({ name, schema, known = [] }: DescribedParameter): fc.Arbitrary<Pair> => {
+    const { good } = valuesOf(schema);
+    const texts =
+      known.length === 0
+        ? good
+        : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, good);
+    return texts.map((text) => [name, text]);
+  };
+  const badPair = ({ name, schema }: DescribedParameter): fc.Arbitrary<Pair> =>
+    valuesOf(schema).bad.map((text) => [name, text]);
+  const good = fc.subarray([...parameters]).chain((some) => fc.tuple(...some.map(goodPair)));
   const unknownName = fc
     .oneof(
       fc.constantFrom("view", "Page", "__proto__", "limit[]", "toString"),
       fc.string({ minLength: 1, maxLength: 12 }),
     )
     .filter((name) => !names.has(name) && !name.includes("\0"));
-  const wrongValue = fc
-    .constantFrom(...parameters)
-    .chain((parameter) =>
-      badValue(parameter).map((text): [string, string] => [parameter.name, text]),
-    );
-  const without = (pairs: readonly [string, string][], name: string): [string, string][] =>
-    pairs.filter(([other]) => other !== name);
+  const wrong = fc.oneof(
+    { weight: 2, arbitrary: fc.constantFrom(...parameters).chain(badPair) },
+    unknownName.map((name): Pair => [name, "1"]),
+  );
+  const isBad = (pairs: Pair[]): RandomQuery => ({ isGood: false, pairs });
   return fc.oneof(
     { weight: 3, arbitrary: good.map((pairs): RandomQuery => ({ isGood: true, pairs })) },
     {
-      weight: 2,
-      arbitrary: fc.tuple(good, wrongValue).map(([pairs, wrong]): RandomQuery => ({
-        isGood: false,
-        pairs: [...without(pairs, wrong[0]), wrong],
-      })),
+      weight: 3,
+      arbitrary: fc
+        .tuple(good, wrong)
+        .map(([pairs, bad]) => isBad([...pairs.filter(([name]) => name !== bad[0]), bad])),
     },
-    fc
-      .tuple(good, unknownName)
-      .map(([pairs, name]): RandomQuery => ({ isGood: false, pairs: [...pairs, [name, "1"]] })),
-    good
-      .filter((pairs) => pairs.length > 0)
-      .map((pairs): RandomQuery => ({ isGood: false, pairs: [...pairs, pairs[0] ?? ["", ""]] })),
+    good.filter((pairs) => pairs.length > 0).map((pairs) => isBad([...pairs, pairs[0] as Pair])),
   );
 }

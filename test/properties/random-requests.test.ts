@@ -1,19 +1,71 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { SIGNAL_TYPES } from "../../src/kit/index.js";
+import type { Tier } from "../../src/service/contract/access.js";
 import { openApiDocument } from "../../src/service/contract/openapi/openapi-document.js";
 import { OPERATIONS } from "../../src/service/contract/operations.js";
 import { callTool } from "../emulator/call-tool.js";
+import { startEmulator } from "../emulator/start-emulator.js";
 import {
   createDocumentValidator,
   operationsOf,
 } from "../unit/service/contract/document-validator.js";
 import { randomQuery, type DescribedParameter } from "./random-query.js";
-import { serveEmulator, type CheckedEmulator } from "./serve-emulator.js";
+
+const DOCUMENT = openApiDocument();
+const { answerFaults, faultsOf, statusesOf } = createDocumentValidator(DOCUMENT);
+
+/** What is sent to a path below the base address: a value as JSON, or a text as it is. */
+interface SentCall {
+  method?: "GET" | "POST";
+  path: string;
+  body?: unknown;
+}
+
+/**
+ * An emulator whose time stands still, and whose every answer is held against the document that it
+ * serves.
+ */
+async function serveEmulator(tier: Tier) {
+  // Endpoints are on this machine, where nothing listens: no test sends anything elsewhere.
+  const { emulator } = await startEmulator({ assumptions: { allowLoopbackHttp: true } });
+  let used = 0;
+  let key = "";
+
+  /** A key, changed before its minute is full. */
+  async function nextKey(): Promise<string> {
+    if (used++ % 100 > 0) return key;
+    const { account_id } = await emulator.control.createAccount({ tier });
+    ({ key } = await emulator.control.createKey({ account_id }));
+    return key;
+  }
+
+  /** Sends a call of an operation. @throws when the answer is not of the document */
+  async function call(operationId: string, { method = "GET", path, body }: SentCall) {
+    const response = await fetch(`${emulator.baseUrl}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${await nextKey()}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const { status } = response;
+    const text = await response.text();
+    const shown = `${method} ${path} ${JSON.stringify(body) ?? ""}: ${status} ${text.slice(0, 500)}`;
+    if (!statusesOf(operationId).includes(status))
+      throw new Error(`a status of no document: ${shown}`);
+    const answer = JSON.parse(text) as { error?: { code: string } };
+    const faults = answerFaults(operationId, status, answer);
+    if (faults.length > 0) throw new Error(`${faults.slice(0, 5).join("; ")} in ${shown}`);
+    return { status, body: answer as unknown, code: answer.error?.code };
+  }
+
+  return { emulator, call, nextKey };
+}
+
+type CheckedEmulator = Awaited<ReturnType<typeof serveEmulator>>;
 
 /** The parameters of an operation, as the document tells them. */
 function parametersOf(operationId: string): DescribedParameter[] {
-  return operationsOf(openApiDocument()).get(operationId)?.["parameters"] as DescribedParameter[];
+  return operationsOf(DOCUMENT).get(operationId)?.["parameters"] as DescribedParameter[];
 }
 
 /** Parameters that name one thing, which may be missing. */
@@ -21,11 +73,11 @@ const NAMING = new Set(["category", "market", "keyword_id"]);
 
 /** The same, with names of sectors and keywords that the emulator has. */
 async function knowingParameters(
-  { call, newKey }: CheckedEmulator,
+  { call }: CheckedEmulator,
   operationId: string,
 ): Promise<DescribedParameter[]> {
   const path = `${OPERATIONS.searchDemand.path}?limit=50`;
-  const { body } = await call("searchDemand", { path, key: await newKey("pro") });
+  const { body } = await call("searchDemand", { path });
   const { markets, items } = body as {
     markets: { slug: string }[];
     items: { keyword_id: number }[];
@@ -43,22 +95,9 @@ async function knowingParameters(
 }
 
 /** Slugs of products that the emulator has. */
-async function rankedSlugs({ call, newKey }: CheckedEmulator): Promise<string[]> {
-  const { body } = await call("rankings", {
-    path: "/research/rankings?limit=50",
-    key: await newKey("pro"),
-  });
+async function rankedSlugs({ call }: CheckedEmulator): Promise<string[]> {
+  const { body } = await call("rankings", { path: "/research/rankings?limit=50" });
   return (body as { items: { slug: string }[] }).items.map(({ slug }) => slug);
-}
-
-/** Keys that are changed before their minute is full. */
-function fullKeys(newKey: () => Promise<string>): () => Promise<string> {
-  let used = 0;
-  let key = "";
-  return async () => {
-    if (used++ % 100 === 0) key = await newKey();
-    return key;
-  };
 }
 
 /**
@@ -84,18 +123,14 @@ test.each([
 ] as const)(
   "%s answers any parameters by the document, and the tool %s as REST: good ones are looked up, others get 400 [error-statuses/400] [mcp-notes/results]",
   async (name, tool) => {
-    const served = await serveEmulator();
-    const { emulator, call, newKey } = served;
-    const nextKey = fullKeys(() => newKey("enterprise"));
+    const served = await serveEmulator("enterprise");
+    const { emulator, call, nextKey } = served;
     const parameters = await knowingParameters(served, name);
-    const counts = { compared: 0, found: 0, refused: 0, rows: 0 };
+    const counts = { found: 0, refused: 0, rows: 0 };
     await fc.assert(
       fc.asyncProperty(randomQuery(parameters), async ({ isGood, pairs }) => {
         const query = new URLSearchParams(pairs).toString();
-        const rest = await call(name, {
-          path: `${OPERATIONS[name].path}?${query}`,
-          key: await nextKey(),
-        });
+        const rest = await call(name, { path: `${OPERATIONS[name].path}?${query}` });
         const { items = [], error } = rest.body as { items?: unknown[]; error?: { code: string } };
         if (!isGood) expect([rest.status, rest.code], query).toEqual([400, "INVALID_PARAMETERS"]);
         else if (rest.status !== 404) expect(rest.status, query).toBe(200);
@@ -117,14 +152,12 @@ test.each([
             structuredContent: rest.body,
           });
         } else expect([told.result.isError, told.error], query).toEqual([true, error]);
-        counts.compared += 1;
         counts.rows += items.length;
         if (rest.status === 200) counts.found += 1;
         if (rest.status === 400) counts.refused += 1;
       }),
       { numRuns: 200 },
     );
-    expect(counts.compared).toBeGreaterThanOrEqual(150);
     // About half of the parameters are good, and most of these find something.
     expect(counts.refused).toBeGreaterThan(45);
     expect(counts.found).toBeGreaterThan(45);
@@ -186,22 +219,18 @@ test.each([
   ["startInvestigation", investigationBody, OPERATIONS.startInvestigation],
   ["registerWebhook", registrationBody, OPERATIONS.registerWebhook],
 ] as const)(
-  "%s answers any body by the document: what is none with 400, and what was refused has changed nothing",
+  "%s answers any body by the document: what is none gets 400",
   async (operationId, bodiesOf, { path }) => {
-    const served = await serveEmulator();
-    const { call, newKey, stored } = served;
-    const { faultsOf } = createDocumentValidator(openApiDocument());
+    const served = await serveEmulator("developer");
     const component =
       operationId === "startInvestigation" ? "StartInvestigationBody" : "RegisterWebhookBody";
     const isGood = (body: unknown): boolean =>
       typeof body !== "string" && faultsOf(component, body).length === 0;
     const bodies = bodiesOf(await rankedSlugs(served));
     let taken = 0;
-    const nextKey = fullKeys(() => newKey("developer"));
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
-        const key = await nextKey();
-        const { status, code } = await call(operationId, { method: "POST", path, body, key });
+        const { status, code } = await served.call(operationId, { method: "POST", path, body });
         if (status < 300) taken += 1;
         if (!isGood(body))
           expect([status, code], JSON.stringify(body)).toEqual([400, "INVALID_BODY"]);
@@ -211,12 +240,5 @@ test.each([
       { numRuns: 100 },
     );
     expect(taken).toBeGreaterThan(0);
-    const key = await newKey("developer");
-    const before = await stored();
-    for (const body of fc.sample(bodies, { numRuns: 100, seed: 7 })) {
-      if (isGood(body)) continue;
-      expect((await call(operationId, { method: "POST", path, body, key })).status).toBe(400);
-    }
-    expect(await stored()).toBe(before);
   },
 );

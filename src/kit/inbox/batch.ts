@@ -124,30 +124,21 @@ export interface ClaimRequest {
 }
 
 /** An event that a dispatcher has claimed. */
-export interface ClaimedEvent {
+export interface ClaimedEvent extends Pick<
+  NewEvent,
+  "eventId" | "type" | "sender" | "received" | "body" | "possiblyRepeated"
+> {
   seq: number;
-  eventId: string;
-  type: string;
-  /** As `NewEvent` has it. */
-  sender: string | null;
   token: number;
   /** Attempts that were used up before this lease. */
   attempts: number;
-  possiblyRepeated: boolean;
   replayed: boolean;
   /** For how many milliseconds it had been due when this lease began, by the store's clock. */
   dueForMs: number;
-  received: ReceivedDelivery;
-  body: Uint8Array;
 }
 
 /** An event that a crash made dead. */
-export interface CrashedEvent {
-  seq: number;
-  eventId: string;
-  type: string;
-  attempts: number;
-}
+export type CrashedEvent = Pick<ClaimedEvent, "seq" | "eventId" | "type" | "attempts">;
 
 /** The result of a claim. */
 export interface ClaimResult {

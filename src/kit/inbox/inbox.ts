@@ -1,19 +1,19 @@
 import { createHash, hash } from "node:crypto";
 import { safely, SignalboxError } from "../../base/errors.js";
 import { nextTurn, withDeadline } from "../../base/time/timers.js";
-import type { AcceptResult, ClaimedEvent, Fact } from "./batch.js";
+import type { AcceptResult, ClaimedEvent, Fact, NewEvent } from "./batch.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
-import type { ReceivedDelivery } from "./stored-events.js";
 
 /** An authentic event, from the receiver. */
-export interface AcceptedInput {
-  eventId: string;
-  type: string;
+export interface AcceptedInput extends Pick<
+  NewEvent,
+  "eventId" | "type" | "subtype" | "subject" | "received" | "body"
+> {
   /**
    * `handOff`: to the callback. `keep`: stored as `done`. `quarantine`: stored as `quarantined`,
    * with this reason.
@@ -22,10 +22,6 @@ export interface AcceptedInput {
     | { kind: "handOff"; parsed: unknown }
     | { kind: "keep"; reason: string | null }
     | { kind: "quarantine"; reason: string };
-  subtype: string | null;
-  subject: string | null;
-  received: ReceivedDelivery;
-  body: Uint8Array;
 }
 
 export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBody: boolean }) & {

@@ -224,17 +224,10 @@ export function openInbox(
     }) as OpenInbox["retry"],
     async state(now, since) {
       const { facts, ...state } = await readInboxState(store, endpoint, now, since);
-      if (receiver === undefined)
-        return { ...state, endpoint, facts, paused: null, shortage: null };
       // What the receiver says now, in place of what it has stored.
-      const { pause, paused, shortage } = receiver.vitals();
-      return {
-        ...state,
-        endpoint,
-        facts: { ...facts, pause, hasReceiver: true },
-        paused,
-        shortage,
-      };
+      const { pause = facts.pause, paused = null, shortage = null } = receiver?.vitals() ?? {};
+      const hasReceiver = receiver === undefined ? facts.hasReceiver : true;
+      return { ...state, endpoint, facts: { ...facts, pause, hasReceiver }, paused, shortage };
     },
   };
 }

@@ -17,8 +17,6 @@ import type {
   StoreStats,
 } from "./stored-events.js";
 
-export type { MoveOutcome, ReplayOutcome };
-
 /** Asks to free all leases of an endpoint except the held ones. */
 export interface ReclaimRequest {
   endpoint: string;

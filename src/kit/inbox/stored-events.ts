@@ -234,11 +234,8 @@ export interface StoreStats extends StateCounts {
 export type OldestReady = Pick<StoreStats, "oldestReadyAgeMs" | "oldestReceivedAgeMs">;
 
 /** An event that waits for another attempt after a failed one, or is dead. */
-export interface FailedEvent {
-  seq: number;
-  eventId: string;
+export interface FailedEvent extends Pick<InboxEntry, "seq" | "eventId" | "subject"> {
   state: "ready" | "dead";
-  subject: string | null;
   /** The beginning of its last error. */
   lastError: string;
   /** When its first kept attempt failed and when its last one did, in milliseconds since 1970. */

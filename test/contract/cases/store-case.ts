@@ -1,5 +1,4 @@
 import { ok, strictEqual } from "node:assert/strict";
-import { createHash } from "node:crypto";
 import type {
   Batch,
   BatchResult,
@@ -12,6 +11,11 @@ import type {
 } from "../../../src/kit/inbox/batch.js";
 import type { InboxStore } from "../../../src/kit/inbox/store.js";
 import type { EventState, StoredEvent } from "../../../src/kit/inbox/stored-events.js";
+import {
+  batchOf,
+  claimOf as claimRequest,
+  newEvent as signalEvent,
+} from "../../unit/kit/inbox/new-event.js";
 
 /** Where the stores of one case keep their events. */
 export interface ContractMedium {
@@ -79,27 +83,16 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 export const HEADERS = { "content-type": "application/json" };
 
 export function newEvent(eventId: string, over: Partial<NewEvent> = {}): NewEvent {
-  const body = over.body ?? Buffer.from(`{"id":"${eventId}"}`);
-  return {
+  return signalEvent({
     eventId,
-    type: "signal.published",
-    state: "ready",
-    leaseMs: over.state === "leased" ? LEASE_MS : null,
     received: { at: RECEIVED_AT, headers: HEADERS },
-    reason: null,
-    subtype: null,
-    subject: null,
-    sender: null,
-    contentKey: null,
-    possiblyRepeated: false,
+    body: Buffer.from(`{"id":"${eventId}"}`),
     ...over,
-    body,
-    bodyHash: createHash("sha256").update(body).digest(),
-  };
+  });
 }
 
 export function commit(store: InboxStore, batch: Partial<Batch>): Promise<BatchResult> {
-  return store.commit({ endpoint: ENDPOINT, settlements: [], accepts: [], claim: null, ...batch });
+  return store.commit(batchOf(batch));
 }
 
 /** The `seq` of an event, and the token of its lease. */
@@ -118,9 +111,7 @@ export async function accept(
   return { seq, token };
 }
 
-export function claimRequest(over: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { leaseMs: LEASE_MS, limit: 10, held: [], ...over };
-}
+export { claimRequest };
 
 export async function claim(
   store: InboxStore,

@@ -69,71 +69,101 @@ export function createOutcomes(
   /** The event is due again after this delay. */
   retryIn: (delayMs: number) => void,
 ) {
-  const completion = createCompletion(settle, observe, breaker, concluded);
+  /**
+   * Attempts whose callback has read `completeSql`. A transaction of the callback may have made the
+   * event `done`, may still be open, or may have rolled back: only the settlement shows which. So
+   * each is settled as a failure, and its result tells the truth.
+   */
+  const withSql = new WeakSet<ClaimedEvent>();
 
   function ended(event: ClaimedEvent, attempt: number, end: AttemptEnd): void {
     observe.attemptEnded(event);
-    const hasReadSql = completion.hasReadSql(event);
     const resolved = end.how === "resolved";
-    if (resolved && !hasReadSql) return succeeded(event, attempt);
+    if (resolved && !withSql.has(event)) return succeeded(event, attempt);
     const error = resolved ? NOT_COMPLETED : end.error;
-    const judgement =
+    const judgement: Judgement =
       end.how === "shutdown"
-        ? shutDown(event, end.dueForMs)
-        : judgeFailure({
-            event,
-            attempt,
-            error,
-            timedOut: end.how === "timed out",
-            maxAttempts,
-            backoff,
-            observe,
-          });
+        ? { kind: "shutdown", settlement: released(event, true, end.dueForMs), deadReason: null }
+        : judgeFailure(event, attempt, error, end.how === "timed out");
     // A callback that resolved has failed only if its settlement says so.
     if (!resolved && isCounted(judgement))
       breaker.failed(event.seq, judgement.settlement.lastError);
-    if (hasReadSql) completion.settle(event, attempt, judgement, error, resolved);
-    else failed(event, attempt, judgement, error);
+    failed(event, attempt, judgement, error, resolved);
   }
 
   function succeeded(event: ClaimedEvent, attempt: number): void {
     breaker.succeeded();
-    settle(event, doneAfter(event, attempt), (result) => {
+    settle(event, settlementOf(event, "done", 0, attempt, false, null), (result) => {
       if (result === true) observe.handedOff(event, attempt);
     });
   }
 
+  /** @param resolved the callback resolved, so it has failed only if nothing completed the event */
   function failed(
     event: ClaimedEvent,
     attempt: number,
-    judgement: Judgement,
+    { kind, settlement, deadReason }: Judgement,
     error: unknown,
+    resolved: boolean,
   ): void {
-    const { kind, settlement, deadReason } = judgement;
-    const willRetry = deadReason === null;
-    observe.handoffFailed(event, attempt, {
-      kind,
-      error,
-      willRetry,
-      retryInMs: willRetry ? settlement.delayMs : null,
-    });
+    settlement.mayBeCompleted = withSql.has(event);
+    let isReported = false;
+    const report = (result: SettleResult | null): void => {
+      if (isReported) return;
+      isReported = true;
+      const willRetry = deadReason === null && result !== "completed";
+      const retryInMs = willRetry && result === true ? settlement.delayMs : null;
+      observe.handoffFailed(event, attempt, { kind, error, willRetry, retryInMs });
+    };
+    // What a transaction may have completed is reported with the first result; if its callback
+    // resolved, only when it is certain that it failed.
+    if (!settlement.mayBeCompleted) report(true);
     settle(event, settlement, (result) => {
-      if (result === true) concluded(event, attempt, judgement);
+      if (!resolved || result === true) report(result);
+      if (result === "completed") {
+        if (resolved) breaker.succeeded();
+        observe.handedOff(event, attempt);
+      }
+      if (result !== true) return;
+      if (resolved) breaker.failed(event.seq, settlement.lastError);
+      // The delay has begun with the commit.
+      if (deadReason === null) retryIn(settlement.delayMs);
+      else observe.dead(event, attempt, deadReason);
     });
   }
 
-  /** The settlement of a failed attempt is durable. */
-  function concluded(
+  function judgeFailure(
     event: ClaimedEvent,
     attempt: number,
-    { settlement, deadReason }: Judgement,
-  ): void {
-    // The delay has begun with the commit.
-    if (deadReason === null) retryIn(settlement.delayMs);
-    else observe.dead(event, attempt, deadReason);
+    error: unknown,
+    timedOut: boolean,
+  ): Judgement {
+    const kind = timedOut ? "timeout" : kindOf(error);
+    const isLater = kind === "later";
+    const isLast = !isLater && attempt >= maxAttempts;
+    const deadReason =
+      kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
+    const delayMs = (): number | undefined =>
+      isLater
+        ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
+        : delayBy(backoff, attempt, observe.backoffFailed);
+    const settlement = settlementOf(
+      event,
+      deadReason === null ? "ready" : "dead",
+      deadReason === null ? wholeDelay(delayMs()) : 0,
+      isLater ? event.attempts : attempt,
+      // A callback that timed out may still succeed, so the next hand-off may repeat its work.
+      timedOut,
+      describeError(error),
+    );
+    return { kind, settlement, deadReason };
   }
 
-  return { ended, sqlRead: completion.sqlRead };
+  return {
+    ended,
+    /** The callback of a running attempt has read `completeSql`. */
+    sqlRead: (event: ClaimedEvent) => void withSql.add(event),
+  };
 }
 
 /** `permanent` and `later` were asked for by the callback. */
@@ -150,11 +180,6 @@ type Settle = (
   settlement: Settlement,
   ended: (result: SettleResult | null) => void,
 ) => void;
-
-/** The callback resolved. */
-function doneAfter(event: ClaimedEvent, attempts: number): Settlement {
-  return settlementOf(event, "done", 0, attempts, false, null);
-}
 
 /**
  * The event becomes `ready` again without using up an attempt.
@@ -199,42 +224,6 @@ interface Judgement {
   deadReason: "permanent_failure" | "attempts_exhausted" | null;
 }
 
-/** The receiver closed while the callback ran. */
-function shutDown(event: ClaimedEvent, dueForMs: number): Judgement {
-  return { kind: "shutdown", settlement: released(event, true, dueForMs), deadReason: null };
-}
-
-function judgeFailure(input: {
-  event: ClaimedEvent;
-  attempt: number;
-  error: unknown;
-  timedOut: boolean;
-  maxAttempts: number;
-  backoff: Backoff;
-  observe: { backoffFailed(error: unknown): void };
-}): Judgement {
-  const { event, attempt, error, timedOut, maxAttempts, backoff, observe } = input;
-  const kind = timedOut ? "timeout" : kindOf(error);
-  const isLater = kind === "later";
-  const isLast = !isLater && attempt >= maxAttempts;
-  const deadReason =
-    kind === "permanent" ? "permanent_failure" : isLast ? "attempts_exhausted" : null;
-  const delayMs = (): number | undefined =>
-    isLater
-      ? safely(() => (error as Partial<RetryLater>).delayMs, undefined)
-      : delayBy(backoff, attempt, observe.backoffFailed);
-  const settlement = settlementOf(
-    event,
-    deadReason === null ? "ready" : "dead",
-    deadReason === null ? wholeDelay(delayMs()) : 0,
-    isLater ? event.attempts : attempt,
-    // A callback that timed out may still succeed, so the next hand-off may repeat its work.
-    timedOut,
-    describeError(error),
-  );
-  return { kind, settlement, deadReason };
-}
-
 function kindOf(error: unknown): "rejected" | "permanent" | "later" {
   const code = signalboxCode(error);
   return code === "retry_later" ? "later" : code === "permanent_failure" ? "permanent" : "rejected";
@@ -277,64 +266,6 @@ const NOT_COMPLETED = new Error(
     "Await the transaction and let its errors through; or do not read completeSql.",
 );
 NOT_COMPLETED.stack = `Error: ${NOT_COMPLETED.message}`;
-
-/**
- * Attempts whose callback has read `completeSql`. A transaction of the callback may have made the
- * event `done`, may still be open, or may have rolled back: only the settlement shows which. So
- * each is settled as a failure, and its result tells the truth.
- *
- * @param concluded the settlement as a failure was applied
- */
-function createCompletion(
-  settle: Settle,
-  observe: HandoffObserver,
-  breaker: Pick<Breaker, "succeeded" | "failed">,
-  concluded: (event: ClaimedEvent, attempt: number, judgement: Judgement) => void,
-) {
-  const withSql = new WeakSet<ClaimedEvent>();
-
-  return {
-    /** The callback of a running attempt has read `completeSql`. */
-    sqlRead(event: ClaimedEvent): void {
-      withSql.add(event);
-    },
-    hasReadSql: (event: ClaimedEvent): boolean => withSql.has(event),
-    /**
-     * @param resolved the callback resolved, so it has failed only if no transaction has completed
-     * the event
-     */
-    settle(
-      event: ClaimedEvent,
-      attempt: number,
-      judgement: Judgement,
-      error: unknown,
-      resolved: boolean,
-    ): void {
-      const { kind, settlement, deadReason } = judgement;
-      settlement.mayBeCompleted = true;
-      // A callback that failed is reported with the first result; one that resolved, only when it
-      // is certain that it failed.
-      let isReported = false;
-      const report = (result: SettleResult | null): void => {
-        if (isReported) return;
-        isReported = true;
-        const willRetry = deadReason === null && result !== "completed";
-        const retryInMs = willRetry && result === true ? settlement.delayMs : null;
-        observe.handoffFailed(event, attempt, { kind, error, willRetry, retryInMs });
-      };
-      settle(event, settlement, (result) => {
-        if (!resolved || result === true) report(result);
-        if (result === "completed") {
-          if (resolved) breaker.succeeded();
-          observe.handedOff(event, attempt);
-        }
-        if (result !== true) return;
-        if (resolved) breaker.failed(event.seq, settlement.lastError);
-        concluded(event, attempt, judgement);
-      });
-    },
-  };
-}
 
 /**
  * Returns the delay before the next attempt, in milliseconds, after `attempt` failed attempts (1 or

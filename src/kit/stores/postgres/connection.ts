@@ -79,8 +79,19 @@ const RETRYABLE = /^40(001|P01)$/;
  * server that ends can say so together with the end of the handshake, before the one who waits for
  * the client has it.
  */
-export function ignoreErrorsOf(client: PgClient): void {
+function ignoreErrorsOf(client: PgClient): void {
   client.on("error", ignore);
+}
+
+/** Hears a pool's errors. @returns a function that gives it back, and ends it if it is ours */
+export function usePool(pool: PgPool, isOurs: boolean): () => Promise<void> {
+  pool.on("error", ignore);
+  pool.on("connect", ignoreErrorsOf);
+  return async () => {
+    if (isOurs) return pool.end().catch(ignore);
+    pool.removeListener("error", ignore);
+    pool.removeListener("connect", ignoreErrorsOf);
+  };
 }
 
 /**

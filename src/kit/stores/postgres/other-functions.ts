@@ -60,8 +60,9 @@ const REPLAY = `
   END $$;
 `;
 
-const RETRY_NOW = `
-  CREATE OR REPLACE FUNCTION retry_now(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+// A function that moves each event in one of these states.
+const moves = (name: string, states: string, update: string): string => `
+  CREATE OR REPLACE FUNCTION ${name}(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_outcomes text[] := '{}';
     v_outcome text;
@@ -70,9 +71,9 @@ const RETRY_NOW = `
   BEGIN
     ${SYNC}
     FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
-      ${lockIf("'ready'")}
+      ${lockIf(states)}
       ELSE
-        UPDATE inbox SET due_at = least(due_at, now_ms()), queue_at = least(queue_at, now_ms()) WHERE seq = v_row.seq;
+        ${update}
         v_outcome := 'moved';
       END IF;
       v_outcomes := v_outcomes || v_outcome;
@@ -81,28 +82,19 @@ const RETRY_NOW = `
   END $$;
 `;
 
-const DISCARD = `
-  CREATE OR REPLACE FUNCTION discard(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
-  DECLARE
-    v_outcomes text[] := '{}';
-    v_outcome text;
-    v_row inbox;
-    e record;
-  BEGIN
-    ${SYNC}
-    FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
-      ${lockIf("'dead', 'quarantined'")}
-      ELSE
-        UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
+const RETRY_NOW = moves(
+  "retry_now",
+  "'ready'",
+  "UPDATE inbox SET due_at = least(due_at, now_ms()), queue_at = least(queue_at, now_ms()) WHERE seq = v_row.seq;",
+);
+
+const DISCARD = moves(
+  "discard",
+  "'dead', 'quarantined'",
+  `UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
-        DELETE FROM inbox_history WHERE seq = v_row.seq;
-        v_outcome := 'moved';
-      END IF;
-      v_outcomes := v_outcomes || v_outcome;
-    END LOOP;
-    RETURN v_outcomes;
-  END $$;
-`;
+        DELETE FROM inbox_history WHERE seq = v_row.seq;`,
+);
 
 // No index finds old events, as it would have to change with each settlement. So prune walks
 // through the table in the order of seq. `next_seq`: where the walk continues; NULL when it is at

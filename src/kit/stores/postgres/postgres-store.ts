@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { SignalboxError, ignore } from "../../../base/errors.js";
+import { SignalboxError } from "../../../base/errors.js";
 import {
   assertOneArgument,
   checkOptions,
@@ -8,15 +8,13 @@ import {
 import type { Clock } from "../../../base/time/clock.js";
 import { closedStoreError, endpointInUseError, type InboxStore } from "../../inbox/store.js";
 import { COMMIT_PARAMETERS, prepareCommit, type CommitRow, restore } from "./commit.js";
-import { createRun, ignoreErrorsOf, makePool, type PgPool, type Run } from "./connection.js";
+import { createRun, makePool, usePool, type PgPool, type Run } from "./connection.js";
 import { registerOwner, type Owner, type PostgresDiagnostics } from "./owner.js";
 import {
   createActivityCounter,
-  readActivity,
-  type ActivityCounter,
-  createFailures,
-  type Failures,
   createQueries,
+  QUERIES,
+  type ActivityCounter,
   type Queries,
 } from "./queries.js";
 import { assertSchemaName, FACTORY, prepareSchema, quoted } from "./schema.js";
@@ -94,9 +92,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
   const commitQuery = `SELECT * FROM ${name}.commit_batch(${COMMIT_PARAMETERS})`;
 
   /** The open endpoints; null while one is opening. */
-  const owners = new Map<string, Owner | null>();
-  /** Of the open endpoints; not of a tool. */
-  const counters = new Map<string, ActivityCounter>();
+  const owners = new Map<string, (Owner & { counter?: ActivityCounter }) | null>();
   let opening: Promise<Connection> | null = null;
   let connection: Connection | null = null;
   let closing: Promise<void> | null = null;
@@ -106,36 +102,19 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
   async function connect(): Promise<Connection> {
     const fast = givenPool ?? (await makePool(connectionString, FAST_POOL_SIZE));
     const slow = givenPool ?? (await makePool(connectionString));
-    const pools = [fast, slow] as const;
-    for (const pool of pools) {
-      pool.on("error", ignore);
-      pool.on("connect", ignoreErrorsOf);
-    }
+    const stops = [fast, slow].map((pool) => usePool(pool, givenPool === undefined));
+    const disconnect = async (): Promise<void> => {
+      for (const stop of stops) await stop();
+    };
     const { run } = createRun(fast);
     try {
       await prepareSchema(run, schema, create);
     } catch (error) {
-      await disconnect(pools);
+      await disconnect();
       throw error;
     }
     const slowRun = createRun(slow).run;
-    return {
-      pools,
-      run,
-      slowRun,
-      queries: { ...createQueries(slowRun, name, operator), ...createFailures(slowRun, name) },
-    };
-  }
-
-  async function disconnect(pools: readonly PgPool[]): Promise<void> {
-    for (const pool of pools) {
-      if (givenPool === undefined) {
-        await pool.end().catch(ignore);
-        continue;
-      }
-      pool.removeListener("error", ignore);
-      pool.removeListener("connect", ignoreErrorsOf);
-    }
+    return { fast, run, slowRun, queries: createQueries(slowRun, name, operator), disconnect };
   }
 
   async function disconnectIfUnused(): Promise<void> {
@@ -143,7 +122,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     const unused = connection;
     connection = null;
     opening = null;
-    if (unused !== null) await (closing = disconnect(unused.pools));
+    if (unused !== null) await (closing = unused.disconnect());
   }
 
   /** Runs a query, or the queries of an operation, and converts their errors. */
@@ -162,14 +141,11 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     }
   }
 
-  /** An operation of the port that one of the queries is. */
-  function through<Name extends keyof (Queries & Failures)>(
-    query: Name,
-  ): (Queries & Failures)[Name] {
+  const queries = QUERIES.map((query) => {
     type Query = (...args: unknown[]) => Promise<unknown>;
-    const run: Query = (...args) => call(({ queries }) => (queries[query] as Query)(...args));
-    return run as (Queries & Failures)[Name];
-  }
+    const run: Query = (...args) => call(({ queries: all }) => (all[query] as Query)(...args));
+    return [query, run];
+  });
 
   /**
    * For each endpoint one connection for heartbeats and one for commits, and one for the operations
@@ -179,25 +155,25 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     return 2 * owners.size + 1;
   }
 
-  async function openOwner(
-    { pools: [fast], slowRun }: Connection,
-    endpoint: string,
-    clock: Clock,
-  ): Promise<Owner> {
+  async function openOwner({ fast, slowRun }: Connection, endpoint: string, clock: Clock) {
     const kept = createRun(fast, true);
-    return registerOwner(kept, slowRun, name, endpoint, clock).catch((error: unknown) => {
+    try {
+      const owner = await registerOwner(kept, slowRun, name, endpoint, clock);
+      return { ...owner, counter: createActivityCounter(slowRun, name, endpoint) };
+    } catch (error) {
       kept.release();
       throw error;
-    });
+    }
   }
 
-  function ownerOf(endpoint: string): Owner {
+  function ownerOf(endpoint: string) {
     const owner = owners.get(endpoint);
     if (owner === undefined || owner === null) throw closedStoreError();
     return owner;
   }
 
   return {
+    ...(Object.fromEntries(queries) as Queries),
     name: "postgres",
     durable: true,
     shared: true,
@@ -215,8 +191,6 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
         await closing;
         connection = await (opening ??= connect());
         owners.set(endpoint, operator ? NO_OWNER : await openOwner(connection, endpoint, clock));
-        if (!operator)
-          counters.set(endpoint, createActivityCounter(connection.slowRun, name, endpoint));
       } catch (error) {
         owners.delete(endpoint);
         await disconnectIfUnused();
@@ -228,9 +202,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
       owners.delete(endpoint);
       if (owner === undefined || owner === null) return;
       await Promise.allSettled(inFlight);
-      const counter = counters.get(endpoint);
-      counters.delete(endpoint);
-      await Promise.all([counter?.close(), owner.close()]);
+      await Promise.all([owner.counter?.close(), owner.close()]);
       await disconnectIfUnused();
     },
     shortage(concurrency) {
@@ -251,7 +223,7 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
           const { result, counts } = readRows(
             await run<CommitRow>(commitQuery, [endpoint, id, ...values]),
           );
-          counters.get(endpoint)?.count(counts);
+          owner.counter?.count(counts);
           return result;
         }),
       );
@@ -274,28 +246,15 @@ export function postgresStore(options: PostgresStoreOptions | string | undefined
     },
     leasedSince: (endpoint) => owners.get(endpoint)?.leasedSince() ?? Infinity,
     completeSql: ({ seq, token }) => `SELECT ${name}.complete(${seq}, ${token})`,
-    list: through("list"),
     search: (endpoint, query) => call(({ slowRun }) => search(slowRun, name, endpoint, query)),
     activity: (endpoint, query) =>
-      call(async ({ slowRun }) => {
-        await counters.get(endpoint)?.add();
-        return readActivity(slowRun, name, endpoint, query);
+      call(async ({ queries: all }) => {
+        await owners.get(endpoint)?.counter?.add();
+        return all.activity(endpoint, query);
       }),
-    endpoints: through("endpoints"),
-    get: through("get"),
-    stats: through("stats"),
     oldestReady: (endpoint) => owners.get(endpoint)?.lastBeat() ?? undefined,
-    failing: through("failing"),
-    bodyHashes: through("bodyHashes"),
-    hasReceiver: through("hasReceiver"),
-    saveReport: through("saveReport"),
-    reports: through("reports"),
     diagnostics: (endpoint) => owners.get(endpoint)?.lastBeat()?.medium ?? null,
-    replay: through("replay"),
-    retryNow: through("retryNow"),
-    discard: through("discard"),
     restore: (endpoint, events) => call(({ run }) => restore(run, name, endpoint, events)),
-    prune: through("prune"),
   };
 }
 
@@ -340,14 +299,13 @@ function isPool(pool: unknown): boolean {
 }
 
 interface Connection {
-  /**
-   * The second one is for slow queries, which must not keep commits and heartbeats waiting. A pool
-   * of the user's is both.
-   */
-  pools: readonly [PgPool, PgPool];
+  /** The pool for commits and heartbeats. A pool of the user's is for slow queries too. */
+  fast: PgPool;
   run: Run;
+  /** For slow queries, which must not keep commits and heartbeats waiting. */
   slowRun: Run;
-  queries: Queries & Failures;
+  queries: Queries;
+  disconnect(): Promise<void>;
 }
 
 /** A tool is no owner: it has no heartbeat, and leases and frees nothing. */

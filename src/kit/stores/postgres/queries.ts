@@ -1,28 +1,20 @@
 import { ignore } from "../../../base/errors.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
-import type {
-  BodyHashes,
-  EventKey,
-  MoveOutcome,
-  PruneRequest,
-  ReadAgain,
-  ReplayOutcome,
-} from "../../inbox/store.js";
+import type { EventKey, InboxStore, ReadAgain } from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
-  REPORT_KEPT_MS,
-  type InboxEntry,
-  type ListQuery,
-  type PastStep,
-  type StoredEvent,
-  type StoreStats,
-  type Activity,
-  type ActivityQuery,
   FAILED_AT_ONCE,
   FAILED_ERROR_LENGTH,
   MOST_REPORTS,
+  REPORT_KEPT_MS,
+  type Activity,
   type FailedEvent,
+  type InboxEntry,
+  type MoveOutcome,
+  type PastStep,
+  type ReplayOutcome,
   type StoredReport,
+  type StoreStats,
 } from "../../inbox/stored-events.js";
 import { ENTRY, parseReceived } from "../rows.js";
 import { IN_SCHEMA } from "./commit-functions.js";
@@ -46,14 +38,38 @@ const IN_STATE = {
   quarantined: "parked_at IS NOT NULL AND state = 'quarantined'",
 };
 
+/** Of those that have an error. */
+const FAILING = {
+  // A replayed event has failed only when it has failed again.
+  ready: `${IN_STATE.ready} AND attempts > 0`,
+  dead: IN_STATE.dead,
+};
+
+/** The operations of the port that queries are, all beside the path of a delivery. */
+export const QUERIES = [
+  "list",
+  "endpoints",
+  "get",
+  "stats",
+  "failing",
+  "bodyHashes",
+  "hasReceiver",
+  "saveReport",
+  "reports",
+  "replay",
+  "retryNow",
+  "discard",
+  "prune",
+] as const;
+
+export type Queries = Pick<InboxStore, (typeof QUERIES)[number] | "activity">;
+
 /**
- * The operations on an inbox that are not on the path of a delivery.
- *
  * @param name the schema, quoted
  * @param operator for a tool, which has time: its `prune` ends with nothing only at the end of the
  * table
  */
-export function createQueries(run: Run, name: string, operator: boolean) {
+export function createQueries(run: Run, name: string, operator: boolean): Queries {
   /** Where the walk of `prune` continues, for each endpoint. */
   const walks = new Map<string, number>();
 
@@ -71,19 +87,20 @@ export function createQueries(run: Run, name: string, operator: boolean) {
     return row?.n ?? 0;
   }
 
-  async function move(
-    sqlFunction: "retry_now" | "discard",
-    events: readonly EventKey[],
-  ): Promise<MoveOutcome[]> {
-    const [row] = await run<{ outcomes: MoveOutcome[] }>(
-      `SELECT to_json(${name}.${sqlFunction}($1, $2)) AS outcomes`,
-      [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))],
+  /** Calls the function of a move. */
+  async function move<Outcome extends ReplayOutcome = MoveOutcome>(
+    sqlFunction: string,
+    values: unknown[],
+  ): Promise<Outcome[]> {
+    const [row] = await run<{ outcomes: Outcome[] }>(
+      `SELECT to_json(${name}.${sqlFunction}) AS outcomes`,
+      values,
     );
-    return (row as { outcomes: MoveOutcome[] }).outcomes;
+    return (row as { outcomes: Outcome[] }).outcomes;
   }
 
   return {
-    list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): Promise<InboxEntry[]> {
+    list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
       const conditions = ["seq > $1"];
       const values: unknown[] = [afterSeq, limit];
       if (endpoint !== undefined) conditions.push(`endpoint = $${values.push(endpoint)}`);
@@ -92,7 +109,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const sql = `SELECT ${ENTRY} FROM ${name}.inbox WHERE ${conditions.join(" AND ")} ORDER BY seq LIMIT $2`;
       return run(sql, values, LONG_TIMEOUT_MS);
     },
-    async endpoints(): Promise<string[]> {
+    async endpoints() {
       // Each step finds the next endpoint in the index, so the events are not read.
       const next = `SELECT endpoint FROM ${name}.inbox`;
       const first = "ORDER BY endpoint, event_id LIMIT 1";
@@ -105,7 +122,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       );
       return rows.map((row) => row.name);
     },
-    async bodyHashes(endpoint: string, beforeSeq: number, limit: number): Promise<BodyHashes> {
+    async bodyHashes(endpoint, beforeSeq, limit) {
       const rows = await run<{ seq: number; hash: Buffer | null }>(
         `SELECT seq, CASE WHEN endpoint = $1 THEN body_hash END AS hash FROM ${name}.inbox WHERE seq < $2 ORDER BY seq DESC LIMIT $3`,
         [endpoint, beforeSeq, limit],
@@ -115,7 +132,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         nextBeforeSeq: rows[limit - 1]?.seq ?? null,
       };
     },
-    async get(endpoint: string, eventId: string): Promise<StoredEvent | undefined> {
+    async get(endpoint, eventId) {
       type Row = InboxEntry & {
         bodyHash: Buffer;
         received: string | null;
@@ -132,7 +149,7 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       if (row === undefined) return undefined;
       return { ...row, received: parseReceived(row.received, row.receivedAt) };
     },
-    async stats(endpoint: string): Promise<StoreStats> {
+    async stats(endpoint) {
       // The dead and the quarantined ones share an index, and each stands on another page.
       type Counts = Omit<StoreStats, "done" | "total">;
       const [row] = await run<Counts>(
@@ -152,10 +169,9 @@ export function createQueries(run: Run, name: string, operator: boolean) {
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
       return { ...counts, done, total };
     },
-    async replay(events: readonly EventKey[], readAgain: ReadAgain): Promise<ReplayOutcome[]> {
-      const endpoints = events.map(({ endpoint }) => endpoint);
-      const ids = events.map(({ eventId }) => storable(eventId));
-      type Read = Exclude<ReturnType<ReadAgain>, null>;
+    async replay(events, readAgain) {
+      const [endpoints, ids] = keysOf(events);
+      type Read = NonNullable<ReturnType<ReadAgain>>;
       type Row = Omit<Read, "eventId" | "ownId"> & {
         n: number;
         sender: string;
@@ -178,24 +194,13 @@ export function createQueries(run: Run, name: string, operator: boolean) {
             ? { eventId: ids[n - 1] as string, type, subtype, subject }
             : readAgain({ sender, received: parseReceived(received, receivedAt), body });
       }
-      const values = [
-        endpoints,
-        ids,
-        read.map((each) => each?.eventId ?? null),
-        read.map((each) => each?.type ?? null),
-        read.map((each) => each?.subtype ?? null),
-        read.map((each) => each?.subject ?? null),
-        read.map((each) => each?.ownId ?? null),
-      ];
-      const [row] = await run<{ outcomes: ReplayOutcome[] }>(
-        `SELECT to_json(${name}.replay($1, $2, $3, $4, $5, $6, $7)) AS outcomes`,
-        values,
-      );
-      return (row as { outcomes: ReplayOutcome[] }).outcomes;
+      const facts = ["eventId", "type", "subtype", "subject", "ownId"] as const;
+      const columns = facts.map((fact) => read.map((each) => each?.[fact] ?? null));
+      return move("replay($1, $2, $3, $4, $5, $6, $7)", [endpoints, ids, ...columns]);
     },
-    retryNow: (events: readonly EventKey[]) => move("retry_now", events),
-    discard: (events: readonly EventKey[]) => move("discard", events),
-    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }: PruneRequest) {
+    retryNow: (events) => move("retry_now($1, $2)", keysOf(events)),
+    discard: (events) => move("discard($1, $2)", keysOf(events)),
+    async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
       for (;;) {
         const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(
           `SELECT * FROM ${name}.prune($1, $2, $3, $4, $5, $6)`,
@@ -207,10 +212,59 @@ export function createQueries(run: Run, name: string, operator: boolean) {
         if (!operator || payloads + keys > 0 || next === null) return { payloads, keys };
       }
     },
+    failing: (endpoint, state, beforeSeq) =>
+      run<FailedEvent>(
+        `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",
+           coalesce(first_at, received_at) AS "firstFailedAt", coalesce(last_at, received_at) AS "lastFailedAt"
+         FROM (SELECT * FROM ${name}.inbox WHERE endpoint = $1 AND last_error IS NOT NULL AND ${FAILING[state]} AND seq < $2
+               ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}) AS failed,
+           LATERAL (SELECT min(at) AS first_at, max(at) AS last_at FROM ${name}.inbox_history h
+             WHERE h.seq = failed.seq AND kind <> 'replayed') AS steps
+         ORDER BY seq DESC`,
+        [endpoint, beforeSeq],
+      ),
+    async hasReceiver(endpoint) {
+      const [row] = await run<{ found: boolean }>(
+        `SELECT EXISTS (SELECT FROM ${name}.inbox_owner
+           WHERE endpoint = $1 AND beat_at > ${name}.now_ms() - ${DEAD_AFTER_MS}) AS found`,
+        [endpoint],
+      );
+      return row?.found ?? false;
+    },
+    async saveReport(endpoint, reporter, report) {
+      await run(
+        `INSERT INTO ${name}.inbox_report (endpoint, reporter, at, report) VALUES ($1, $2, ${name}.now_ms(), $3)
+         ON CONFLICT (endpoint, reporter) DO UPDATE SET at = excluded.at, report = excluded.report`,
+        [endpoint, reporter, report],
+      );
+      await run(
+        `DELETE FROM ${name}.inbox_report WHERE endpoint = $1 AND (at < ${name}.now_ms() - ${REPORT_KEPT_MS} OR reporter NOT IN
+           (SELECT reporter FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC LIMIT ${MOST_REPORTS}))`,
+        [endpoint],
+      );
+    },
+    reports: (endpoint) =>
+      run<StoredReport>(
+        `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
+        [endpoint],
+      ),
+    activity: (endpoint, { minutes, spans }) =>
+      run<Activity>(
+        `SELECT minute - minute % $2 AS at, sum(accepted)::bigint AS accepted, sum(handed_off)::bigint AS "handedOff",
+       sum(failed)::bigint AS failed
+     FROM ${name}.inbox_minute
+     WHERE endpoint = $1 AND minute >= (SELECT now - now % $2 - ($3 - 1) * $2 FROM ${name}.now_ms() AS now)
+       AND minute <= ${name}.now_ms()
+     GROUP BY 1 ORDER BY 1`,
+        [endpoint, minutes * MINUTE_MS, spans],
+      ),
   };
 }
 
-export type Queries = ReturnType<typeof createQueries>;
+/** The endpoints and ids of events, as two arrays. */
+function keysOf(events: readonly EventKey[]): [endpoints: string[], ids: (string | null)[]] {
+  return [events.map(({ endpoint }) => endpoint), events.map(({ eventId }) => storable(eventId))];
+}
 
 /** How long counts wait, so that a commit that follows another soon writes none. */
 const ADD_AFTER_MS = 1000;
@@ -290,75 +344,3 @@ export function createActivityCounter(run: Run, name: string, endpoint: string) 
 }
 
 export type ActivityCounter = ReturnType<typeof createActivityCounter>;
-
-/** @param name the schema, quoted */
-export function readActivity(
-  run: Run,
-  name: string,
-  endpoint: string,
-  { minutes, spans }: ActivityQuery,
-): Promise<Activity[]> {
-  return run(
-    `SELECT minute - minute % $2 AS at, sum(accepted)::bigint AS accepted, sum(handed_off)::bigint AS "handedOff",
-       sum(failed)::bigint AS failed
-     FROM ${name}.inbox_minute
-     WHERE endpoint = $1 AND minute >= (SELECT now - now % $2 - ($3 - 1) * $2 FROM ${name}.now_ms() AS now)
-       AND minute <= ${name}.now_ms()
-     GROUP BY 1 ORDER BY 1`,
-    [endpoint, minutes * MINUTE_MS, spans],
-  );
-}
-
-/**
- * What people ask when something is wrong: which events fail, and what receivers say of themselves.
- *
- * @param name the schema, quoted
- */
-export function createFailures(run: Run, name: string) {
-  const inState = {
-    // A replayed event has failed only when it has failed again.
-    ready: "queue_at IS NOT NULL AND attempts > 0",
-    dead: "parked_at IS NOT NULL AND state = 'dead'",
-  };
-
-  return {
-    failing: (endpoint: string, state: FailedEvent["state"], beforeSeq: number) =>
-      run<FailedEvent>(
-        `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",
-           coalesce(first_at, received_at) AS "firstFailedAt", coalesce(last_at, received_at) AS "lastFailedAt"
-         FROM (SELECT * FROM ${name}.inbox WHERE endpoint = $1 AND last_error IS NOT NULL AND ${inState[state]} AND seq < $2
-               ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}) AS failed,
-           LATERAL (SELECT min(at) AS first_at, max(at) AS last_at FROM ${name}.inbox_history h
-             WHERE h.seq = failed.seq AND kind <> 'replayed') AS steps
-         ORDER BY seq DESC`,
-        [endpoint, beforeSeq],
-      ),
-    async hasReceiver(endpoint: string): Promise<boolean> {
-      const [row] = await run<{ found: boolean }>(
-        `SELECT EXISTS (SELECT FROM ${name}.inbox_owner
-           WHERE endpoint = $1 AND beat_at > ${name}.now_ms() - ${DEAD_AFTER_MS}) AS found`,
-        [endpoint],
-      );
-      return row?.found ?? false;
-    },
-    async saveReport(endpoint: string, reporter: string, report: string): Promise<void> {
-      await run(
-        `INSERT INTO ${name}.inbox_report (endpoint, reporter, at, report) VALUES ($1, $2, ${name}.now_ms(), $3)
-         ON CONFLICT (endpoint, reporter) DO UPDATE SET at = excluded.at, report = excluded.report`,
-        [endpoint, reporter, report],
-      );
-      await run(
-        `DELETE FROM ${name}.inbox_report WHERE endpoint = $1 AND (at < ${name}.now_ms() - ${REPORT_KEPT_MS} OR reporter NOT IN
-           (SELECT reporter FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC LIMIT ${MOST_REPORTS}))`,
-        [endpoint],
-      );
-    },
-    reports: (endpoint: string) =>
-      run<StoredReport>(
-        `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
-        [endpoint],
-      ),
-  };
-}
-
-export type Failures = ReturnType<typeof createFailures>;

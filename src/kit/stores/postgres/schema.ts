@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { SignalboxError, ignore } from "../../../base/errors.js";
+import { SignalboxError } from "../../../base/errors.js";
 import { OptionError } from "../../../base/options/option-error.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
-import { type Run, createRun, ignoreErrorsOf, makePool } from "./connection.js";
+import { type Run, createRun, makePool, usePool } from "./connection.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { ACTIVITY_FUNCTION } from "./queries.js";
@@ -189,8 +189,7 @@ export async function withSchema<Result>(
   act: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   const pool = await makePool(connectionString);
-  pool.on("error", ignore);
-  pool.on("connect", ignoreErrorsOf);
+  const end = usePool(pool, true);
   try {
     const { run } = createRun(pool);
     await prepareSchema(run, schema, false);
@@ -198,6 +197,6 @@ export async function withSchema<Result>(
   } catch (error) {
     throw storeError(error, schema);
   } finally {
-    await pool.end().catch(ignore);
+    await end();
   }
 }

@@ -5,6 +5,8 @@ import { writeNothing } from "./schema.js";
 
 /** Tasks that take long or wait for the disk. The event loop must not wait for them. */
 export function createBackgroundTasks(db: Database) {
+  const queries = createQueries(db);
+
   function restart(mode: "RESTART" | "TRUNCATE"): boolean {
     // The pragma returns 1 if a reader or a writer blocked the checkpoint.
     if (db.pragma(`wal_checkpoint(${mode})`, { simple: true }) !== 0) return false;
@@ -36,7 +38,7 @@ export function createBackgroundTasks(db: Database) {
       db.transaction(() => writeAgain(`${db.name}-wal`)).immediate();
       return restart("TRUNCATE");
     },
-    stats: createQueries(db).stats,
+    stats: (endpoint: string, now: number) => queries.stats(endpoint, () => now),
   };
 }
 

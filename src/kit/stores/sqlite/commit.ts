@@ -51,10 +51,7 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
   );
 }
 
-/**
- * The writes of a receiver, each in one transaction. `now` is the present by the clock of its
- * endpoint.
- */
+/** The writes of a receiver. `now` is the present by the clock of its endpoint. */
 export function createCommitter(db: Database, shared: boolean) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
@@ -252,18 +249,16 @@ export function createCommitter(db: Database, shared: boolean) {
     return result;
   }).immediate;
 
-  const reclaim = db.transaction(
-    ({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult => {
-      const mine = new Set(held);
-      // Leases in a shared file may belong to a living process, so they end only when they expire.
-      const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
-      if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
-      for (const seq of orphans) free.run(now, now, seq);
-      // After a failure, this write shows whether the disk works, even if no lease was freed.
-      writeNothing(db);
-      return { freed: orphans.length, dead: [] };
-    },
-  ).immediate;
+  function reclaim({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult {
+    const mine = new Set(held);
+    // Leases in a shared file may belong to a living process, so they end only when they expire.
+    const orphans = shared ? [] : findLeased.all(endpoint).filter((seq) => !mine.has(seq));
+    if (crashed) return { freed: orphans.length, dead: crash(orphans, now) };
+    for (const seq of orphans) free.run(now, now, seq);
+    // After a failure, this write shows whether the disk works, even if no lease was freed.
+    writeNothing(db);
+    return { freed: orphans.length, dead: [] };
+  }
 
   return {
     commit,
@@ -278,6 +273,7 @@ export function createCommitter(db: Database, shared: boolean) {
         findAhead.get(endpoint, now + CLOCK_SLACK_MS) !== undefined;
       return isDue ? null : { events: [], dead: [], nextDueInMs: nextDueInMs(endpoint, now) };
     },
+    /** In a transaction of the caller. */
     reclaim,
   };
 }

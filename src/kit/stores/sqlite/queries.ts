@@ -1,31 +1,22 @@
 import type { Database, Statement } from "better-sqlite3";
 import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
-import type {
-  BodyHashes,
-  EventKey,
-  MoveOutcome,
-  PruneRequest,
-  ReadAgain,
-  ReadEventFacts,
-  ReplayOutcome,
-} from "../../inbox/store.js";
+import type { InboxStore, ReadAgain } from "../../inbox/store.js";
 import {
-  EVENT_STATES,
-  REPORT_KEPT_MS,
-  type InboxEntry,
-  type ListQuery,
-  type OldestReady,
-  type StateCounts,
-  type StoredEvent,
-  type StoreStats,
   ACTIVITY_KEPT_MS,
-  type Activity,
-  type ActivityQuery,
+  EVENT_STATES,
   FAILED_AT_ONCE,
   FAILED_ERROR_LENGTH,
   MOST_REPORTS,
+  REPORT_KEPT_MS,
+  type Activity,
+  type ActivityQuery,
   type FailedEvent,
+  type InboxEntry,
+  type MoveOutcome,
+  type OldestReady,
+  type ReplayOutcome,
+  type StateCounts,
   type StoredReport,
 } from "../../inbox/stored-events.js";
 import { ENTRY } from "../rows.js";
@@ -43,23 +34,36 @@ export function entryOf(row: EntryRow): InboxEntry {
 /** The present by the clock of an endpoint. */
 export type NowAt = (endpoint: string) => number;
 
+/** Operations of the port on an open inbox: they are synchronous, and are told the time last. */
+export type Steps<Name extends keyof InboxStore> = {
+  [Each in Name]: NonNullable<InboxStore[Each]> extends (...args: infer Args) => infer Result
+    ? (...args: [...Args, nowAt: NowAt]) => Awaited<Result>
+    : never;
+};
+
+/** Prepares statements that are made when they are needed, each once. */
+export function createStatements<Row>(db: Database) {
+  const statements = new Map<string, Statement<Record<string, unknown>, Row>>();
+  return (sql: string): Statement<Record<string, unknown>, Row> => {
+    const statement = statements.get(sql) ?? db.prepare<Record<string, unknown>, Row>(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+}
+
 interface WholeRow extends EntryRow {
   hasPayload: number;
   bodyHash: Buffer;
 }
 
-/**
- * The operations on an inbox that are not on the path of a delivery. Each is synchronous and one
- * transaction.
- */
+/** The operations on an inbox that are not on the path of a delivery. */
 export function createQueries(db: Database) {
   const findOne = db.prepare<[string, string], WholeRow>(
     `SELECT ${ENTRY}, has_payload AS hasPayload, body_hash AS bodyHash FROM inbox WHERE endpoint = ? AND event_id = ?`,
   );
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
-  /** The prepared statements of `list`, by their SQL. */
-  const listings = new Map<string, Statement<Record<string, unknown>, EntryRow>>();
+  const listing = createStatements<EntryRow>(db);
   // Each count reads only a partial index, because the table has much wider rows and takes longer
   // to read.
   const counts = db.prepare<{ endpoint: string }, StateCounts>(`
@@ -126,101 +130,78 @@ export function createQueries(db: Database) {
     };
   }
 
-  function list({ endpoint, state, type, afterSeq = 0, limit = 100 }: ListQuery): InboxEntry[] {
-    const wanted = ["seq > @afterSeq"];
-    if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
-    if (type !== undefined) wanted.push("type = @type");
-    // With an index on the endpoint, SQLite would read and sort all events of the endpoint for one
-    // page.
-    let from = "inbox NOT INDEXED";
-    if (state !== undefined) {
-      // A partial index is used only if the SQL contains the state, so the state is checked before
-      // it is inserted.
-      if (!EVENT_STATES.includes(state)) return [];
-      wanted.push(`state = '${state}'`);
-      // Nearly all events are done, so for these the table itself is read, which is in the order of
-      // `seq`.
-      if (state !== "done") from = `inbox INDEXED BY inbox_${state}`;
-    }
-    const sql = `SELECT ${ENTRY} FROM ${from} WHERE ${wanted.join(" AND ")} ORDER BY seq LIMIT @limit`;
-    const listing = listings.get(sql) ?? db.prepare<Record<string, unknown>, EntryRow>(sql);
-    listings.set(sql, listing);
-    return listing.all({ endpoint, type, afterSeq, limit }).map(entryOf);
-  }
-
   function payloadOf({ seq, receivedAt, sender }: WholeRow): Parameters<ReadAgain>[0] {
     const body = payloads.findBody(seq) ?? new Uint8Array();
     return { sender, received: payloads.findReceived(seq, receivedAt), body };
   }
 
-  function replayOne(
-    { endpoint, eventId }: EventKey,
-    now: number,
-    readAgain: ReadAgain,
-  ): ReplayOutcome {
-    const row = findOne.get(endpoint, eventId);
-    if (row === undefined) return "not_found";
+  function replay(row: WholeRow, now: number, readAgain: ReadAgain): ReplayOutcome {
+    const { seq, endpoint, eventId, attempts, bodyHash } = row;
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.hasPayload === 0) return "payload_gone";
     const mustRead = row.state === "quarantined" || row.type === "";
-    const read: ReadEventFacts | null = mustRead ? readAgain(payloadOf(row)) : row;
+    const read: ReturnType<ReadAgain> = mustRead ? readAgain(payloadOf(row)) : row;
     if (read === null) return "still_unusable";
     const { type, subtype, subject, ownId } = read;
     const sameId = findOne.get(endpoint, read.eventId) ?? row;
-    const isOther =
-      ownId !== undefined && !isSameEvent(sameId, { ...read, bodyHash: row.bodyHash });
-    const realId = sameId.seq !== row.seq && isOther ? ownId : read.eventId;
+    const isOther = ownId !== undefined && !isSameEvent(sameId, { ...read, bodyHash });
+    const realId = sameId.seq !== seq && isOther ? ownId : read.eventId;
     if (realId !== eventId && findOne.get(endpoint, realId) !== undefined) {
-      toDone.run(now, row.seq);
+      toDone.run(now, seq);
       return "duplicate";
     }
-    toReady.run({ eventId: realId, type, subtype, subject, now, seq: row.seq });
-    payloads.addStep(row.seq, { at: now, kind: "replayed", attempts: row.attempts, error: null });
+    toReady.run({ eventId: realId, type, subtype, subject, now, seq });
+    payloads.addStep(seq, { at: now, kind: "replayed", attempts, error: null });
     return "moved";
   }
 
-  function discardOne(endpoint: string, eventId: string, now: number): MoveOutcome {
-    const row = findOne.get(endpoint, eventId);
-    if (row === undefined) return "not_found";
-    if (row.state !== "dead" && row.state !== "quarantined") return "wrong_state";
-    toDone.run(now, row.seq);
-    dropPayload.run(row.seq);
-    payloads.drop(row.seq);
+  function retryNow({ state, dueAt, seq }: WholeRow, now: number): MoveOutcome {
+    if (state !== "ready") return "wrong_state";
+    toNow.run(Math.min(dueAt, now), now, seq);
     return "moved";
   }
 
-  const replay = db.transaction((events: readonly EventKey[], nowAt: NowAt, readAgain: ReadAgain) =>
-    events.map((event) => replayOne(event, nowAt(event.endpoint), readAgain)),
-  ).immediate;
-  const retryNow = db.transaction((events: readonly EventKey[], nowAt: NowAt) =>
-    events.map(({ endpoint, eventId }): MoveOutcome => {
+  function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
+    if (state !== "dead" && state !== "quarantined") return "wrong_state";
+    toDone.run(now, seq);
+    dropPayload.run(seq);
+    payloads.drop(seq);
+    return "moved";
+  }
+
+  function moveEach<Outcome>(
+    events: Parameters<InboxStore["discard"]>[0],
+    nowAt: NowAt,
+    move: (row: WholeRow, now: number) => Outcome,
+  ) {
+    return events.map(({ endpoint, eventId }) => {
       const row = findOne.get(endpoint, eventId);
-      if (row === undefined) return "not_found";
-      if (row.state !== "ready") return "wrong_state";
-      toNow.run(Math.min(row.dueAt, nowAt(endpoint)), nowAt(endpoint), row.seq);
-      return "moved";
-    }),
-  ).immediate;
-  const discard = db.transaction((events: readonly EventKey[], nowAt: NowAt) =>
-    events.map(({ endpoint, eventId }) => discardOne(endpoint, eventId, nowAt(endpoint))),
-  ).immediate;
-  const prune = db.transaction((request: PruneRequest, now: number) => {
-    const { endpoint, payloadsOlderThanMs, keysOlderThanMs, limit } = request;
-    const withPayload = findOldPayloads.all(endpoint, now - payloadsOlderThanMs, limit);
-    for (const seq of withPayload) {
-      dropPayload.run(seq);
-      payloads.drop(seq);
-    }
-    const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
-    for (const seq of keys) dropKey.run(seq);
-    activity.prune(endpoint, limit, now);
-    return { payloads: withPayload.length, keys: keys.length };
-  }).immediate;
+      return row === undefined ? "not_found" : move(row, nowAt(endpoint));
+    });
+  }
 
   return {
-    list,
-    endpoints: (): string[] => [...new Set(endpoints.all())].sort(),
-    get(endpoint: string, eventId: string): StoredEvent | undefined {
+    list({ endpoint, state, type, afterSeq = 0, limit = 100 }) {
+      const wanted = ["seq > @afterSeq"];
+      if (endpoint !== undefined) wanted.push("endpoint = @endpoint");
+      if (type !== undefined) wanted.push("type = @type");
+      // With an index on the endpoint, SQLite would read and sort all events of the endpoint for one
+      // page.
+      let from = "inbox NOT INDEXED";
+      if (state !== undefined) {
+        // A partial index is used only if the SQL contains the state, so the state is checked before
+        // it is inserted.
+        if (!EVENT_STATES.includes(state)) return [];
+        wanted.push(`state = '${state}'`);
+        // Nearly all events are done, so for these the table itself is read, which is in the order of
+        // `seq`.
+        if (state !== "done") from = `inbox INDEXED BY inbox_${state}`;
+      }
+      const sql = `SELECT ${ENTRY} FROM ${from} WHERE ${wanted.join(" AND ")} ORDER BY seq LIMIT @limit`;
+      return listing(sql).all({ endpoint, type, afterSeq, limit }).map(entryOf);
+    },
+    endpoints: () => [...new Set(endpoints.all())].sort(),
+    get(endpoint, eventId) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
       const { bodyHash, hasPayload: _hasPayload, ...entry } = row;
@@ -232,28 +213,38 @@ export function createQueries(db: Database) {
         history: payloads.findSteps(row.seq),
       };
     },
-    stats(endpoint: string, now: number): StoreStats {
+    stats(endpoint, nowAt) {
       const byState = counts.get({ endpoint }) as StateCounts;
       const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
-      return { ...byState, total, ...oldestReadyOf(endpoint, now) };
+      return { ...byState, total, ...oldestReadyOf(endpoint, nowAt(endpoint)) };
     },
-    bodyHashes(endpoint: string, beforeSeq: number, limit: number): BodyHashes {
+    bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
       const hashes = rows
         .filter((row) => row.endpoint === endpoint)
         .map(({ bodyHash }) => bodyHash);
       return { hashes, nextBeforeSeq: rows[limit - 1]?.seq ?? null };
     },
-    oldestReady: oldestReadyOf,
-    activity: activity.find,
-    replay,
-    retryNow,
-    discard,
-    prune,
-  };
+    oldestReady: (endpoint, nowAt) => oldestReadyOf(endpoint, nowAt(endpoint)),
+    activity: (endpoint, query, nowAt) => activity.find(endpoint, query, nowAt(endpoint)),
+    replay: (events, readAgain, nowAt) =>
+      moveEach(events, nowAt, (row, now) => replay(row, now, readAgain)),
+    retryNow: (events, nowAt) => moveEach(events, nowAt, retryNow),
+    discard: (events, nowAt) => moveEach(events, nowAt, discard),
+    prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }, nowAt) {
+      const now = nowAt(endpoint);
+      const withPayload = findOldPayloads.all(endpoint, now - payloadsOlderThanMs, limit);
+      for (const seq of withPayload) {
+        dropPayload.run(seq);
+        payloads.drop(seq);
+      }
+      const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
+      for (const seq of keys) dropKey.run(seq);
+      activity.prune(endpoint, limit, now);
+      return { payloads: withPayload.length, keys: keys.length };
+    },
+  } satisfies Partial<Steps<keyof InboxStore>>;
 }
-
-export type Queries = ReturnType<typeof createQueries>;
 
 /** What a commit counts; see G14 of the port. */
 export type Counts = Omit<Activity, "at">;
@@ -318,16 +309,12 @@ export function prepareFailures(db: Database) {
     "SELECT at, report FROM inbox_report WHERE endpoint = ? ORDER BY at DESC",
   );
   return {
-    failing: (endpoint: string, state: FailedEvent["state"], beforeSeq: number): FailedEvent[] =>
-      byState[state].all(endpoint, beforeSeq),
-    saveReport: db.transaction(
-      (endpoint: string, reporter: string, report: string, now: number) => {
-        save.run(endpoint, reporter, now, report);
-        forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
-      },
-    ).immediate,
-    reports: (endpoint: string): StoredReport[] => reports.all(endpoint),
-  };
+    failing: (endpoint, state, beforeSeq) => byState[state].all(endpoint, beforeSeq),
+    saveReport(endpoint, reporter, report, nowAt) {
+      const now = nowAt(endpoint);
+      save.run(endpoint, reporter, now, report);
+      forget.run(endpoint, now - REPORT_KEPT_MS, endpoint, MOST_REPORTS);
+    },
+    reports: (endpoint) => reports.all(endpoint),
+  } satisfies Partial<Steps<keyof InboxStore>>;
 }
-
-export type Failures = ReturnType<typeof prepareFailures>;

@@ -1,4 +1,4 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database } from "better-sqlite3";
 import { nextTurn } from "../../../base/time/timers.js";
 import {
   EVENT_STATES,
@@ -7,7 +7,7 @@ import {
   type SearchQuery,
 } from "../../inbox/stored-events.js";
 import { ENTRY, likePattern } from "../rows.js";
-import { entryOf, type EntryRow } from "./queries.js";
+import { createStatements, entryOf, type EntryRow } from "./queries.js";
 
 // A search has no index of its own, because an index would write a page for each event. It reads
 // the table, the newest event first, in slices that are so short that they do not block the event
@@ -33,17 +33,12 @@ const FEW_AT_ONCE = 400;
 
 /** The synchronous steps of a search. */
 export function prepareSearch(db: Database) {
-  const statements = new Map<string, Statement<Record<string, unknown>>>();
-
-  function prepared<Row>(sql: string): Statement<Record<string, unknown>, Row> {
-    const statement = statements.get(sql) ?? db.prepare<Record<string, unknown>>(sql);
-    statements.set(sql, statement);
-    return statement as Statement<Record<string, unknown>, Row>;
-  }
+  const selectSeq = createStatements<{ seq: number }>(db);
+  const selectEntry = createStatements<EntryRow>(db);
 
   function seqsOf(where: string, values: Record<string, unknown>): number[] {
     const sql = `SELECT seq FROM inbox INDEXED BY ${where} LIMIT ${FEW}`;
-    return prepared<{ seq: number }>(sql)
+    return selectSeq(sql)
       .all(values)
       .map(({ seq }) => seq);
   }
@@ -54,7 +49,7 @@ export function prepareSearch(db: Database) {
     values: Record<string, unknown>,
   ): InboxEntry[] {
     const sql = `SELECT ${ENTRY} FROM ${from} AND ${conditions(query)} ORDER BY seq DESC LIMIT @limit`;
-    return prepared<EntryRow>(sql)
+    return selectEntry(sql)
       .all({ ...query, ...values, errorPattern: likePattern(query.error ?? "") })
       .map(entryOf);
   }
@@ -102,7 +97,7 @@ export function prepareSearch(db: Database) {
       const from = isBySeq
         ? `inbox INDEXED BY inbox_${state} WHERE endpoint = @endpoint AND state = '${state}'`
         : "inbox NOT INDEXED WHERE true";
-      const last = prepared<{ seq: number }>(
+      const last = selectSeq(
         `SELECT seq FROM ${from} AND seq < @beforeSeq ORDER BY seq DESC LIMIT 1 OFFSET @others`,
       ).get({ ...(isBySeq && { endpoint }), beforeSeq, others: rows - 1 });
       const values = { endpoint, beforeSeq, first: last?.seq ?? 0, limit };

@@ -63,41 +63,41 @@ test("what the next turns bring is in the same batch, but it waits for four of t
   expect([first?.settlements.length, first?.accepts.length]).toEqual([1, 4]);
 });
 
-test("a full batch begins before the senders of the last one are answered", async () => {
+test.each([
+  ["a full batch begins before the senders of the last one are answered", false, "commit", 2],
+  [
+    "after a failure the recovery waits for the results of the commit before it",
+    true,
+    "reclaim",
+    1,
+  ],
+])("%s", async (_what, hasFailed, name, callsAtAnswer) => {
   const { batcher, store } = await rig();
+  if (hasFailed) {
+    store.fail(mediumError());
+    await rejectionOf(batcher.accept(newEvent()));
+    store.fail(null);
+  }
   const release = store.hold();
-  const first = batcher.accept(newEvent());
+  const calls = batcher
+    .accept(newEvent())
+    .then(() => store.calls.filter((call) => call === name).length);
   await turns(5);
   const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
-  const commitsAtAnswer = first.then(() => store.commits.length);
   release();
-  expect(await commitsAtAnswer).toBe(2);
+  expect(await calls).toBe(callsAtAnswer);
   await Promise.all(others);
 });
 
-test("after a failure the recovery waits for the results of the commit before it", async () => {
-  const { batcher, store } = await rig();
-  store.fail(mediumError());
-  await rejectionOf(batcher.accept(newEvent()));
-  store.fail(null);
-  const release = store.hold();
-  const first = batcher.accept(newEvent());
-  await turns(5);
-  const others = Array.from({ length: 32 }, () => batcher.accept(newEvent()));
-  const recoveriesAtAnswer = first.then(
-    () => store.calls.filter((call) => call === "reclaim").length,
-  );
-  release();
-  expect(await recoveriesAtAnswer).toBe(1);
-  await Promise.all(others);
-});
-
-test.each([0, 1, 7, 14, 15])(
-  "of 16 events only the bad one is refused, at place %d",
+test.each([0, 7, 15])(
+  "of 16 events only the bad one is refused, at place %d, and settlements beside it are applied",
   async (place) => {
-    const { batcher, store, health } = await rig();
+    const made = await rig();
+    const { batcher, store, health } = made;
+    const seq = await leased(made);
     const events = Array.from({ length: 16 }, () => newEvent());
     store.refuse([events[place]!.eventId]);
+    const settled = settle(batcher, done(seq));
     const answers = events.map((event) =>
       batcher.accept(event).then(({ status }) => status as string, codeOf),
     );
@@ -105,72 +105,10 @@ test.each([0, 1, 7, 14, 15])(
     const expected = events.map((_, index) => (index === place ? "store_row_refused" : "accepted"));
     expect(await Promise.all(answers)).toEqual(expected);
     expect((await claimed).events.length).toBeGreaterThan(0);
-    expect(health).toEqual([]);
+    expect([await settled, health]).toEqual([true, []]);
     expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
   },
 );
-
-test("settlements in the batch of a bad event are applied, once", async () => {
-  const made = await rig();
-  const { batcher, store } = made;
-  const seqs = [await leased(made), await leased(made), await leased(made)];
-  const bad = newEvent();
-  store.refuse([bad.eventId]);
-  const settled = seqs.map((seq) => settle(batcher, done(seq)));
-  expect((await rejectionOf(batcher.accept(bad))).code).toBe("store_row_refused");
-  expect(await Promise.all(settled)).toEqual([true, true, true]);
-});
-
-test("an error of the medium refuses every event and the claim, and turns health red", async () => {
-  const { batcher, store, health } = await rig();
-  const error = mediumError();
-  store.fail(error);
-  const answers = [batcher.accept(newEvent()), batcher.accept(newEvent()), batcher.claim(claim)];
-  const outcomes = await Promise.allSettled(answers);
-  expect(outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason)).toEqual([
-    error,
-    error,
-    error,
-  ]);
-  expect(health).toEqual([error]);
-  expect(store.commits.length).toBe(1);
-  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
-});
-
-test("settlements survive a failing store, are tried each second, and are written when it works again", async () => {
-  const made = await rig();
-  const { batcher, store, clock, health } = made;
-  const seq = await leased(made);
-  store.fail(mediumError());
-  let applied: SettleResult | null | undefined;
-  void settle(batcher, done(seq)).then((result) => (applied = result));
-  await clock.advance(5000);
-  expect(applied).toBeUndefined();
-  // One try at once, and one a second: the recovery comes first and fails first.
-  expect(store.calls.filter((call) => call === "reclaim").length).toBe(5);
-  store.fail(null);
-  await clock.advance(1000);
-  expect(applied).toBe(true);
-  expect(health.at(-1)).toBeNull();
-  expect(batcher.isIdle()).toBe(true);
-});
-
-test("a settlement whose lease was lost while the store failed is not taken for one that was applied", async () => {
-  const made = await rig();
-  const { batcher, store, clock } = made;
-  const seq = await leased(made);
-  store.fail(mediumError());
-  const settled = settle(batcher, done(seq));
-  await turns(5);
-  store.fail(null);
-  await store.reclaim({ endpoint: "default", held: [], crashed: true });
-  await clock.advance(1000);
-  expect(await settled).toBe(false);
-  expect(await store.get("default", (await store.list({}))[0]!.eventId)).toMatchObject({
-    state: "ready",
-    crashes: 1,
-  });
-});
 
 test("a store that fails for long gathers no timers", async () => {
   const made = await rig();
@@ -212,18 +150,6 @@ test("room is bounded by count and bytes, those in flight included, and comes ba
   expect(batcher.hasRoom(1000)).toBe(true);
 });
 
-test("closing on a failing store gives up the settlements, and leaves no timer behind", async () => {
-  const made = await rig();
-  const { batcher, store, clock } = made;
-  const seq = await leased(made);
-  store.fail(mediumError());
-  const settled = settle(batcher, done(seq));
-  await turns(5);
-  await batcher.close();
-  expect(await settled).toBeNull();
-  expect(clock.pendingTimers()).toBe(0);
-});
-
 test("a commit that fails while it closes leaves no timer behind either", async () => {
   const made = await rig();
   const { batcher, store, clock } = made;
@@ -244,18 +170,11 @@ function codeOf(error: unknown): string {
   return (error as { code: string }).code;
 }
 
-test("what fills a batch is committed at once, and the rest of the turn while that one is synced", async () => {
-  const { batcher, store } = await rig();
-  const answers = Array.from({ length: 40 }, () => batcher.accept(newEvent()));
-  // Before the turn is over.
-  expect(store.commits.map(({ accepts }) => accepts.length)).toEqual([32]);
-  await Promise.all(answers);
-  expect(store.commits.map(({ accepts }) => accepts.length)).toEqual([32, 8]);
-});
-
-test("a long queue is written in portions, bounded by count and by bytes, in order", async () => {
+test("a long queue is written in portions, bounded by count and by bytes, in order, also by a close", async () => {
   const many = await rig({ events: 1000, bytes: 10_000_000 });
-  await Promise.all(Array.from({ length: 600 }, () => many.batcher.accept(newEvent())));
+  const answers = Array.from({ length: 600 }, () => many.batcher.accept(newEvent()));
+  await many.batcher.close();
+  await Promise.all(answers);
   expect(many.store.commits.map(({ accepts }) => accepts.length)).toEqual([32, 256, 256, 56]);
 
   const large = await rig({ events: 1000, bytes: 10_000_000 });
@@ -268,14 +187,6 @@ test("a long queue is written in portions, bounded by count and by bytes, in ord
   );
   // One that is larger than a portion is one by itself.
   expect(written).toEqual([[400_000, 400_000], [400_000], [2_000_000], [10]]);
-});
-
-test("closing writes every portion", async () => {
-  const { batcher, store } = await rig({ events: 1000, bytes: 10_000_000 });
-  const answers = Promise.all(Array.from({ length: 600 }, () => batcher.accept(newEvent())));
-  await batcher.close();
-  expect((await answers).length).toBe(600);
-  expect(store.commits.length).toBe(4);
 });
 
 async function rejected(error: Error): Promise<never> {
@@ -367,31 +278,6 @@ test.each([
   },
 );
 
-test("a batch that is halved between two good ones refuses its bad event alone", async () => {
-  const { commits, answers, accept, batcher } = await overlappingRig();
-  void accept();
-  await turns();
-  const both = [accept(), accept()];
-  await turns();
-  commits[1]!.end(rowError());
-  void accept();
-  await turns();
-  expect(commits.length).toBe(2);
-  commits[0]!.end();
-  await turns();
-  // The halves one after the other, and nothing beside them.
-  commits[2]!.end(rowError());
-  await turns();
-  expect(commits.map(({ batch }) => batch.accepts.length)).toEqual([1, 2, 1, 1]);
-  commits[3]!.end();
-  await Promise.all(both);
-  await turns();
-  commits[4]!.end();
-  await turns();
-  expect(answers).toEqual(["accepted", "store_row_refused", "accepted", "accepted"]);
-  expect(batcher.queued()).toEqual({ events: 0, bytes: 0 });
-});
-
 test("a half that follows a failure of the medium does not recover beside the commit in flight", async () => {
   const { commits, recoveries, answers, accept } = await overlappingRig();
   void accept();
@@ -426,20 +312,4 @@ test("a settlement that comes beside a claim is written although the store count
   await claimed;
   await clock.advance(1000);
   expect(await settled).toBe(false);
-});
-
-test("closing waits for both commits in flight", async () => {
-  const { commits, answers, accept, batcher } = await overlappingRig();
-  for (let at = 0; at < 2; at++) {
-    void accept();
-    await turns();
-  }
-  let isClosed = false;
-  const closing = batcher.close().then(() => (isClosed = true));
-  commits[1]!.end();
-  await turns();
-  expect(isClosed).toBe(false);
-  commits[0]!.end();
-  await closing;
-  expect(answers).toEqual(["accepted", "accepted"]);
 });

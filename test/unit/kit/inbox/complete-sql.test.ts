@@ -36,38 +36,36 @@ function withTransactions(inner: InboxStore = memoryStore()): Transactions {
   return store;
 }
 
+/** Begins a hand-off whose callback reads `completeSql`. */
+async function beginReading(rig: Rig) {
+  const [event] = await rig.begin(1);
+  expect(rig.calls[0]!.handoff.completeSql).toMatch(/^complete \d+ \d+$/);
+  return event;
+}
+
 const details = ({ seen }: Rig) =>
   seen
     .filter(({ name }) => name !== "accepted")
     .map(({ name, willRetry }) => [name, ...(willRetry === undefined ? [] : [willRetry])]);
-
-test("completeSql is read from the store", async () => {
-  const rig = await startRig({ store: withTransactions() });
-  await rig.begin(1);
-  const { handoff } = rig.calls[0]!;
-  expect(handoff.completeSql).toBe("complete 1 1");
-});
 
 test.each([new Error("later"), new PermanentFailure("never")])(
   "a callback that fails after its transaction has committed is done, and no retry or death is announced: %s",
   async (error) => {
     const store = withTransactions();
     const rig = await startRig({ store });
-    await rig.begin(1);
-    expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+    await beginReading(rig);
     store.outcome = "completed";
     rig.calls[0]!.reject(error);
-    await until(() => rig.namesSeen().includes("handedOff"));
+    await rig.saw("handedOff");
     expect(details(rig)).toEqual([["handoffFailed", false], ["handedOff"]]);
   },
 );
 
 test("a failure is announced with its retry when the transaction has rolled back", async () => {
   const rig = await startRig({ store: withTransactions() });
-  await rig.begin(1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  await beginReading(rig);
   rig.calls[0]!.reject();
-  await until(() => rig.namesSeen().includes("handoffFailed"));
+  await rig.saw("handoffFailed");
   expect(details(rig)).toEqual([["handoffFailed", true]]);
 });
 
@@ -77,21 +75,20 @@ test("while its transaction is open, a failed attempt holds up nothing, and is s
     store,
     handoff: { timeoutMs: 1000, concurrency: 1, backoff: () => 1 },
   });
-  const [slow] = await rig.begin(1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  const slow = await beginReading(rig);
   store.outcome = "locked";
   await rig.clock.advance(1000);
-  await until(() => rig.namesSeen().includes("handoffFailed"));
+  await rig.saw("handoffFailed");
   expect(details(rig)).toEqual([["handoffFailed", true]]);
   await rig.begin(1);
   rig.calls[1]!.resolve();
-  await until(() => rig.namesSeen().includes("handedOff"));
+  await rig.saw("handedOff");
   await rig.clock.advance(5000);
   expect(rig.calls.length).toBe(2);
   expect(await rig.entry(slow.id)).toMatchObject({ state: "leased" });
   store.outcome = null;
   await rig.clock.advance(1001);
-  await until(() => rig.calls.length === 3);
+  await rig.called(3);
   expect(rig.calls[2]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
   expect(details(rig)).toEqual([["handoffFailed", true], ["handedOff"]]);
 });
@@ -99,8 +96,7 @@ test("while its transaction is open, a failed attempt holds up nothing, and is s
 test("a callback that resolves is done if its transaction has committed, and has failed if none has", async () => {
   const store = withTransactions();
   const rig = await startRig({ store, handoff: { backoff: () => 1 } });
-  const [event] = await rig.begin(1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  const event = await beginReading(rig);
   // The callback did not wait for its transaction, which rolls back.
   store.outcome = "locked";
   rig.calls[0]!.resolve();
@@ -108,7 +104,7 @@ test("a callback that resolves is done if its transaction has committed, and has
   expect(details(rig)).toEqual([]);
   store.outcome = null;
   await rig.clock.advance(1001);
-  await until(() => rig.calls.length === 2);
+  await rig.called(2);
   expect(details(rig)).toEqual([["handoffFailed", true]]);
   expect((await rig.entry(event.id))?.lastError).toContain(
     "no transaction has completed the event",
@@ -116,7 +112,7 @@ test("a callback that resolves is done if its transaction has committed, and has
   expect(rig.calls[1]!.handoff.completeSql).toBeDefined();
   store.outcome = "completed";
   rig.calls[1]!.resolve();
-  await until(() => rig.namesSeen().includes("handedOff"));
+  await rig.saw("handedOff");
   expect(details(rig)).toEqual([["handoffFailed", true], ["handedOff"]]);
 });
 
@@ -124,11 +120,10 @@ test("an outage while its transaction is open does not free a failed attempt's e
   const inner = faultyStore();
   const store = withTransactions(inner);
   const rig = await startRig({ store, handoff: { timeoutMs: 1000, backoff: () => 1 } });
-  const [slow] = await rig.begin(1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  const slow = await beginReading(rig);
   store.outcome = "locked";
   await rig.clock.advance(1000);
-  await until(() => rig.namesSeen().includes("handoffFailed"));
+  await rig.saw("handoffFailed");
   inner.fail(mediumError());
   await rig.clock.advance(1000);
   await until(() => !rig.receiver.health().ok);
@@ -137,7 +132,7 @@ test("an outage while its transaction is open does not free a failed attempt's e
   inner.fail(null);
   await rig.clock.advance(1000);
   await rig.clock.advance(1000);
-  await until(() => rig.calls.length === 2);
+  await rig.called(2);
   expect(rig.calls[1]!.handoff).toMatchObject({ attempt: 2, possiblyRepeated: true });
   expect(await rig.entry(slow.id)).toMatchObject({ crashes: 0 });
 });
@@ -149,11 +144,10 @@ test.each([
   const inner = faultyStore();
   const store = withTransactions(inner);
   const rig = await startRig({ store });
-  const [event] = await rig.begin(1);
-  expect(rig.calls[0]!.handoff.completeSql).toBeDefined();
+  const event = await beginReading(rig);
   store.outcome = "locked";
   rig.calls[0]!.reject();
-  await until(() => rig.namesSeen().includes("handoffFailed"));
+  await rig.saw("handoffFailed");
   expect(await rig.entry(event.id)).toMatchObject({ state: "leased" });
   store.outcome = outcome;
   const drained = rig.receiver.drain();
@@ -167,7 +161,7 @@ test("it is not read by an attempt that has failed while the next one of the sam
   const rig = await startRig({ store: withTransactions(), handoff: { backoff: () => 0 } });
   await rig.begin(1);
   rig.calls[0]!.reject();
-  await until(() => rig.calls.length === 2);
+  await rig.called(2);
   expect(() => rig.calls[0]!.handoff.completeSql).toThrow(
     expect.objectContaining({ code: "handoff_ended" }),
   );

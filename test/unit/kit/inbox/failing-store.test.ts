@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import { RetryLater, type InboxStore } from "../../../../src/kit/index.js";
+import { createReceiver, type InboxStore, RetryLater } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
+import { rejectionOf } from "../../signalbox-error-of.js";
 import { turns, until } from "../../until.js";
 import { faultyStore, mediumError, rowError } from "./faulty-store.js";
 import { startRig } from "./receiver-rig.js";
@@ -142,7 +143,6 @@ test("a claim that the store refuses turns health red and is logged, while deliv
   const rig = await startRig({ store: { ...store, commit }, logger });
   await rig.clock.advance(3000);
   const refused = { ok: false, store: { failure: "store_row_refused" } };
-  expect(rig.receiver.health()).toMatchObject(refused);
   await rig.deliverMany(3);
   await rig.clock.advance(60_000);
   expect(rig.receiver.health()).toMatchObject(refused);
@@ -168,16 +168,6 @@ test("a store that takes no new events is not called while nothing is to be done
   // The store is polled once a second for what others put there.
   await clock.advance(3000);
   expect(faulty.calls.length - before).toBeLessThanOrEqual(9);
-});
-
-test("events that the store refused leave the room for events in hand free", async () => {
-  const store = faultyStore();
-  const rig = await startRig({ store, handoff: { concurrency: 1 } });
-  const refused = Array.from({ length: 300 }, () => signalEvent());
-  store.refuse(refused.map(({ id }) => id));
-  for (const event of refused) expect((await rig.deliver(event)).status).toBe(503);
-  const [later] = await rig.deliverMany(1);
-  expect((await rig.entry(later.id))?.state).toBe("leased");
 });
 
 /** A store that takes no new event while it is full, and everything else. */
@@ -230,4 +220,19 @@ test("pruning is put off while events wait, but not for ever", async () => {
   expect(prunes).toBe(1);
   release();
   expect((await answer).status).toBe(200);
+});
+
+test("when the start fails and the store cannot be closed either, the error is that of the start", async () => {
+  const inner = faultyStore();
+  inner.fail(mediumError());
+  const close = (): Promise<void> => Promise.reject(new Error("and it cannot be closed"));
+  const store = { ...inner, close };
+  const receiver = createReceiver({
+    secrets: "whsec_1",
+    store,
+    onSignal: () => undefined,
+    logger: false,
+  });
+  const error = await rejectionOf(receiver.start());
+  expect(error.message).toContain("The disk is full");
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createManualClock, signalEvent } from "../../../../src/kit/testing/index.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { turns, until } from "../../until.js";
 import { faultyStore } from "./faulty-store.js";
-import { batchOf, newEvent, opened, T0 } from "./new-event.js";
+import { batchOf, newEvent, T0 } from "./new-event.js";
 import { startRig } from "./receiver-rig.js";
 
 test("a new event is born leased, handed off at once, and done when the callback resolves", async () => {
@@ -77,14 +77,6 @@ test("a duplicate is acknowledged and not handed off again, while the first is i
   expect(calls.length).toBe(1);
 });
 
-test("duplicates leave the room for events in hand free", async () => {
-  const rig = await startRig({ handoff: { concurrency: 1 } });
-  const event = signalEvent();
-  for (let times = 0; times < 300; times++) await rig.deliver(event);
-  const [later] = await rig.deliverMany(1);
-  expect((await rig.entry(later.id))?.state).toBe("leased");
-});
-
 test("never more callbacks at once than allowed, and every event comes once", async () => {
   let running = 0;
   let most = 0;
@@ -105,23 +97,6 @@ test("never more callbacks at once than allowed, and every event comes once", as
   expect(handed.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
 });
 
-test("more events than the process takes in hand wait in the store and come in their turn", async () => {
-  const rig = await startRig({ handoff: { concurrency: 1 } });
-  const events = await rig.deliverMany(400);
-  const { ready, leased } = await rig.receiver.inbox.stats();
-  expect(ready + leased).toBe(400);
-  expect(ready).toBeGreaterThan(100);
-  for (let index = 0; index < 400; index++) {
-    await until(() => rig.calls.length === index + 1, `call ${index + 1}`);
-    rig.calls[index]!.resolve();
-  }
-  await until(async () => (await rig.receiver.inbox.stats()).done === 400);
-  expect(rig.calls.map(({ signal }) => signal.id).toSorted()).toEqual(
-    events.map(({ id }) => id).toSorted(),
-  );
-  expect(new Set(rig.calls.map(({ handoff }) => handoff.attempt))).toEqual(new Set([1]));
-});
-
 test("large bodies leave memory: past 16 MiB in hand, events are born ready", async () => {
   const rig = await startRig({ handoff: { concurrency: 1 }, bodyLimitBytes: 5 * 1024 * 1024 });
   const data = { summary: "x".repeat(4 * 1024 * 1024) };
@@ -135,7 +110,7 @@ test("large bodies leave memory: past 16 MiB in hand, events are born ready", as
     "ready",
   ]);
   for (let index = 0; index < 6; index++) {
-    await until(() => rig.calls.length === index + 1, `call ${index + 1}`);
+    await rig.called(index + 1);
     rig.calls[index]!.resolve();
   }
   await until(async () => (await rig.receiver.inbox.stats()).done === 6);
@@ -156,34 +131,12 @@ test("a test event goes to onTest, and is done at birth without one", async () =
     onTest: ({ data }, { attempt }) => seen.push(`${data.message} ${attempt}`),
   });
   await heard.deliver(event);
-  await until(() => heard.namesSeen().includes("handedOff"));
+  await heard.saw("handedOff");
   expect(seen).toEqual(["hi 1"]);
   const unheard = await startRig();
   expect((await unheard.deliver(event)).body).toBe('{"received":true}');
   expect(await unheard.entry("evt_test")).toMatchObject({ state: "done", attempts: 0 });
   expect(unheard.calls).toEqual([]);
-});
-
-test("events that wait at the start are handed off, earliest due first", async () => {
-  const clock = createManualClock(T0);
-  const store = await opened(faultyStore(), clock);
-  const [first, second, third] = [newEvent({ state: "leased" }), newEvent(), newEvent()];
-  const { accepts } = await store.commit(batchOf({ accepts: [first, second] }));
-  const retry = {
-    state: "ready",
-    delayMs: 2,
-    attempts: 0,
-    possiblyRepeated: false,
-    lastError: null,
-  } as const;
-  await store.commit(batchOf({ settlements: [{ seq: accepts[0]!.seq, token: 1, ...retry }] }));
-  await clock.advance(3);
-  await store.commit(batchOf({ accepts: [third] }));
-  const { calls } = await startRig({ store, clock });
-  await until(() => calls.length === 3);
-  expect(calls.map(({ signal }) => signal.id)).toEqual(
-    [second, first, third].map(({ eventId }) => eventId),
-  );
 });
 
 test("a lease is settled under the token that the store gave it", async () => {
@@ -202,7 +155,7 @@ test("a lease is settled under the token that the store gave it", async () => {
   const rig = await startRig({ store: { ...store, commit } });
   const [event] = await rig.begin(1);
   rig.calls[0]!.resolve();
-  await until(() => rig.namesSeen().includes("handedOff"));
+  await rig.saw("handedOff");
   expect(await rig.entry(event.id)).toMatchObject({ state: "done" });
 });
 
@@ -213,4 +166,29 @@ test("what another program puts into the store is found within a second", async 
   await store.commit(batchOf({ accepts: [newEvent()] }));
   await clock.advance(1000);
   expect(calls.length).toBe(1);
+});
+
+test("duplicates, and events that the store refused, leave the room for events in hand free", async () => {
+  const store = faultyStore();
+  const rig = await startRig({ store, handoff: { concurrency: 1 } });
+  const event = signalEvent();
+  for (let times = 0; times < 300; times++) await rig.deliver(event);
+  const refused = Array.from({ length: 300 }, () => signalEvent());
+  store.refuse(refused.map(({ id }) => id));
+  for (const each of refused) expect((await rig.deliver(each)).status).toBe(503);
+  const [later] = await rig.deliverMany(1);
+  expect((await rig.entry(later.id))?.state).toBe("leased");
+});
+
+test("more events than the process takes in hand wait in the store and come in their turn", async () => {
+  const rig = await startRig({ handoff: { concurrency: 1 } });
+  const events = await rig.deliverMany(400);
+  expect((await rig.receiver.inbox.stats()).ready).toBeGreaterThan(100);
+  for (let index = 0; index < 400; index++) {
+    await rig.called(index + 1);
+    rig.calls[index]!.resolve();
+  }
+  await until(async () => (await rig.receiver.inbox.stats()).done === 400);
+  const handed = rig.calls.map(({ signal, handoff }) => `${signal.id} ${handoff.attempt}`);
+  expect(handed.toSorted()).toEqual(events.map(({ id }) => `${id} 1`).toSorted());
 });

@@ -53,6 +53,12 @@ export interface Rig {
   deliverMany(count: number): Promise<[SignalEvent, ...SignalEvent[]]>;
   /** Delivers new signals, and waits until the callback of each has begun. */
   begin(count: number): Promise<[SignalEvent, ...SignalEvent[]]>;
+  /** Waits until `onSignal` was called so often. */
+  called(count: number): Promise<void>;
+  /** Lets all callbacks fail that run. */
+  failAll(): void;
+  /** Waits until the receiver has emitted such an event. */
+  saw(name: ReceiverEventName): Promise<void>;
   entries(): Promise<InboxEntry[]>;
   entry(eventId: string): Promise<InboxEntry | undefined>;
 }
@@ -118,6 +124,7 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     if (refused !== undefined) throw new Error(`a delivery was refused: ${refused.body}`);
     return events;
   };
+  const called: Rig["called"] = (count) => until(() => calls.length === count, `call ${count}`);
   return {
     receiver,
     clock,
@@ -131,9 +138,14 @@ export async function startRig(options: Partial<ReceiverOptions> = {}): Promise<
     async begin(count) {
       const before = calls.length;
       const events = await deliverMany(count);
-      await until(() => calls.length === before + count);
+      await called(before + count);
       return events;
     },
+    called,
+    failAll() {
+      for (const call of calls) call.reject();
+    },
+    saw: (name) => until(() => seen.some((event) => event.name === name)),
     entries: () => receiver.inbox.list({ limit: 10_000 }),
     entry: (eventId) => receiver.inbox.get(eventId),
   };

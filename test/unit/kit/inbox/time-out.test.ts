@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
+import type { SignalEvent } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
-import { turns, until } from "../../until.js";
+import { turns } from "../../until.js";
 import { faultyStore } from "./faulty-store.js";
-import { startRig } from "./receiver-rig.js";
+import { startRig, type Rig } from "./receiver-rig.js";
 
 test("a callback past its time is aborted, and its event retried and flagged as possibly repeated", async () => {
   const rig = await startRig({ handoff: { timeoutMs: 5000, backoff: () => 1000 } });
@@ -77,9 +78,8 @@ test("a callback that never settles frees its slot, and others flow", async () =
   expect(await rig.receiver.inbox.stats()).toMatchObject({ done: 10, ready: 2, running: 0 });
 });
 
-test("where leases expire, one that gets old in the queue is released long before its callback could outlive it", async () => {
-  const store = { ...memoryStore(), shared: true };
-  const rig = await startRig({ store, handoff: { concurrency: 1, timeoutMs: 30_000 } });
+/** @returns an event that waits, leased, for the end of the only callback */
+async function waitingBehindOne(rig: Rig): Promise<SignalEvent> {
   // Two callbacks in a second, so that as many events may wait for the next one.
   for (const quick of [0, 1]) {
     await rig.begin(1);
@@ -88,8 +88,15 @@ test("where leases expire, one that gets old in the queue is released long befor
   }
   await rig.clock.advance(1000);
   const [, second] = await rig.deliverMany(2);
+  return second as SignalEvent;
+}
+
+test("where leases expire, one that gets old in the queue is released long before its callback could outlive it", async () => {
+  const store = { ...memoryStore(), shared: true };
+  const rig = await startRig({ store, handoff: { concurrency: 1, timeoutMs: 30_000 } });
+  const second = await waitingBehindOne(rig);
   const left = async (): Promise<number> => {
-    const { state, dueAt } = (await rig.entry(second!.id))!;
+    const { state, dueAt } = (await rig.entry(second.id))!;
     return state === "leased" ? dueAt - rig.clock.now() : Infinity;
   };
   expect(await left()).toBe(60_000);
@@ -98,8 +105,8 @@ test("where leases expire, one that gets old in the queue is released long befor
     // The callback's time, and 10 s for its settlement; the queue is checked each second.
     expect(await left()).toBeGreaterThanOrEqual(39_000);
   }
-  expect(rig.calls.map(({ signal }) => signal.id)).toContain(second!.id);
-  expect(await rig.entry(second!.id)).toMatchObject({ crashes: 0, possiblyRepeated: false });
+  expect(rig.calls.map(({ signal }) => signal.id)).toContain(second.id);
+  expect(await rig.entry(second.id)).toMatchObject({ crashes: 0, possiblyRepeated: false });
 });
 
 test("while others may take this process for dead, it leases nothing, and logs it once", async () => {
@@ -122,7 +129,7 @@ test("while others may take this process for dead, it leases nothing, and logs i
   expect(leases()).toEqual(["unsure"]);
   leasedSince = rig.clock.elapsed();
   await rig.clock.advance(1000);
-  await until(() => rig.calls.length === 1);
+  await rig.called(1);
   expect(leases()).toEqual(["unsure", "sure"]);
   expect(rig.calls[0]!.handoff).toMatchObject({ attempt: 1, possiblyRepeated: false });
 });
@@ -131,15 +138,9 @@ test("an event that waits when its lease may have been lost is released, and its
   let leasedSince = -Infinity;
   const store = { ...memoryStore(), shared: true, leasedSince: () => leasedSince };
   const rig = await startRig({ store, handoff: { concurrency: 1 } });
-  for (const quick of [0, 1]) {
-    await rig.begin(1);
-    rig.calls[quick]!.resolve();
-    await turns();
-  }
-  await rig.clock.advance(1000);
-  const [, waits] = await rig.deliverMany(2);
-  await until(() => rig.calls.length === 3);
-  expect((await rig.entry(waits!.id))?.state).toBe("leased");
+  const waits = await waitingBehindOne(rig);
+  await rig.called(3);
+  expect((await rig.entry(waits.id))?.state).toBe("leased");
   // Heartbeats failed for a moment: what was leased before may be another process's now.
   await rig.clock.advance(10);
   leasedSince = rig.clock.elapsed();
@@ -151,7 +152,7 @@ test("an event that waits when its lease may have been lost is released, and its
     return result;
   };
   rig.calls[2]!.resolve();
-  await until(() => rig.calls.length === 4);
-  expect(rig.calls[3]!.signal.id).toBe(waits!.id);
-  expect(leasedAgain).toEqual([(await rig.entry(waits!.id))!.seq]);
+  await rig.called(4);
+  expect(rig.calls[3]!.signal.id).toBe(waits.id);
+  expect(leasedAgain).toEqual([(await rig.entry(waits.id))!.seq]);
 });

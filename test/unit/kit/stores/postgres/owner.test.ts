@@ -1,18 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Run } from "../../../../../src/kit/stores/postgres/connection.js";
 import { registerOwner } from "../../../../../src/kit/stores/postgres/owner.js";
-import { createManualClock } from "../../../../../src/kit/testing/index.js";
+import { createManualClock, type ManualClock } from "../../../../../src/kit/testing/index.js";
 
 afterEach(() => void vi.useRealTimers());
 
-test("leases count as kept from the last moment at which others could have taken the process for dead", async () => {
+async function register(run: Run, clock: ManualClock) {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
-  let isReachable = true;
-  const medium = { inRecovery: false };
-  const answer = [{ id: 1, beat: { isKnown: true, medium } }];
-  const run = (() =>
-    isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off"))) as Run;
-  const clock = createManualClock();
   const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
   const pass = async (seconds: number): Promise<void> => {
     for (let second = 0; second < seconds; second += 1) {
@@ -20,6 +14,17 @@ test("leases count as kept from the last moment at which others could have taken
       await vi.advanceTimersByTimeAsync(1000);
     }
   };
+  return { owner, pass };
+}
+
+test("leases count as kept from the last moment at which others could have taken the process for dead", async () => {
+  let isReachable = true;
+  const medium = { inRecovery: false };
+  const answer = [{ id: 1, beat: { isKnown: true, medium } }];
+  const run = (() =>
+    isReachable ? Promise.resolve(answer) : Promise.reject(new Error("cut off"))) as Run;
+  const clock = createManualClock();
+  const { owner, pass } = await register(run, clock);
   const born = owner.leasedSince();
   expect(born).toBe(clock.elapsed());
   await pass(10);
@@ -48,7 +53,6 @@ test("leases count as kept from the last moment at which others could have taken
 });
 
 test("one heartbeat without an answer ends no lease", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const clock = createManualClock();
   let isCutOff = false;
   const run = ((_text: string, _values: unknown[], timeoutMs = 10_000) => {
@@ -59,12 +63,11 @@ test("one heartbeat without an answer ends no lease", async () => {
       clock.setTimeout(() => reject(new Error("no answer")), timeoutMs),
     );
   }) as Run;
-  const owner = await registerOwner({ run, release() {} }, run, "signalbox", "default", clock);
+  const { owner, pass } = await register(run, clock);
   const born = owner.leasedSince();
   isCutOff = true;
   for (let second = 0; second < 10; second += 1) {
-    await clock.advance(1000);
-    await vi.advanceTimersByTimeAsync(1000);
+    await pass(1);
     expect(owner.leasedSince()).toBe(born);
   }
   await owner.close();

@@ -20,7 +20,10 @@ import {
   watchFiles,
 } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
-import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
+import {
+  sqliteStore,
+  type SqliteStoreOptions,
+} from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createWalSync } from "../../../../../src/kit/stores/sqlite/wal-sync.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";
 import { tempFolder } from "../../../temp-folder.js";
@@ -37,39 +40,26 @@ async function closedInbox(): Promise<string> {
   return path;
 }
 
-const ROLES = [{}, { shared: true }, { operator: true }];
-
 test.each(SUFFIXES)(
-  "an inbox whose file inbox.db%s has a second name is opened by neither name",
+  "an inbox whose file inbox.db%s has a second name or is a symbolic link is not opened",
   async (suffix) => {
     const path = await closedInbox();
     const second = join(tempFolder(), "second.db");
     linkSync(path + suffix, second + suffix);
-    for (const role of ROLES) {
-      for (const name of suffix === "" ? [path, second] : [path]) {
-        const error = await rejectionOf(openStore({ path: name, ...role }));
-        expect([error.code, error.message.includes("hard link")]).toEqual([
-          "store_unsupported",
-          true,
-        ]);
-      }
-    }
+    const refusal = async (options: SqliteStoreOptions) => {
+      const { code, message } = await rejectionOf(openStore(options));
+      return `${code}: ${message}`;
+    };
+    for (const role of [{}, { shared: true }, { operator: true }])
+      for (const name of suffix === "" ? [path, second] : [path])
+        expect(await refusal({ path: name, ...role })).toMatch(/^store_unsupported: .*hard link/);
     rmSync(second + suffix);
     await accept(await openStore(path), newEvent());
-  },
-);
-
-test.each(SUFFIXES.slice(1))(
-  "an inbox whose file inbox.db%s is a symbolic link is not opened",
-  async (suffix) => {
-    const path = await closedInbox();
-    renameSync(path + suffix, `${path}-elsewhere`);
-    symlinkSync(`${path}-elsewhere`, path + suffix);
-    const error = await rejectionOf(openStore(path));
-    expect([error.code, error.message.includes("symbolic link")]).toEqual([
-      "store_unsupported",
-      true,
-    ]);
+    if (suffix === "") return;
+    const linked = await closedInbox();
+    renameSync(linked + suffix, `${linked}-elsewhere`);
+    symlinkSync(`${linked}-elsewhere`, linked + suffix);
+    expect(await refusal({ path: linked })).toMatch(/^store_unsupported: .*symbolic link/);
   },
 );
 
@@ -96,33 +86,26 @@ async function refusedAndBack(
 ): Promise<void> {
   await accept(store, newEvent());
   change();
-  expect((await rejectionOf(accept(store, newEvent()))).code).toBe("store_failed");
-  expect((await rejectionOf(accept(store, newEvent()))).code).toBe("store_failed");
+  for (let time = 0; time < 2; time++)
+    expect((await rejectionOf(accept(store, newEvent()))).code).toBe("store_failed");
   undo();
   await accept(store, newEvent());
-  expect((await store.list({})).length).toBe(2);
 }
 
 test.each(SUFFIXES)(
-  "a second name of inbox.db%s under a running receiver: nothing is taken until it is gone",
+  "a second name of inbox.db%s under a running receiver, or a link in its place: nothing is taken until it is gone",
   async (suffix) => {
     const path = inboxPath();
-    const second = join(dirname(path), "second");
-    const link = (): void => linkSync(path + suffix, second);
-    await refusedAndBack(await openStore(path), link, () => rmSync(second));
-  },
-);
-
-test.each(SUFFIXES)(
-  "inbox.db%s is moved and a symbolic link stands in its place: nothing is taken until it is back",
-  async (suffix) => {
-    const path = inboxPath();
-    const moved = join(tempFolder(), "moved.db");
+    const other = join(tempFolder(), "other.db");
+    const store = await openStore(path);
+    const link = (): void => linkSync(path + suffix, other);
+    await refusedAndBack(store, link, () => rmSync(other));
     const move = (): void => {
-      renameSync(path + suffix, moved);
-      symlinkSync(moved, path + suffix);
+      renameSync(path + suffix, other);
+      symlinkSync(other, path + suffix);
     };
-    await refusedAndBack(await openStore(path), move, () => renameSync(moved, path + suffix));
+    await refusedAndBack(store, move, () => renameSync(other, path + suffix));
+    expect((await store.list({})).length).toBe(4);
   },
 );
 
@@ -208,10 +191,7 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
   writer.close();
 });
 
-const CUT =
-  "a -wal that is cut to %d bytes just before a transaction: what stands behind the hole is not acknowledged";
-
-test.each([0, 5000])(CUT, (bytes) => {
+test("a -wal that is cut just before a transaction: what stands behind the hole is not acknowledged", () => {
   const path = inboxPath();
   const { db, release } = openDatabase(path, "owner");
   const wal = createWalSync(path);
@@ -224,7 +204,7 @@ test.each([0, 5000])(CUT, (bytes) => {
   // SQLite gives -1 when it cannot read the length.
   for (const length of [end, 0, -1]) files.assertWritten(length);
   const endBefore = files.assertUnchanged();
-  truncateSync(`${path}-wal`, bytes);
+  truncateSync(`${path}-wal`, 5000);
   write();
   expect(errorOf(() => files.assertWritten(endBefore)).message).toContain("truncated");
   expect([files.isWalCut(), errorOf(() => files.assertUnchanged()).code]).toEqual([

@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { BatchResult, NewEvent, Settlement } from "../../../../../src/kit/inbox/batch.js";
@@ -37,4 +39,15 @@ export function settleDone(store: InboxStore, seq: number): Promise<BatchResult>
     lastError: null,
   };
   return store.commit(batchOf({ settlements: [settlement] }));
+}
+
+const { fdatasync } = fs;
+
+export type Sync = typeof fdatasync;
+
+/** Syncs files by this, until the test ends or another is given; without one, as Node does. */
+export function useSync(sync = fdatasync): void {
+  fs.fdatasync = sync;
+  syncBuiltinESMExports();
+  if (sync !== fdatasync) onTestFinished(() => useSync());
 }

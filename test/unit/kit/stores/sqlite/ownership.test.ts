@@ -1,13 +1,14 @@
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";
+import { memoryStore } from "../../../../../src/kit/stores/memory.js";
 import {
   sqliteStore,
   type SqliteStoreOptions,
 } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { createManualClock } from "../../../../../src/kit/testing/index.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
-import { batchOf, newEvent, opened } from "../../inbox/new-event.js";
+import { batchOf, newEvent, opened, T0 } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore } from "./open-store.js";
 
 const refusal = async (options: string | SqliteStoreOptions) =>
@@ -17,9 +18,9 @@ test("a second owner in the same process is refused, and let in when the first i
   const path = inboxPath();
   const first = await openStore(path);
   const error = await rejectionOf(openStore(path));
-  expect(error.code).toBe("store_in_use");
-  expect(error.message).toContain(path);
+  expect([error.code, error.message.includes(path)]).toEqual(["store_in_use", true]);
   expect(error.help).toContain("the same store object");
+  expect(existsSync(`${path}-owner-journal`)).toBe(false);
   await first.close("default");
   await openStore(path);
 });
@@ -50,19 +51,35 @@ test("a tool may look in beside the owner, and administer, but not receive", asy
   expect(await owner.get("default", event.eventId)).toMatchObject({ state: "done", rawBody: null });
 });
 
-test("one store object serves several endpoints, each once, and closes with the last", async () => {
-  const path = inboxPath();
-  const store = await openStore(path);
-  const clock = createManualClock();
-  await store.open({ endpoint: "second", clock });
-  expect((await rejectionOf(store.open({ endpoint: "second", clock }))).code).toBe("store_in_use");
-  await store.close("default");
-  await store.commit(batchOf({ endpoint: "second", accepts: [newEvent()] }));
-  expect(await refusal(path)).toBe("store_in_use");
-  await store.close("second");
-  expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
-  await openStore(path);
-});
+test.each([
+  ["memory", () => memoryStore()],
+  ["sqlite", () => sqliteStore(inboxPath())],
+])(
+  "one %s store serves several endpoints, each once and by its own clock, and closes with the last",
+  async (_what, make) => {
+    const store = make();
+    const starts = new Map([
+      ["first", T0],
+      ["second", T0 + 3_600_000],
+    ]);
+    for (const [endpoint, now] of starts)
+      await store.open({ endpoint, clock: createManualClock(now) });
+    const again = store.open({ endpoint: "second", clock: createManualClock() });
+    expect((await rejectionOf(again)).code).toBe("store_in_use");
+    for (const endpoint of starts.keys())
+      await store.commit(batchOf({ endpoint, accepts: [newEvent({ state: "leased" })] }));
+    const leased = (await store.list({})).map(
+      ({ endpoint, dueAt }) => dueAt - starts.get(endpoint)!,
+    );
+    expect(leased).toEqual([60_000, 60_000]);
+    await store.close("first");
+    await store.commit(batchOf({ endpoint: "second", accepts: [newEvent()] }));
+    await store.close("second");
+    expect((await rejectionOf(store.list({}))).code).toBe("store_failed");
+    await opened(store);
+    await store.close("default");
+  },
+);
 
 test("a close that cannot look at its files leaves no lock behind, and the store object opens again", async () => {
   const path = inboxPath();

@@ -15,27 +15,10 @@ const subjectOf = (n: number): string => (n % 2500 === 1 ? "rare" : `product-${n
 async function filled(): Promise<SqliteStore> {
   const store = await openStore(inboxPath());
   const events = Array.from({ length: EVENTS }, (_, n): StoredEvent => {
-    const { body, bodyHash, received } = newEvent({ body: Buffer.from("{}") });
-    const state = stateOf(n);
-    const zeros = { attempts: 0, crashes: 0, possiblyRepeated: false, replayed: false };
-    return {
-      ...zeros,
-      seq: n,
-      endpoint: "default",
-      eventId: `evt_${n}`,
-      type: "signal.published",
-      state,
-      dueAt: T0,
-      receivedAt: T0 + n,
-      lastError: null,
-      subtype: null,
-      subject: subjectOf(n),
-      sender: "signals",
-      received,
-      bodyHash,
-      rawBody: body,
-      history: [],
-    };
+    const { body, ...event } = newEvent({ eventId: `evt_${n}`, subject: subjectOf(n) });
+    const counts = { seq: n, attempts: 0, crashes: 0, dueAt: T0, receivedAt: T0 + n };
+    const flags = { replayed: false, lastError: null, sender: "signals", rawBody: body };
+    return { ...event, ...counts, ...flags, endpoint: "default", state: stateOf(n), history: [] };
   });
   await store.restore?.("default", events);
   return store;

@@ -1,27 +1,17 @@
-import fs, { closeSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
-import { afterEach, expect, test, vi } from "vitest";
+import { closeSync, fstatSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
 import { createWalSync } from "../../../../../src/kit/stores/sqlite/wal-sync.js";
 import { turns } from "../../../until.js";
-import { inboxPath } from "./open-store.js";
+import { inboxPath, useSync, type Sync } from "./open-store.js";
 
 /** The syncs that began. Each ends when the test says so. */
 const syncs: { descriptor: number; end: (error: Error | null) => void }[] = [];
-const { fdatasync } = fs;
-
-afterEach(() => useSync(fdatasync));
-
-function useSync(sync: typeof fdatasync): void {
-  fs.fdatasync = sync;
-  syncBuiltinESMExports();
-  syncs.length = 0;
-}
 
 function openWal(isFake = true): ReturnType<typeof createWalSync> {
   const path = inboxPath();
   writeFileSync(`${path}-wal`, "x");
-  if (isFake)
-    useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as typeof fdatasync);
+  syncs.length = 0;
+  if (isFake) useSync(((descriptor, end) => void syncs.push({ descriptor, end })) as Sync);
   return createWalSync(path);
 }
 
@@ -86,10 +76,12 @@ test.each([
   expect(third.now).toBe("EIO");
   expect(syncs.length).toBe(2);
   await wal.reopen();
-  const again = outcomeOf(wal.sync());
-  syncs[2]!.end(null);
+  const again = [outcomeOf(wal.sync()), outcomeOf(wal.sync())];
+  const [two, three] = syncs.splice(2);
+  expect(two!.descriptor).not.toBe(three!.descriptor);
+  for (const sync of [two!, three!]) sync.end(null);
   await turns();
-  expect(again.now).toBe("synced");
+  expect(again.map(({ now }) => now)).toEqual(["synced", "synced"]);
 });
 
 test("the descriptors are replaced only when no sync uses them", async () => {
@@ -152,12 +144,4 @@ test("the trial still ends when two endpoints make their first syncs beside each
   }
   expect(wal.atOnce()).toBe(2);
   clock.mockRestore();
-});
-
-test("each of two syncs has a descriptor of its own after they were opened anew, too", async () => {
-  const wal = openWal();
-  await wal.reopen();
-  void wal.sync();
-  void wal.sync();
-  expect(new Set(syncs.map(({ descriptor }) => descriptor)).size).toBe(2);
 });
