@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -42,12 +41,12 @@ async function makeNew(...args: string[]) {
   return { ...made, read: (path: string) => readFileSync(join(made.directory, path), "utf8") };
 }
 
-/** What is typed, installed and run, with which address and database. */
+/** What is typed, installed and run, and with which address and database. */
 const SHOWN =
-  /\bnpm (?!install --global)[a-z]+|\b(npx|pnpm|yarn|bunx?)\b|--omit|^(FROM|COPY|USER|CMD|VOLUME)|image:|depends_on|DATABASE_URL|schema: |publicUrl|"(name|signalbox|pg)":|^\.env|\*\.secret|^node_modules/;
+  /\bnpm (?!install --global)[a-z]+|\b(npx|pnpm|yarn|bunx?)\b|image:|depends_on|DATABASE_URL|schema: |publicUrl|"(name|signalbox|pg)":/;
 
 test("what init prints and writes, in each of its ways", async () => {
-  const text = await playInit(casesOf("init-runs.json"), SHOWN);
+  const text = await playInit(casesOf("init-runs.json"), SHOWN, /Dockerfile$|ignore$/);
   expect(text).not.toMatch(/(?!\n)[\p{Cc}\u{e0041}]/u);
   await expectGolden("init", text, [[/node:\d\d-/g, "node:N-"]]);
 });
@@ -134,19 +133,6 @@ test("in containers the worker gets the variables that it reads, and no signing 
   expect(new Set(passed)).toEqual(new Set(names));
   expect(service).not.toMatch(/env_file|SECRET|volumes/);
   expect(serviceIn(read("compose.yaml"), "receiver")).toMatch(/env_file:\n +- path: \.env$/m);
-});
-
-test.each(["npm", "pnpm"])("what the Dockerfile copies is there, with %s", async (name) => {
-  const { files, read } = await makeNew("--package-manager", name);
-  const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
-    .flatMap(([, names = ""]) => names.split(" "))
-    .map((path) => path.replace("./", ""));
-  const isThere = (path: string): boolean =>
-    files.some((each) => each === path || each.startsWith(`${path}/`));
-  const missing = copied.filter((path) => !isThere(path));
-  expect(missing).toEqual([name === "npm" ? "package-lock.json" : "pnpm-lock.yaml"]);
-  const ignored = read(".dockerignore").split("\n");
-  expect(copied.filter((path) => ignored.includes(path))).toEqual([]);
 });
 
 test.each([
@@ -262,27 +248,11 @@ test("Ctrl-C while it installs is 130, and says what is there and what is not", 
 });
 
 test("the receiver has a packed copy of the signalbox that made it, which Docker and CI can read", async () => {
-  const folder = tempFiles({ "signalbox-9.tgz": "packed" });
-  mkdirSync(join(folder, "empty"));
-  const copyIn = async (name: string, ...args: string[]) => {
-    const run = await callCli(["init", join(folder, name), "--no-install", "--json", ...args]);
-    if (run.exitCode !== 0) return { copy: run.stderr, bytes: "", dockerfile: "" };
-    const { signalbox } = JSON.parse(run.stdout) as Made;
-    const read = (path: string) => readFileSync(join(folder, name, path), "utf8");
-    const copy = signalbox.replace("file:", "");
-    return { copy, bytes: read(copy), dockerfile: read("Dockerfile") };
-  };
-  const own = await copyIn("a");
-  expect(own.copy).toMatch(/^vendor\/signalbox-.*\.tgz$/);
-  expect(own.bytes.length).toBeGreaterThan(100_000);
-  expect(own.dockerfile).toMatch(/COPY vendor \.\/vendor\nRUN npm ci\n/);
-  const given = await copyIn("b", "--signalbox", join(folder, "signalbox-9.tgz"));
-  expect(given.copy).toMatch(/^vendor\/signalbox-9-[0-9a-f]{8}\.tgz$/);
-  expect(given.bytes).toBe("packed");
-  const broken = await copyIn("c", "--signalbox", join(folder, "empty"));
-  expect(broken.copy).toContain("give --signalbox a tarball");
-  const missing = await copyIn("d", "--signalbox", "./no-such.tgz");
-  expect(missing.copy).toContain("--signalbox ./no-such.tgz: there is no such tarball or folder");
+  const folder = join(tempFiles(), "a");
+  const run = await callCli(["init", folder, "--no-install", "--json"]);
+  const copy = (JSON.parse(run.stdout) as Made).signalbox.replace("file:", "");
+  expect(copy).toMatch(/^vendor\/signalbox-.*\.tgz$/);
+  expect(statSync(join(folder, copy)).size).toBeGreaterThan(100_000);
 });
 
 test("where an installed signalbox came from is what npm noted", () => {

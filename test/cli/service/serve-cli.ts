@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import { callCli } from "../call-cli.js";
 import type { CliRun } from "../run-cli.js";
+import { watchText } from "../watch-text.js";
 
 export interface Serving {
   /** Resolves with all that was printed on stdout, once this is among it. */
@@ -12,31 +13,21 @@ export interface Serving {
 /** Runs a command that serves, in this process, until it is stopped or the test ends. */
 export function serveCli(args: readonly string[], env: Record<string, string> = {}): Serving {
   const controller = new AbortController();
-  const waiting = new Set<() => void>();
-  let text = "";
-  const onOutput = (piece: string): void => {
-    text += piece;
-    for (const look of waiting) look();
-  };
-  const outcome = callCli(args, { env, signal: controller.signal, onOutput });
+  let end!: (run: CliRun) => void;
+  const ended = new Promise<CliRun>((resolve) => (end = resolve));
+  const { add, until } = watchText(ended);
+  void callCli(args, { env, signal: controller.signal, onOutput: add }).then(end);
   const stop = (): Promise<CliRun> => {
     controller.abort(new DOMException("SIGTERM", "AbortError"));
-    return outcome;
+    return ended;
   };
   onTestFinished(async () => void (await stop()));
   return {
     stop,
     printed: (words) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const isThere = typeof words === "string" ? text.includes(words) : words.test(text);
-          if (isThere) resolve(text);
-        };
-        waiting.add(look);
-        look();
-        void outcome.then(({ stderr }) =>
-          reject(new Error(`it ended without "${words}":\n${text}\n${stderr}`)),
-        );
-      }),
+      until(
+        (text) => (typeof words === "string" ? text.includes(words) : words.test(text)) && text,
+        words,
+      ),
   };
 }

@@ -76,7 +76,7 @@ export function clockHelp(aheadSeconds: number): string {
   );
 }
 
-export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<
+type EventNamed<Name extends EmulatorEvent["event"]> = Extract<
   EmulatorEvent,
   { event: Name }
 >;
