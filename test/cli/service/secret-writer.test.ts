@@ -31,32 +31,32 @@ interface Case {
 }
 
 const CASES: Record<string, Case> = {
-  "is not there yet": {},
-  "has no line end": { files: { secrets: "whsec_old" } },
-  "its group may read": { files: { secrets: "whsec_old\n" }, mode: 0o640 },
-  "others could read": { files: { secrets: "whsec_old\n" }, mode: 0o644 },
-  "holds the secret": { files: { secrets: "whsec_new\nwhsec_old" } },
-  "looks like settings": { files: { secrets: "WHSEC==\nwhsec_a=b\n" } },
-  "a user edits meanwhile": {
+  "a file that is not there yet": {},
+  "a file without a line end": { files: { secrets: "whsec_old" } },
+  "a file that its group may read": { files: { secrets: "whsec_old\n" }, mode: 0o640 },
+  "a file that others can read": { files: { secrets: "whsec_old\n" }, mode: 0o644 },
+  "a file that holds the secret": { files: { secrets: "whsec_new\nwhsec_old" } },
+  "a file whose secrets look like settings": { files: { secrets: "WHSEC==\nwhsec_a=b\n" } },
+  "a file that a user edits meanwhile": {
     files: { secrets: "whsec_older\nwhsec_old\n" },
     happens(file) {
       writeFileSync(file, "whsec_old\nwhsec_by_hand");
       chmodSync(file, 0o640);
     },
   },
-  "cannot take a secret any more: its name is a folder's": { happens: (file) => mkdirSync(file) },
-  "another lock takes its lock's place": {
+  "a file whose name becomes that of a folder": { happens: (file) => mkdirSync(file) },
+  "a file whose lock is replaced": {
     happens(file) {
       rmSync(`${file}.lock`);
       writeFileSync(`${file}.lock`, "of another", { mode: 0o600 });
     },
   },
-  "its folder does not exist": { path: "none/secrets" },
-  "is a folder": { path: "." },
-  "is large": { files: { secrets: "x\n".repeat(40_000) } },
-  "is a link": { path: "link" },
-  "holds users": { files: { secrets: "root:x:0:0:root:/root:/bin/bash\n" } },
-  "holds settings": { files: { secrets: "whsec_old\n\nSIGNALS_SECRET=x\n" } },
+  "a file in a folder that does not exist": { path: "none/secrets" },
+  "a folder": { path: "." },
+  "a large file": { files: { secrets: "x\n".repeat(40_000) } },
+  "a link": { path: "link" },
+  "a file of users": { files: { secrets: "root:x:0:0:root:/root:/bin/bash\n" } },
+  "a file of settings": { files: { secrets: "whsec_old\n\nSIGNALS_SECRET=x\n" } },
 };
 
 test("what happens to a file, what it holds then, and what is beside it", async () => {
@@ -67,7 +67,7 @@ test("what happens to a file, what it holds then, and what is beside it", async 
     const folder = tempFiles(files);
     for (const name of Object.keys(files)) chmodSync(join(folder, name), mode);
     symlinkSync("secrets", join(folder, "link"));
-    text += `# a file that ${what}\n`;
+    text += `# ${what}\n`;
     try {
       const writer = openSecretWriter(join(folder, path));
       if (writer.takesRights) text += "(others lose their rights)\n";
