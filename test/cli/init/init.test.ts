@@ -144,7 +144,8 @@ test.each([
   const folder = tempFiles({ "compose.yaml": "mine" });
   symlinkSync(join(elsewhere, target), join(folder, name));
   const { exitCode, stderr } = await callCli(["init", folder, "--force", ...FILES_ONLY]);
-  expect([exitCode, stderr]).toEqual([3, expect.stringContaining("; all changes were undone\n")]);
+  expect(exitCode).toBe(3);
+  expect(stderr).toMatch(/ link.*\); all changes were undone\n$/);
   expect(readdirSync(folder).sort()).toEqual([name, "compose.yaml"].sort());
   expect(readlinkSync(join(folder, name))).toBe(join(elsewhere, target));
   expect(readFileSync(join(folder, "compose.yaml"), "utf8")).toBe("mine");

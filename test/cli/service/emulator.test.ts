@@ -119,9 +119,7 @@ test("with a file everything is there the next time, and the keys are not shown 
 
 test("its clock starts at --now, an assumption is applied, and on all addresses it prints one of this machine", async () => {
   const now = "2026-11-01T01:30:00.5+02:00";
-  const { started } = await start(
-    ...["--now", now, "--assume", "firstSignalId=7", "--host", "0.0.0.0"],
-  );
+  const { started } = await start("--now", now, "--assume", "firstSignalId=7", "--host", "0.0.0.0");
   expect(started.now.slice(0, 16)).toBe("2026-10-31T23:30");
   expect(started.accounts.map(({ tier }) => tier)).toEqual(["pro", "developer"]);
   const { url, baseUrl, mcpUrl, controlUrl } = started;

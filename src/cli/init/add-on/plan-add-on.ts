@@ -62,7 +62,14 @@ export function planAddOn(
   const module = `"${path.startsWith(".") ? path : `./${path}`}${app.importExtension}"`;
   const values = {
     ...marks.values,
-    ...{ cd: cd ?? "", add, exec, signalbox, mountPath, url, module, app: variable },
+    add,
+    exec,
+    signalbox,
+    mountPath,
+    url,
+    module,
+    cd: cd ?? "",
+    app: variable,
     line:
       place === null
         ? "the line that makes your app"

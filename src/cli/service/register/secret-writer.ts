@@ -174,6 +174,8 @@ function openLock(file: string, lock: string, path: string) {
  */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
 
+const isSecret = (line: string): boolean => line.startsWith("whsec_") || SECRET_LINE.test(line);
+
 /**
  * Refuses a link, because another user could point it to a file that only root can write. Refuses a
  * file with other content, because it is not a file for secrets, and may be named by mistake.
@@ -188,7 +190,6 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
   if (stat.size > MAX_SECRET_FILE_BYTES)
     throw environmentError(`${path} is too large for a file of secrets`);
   const text = readFileSync(file, "utf8");
-  const isSecret = (line: string): boolean => line.startsWith("whsec_") || SECRET_LINE.test(line);
   const wrong = secretLines(text).find((line) => !isSecret(line));
   if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
