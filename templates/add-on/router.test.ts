@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+// if nodeTest
 import { it } from "node:test";
+// end nodeTest
+// if vitest
+import { it } from "vitest";
+// end vitest
 import express from "express";
 // if sender
 import { __factory__ } from "signalbox/senders";

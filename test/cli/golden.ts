@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { expect } from "vitest";
 import { callCli, type CallOptions } from "./call-cli.js";
@@ -28,8 +29,13 @@ export async function expectGolden(
   masks: readonly [RegExp, string][] = [],
 ): Promise<void> {
   const whole = typeof printed === "string" ? printed : partsOf(printed);
-  const text = [...masks, ...MASKS].reduce((left, [what, word]) => left.replace(what, word), whole);
-  await expect(text).toMatchFileSnapshot(`${import.meta.dirname}/golden/${name}.txt`);
+  await expect(masked(whole, masks)).toMatchFileSnapshot(pathOf(name));
+}
+
+const pathOf = (name: string): string => `${import.meta.dirname}/golden/${name}.txt`;
+
+function masked(text: string, masks: readonly [RegExp, string][]): string {
+  return [...masks, ...MASKS].reduce((left, [what, word]) => left.replace(what, word), text);
 }
 
 function partsOf({ exitCode, stdout, stderr }: CliRun): string {
@@ -70,4 +76,32 @@ export async function transcriptOf(
 export function wordsIn(line: string): string[] {
   const words = line.match(/(?:'[^']*'|[^ '])+/g) ?? [];
   return words.map((word) => word.replaceAll("'", ""));
+}
+
+/**
+ * Types each line `$ signalbox …` of `golden/NAME.txt`, and compares what is printed with what stands
+ * below it: a new case is a new line, and `--update` writes the rest. As in a shell, variables stand
+ * in front of `signalbox`.
+ *
+ * @param places what stands for words such as `URL` and `DB`
+ */
+export async function playGolden(
+  name: string,
+  places: Readonly<Record<string, string>> = {},
+  masks: readonly [RegExp, string][] = [],
+): Promise<void> {
+  const placed = (word: string): string => places[word] ?? word;
+  const named = (text: string): string =>
+    Object.entries(places).reduce((left, [word, place]) => left.replaceAll(place, word), text);
+  let text = "";
+  for (const line of readFileSync(pathOf(name), "utf8").split("\n")) {
+    if (line.startsWith("# ")) text += `\n${line}\n`;
+    const [, variables = "", typed] = /^\$ ((?:[A-Z_]+=\S* )*)signalbox(.*)$/.exec(line) ?? [];
+    if (typed === undefined) continue;
+    const pairs = [...variables.matchAll(/([A-Z_]+)=(\S*)/g)];
+    const env = Object.fromEntries(pairs.map(([, key, value = ""]) => [key, placed(value)]));
+    const run = await callCli(typed.split(" ").slice(1).map(placed), { env });
+    text += `${line}\n${masked(named(run.stdout + run.stderr), masks)}exit ${run.exitCode}\n`;
+  }
+  await expect(text).toMatchFileSnapshot(pathOf(name));
 }

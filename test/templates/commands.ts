@@ -2,6 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
+import { watchText } from "../cli/watch-text.js";
 
 /**
  * npm and vitest set variables for the programs that they run. These are removed, as in a shell of
@@ -59,15 +60,10 @@ export function start(
 ): Running {
   // A process group of its own, so that what npm started goes with it.
   const child = spawn(command, args, { cwd, env: { ...ENV, ...env }, detached: true });
-  const lines: string[] = [];
-  const watchers = new Set<() => void>();
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface(stream).on("line", (line) => {
-      lines.push(line);
-      for (const watcher of watchers) watcher();
-    });
-  }
   const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const { add, until } = watchText(closed);
+  for (const stream of [child.stdout, child.stderr])
+    createInterface(stream).on("line", (line) => add(`${line}\n`));
   onTestFinished(() => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
@@ -77,21 +73,10 @@ export function start(
   });
   return {
     linesWith(pattern, count = 1) {
-      const found = new Promise<string[]>((resolve) => {
-        const look = (): void => {
-          const matching = lines.filter((line) => pattern.test(line));
-          if (matching.length >= count) resolve(matching);
-        };
-        watchers.add(look);
-        look();
-      });
-      const ended = closed.then(() => {
-        throw new Error(
-          `\`${command} ${args.join(" ")}\` ended without ${pattern}:\n${lines.join("\n")}`,
-        );
-      });
-      ended.catch(() => undefined);
-      return Promise.race([found, ended]);
+      return until((text) => {
+        const matching = text.split("\n").filter((line) => pattern.test(line));
+        return matching.length >= count && matching;
+      }, pattern);
     },
     async stop() {
       // To the group: npm does not pass it on, since there is a shell between.

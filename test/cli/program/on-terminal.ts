@@ -2,6 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
 import { MAIN, SECRET } from "../run-cli.js";
+import { watchText } from "../watch-text.js";
 
 export const hasScript =
   spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") ?? false;
@@ -42,30 +43,17 @@ export function onTerminal(
     env: { ...own, ...env },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  let raw = "";
-  const seen = (): string => stripVTControlCharacters(raw);
   const end = new Promise<number | null>((resolve) => child.once("close", resolve));
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (raw += text));
-  const isShown = (text: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => {
-        if (!seen().includes(text)) return;
-        child.stdout?.off("data", look);
-        child.off("close", fail);
-        resolve();
-      };
-      const fail = (): void => reject(new Error(`it ended without "${text}":\n${seen()}`));
-      child.stdout?.on("data", look);
-      child.once("close", fail);
-      look();
-    });
+  const { add, text: raw, until } = watchText(end);
+  child.stdout?.setEncoding("utf8").on("data", add);
+  const seen = (): string => stripVTControlCharacters(raw());
   return {
     async answer(shown, typed) {
-      await isShown(shown);
+      await until(() => seen().includes(shown), shown);
       child.stdin?.write(typed);
     },
     end,
     seen,
-    raw: () => raw,
+    raw,
   };
 }

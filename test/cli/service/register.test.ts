@@ -5,7 +5,7 @@ import { secretFile, SIGNAL_TYPES } from "../../../src/kit/index.js";
 import { nodeHandler } from "../../../src/kit/receiver/adapters/node-handler.js";
 import { startReceiver } from "../../http/serve.js";
 import { callCli } from "../call-cli.js";
-import { expectGolden } from "../golden.js";
+import { expectGolden, playGolden } from "../golden.js";
 import { outcomeOf, startCli } from "../run-cli.js";
 import { listen, serveReceiver, serveRecorder } from "../serve-requests.js";
 import { tempFiles } from "../temp-files.js";
@@ -132,30 +132,18 @@ test("each type is asked for once; what is left after a refusal can be typed", a
 test("the key and the address come from the environment or a file", async () => {
   const { access, requests } = await serveService();
   const [, baseUrl = ""] = access;
-  const env = { SIGNALS_BASE_URL: baseUrl, SIGNALS_API_KEY: API_KEY };
-  const dotenv = Object.entries(env).map(([name, value]) => `${name}=${value}\n`);
-  const folder = tempFiles({ key: `${API_KEY}\n`, dotenv: dotenv.join("") });
-  const into = ["--url", await serveChallenges(), "--secret-file", join(folder, "signals.secret")];
-  const call = (args: string[], variables = {}) =>
-    callCli(["register", ...into, ...ONE, ...args], { env: variables });
-  const file = ["--api-key-file", join(folder, "key"), "--base-url", baseUrl];
-  expect(await call([], env)).toMatchObject({ exitCode: 0 });
-  expect(await call(file)).toMatchObject({ exitCode: 0 });
-  expect(await call(["--dotenv", join(folder, "dotenv")])).toMatchObject({ exitCode: 0 });
+  const dotenv = `SIGNALS_BASE_URL=${baseUrl}\nSIGNALS_API_KEY=${API_KEY}\n`;
+  const folder = tempFiles({ key: `${API_KEY}\n`, dotenv });
+  await playGolden("register-access", {
+    BASE: baseUrl,
+    KEY: API_KEY,
+    RECEIVER: await serveChallenges(),
+    FILE: join(folder, "signals.secret"),
+    KEY_FILE: join(folder, "key"),
+    DOTENV: join(folder, "dotenv"),
+  });
   const keys = requests.map(({ headers }) => headers.authorization);
   expect(keys).toEqual(Array(3).fill(`Bearer ${API_KEY}`));
-
-  const noAddress = await call([], { SIGNALS_API_KEY: API_KEY });
-  expect([noAddress.exitCode, noAddress.stderr]).toEqual([
-    2,
-    expect.stringContaining("no address of the service: set SIGNALS_BASE_URL"),
-  ]);
-  const noKey = await call([], { SIGNALS_BASE_URL: baseUrl });
-  expect([noKey.exitCode, noKey.stderr]).toEqual([
-    2,
-    expect.stringContaining("no API key: set SIGNALS_API_KEY"),
-  ]);
-  expect(requests).toHaveLength(3);
 });
 
 /** A registration in a process of its own that was interrupted; its answer is the caller's to send. */

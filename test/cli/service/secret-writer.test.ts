@@ -12,92 +12,86 @@ import fs, {
   writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openSecretWriter } from "../../../src/cli/service/register/secret-writer.js";
 import { canMount, smallDisk } from "../../faults/disk/small-disk.js";
 import { testWith } from "../../prerequisites.js";
+import { expectGolden } from "../golden.js";
 import { tempFiles } from "../temp-files.js";
 
-/** Adds a secret to a file with this text, after something happened to the opened file. */
-function add(text: string | null, mode = 0o600, happens?: (path: string) => void) {
-  const path = join(tempFiles(text === null ? {} : { "signals.secret": text }), "signals.secret");
-  if (text !== null) chmodSync(path, mode);
-  const writer = openSecretWriter(path);
-  let error = "";
-  try {
-    happens?.(path);
-    writer.add("whsec_new");
-  } catch (thrown) {
-    error = (thrown as Error).message;
-  } finally {
-    writer.close();
+interface Case {
+  /** What the folder holds beside a link to `secrets`. */
+  files?: Record<string, string>;
+  mode?: number;
+  /** The path that is given. */
+  path?: string;
+  /** What happens while the service is asked. */
+  happens?: (file: string) => void;
+}
+
+const CASES: Record<string, Case> = {
+  "a file that is not there yet": {},
+  "a file without a line end": { files: { secrets: "whsec_old" } },
+  "a file that its group may read": { files: { secrets: "whsec_old\n" }, mode: 0o640 },
+  "a file that others can read": { files: { secrets: "whsec_old\n" }, mode: 0o644 },
+  "a file that holds the secret": { files: { secrets: "whsec_new\nwhsec_old" } },
+  "a file whose secrets look like settings": { files: { secrets: "WHSEC==\nwhsec_a=b\n" } },
+  "a file that a user edits meanwhile": {
+    files: { secrets: "whsec_older\nwhsec_old\n" },
+    happens(file) {
+      writeFileSync(file, "whsec_old\nwhsec_by_hand");
+      chmodSync(file, 0o640);
+    },
+  },
+  "a file whose name becomes that of a folder": { happens: (file) => mkdirSync(file) },
+  "a file whose lock is replaced": {
+    happens(file) {
+      rmSync(`${file}.lock`);
+      writeFileSync(`${file}.lock`, "of another", { mode: 0o600 });
+    },
+  },
+  "a file in a folder that does not exist": { path: "none/secrets" },
+  "a folder": { path: "." },
+  "a large file": { files: { secrets: "x\n".repeat(40_000) } },
+  "a link": { path: "link" },
+  "a file of users": { files: { secrets: "root:x:0:0:root:/root:/bin/bash\n" } },
+  "a file of settings": { files: { secrets: "whsec_old\n\nSIGNALS_SECRET=x\n" } },
+};
+
+test("what happens to a file, what it holds then, and what is beside it", async () => {
+  let text = "";
+  for (const [what, { files = {}, mode = 0o600, path = "secrets", happens }] of Object.entries(
+    CASES,
+  )) {
+    const folder = tempFiles(files);
+    for (const name of Object.keys(files)) chmodSync(join(folder, name), mode);
+    symlinkSync("secrets", join(folder, "link"));
+    text += `# ${what}\n`;
+    try {
+      const writer = openSecretWriter(join(folder, path));
+      if (writer.takesRights) text += "(others lose their rights)\n";
+      try {
+        happens?.(join(folder, path));
+        writer.add("whsec_new");
+      } finally {
+        writer.close();
+      }
+    } catch (error) {
+      text += `${(error as Error).message}\n`;
+    }
+    for (const entry of readdirSync(folder, { withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    )) {
+      const file = join(folder, entry.name);
+      const content = JSON.stringify(readFileSync(file, "utf8").slice(0, 60));
+      text += `${entry.name} ${(statSync(file).mode & 0o777).toString(8)} ${content}\n`;
+    }
+    text += "\n";
   }
-  const beside = readdirSync(dirname(path)).filter((name) => name !== "signals.secret");
-  return { path, error, beside, takesRights: writer.takesRights };
-}
-
-test.each([
-  ["is not there yet", null, 0o600, "whsec_new\n", 0o600],
-  ["has no line end", "whsec_old", 0o600, "whsec_old\nwhsec_new\n", 0o600],
-  ["its group may read", "whsec_old\n", 0o640, "whsec_old\nwhsec_new\n", 0o640],
-  ["others could read", "whsec_old\n", 0o644, "whsec_old\nwhsec_new\n", 0o600],
-  ["holds the secret", "whsec_new\nwhsec_old", 0o600, "whsec_new\nwhsec_old", 0o600],
-  ["looks like settings", "WHSEC==\nwhsec_a=b\n", 0o600, "WHSEC==\nwhsec_a=b\nwhsec_new\n", 0o600],
-])("what a file holds stays: one that %s", (_what, text, mode, newText, newMode) => {
-  const { path, error, beside, takesRights } = add(text, mode);
-  expect([error, beside, takesRights]).toEqual(["", [], mode === 0o644]);
-  expect([readFileSync(path, "utf8"), statSync(path).mode & 0o777]).toEqual([newText, newMode]);
-});
-
-test("what a user writes into the file while the service is asked stays", () => {
-  const { path, error, beside } = add("whsec_older\nwhsec_old\n", 0o600, (file) => {
-    writeFileSync(file, "whsec_old\nwhsec_by_hand");
-    chmodSync(file, 0o640);
-  });
-  expect([error, beside]).toEqual(["", []]);
-  expect(readFileSync(path, "utf8")).toBe("whsec_old\nwhsec_by_hand\nwhsec_new\n");
-  expect(statSync(path).mode & 0o777).toBe(0o640);
-});
-
-/** The folder has `link` to `signals.secret`, and these files. */
-const REFUSED: readonly (readonly [files: Record<string, string>, path: string, says: RegExp])[] = [
-  [{}, "none/signals.secret", /its folder does not exist/],
-  [{}, ".", /not a regular file/],
-  [{ large: "x\n".repeat(40_000) }, "large", /too large for a file of secrets/],
-  [{ "signals.secret": "whsec_old\n" }, "link", /link is a link/],
-  [{ passwd: "root:x:0:0:root:/root:/bin/bash\n" }, "passwd", /line 1 of .* is not a secret/],
-  [{ ".env": "whsec_old\n\nSIGNALS_SECRET=x\n" }, ".env", /line 3 of .*\.env is not a secret/],
-  [{ "a.lock": "whsec_other\n" }, "a", /a\.lock exists: another registration/],
-];
-
-test.each(REFUSED)("no secret can be kept there, and nothing is changed: %j %s", (...row) => {
-  const [files, path, says] = row;
-  const folder = tempFiles(files);
-  symlinkSync("signals.secret", join(folder, "link"));
-  const before = readdirSync(folder);
-  expect(() => openSecretWriter(join(folder, path))).toThrow(says);
-  expect(readdirSync(folder)).toEqual(before);
-});
-
-function replaceLock(file: string): void {
-  rmSync(`${file}.lock`);
-  writeFileSync(`${file}.lock`, "of another");
-}
-
-test.each<[what: string, happens: (file: string) => void, place: string, others: string[]]>([
-  // The name that was free before the call is a folder now.
-  ["that the file cannot take any more", (file) => mkdirSync(file), "lock", []],
-  ["whose lock was deleted", (file) => rmSync(`${file}.lock`), `lock.${process.pid}`, []],
-  ["whose lock was replaced", replaceLock, `lock.${process.pid}`, ["signals.secret.lock"]],
-])("a secret %s is in a file that the error names", (_what, happens, ending, others) => {
-  const { path, error, beside } = add(null, 0, happens);
-  const place = `${path}.${ending}`;
-  expect(error).toContain(`Its secret is in ${place}: add the secret to ${path}, and delete`);
-  expect(beside).toEqual([...others, basename(place)]);
-  expect(readFileSync(place, "utf8")).toBe("whsec_new\n");
-  expect(statSync(place).mode & 0o777).toBe(0o600);
-  if (happens === replaceLock) expect(readFileSync(`${path}.lock`, "utf8")).toBe("of another");
+  await expectGolden("secret-writer", text, [
+    [new RegExp(`lock\\.${process.pid}`, "g"), "lock.PID"],
+  ]);
 });
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, posix, resolve } from "node:path";
-import { recordOf, type SenderName } from "../../../kit/senders/records.js";
+import type { SenderName } from "../../../kit/senders/records.js";
 import { usageError } from "../../console/exit.js";
 import { echoed, printable, cdCommand, shellQuote } from "../../console/terminal.js";
 import { fillTemplate, marksFor, type Marks } from "../fill-template.js";
@@ -52,62 +52,68 @@ export function planAddOn(
       `${echoed(taken.path)} exists already: give --force, or name another folder with --into`,
     );
   }
-  const edits = linesToAdd(app, { receiver, mountPath, router: posix.join(target, "router") });
   const { exec, add } = HABITS[packageManager ?? app.packageManager];
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
   const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
-  const runTest = `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`;
   const url = `http://localhost:${app.port ?? 3000}${mountPath}`;
-  const published = `https://hooks.example${mountPath}`;
-  const secretFile = `${name}.secret`;
-  // All senders take a secret of this form.
-  const random = `'whsec_' + crypto.randomBytes(24).toString('base64')`;
-  const secret = `node -p "${random}" >> ${secretFile} && chmod 600 ${secretFile}`;
-  const install = `${add} ${signalbox}${isPostgres ? " pg" : ""}`;
-  const hint = app.port === undefined ? "; use its port" : "";
-  const database = isPostgres ? " with your database as DATABASE_URL" : "";
   const cd = cdCommand(directory);
-  const steps = [
-    {
-      purpose: "Install the packages, in the app's folder",
-      lines: typed(...(cd === null ? [] : [cd]), install),
-    },
-    ...edits,
-    { purpose: "Run the receiver's test", lines: typed(runTest) },
-    {
-      purpose: `Start the app${database}, and send it ${marks.values["anEvent"]}${hint}`,
-      lines: typed(secret, `${exec} signalbox send ${sampleOf(sender, url)} --url ${url}`),
-    },
-    sender === undefined
-      ? {
-          purpose: "Register the deployed app, in its folder. This adds the secrets",
-          lines: typed(`${exec} signalbox register --all-types --url ${published}`),
-        }
-      : {
-          purpose: `Add the deployed app at the sender (${recordOf(sender).page}), and put the secret into ${secretFile}`,
-          lines: [published],
-        },
-    {
-      purpose: "Keep these files out of git, in .gitignore",
-      lines: isPostgres ? ["*.secret"] : ["*.secret", `${name}.db*`],
-    },
+  const { place, variable, file: madeIn } = placeOfMount(app);
+  const path = posix.relative(posix.dirname(madeIn), posix.join(target, "router"));
+  const module = `"${path.startsWith(".") ? path : `./${path}`}${app.importExtension}"`;
+  const values = {
+    ...marks.values,
+    add,
+    exec,
+    signalbox,
+    mountPath,
+    url,
+    module,
+    cd: cd ?? "",
+    app: variable,
+    line:
+      place === null
+        ? "the line that makes your app"
+        : `line ${place.line} (${echoed(place.at)}) of ${echoed(place.file)}`,
+    load: app.isLazy ? `import(${module}).then(({ ${receiver} }) => ` : "",
+    loaded: app.isLazy ? ")" : "",
+    runTest: `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`,
+    hint: app.port === undefined ? "; use its port" : "",
+    sendAs: marks.values["publicUrl"] ? `--public-url ${url} ` : "",
+  };
+  const words = [
+    ...marks.words,
+    store,
+    cd === null ? "here" : "elsewhere",
+    app.isLazy ? "lazy" : "atOnce",
+    app.isRequiring ? "requires" : "imports",
+    app.handlesSigterm ? "stops" : "stopless",
   ];
-  const nextSteps = steps.flatMap(({ purpose, lines }, i) => [
-    "",
-    `${i + 1}. ${purpose}:`,
-    ...lines.map(shown),
-  ]);
-  return { files, edits, nextSteps };
+  const steps = stepsIn(fillTemplate(textOf("steps.txt"), { ...marks, words, values }));
+  return {
+    files,
+    edits: steps.flatMap(({ kind, purpose, lines }) =>
+      kind === undefined ? [] : { purpose, place: kind === "mount" ? place : null, lines },
+    ),
+    nextSteps: steps.flatMap(({ purpose, lines }, i) => [
+      "",
+      `${i + 1}. ${purpose}:`,
+      ...lines.map((line) => `     ${printable(line)}`),
+    ]),
+  };
 }
 
-const typed = (...commands: string[]): string[] => commands.map((command) => `$ ${command}`);
-const shown = (line: string): string => `     ${printable(line)}`;
+const textOf = (template: string): string => readFileSync(join(TEMPLATES, template), "utf8");
 
-/** What `signalbox send` sends to the app on this machine. */
-function sampleOf(sender: SenderName | undefined, url: string): string {
-  if (sender === undefined) return "traffic_breakout";
-  const address = "publicUrl" in recordOf(sender).needs ? ` --public-url ${url}` : "";
-  return `sample --sender ${sender} --secret-file ${sender}.secret${address}`;
+/**
+ * The steps of a text, with a blank line between them: the purpose, which begins with its kind if it
+ * is a change of the app, and the lines to type or to add.
+ */
+function stepsIn(text: string) {
+  const steps = text.trimEnd().split("\n\n");
+  return steps.map((step) => {
+    const [, kind, purpose = "", lines = ""] = /^(?:(edit|mount): )?(.*)\n([^]*)$/.exec(step) ?? [];
+    return { kind, purpose, lines: lines.split("\n") };
+  });
 }
 
 /**
@@ -145,12 +151,9 @@ const TYPES =
 function render(template: string, app: App, marks: Marks, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
   const up = folder.startsWith("..") ? "" : "./";
-  const text = fillTemplate(readFileSync(join(TEMPLATES, `${template}.ts`), "utf8"), marks)
+  const words = [...marks.words, usesNodeTest ? "nodeTest" : testRunner];
+  const text = fillTemplate(textOf(`${template}.ts`), { ...marks, words })
     .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
-    .replace(
-      /^(import .+ from )"node:test";\n/m,
-      usesNodeTest ? "$&" : testRunner === "vitest" ? '$1"vitest";\n' : "",
-    )
     // Linters of TypeScript want `void` before the promise of `node:test`.
     .replaceAll(/^void /gm, isTypeScript && usesNodeTest ? "void " : "");
   const plain = isTypeScript ? text : text.replaceAll(TYPES, "");
@@ -169,68 +172,11 @@ const CREATION = new RegExp(
 );
 
 /**
- * What the developer adds to the app, in this order. The file and the line are named only where
- * there is no doubt: if the app is made once, on a line of its own.
- *
- * @param names what the new router exports, where it is mounted, and its path from the app's
- * folder, without its extension
+ * The line below which the router is mounted, and the variable of the app. The line is named only
+ * where there is no doubt: if the app is made once, on a line of its own.
  */
-function linesToAdd(
-  { creations, isLazy, isRequiring, importExtension, handlesSigterm }: App,
-  { receiver, mountPath, router }: { receiver: string; mountPath: string; router: string },
-) {
-  const [first] = creations;
-  const found = creations.length === 1 ? CREATION.exec(first?.text ?? "") : null;
-  const place = found && first ? { file: first.file, line: first.line, at: found[0].trim() } : null;
-  const [, variable = "app"] = found ?? [];
-
-  const path = posix.relative(posix.dirname(first?.file ?? "app"), router);
-  const module = `"${path.startsWith(".") ? path : `./${path}`}${importExtension}"`;
-  const load = `import(${module}).then(({ ${receiver} }) => ${receiver}.`;
-  const call = (method: string): string =>
-    isLazy ? `${load}${method}())` : `${receiver}.${method}()`;
-  const text = isRequiring
-    ? `const { ${receiver} } = require(${module});`
-    : `import { ${receiver} } from ${module};`;
-  const use = `${variable}.use("${mountPath}", `;
-  const mount = isLazy
-    ? [`${use}(req, res, next) => {`, `  ${load}router(req, res, next), next);`, `});`]
-    : [`${use}${receiver}.router);`];
-  const start = [
-    `${call("start")}.catch((error) => {`,
-    "  console.error(error);",
-    "  process.exit(1);",
-    "});",
-  ];
-  const close = handlesSigterm
-    ? [
-        "// In the function that runs at SIGTERM, before process.exit(). It has to be async:",
-        `await ${call("close")};`,
-      ]
-    : [
-        'process.once("SIGTERM", () => {',
-        `  ${call("close")}.then(() => process.exit(0), () => process.exit(1));`,
-        "});",
-      ];
-  const line =
-    place === null ? "the line that makes your app" : `line ${place.line} (${echoed(place.at)})`;
-  const where = `below ${line}${place === null ? "" : ` of ${echoed(place.file)}`}`;
-  return [
-    ...(isLazy
-      ? []
-      : [
-          {
-            purpose: "Import the receiver in the file that makes your app",
-            place: null,
-            lines: [text],
-          },
-        ]),
-    {
-      purpose: `Mount it in front of all body parsers, for the exact bytes are signed: ${where}`,
-      place,
-      lines: mount,
-    },
-    { purpose: "Start it where your app starts to listen", place: null, lines: start },
-    { purpose: "Close it at SIGTERM", place: null, lines: close },
-  ];
+function placeOfMount({ creations: [first, ...others] }: App) {
+  const [found, variable = "app"] = (others.length === 0 && CREATION.exec(first?.text ?? "")) || [];
+  const { file, line } = first ?? { file: "app", line: 0 };
+  return { place: found === undefined ? null : { file, line, at: found.trim() }, variable, file };
 }

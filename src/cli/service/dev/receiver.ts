@@ -7,7 +7,6 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
-import { createClient } from "../../../service/client/client.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import { CliError } from "../../console/exit.js";
 import { printable, shortened } from "../../console/terminal.js";
@@ -37,9 +36,8 @@ const FIX_PAUSE_MS = 3000;
  */
 export async function connectReceiver(session: Session): Promise<void> {
   await waitForReceiver(session);
-  const { options, emulator, apiKey, secrets } = session;
+  const { options, emulator, client, secrets } = session;
   const { url, secretFile } = options;
-  const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
   const registrations = await registerAllTypes(client, { url: url.href, secretFile });
   secrets.push(...registrations.map(({ signing_secret }) => signing_secret));
   // The verifications of the service come first, so that the receiver need not answer further ones.
@@ -103,15 +101,7 @@ async function waitUntilVerified(
   }
 }
 
-export interface RunningCommand {
-  /** Resolves when the command has ended by itself or was stopped, to how: `exit code 1`. */
-  readonly ended: Promise<string>;
-  /**
-   * Sends SIGTERM, and SIGKILL to what does not end. Resolves when all processes of the command
-   * have ended.
-   */
-  stop(): Promise<void>;
-}
+export type RunningCommand = ReturnType<typeof startCommand>;
 
 /**
  * How long the command has to end: longer than a receiver waits for its callbacks
@@ -127,7 +117,7 @@ export function startCommand(
     env,
     stdout,
   }: { env: NodeJS.ProcessEnv; stdout: "stdout" | "stderr" | ((line: string) => void) },
-): RunningCommand {
+) {
   const target = typeof stdout === "function" ? "pipe" : stdout === "stdout" ? 1 : 2;
   // Its own process group, because a command such as `npm start` ends before the process that it
   // has started.
@@ -151,8 +141,13 @@ export function startCommand(
   }
 
   return {
+    /** Resolves when the command has ended by itself or was stopped, to how: `exit code 1`. */
     ended,
-    async stop() {
+    /**
+     * Sends SIGTERM, and SIGKILL to what does not end. Resolves when all processes of the command
+     * have ended.
+     */
+    async stop(): Promise<void> {
       signalGroup("SIGTERM");
       const killsAt = performance.now() + STOP_MS;
       while (signalGroup(performance.now() < killsAt ? 0 : "SIGKILL")) await sleep(LOOK_MS);

@@ -1,6 +1,7 @@
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
 import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
+import { createClient } from "../../../service/client/client.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
 import type { EmulatorOptions } from "../../../service/emulator/instance/options.js";
 import { refuseEndpoint } from "../../../service/emulator/webhooks/registrations/endpoint-rules.js";
@@ -9,11 +10,16 @@ import { environmentError, EXIT, usageError, type ExitCode } from "../../console
 import { untilStopped } from "../../console/interruption.js";
 import { printable } from "../../console/terminal.js";
 import { assertPlace } from "../../inbox/open-inbox.js";
-import { followMostVisited } from "../emulator/follow-most-visited.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 import { resumeCommand } from "../emulator/report-event.js";
-import { dashboardUrl, demoAccounts, inboxUrl, startFacts } from "../emulator/report-start.js";
-import { startEmulator } from "../emulator/start-emulator.js";
+import {
+  dashboardUrl,
+  demoAccounts,
+  inboxUrl,
+  printPlaces,
+  startFacts,
+} from "../emulator/report-start.js";
+import { followMostVisited, startEmulator } from "../emulator/start-emulator.js";
 import { openSecretWriter } from "../register/secret-writer.js";
 import { KEY_LINE, listenToKeys } from "./key-actions.js";
 import {
@@ -63,14 +69,15 @@ export async function runDev(
   const secrets: string[] = [];
   try {
     const facts = await startFacts(emulator, accounts);
-    const { account_id: account = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
-    const access = { account, count: FOLLOWED, baseUrl: emulator.baseUrl, apiKey };
-    const slugs = await followMostVisited(emulator.control, access);
+    const { account_id = 0, key: apiKey } = facts.accounts[0] ?? { key: "" };
+    const client = createClient({ baseUrl: emulator.baseUrl, apiKey });
+    const following = { account_id, limit: FOLLOWED };
+    const { slugs } = await followMostVisited(emulator.control, client, following);
     let end!: (exitCode: ExitCode) => void;
     const ended = new Promise<ExitCode>((resolve) => (end = resolve));
     void untilStopped(cli, outcome).then(() => end(EXIT.ok));
     const stop = new AbortController();
-    const session = { cli, options, emulator, apiKey, slugs, secrets, screen, end, stop };
+    const session = { cli, options, emulator, client, apiKey, slugs, secrets, screen, end, stop };
     if (isJson) terminal.printJson(facts);
     else printStart(session, hasKeys);
     return await runSession(session, { ended, hasKeys });
@@ -126,21 +133,18 @@ async function startOnSomePort(
 }
 
 function printStart({ cli, emulator, apiKey, options }: Session, hasKeys: boolean): void {
-  const { bold, dim, green } = cli.terminal.paint;
-  const lines = [
-    `${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`,
-    "",
-    `  ${dim("Receiver")}   ${options.url.href}`,
-    `  ${dim("Secrets")}    ${printable(options.secretFile)}`,
-    `  ${dim("Dashboard")}  ${dashboardUrl(emulator.url)}`,
-    `  ${dim("Inbox")}      ${inboxUrl(emulator.url)}`,
-    `  ${dim("MCP")}        ${emulator.mcpUrl}`,
-    "",
-    `  $ export SIGNALS_BASE_URL=${emulator.baseUrl} SIGNALS_API_KEY=${apiKey}`,
-    "",
-    ...(hasKeys ? [`${bold("Keys")}  ${KEY_LINE}`, ""] : []),
+  const { print, paint } = cli.terminal;
+  const { url, baseUrl, mcpUrl } = emulator;
+  const rows = [
+    ["Receiver", options.url.href],
+    ["Secrets", printable(options.secretFile)],
+    ["Dashboard", dashboardUrl(url)],
+    ["Inbox", inboxUrl(url)],
+    ["MCP", mcpUrl],
   ];
-  for (const line of lines) cli.terminal.print(line);
+  printPlaces(rows, cli.terminal);
+  print(`  $ export SIGNALS_BASE_URL=${baseUrl} SIGNALS_API_KEY=${apiKey}\n`);
+  if (hasKeys) print(`${paint.bold("Keys")}  ${KEY_LINE}\n`);
 }
 
 /**

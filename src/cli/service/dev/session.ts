@@ -1,6 +1,6 @@
+import type { Client } from "../../../service/client/client.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
-import type { ClockMove } from "../../../service/emulator/instance/events.js";
-import type { EmulatorEvent } from "../../../service/emulator/instance/events.js";
+import type { ClockMove, EmulatorEvent } from "../../../service/emulator/instance/events.js";
 import type { Cli } from "../../console/cli.js";
 import type { ExitCode } from "../../console/exit.js";
 import type { Terminal } from "../../console/terminal.js";
@@ -25,6 +25,7 @@ export interface Session {
   cli: Cli;
   options: DevOptions;
   emulator: Emulator;
+  client: Client;
   apiKey: string;
   /** The products that the account follows, the one with the most traffic first. */
   slugs: readonly string[];
@@ -36,20 +37,10 @@ export interface Session {
   stop: AbortController;
 }
 
-/** Where all lines of `signalbox dev` go. */
-export interface Screen {
-  report(event: EmulatorEvent): void;
-  /** Prints a line with the time of day. With `--json` it is a note on stderr. */
-  say(line: string): void;
-  /** Prints a line of the user's command as it is. */
-  pass(line: string): void;
-  /** Keeps lines back while a question is on the screen. */
-  during<Result>(ask: () => Promise<Result>): Promise<Result>;
-  /** Prints one line with the sums of several advances of the clock, instead of a line for each. */
-  asOneAdvance(advance: () => Promise<ClockMove>): Promise<void>;
-}
+export type Screen = ReturnType<typeof createScreen>;
 
-export function createScreen(terminal: Terminal, options: ReporterOptions): Screen {
+/** Where all lines of `signalbox dev` go. */
+export function createScreen(terminal: Terminal, options: ReporterOptions) {
   const held: (() => void)[] = [];
   let isAsking = false;
   let isMuted = false;
@@ -61,16 +52,19 @@ export function createScreen(terminal: Terminal, options: ReporterOptions): Scre
   }
 
   return {
-    report(event) {
+    report(event: EmulatorEvent): void {
       if (event.event !== "clock_moved" || !isMuted) whenFree(() => print(event));
     },
-    say(line) {
+    /** Prints a line with the time of day. With `--json` it is a note on stderr. */
+    say(line: string): void {
       whenFree(() =>
         options.isJson ? terminal.note(line) : terminal.print(timed(line, terminal)),
       );
     },
-    pass: (line) => whenFree(() => terminal.print(line)),
-    async during(ask) {
+    /** Prints a line of the user's command as it is. */
+    pass: (line: string): void => whenFree(() => terminal.print(line)),
+    /** Keeps lines back while a question is on the screen. */
+    async during<Result>(ask: () => Promise<Result>): Promise<Result> {
       isAsking = true;
       try {
         return await ask();
@@ -79,7 +73,8 @@ export function createScreen(terminal: Terminal, options: ReporterOptions): Scre
         for (const write of held.splice(0)) write();
       }
     },
-    async asOneAdvance(advance) {
+    /** Prints one line with the sums of several advances of the clock, not a line for each. */
+    async asOneAdvance(advance: () => Promise<ClockMove>): Promise<void> {
       isMuted = true;
       try {
         print({ event: "clock_moved", ...(await advance()) });

@@ -13,9 +13,9 @@ import { usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../console/options.js";
 import { echoed, printable, formatTable } from "../../console/terminal.js";
 import { readSignalTypes } from "../signal-type-list.js";
-import { followMostVisited } from "./follow-most-visited.js";
-import { connectControl, serviceUrl } from "./remote-control.js";
+import { connectControl } from "./remote-control.js";
 import { textOfMove } from "./report-event.js";
+import { followMostVisited } from "./start-emulator.js";
 
 type Delivery = Awaited<ReturnType<EmulatorControl["readDelivery"]>>;
 
@@ -50,7 +50,7 @@ export function addControlCommands(
   emulator: Command<[], { json?: true }>,
   context: CommandContext,
 ): void {
-  const { terminal, env, signal } = context.cli;
+  const { terminal } = context.cli;
 
   function asks<Args extends unknown[], Options extends OptionValues>(
     command: Command<Args, Options>,
@@ -65,16 +65,8 @@ export function addControlCommands(
     runs(command, context, async () => {
       const options = command.opts();
       const { baseUrl, json = emulator.opts().json } = options as { baseUrl?: URL; json?: true };
-      const { origin } = baseUrl ?? (await serviceUrl(env));
-      const control = await connectControl(origin, {
-        token: env["SIGNALS_CONTROL_TOKEN"] || undefined,
-        signal,
-      });
-      const { values, rows, body } = await ask(
-        { control, origin },
-        ...command.processedArgs,
-        options,
-      );
+      const connected = await connectControl(baseUrl, context.cli);
+      const { values, rows, body } = await ask(connected, ...command.processedArgs, options);
       if (json) for (const value of values) terminal.printJson(value);
       else {
         for (const line of formatTable(rows.map((row) => row.map(printable)))) terminal.print(line);
@@ -124,12 +116,9 @@ export function addControlCommands(
       if (slugs.length > 0) await control.follow({ account_id, slugs });
       if (top !== undefined) {
         const { token } = await control.createSession({ account_id, lifetime_seconds: 60 });
-        await followMostVisited(control, {
-          account: account_id,
-          count: top,
-          baseUrl: `${origin}/v1`,
-          apiKey: token,
-        });
+        const { createClient } = await import("../../../service/client/client.js");
+        const client = createClient({ baseUrl: `${origin}/v1`, apiKey: token });
+        await followMostVisited(control, client, { account_id, limit: top });
       }
       const { items } = await control.listFollows({ account_id });
       return listed(items, ({ slug }) => [slug]);

@@ -6,6 +6,7 @@ import {
   type SendControl,
 } from "../../../service/emulator/control/control-client.js";
 import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
+import type { Cli } from "../../console/cli.js";
 import { CliError, environmentError, EXIT, usageError } from "../../console/exit.js";
 import { httpUrl } from "../../console/options.js";
 
@@ -13,10 +14,41 @@ import { httpUrl } from "../../console/options.js";
 export const DEFAULT_EMULATOR_URL = "http://127.0.0.1:4010";
 
 /**
+ * Connects to the emulator at `url`, or to the one that the environment names.
+ *
+ * @throws CliError when no emulator answers there; each operation throws one when it is refused
+ */
+export async function connectControl(
+  url: URL | undefined,
+  { env, signal }: Pick<Cli, "env" | "signal">,
+  timeoutMs?: number,
+): Promise<{ control: EmulatorControl; origin: string }> {
+  const { origin } = url ?? (await serviceUrl(env));
+  const token = env["SIGNALS_CONTROL_TOKEN"] || undefined;
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  const send: SendControl = async (method, path, input) => {
+    const until =
+      timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    try {
+      const options = { ...input, headers, signal: until, redirect: "error" } as const;
+      return await request<unknown>(method, `${origin}${path}`, options);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error instanceof RequestProblem ? cliError(error, origin) : unreachable(origin);
+    }
+  };
+  const described = (await send("GET", CONTROL_PREFIX, {})) as Described | null | undefined;
+  if (!Array.isArray(described?.operations)) throw notAnEmulator(origin);
+  return { control: controlMethods<EmulatorControl>(described.operations, send), origin };
+}
+
+type Described = { operations?: DescribedOperation[] };
+
+/**
  * @throws CliError for another machine: it may be the real service, which must not get the control
  * token
  */
-export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
+async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.ProcessEnv): Promise<URL> {
   let url: URL;
   try {
     url = httpUrl(text === "" ? DEFAULT_EMULATOR_URL : text);
@@ -30,46 +62,12 @@ export async function serviceUrl({ SIGNALS_BASE_URL: text = "" }: NodeJS.Process
   );
 }
 
-/**
- * @throws CliError when no emulator answers at `origin`; each operation throws one when it is
- * refused
- */
-export async function connectControl(
-  origin: string,
-  {
-    token,
-    signal,
-    timeoutMs,
-  }: { token: string | undefined; signal: AbortSignal; timeoutMs?: number },
-): Promise<EmulatorControl> {
-  const headers: Record<string, string> =
-    token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const send: SendControl = async (method, path, input) => {
-    const until =
-      timeoutMs === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    try {
-      const options = { ...input, headers, signal: until, redirect: "error" } as const;
-      return await request<unknown>(method, `${origin}${path}`, options);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error instanceof RequestProblem ? cliError(error, origin) : unreachable(origin);
-    }
-  };
-  const described = (await send("GET", CONTROL_PREFIX, {})) as
-    | {
-        operations?: DescribedOperation[];
-      }
-    | null
-    | undefined;
-  if (!Array.isArray(described?.operations)) throw notAnEmulator(origin);
-  return controlMethods<EmulatorControl>(described.operations, send);
-}
-
 function cliError({ status, code, message }: RequestProblem, origin: string): CliError {
   if (status === 0) return unreachable(origin);
   // Another server may answer with JSON too.
   if (code === "unexpected_answer") return notAnEmulator(origin);
-  return new CliError(status < 500 ? EXIT.usage : EXIT.environment, explain(code, message));
+  const explained = HELP_OF_TOKEN.get(code) ?? message.replace(/\.$/, "");
+  return new CliError(status < 500 ? EXIT.usage : EXIT.environment, explained);
 }
 
 const unreachable = (origin: string): CliError =>
@@ -80,12 +78,8 @@ const unreachable = (origin: string): CliError =>
 const notAnEmulator = (origin: string): CliError =>
   environmentError(`what answers at ${origin} is not an emulator: give --base-url`);
 
-function explain(code: string, message: string): string {
-  if (code === "API_KEY_MISSING")
-    return "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it";
-  if (code === "API_KEY_INVALID")
-    return "SIGNALS_CONTROL_TOKEN is not the control token of this emulator";
-  if (code === "API_KEY_NOT_ALLOWED")
-    return "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN";
-  return message.replace(/\.$/, "");
-}
+const HELP_OF_TOKEN = new Map([
+  ["API_KEY_MISSING", "this emulator has a control token: set SIGNALS_CONTROL_TOKEN to it"],
+  ["API_KEY_INVALID", "SIGNALS_CONTROL_TOKEN is not the control token of this emulator"],
+  ["API_KEY_NOT_ALLOWED", "this emulator has no control token: unset SIGNALS_CONTROL_TOKEN"],
+]);

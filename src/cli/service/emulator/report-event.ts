@@ -76,10 +76,7 @@ export function clockHelp(aheadSeconds: number): string {
   );
 }
 
-export type EventNamed<Name extends EmulatorEvent["event"]> = Extract<
-  EmulatorEvent,
-  { event: Name }
->;
+type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
 type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
 
 /**

@@ -3,7 +3,6 @@ import { resolve } from "node:path";
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
 import { systemClock } from "../../../base/time/clock.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../../kit/senders/signature/verify.js";
-import type { Tier } from "../../../service/contract/access.js";
 import { LIMITS } from "../../../service/contract/limits.js";
 import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
 import type { Emulator } from "../../../service/emulator/instance/create-emulator.js";
@@ -11,20 +10,16 @@ import { formatTable, type Terminal } from "../../console/terminal.js";
 import { DEFAULT_EMULATOR_URL } from "./remote-control.js";
 import { clockHelp } from "./report-event.js";
 
-interface DemoAccount {
-  name: string;
-  tier: Tier;
-  key: string;
-}
+type DemoAccount = ReturnType<typeof demoAccounts>[number];
 
 /**
  * A Pro account without a monthly quota, and an account with the limits of Developer Access. Each
  * call makes new keys.
  */
-export function demoAccounts(): DemoAccount[] {
+export function demoAccounts() {
   return [
-    { name: "Pro", tier: "pro", key: newKey() },
-    { name: "Developer Access", tier: "developer", key: newKey() },
+    { name: "Pro", tier: "pro" as const, key: newKey() },
+    { name: "Developer Access", tier: "developer" as const, key: newKey() },
   ];
 }
 
@@ -82,20 +77,12 @@ export async function startFacts(
 }
 
 function printStart(
-  emulator: Emulator,
-  {
-    url,
-    baseUrl,
-    mcpUrl,
-    controlUrl,
-    uiUrl,
-    now,
-    accounts,
-  }: Awaited<ReturnType<typeof startFacts>>,
+  { url, baseUrl }: Emulator,
+  { mcpUrl, controlUrl, uiUrl, now, accounts }: Awaited<ReturnType<typeof startFacts>>,
   start: Start,
   terminal: Terminal,
 ): void {
-  const { bold, dim, green } = terminal.paint;
+  const { bold } = terminal.paint;
   const rows = [
     ["REST API", baseUrl],
     ["Remote MCP", mcpUrl],
@@ -106,13 +93,7 @@ function printStart(
     ["Clock", now],
     ["Data", textOfData(start)],
   ];
-  terminal.print(
-    `${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`,
-  );
-  terminal.print("");
-  const table = rows.map(([name = "", value = ""]) => [dim(`  ${name}`), value]);
-  for (const line of formatTable(table, [WIDTH])) terminal.print(line);
-  terminal.print("");
+  printPlaces(rows, terminal, WIDTH);
   for (const line of keyLines(accounts, terminal)) terminal.print(line);
   terminal.print("");
   const key = accounts[0]?.key;
@@ -121,7 +102,21 @@ function printStart(
     terminal.print("");
   }
   terminal.print(bold("Try"));
-  for (const line of commands(emulator, key)) terminal.print(`  $ ${line}`);
+  for (const line of commands(url, baseUrl, key)) terminal.print(`  $ ${line}`);
+}
+
+/** Says that the service runs, and where. @param width that of the names, at least */
+export function printPlaces(
+  rows: readonly (readonly string[])[],
+  { print, paint }: Terminal,
+  width = 0,
+): void {
+  const { bold, dim, green } = paint;
+  print(`${green("●")} ${bold("The service runs on this machine.")} ${dim("Ctrl-C stops it.")}`);
+  print("");
+  const table = rows.map(([name = "", value = ""]) => [dim(`  ${name}`), value]);
+  for (const line of formatTable(table, [width])) print(line);
+  print("");
 }
 
 const WIDTH = 18;
@@ -160,7 +155,7 @@ function keyLines(accounts: readonly DemoAccount[], { paint }: Terminal): string
   return [`${paint.bold("Keys")}  ${hint}`, ...formatTable(rows, [WIDTH])];
 }
 
-function commands({ url, baseUrl }: Emulator, key: string | undefined): string[] {
+function commands(url: string, baseUrl: string, key: string | undefined): string[] {
   const authorised = (path: string): string =>
     `curl -H "Authorization: Bearer $KEY" '${baseUrl}${path}'`;
   return [

@@ -25,78 +25,32 @@ import {
 import { CliError, environmentError, errorCode } from "../../console/exit.js";
 
 /**
- * Adds a secret to a file. While the writer is open, receivers that read the file wait for the new
- * secret.
- */
-export interface SecretWriter {
-  /**
-   * The absolute path of the lock: a file next to the secret file. `add` writes the new content to
-   * it and renames it.
-   */
-  readonly lock: string;
-  /** Whether other users of this machine have access to the file, which `add` then removes. */
-  readonly takesRights: boolean;
-  /**
-   * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that others
-   * made to the file after the writer was opened.
-   *
-   * @throws CliError when the file could not be written. The file is then unchanged, and the
-   * message says where the secret is.
-   */
-  add(secret: string): void;
-  /** Other lines stay. @throws Error when the file could not be written; it is then unchanged */
-  remove(secrets: readonly string[]): void;
-  /**
-   * Removes the lock if it holds no secret. To be called once. Never throws, because its error
-   * would hide the error of `add`.
-   */
-  close(): void;
-}
-
-/**
  * Written to the lock before the call, so that the secret has disk space even if the disk gets full
  * during the call.
  */
 const ROOM = "\n".repeat(4096);
 
+export type SecretWriter = ReturnType<typeof openSecretWriter>;
+
 /**
- * Checks that a secret can be stored, before the service is asked for the secret. Creates the lock,
- * which `add` renames to the secret file, so that readers never see half of the content.
+ * Adds secrets to a file. While the writer is open, receivers that read the file wait for the new
+ * secret. The lock is a file next to the secret file: it gets the new content, and is then renamed to
+ * the secret file, so that readers never see half of the content. It is made before the service is
+ * asked for a secret, which so can be stored.
  *
  * @throws CliError when the file cannot be written, is a link, holds data other than secrets, or is
  * locked
  */
-export function openSecretWriter(path: string): SecretWriter {
-  try {
-    return open(path);
-  } catch (error) {
-    throw cannotWrite(path, error);
-  }
-}
-
-function open(path: string): SecretWriter {
+export function openSecretWriter(path: string) {
   const file = resolve(path);
   const lock = secretLockOf(file);
-  const before = readExisting(file, path);
-  const descriptor = openLock(lock, path);
+  const { descriptor, takesRights } = openLock(file, lock, path);
   /** The lock is the only place of a secret. */
   let holdsSecret = false;
 
   /** Whether the lock is still this writer's: it may be renamed, or deleted by a user. */
   function isOurs(): boolean {
-    try {
-      return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
-    } catch {
-      return false;
-    }
-  }
-
-  function close(): void {
-    const mustRemove = !holdsSecret && isOurs();
-    // The content is synced already.
-    ignoreErrors(() => closeSync(descriptor));
-    // If the lock stays, the next registration is refused, and its error says what to do.
-    if (mustRemove) ignoreErrors(() => rmSync(lock, { force: true }));
+    return statSync(lock, { throwIfNoEntry: false })?.ino === fstatSync(descriptor).ino;
   }
 
   /** Gives the file a new content, which is computed from its present content. */
@@ -117,55 +71,69 @@ function open(path: string): SecretWriter {
    */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
-    holdsSecret = isOurs();
-    const place = holdsSecret ? lock : `${lock}.${process.pid}`;
     try {
+      holdsSecret = isOurs();
+      const place = holdsSecret ? lock : `${lock}.${process.pid}`;
       if (holdsSecret) write(descriptor, `${secret}\n`);
       else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
+      return environmentError(
+        `${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`,
+      );
     } catch {
       holdsSecret = false;
       return environmentError(
         `its secret is lost, because: ${message}. Delete the registration in the dashboard`,
       );
     }
-    return environmentError(
-      `${message}. Its secret is in ${place}: add the secret to ${path}, and delete ${place}`,
-    );
   }
 
-  try {
-    const takesRights = before.stat !== null && adoptRights(descriptor, before.stat, path);
-    write(descriptor, before.text + ROOM);
-    return {
-      lock,
-      takesRights,
-      add(secret) {
-        if (secretLines(secret)[0] !== secret) {
-          throw environmentError(
-            `its secret is lost, because it is not a line of text, which ${path} needs. Delete the registration in the dashboard`,
-          );
-        }
-        try {
-          change((text) => {
-            const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-            return secretLines(text).includes(secret) ? text : `${start}${secret}\n`;
-          });
-        } catch (error) {
-          throw rescue(secret, error);
-        }
-      },
-      remove(secrets) {
+  return {
+    /** The absolute path of the lock. */
+    lock,
+    /** Whether other users of this machine have access to the file, which `add` then removes. */
+    takesRights,
+    /**
+     * Adds the secret, unless the file has it already, and syncs the file. Keeps changes that
+     * others made to the file after the writer was opened.
+     *
+     * @throws CliError when the file could not be written. The file is then unchanged, and the
+     * message says where the secret is.
+     */
+    add(secret: string): void {
+      if (secretLines(secret)[0] !== secret) {
+        throw environmentError(
+          `its secret is lost, because it is not a line of text, which ${path} needs. Delete the registration in the dashboard`,
+        );
+      }
+      try {
         change((text) => {
-          const lines = text.split(/(?<=\n)/);
-          return lines.filter((line) => !secrets.includes(line.trimEnd())).join("");
+          const start = text === "" || text.endsWith("\n") ? text : `${text}\n`;
+          return secretLines(text).includes(secret) ? text : `${start}${secret}\n`;
         });
-      },
-      close,
-    };
-  } catch (error) {
-    close();
-    throw error;
-  }
+      } catch (error) {
+        throw rescue(secret, error);
+      }
+    },
+    /** Other lines stay. @throws Error when the file could not be written; it is then unchanged */
+    remove(secrets: readonly string[]): void {
+      change((text) => {
+        const lines = text.split(/(?<=\n)/);
+        return lines.filter((line) => !secrets.includes(line.trimEnd())).join("");
+      });
+    },
+    /**
+     * Removes the lock if it holds no secret. To be called once. Never throws, because its error
+     * would hide the error of `add`.
+     */
+    close(): void {
+      // If the lock stays, the next registration is refused, and its error says what to do.
+      ignoreErrors(() => {
+        if (!holdsSecret && isOurs()) rmSync(lock);
+      });
+      // The content is synced already.
+      ignoreErrors(() => closeSync(descriptor));
+    },
+  };
 }
 
 function ignoreErrors(act: () => void): void {
@@ -176,11 +144,22 @@ function ignoreErrors(act: () => void): void {
   }
 }
 
-function openLock(lock: string, path: string): number {
+/** Makes the lock, with the content and the rights of the file, and room for a secret. */
+function openLock(file: string, lock: string, path: string) {
   try {
-    return openSync(lock, "wx", 0o600);
+    const { text, stat } = readExisting(file, path);
+    const descriptor = openSync(lock, "wx", 0o600);
+    try {
+      const takesRights = stat !== null && adoptRights(descriptor, stat, path);
+      write(descriptor, text + ROOM);
+      return { descriptor, takesRights };
+    } catch (error) {
+      closeSync(descriptor);
+      rmSync(lock);
+      throw error;
+    }
   } catch (error) {
-    if (errorCode(error) !== "EEXIST") throw error;
+    if (errorCode(error) !== "EEXIST") throw cannotWrite(path, error);
     throw environmentError(
       `${lock} exists: another registration is running, or was killed. If none is running, add the secret in ${lock}, if any, ` +
         `to ${path}, and delete ${lock}`,
@@ -194,6 +173,8 @@ function openLock(lock: string, path: string): number {
  * colons such as `/etc/passwd`.
  */
 const SECRET_LINE = /^(?![#;[])(?![A-Za-z_]\w*=[^=])(?!(?:[^:]*:){2})\S+$/;
+
+const isSecret = (line: string): boolean => line.startsWith("whsec_") || SECRET_LINE.test(line);
 
 /**
  * Refuses a link, because another user could point it to a file that only root can write. Refuses a
@@ -209,9 +190,7 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
   if (stat.size > MAX_SECRET_FILE_BYTES)
     throw environmentError(`${path} is too large for a file of secrets`);
   const text = readFileSync(file, "utf8");
-  const wrong = secretLines(text).find(
-    (line) => !line.startsWith("whsec_") && !SECRET_LINE.test(line),
-  );
+  const wrong = secretLines(text).find((line) => !isSecret(line));
   if (wrong === undefined) return { text, stat };
   const line = text.split(/\r?\n/).findIndex((each) => each.endsWith(wrong)) + 1;
   throw environmentError(
@@ -229,19 +208,16 @@ function readExisting(file: string, path: string): { text: string; stat: Stats |
 function adoptRights(descriptor: number, { uid, gid, mode }: Stats, path: string): boolean {
   const self = process.getuid?.();
   if (self === undefined) return false;
-  if (self !== 0 && self !== uid) {
+  if (self !== 0 && self !== uid)
     throw environmentError(`${path} belongs to another user: run this as the user of the receiver`);
-  }
-  if (self === 0 || fstatSync(descriptor).gid !== gid) {
-    try {
-      fchownSync(descriptor, uid, gid);
-    } catch (error) {
-      if (self === 0) throw error;
-      if ((mode & 0o070) !== 0) {
-        throw environmentError(
-          `${path} belongs to a group that you are not in: run this as a member of that group`,
-        );
-      }
+  try {
+    if (self === 0 || fstatSync(descriptor).gid !== gid) fchownSync(descriptor, uid, gid);
+  } catch (error) {
+    if (self === 0) throw error;
+    if ((mode & 0o070) !== 0) {
+      throw environmentError(
+        `${path} belongs to a group that you are not in: run this as a member of that group`,
+      );
     }
   }
   const isOpenToOthers = (mode & 0o007) !== 0;

@@ -43,11 +43,12 @@ const PAUSE_MS = 500;
 export async function waitUntilActive(
   registrations: readonly NewRegistration[],
   options: WaitOptions,
-  { env, signal, note }: Pick<Cli, "env" | "signal"> & { note: (line: string) => void },
+  { note, ...cli }: Pick<Cli, "env" | "signal"> & { note: (line: string) => void },
 ): Promise<"active" | "unknown" | Obstacle> {
+  const { signal } = cli;
   const endsAt = performance.now() + options.timeout * 1000;
   const secondsLeft = (): number => Math.max(1, Math.ceil((endsAt - performance.now()) / 1000));
-  const emulator = await emulatorAt(options, env["SIGNALS_CONTROL_TOKEN"] || undefined, signal);
+  const emulator = await emulatorAt(options, cli);
   let noted: string | null = null;
 
   /** @returns the obstacle that `look` still finds when the time is over, or that does not pass */
@@ -103,17 +104,16 @@ function isForeignSecret(answer: Answered): boolean {
 }
 
 /** The control API of an emulator on this machine; `null` for any other service. */
-async function emulatorAt(
-  { baseUrl, timeout }: WaitOptions,
-  token: string | undefined,
-  signal: AbortSignal,
-) {
-  const { origin, hostname } = new URL(baseUrl);
-  if (!isLoopbackHost(hostname)) return null;
+async function emulatorAt({ baseUrl, timeout }: WaitOptions, cli: Pick<Cli, "env" | "signal">) {
+  const { signal } = cli;
+  const url = new URL(baseUrl);
+  if (!isLoopbackHost(url.hostname)) return null;
   // Another service may leave a call of the control API without an answer.
-  const how = { token, signal, timeoutMs: timeout * 1000 };
-  const control = await connectControl(origin, how).catch(() => signal.throwIfAborted());
-  if (control === undefined) return null;
+  const connected = await connectControl(url, cli, timeout * 1000).catch(() =>
+    signal.throwIfAborted(),
+  );
+  if (connected === undefined) return null;
+  const { control } = connected;
   const asked = new Set<string>();
   const statusOf = async (id: string) =>
     (await control.readRegistration({ registration_id: id })).status;

@@ -15,7 +15,7 @@ import { echoed, printable, shortened, formatTable, type Paint } from "../../con
 import { DEFAULT_INBOX, ENDPOINT, SCHEMA, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
 import { noteRefusals } from "../../inbox/event-fields.js";
 import { findEvent } from "../../inbox/select-events.js";
-import { connectControl, DEFAULT_EMULATOR_URL, serviceUrl } from "../emulator/remote-control.js";
+import { connectControl, DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 
 /** The control API's largest page: nobody looks at more. */
 const MOST_DELIVERIES = 500;
@@ -108,12 +108,10 @@ async function readInbox(
 async function readSender(
   eventId: string,
   url: URL | undefined,
-  { env, signal, terminal }: Pick<Cli, "env" | "signal" | "terminal">,
+  cli: Pick<Cli, "env" | "signal" | "terminal">,
 ): Promise<TimelineSides["sender"]> {
-  const token = env["SIGNALS_CONTROL_TOKEN"] || undefined;
   try {
-    const { origin } = url ?? (await serviceUrl(env));
-    const control = await connectControl(origin, { token, signal });
+    const { control } = await connectControl(url, cli);
     const [{ items: deliveries }, { now }] = await Promise.all([
       control.listDeliveries({ event_id: eventId, limit: MOST_DELIVERIES }),
       control.now(),
@@ -121,7 +119,7 @@ async function readSender(
     return { deliveries, serviceNow: Date.parse(now) };
   } catch (error) {
     if (url !== undefined || !(error instanceof CliError)) throw error;
-    terminal.note(
+    cli.terminal.note(
       `the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`,
     );
     return null;
@@ -134,7 +132,7 @@ const DETAIL_LENGTH = 300;
 const LONG_ID = /(\bwh_\w{8})[\w-]+/;
 
 /** A line for each step: the time of this machine, the lane, and what happened. */
-export function traceLines(steps: readonly TimelineStep[], now: number, paint: Paint): string[] {
+function traceLines(steps: readonly TimelineStep[], now: number, paint: Paint): string[] {
   const { green: good, red: bad, yellow: warn, bold: busy, dim: idle } = paint;
   const tones = { good, bad, warn, busy, idle };
   const deliveryOfLane = new Map<string, string | undefined>();
