@@ -9,11 +9,12 @@ import { own } from "./sender-rig.js";
 
 const OTHERS = ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"];
 
-const COUNTED = ["createHmac", "timingSafeEqual", "verify"] as const;
+const NONE = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
+const COUNTED = Object.keys(NONE) as (keyof typeof NONE)[];
 
 /** Counts the calls of `node:crypto` until the test ends. */
-function countCalls(): Record<(typeof COUNTED)[number], number> {
-  const calls = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
+function countCalls(): typeof NONE {
+  const calls = { ...NONE };
   const original = { ...crypto };
   for (const name of COUNTED) {
     const call = original[name] as (...args: unknown[]) => unknown;
@@ -45,7 +46,7 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
       [2, [...OTHERS, vector.secret]],
       ["signature_mismatch", [...OTHERS, `${vector.secret.slice(0, -4)}AAAA`]],
     ] as const) {
-      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
+      Object.assign(calls, NONE);
       expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
       expect(calls).toEqual({
         createHmac: 3 * texts,
@@ -56,37 +57,37 @@ test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as co
   },
 );
 
-test.each(["sha256", "sha1", "sha512", "ed25519", "ecdsa"] as const)(
+const PAIRS = {
+  ed25519: () => crypto.generateKeyPairSync("ed25519"),
+  ecdsa: () => crypto.generateKeyPairSync("ec", { namedCurve: "P-256" }),
+};
+
+test.each(["sha256", "ed25519", "ecdsa"] as const)(
   "with %s each candidate is compared, whichever matches",
   (digest) => {
-    const pair =
-      digest === "ed25519"
-        ? crypto.generateKeyPairSync("ed25519")
-        : crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const isHash = digest.startsWith("sha");
-    const secret = isHash
-      ? "a secret"
-      : pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-    const known = isHash
-      ? secret
-      : pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+    let [secret, known] = ["a secret", "a secret"];
+    if (digest !== "sha256") {
+      const { privateKey, publicKey } = PAIRS[digest]();
+      secret = String(privateKey.export({ format: "pem", type: "pkcs8" }));
+      known = String(publicKey.export({ format: "pem", type: "spki" }));
+    }
     const list = { between: ",", assign: "=", signature: "v1" };
     const sender = own({ signature: { header: "x-own", list, digest } });
     const body = Buffer.from("{}");
-    const right = sender.sign(body, { secret, now: 1 })["x-own"] ?? "";
-    const wrong = sender.sign(Buffer.from("[]"), { secret, now: 1 })["x-own"] ?? "";
+    const [right, wrong] = [body, Buffer.from("[]")].map(
+      (signed) => sender.sign(signed, { secret, now: 1 })["x-own"],
+    );
     const calls = countCalls();
     for (const values of [
       [right, wrong, wrong],
-      [wrong, right, wrong],
       [wrong, wrong, right],
       [wrong, wrong, wrong],
     ]) {
-      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0, verify: 0 });
+      Object.assign(calls, NONE);
       const delivered = { headers: { "x-own": values.join(",") }, body, secrets: [known], now: 1 };
       expect(verdictOf(sender, delivered)).toBe(values.includes(right) ? 0 : "signature_mismatch");
       expect(calls).toEqual(
-        isHash
+        digest === "sha256"
           ? { createHmac: 1, timingSafeEqual: 3, verify: 0 }
           : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
       );
