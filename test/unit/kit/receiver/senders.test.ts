@@ -173,39 +173,22 @@ test("what read gives as the event is handed off in place of the JSON", async ()
   expect(onEvent.mock.calls[0]?.[0]).toEqual({ Status: "sent", To: "+49 1" });
 });
 
-const PLAIN = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-const ORIGIN = { "WebHook-Allowed-Origin": "events.example" };
-const HANDSHAKE: SenderDefinition["handshake"] = {
-  // Without types it may return nothing.
-  get: (query) =>
-    ({ mine: { text: "<b>7</b>" }, other: "refused" as const })[
-      query.get("token") ?? ""
-    ] as "refused",
-  options: ({ headers }) =>
-    headers["webhook-request-origin"] === "events.example" ? { headers: ORIGIN } : "refused",
-};
-
 test.each<[Partial<DeliveryRequest>, object]>([
   [
     { method: "GET", url: "/acme?token=mine" },
-    { status: 200, body: "<b>7</b>", headers: PLAIN },
+    { status: 200, body: "<b>7</b>" },
   ],
-  [{ method: "GET", url: "/?token=other" }, { status: 403 }],
   [{ method: "GET", url: "/" }, { status: 403 }],
-  [
-    { method: "OPTIONS", headers: { "WebHook-Request-Origin": "events.example" } },
-    { status: 200, body: "", headers: ORIGIN },
-  ],
-  [{ method: "OPTIONS", headers: { "WebHook-Request-Origin": "evil.example" } }, { status: 403 }],
+  [{ method: "OPTIONS" }, { status: 403 }],
   [{ method: "PUT" }, { status: 405, headers: { Allow: "GET, OPTIONS, POST" } }],
 ])("the handshake %j is answered by its function, or refused", async (request, wanted) => {
-  const { receiver } = await startAcme({ sender: acme({ handshake: HANDSHAKE }) });
-  const answer = await receiver.handle({
-    method: "GET",
-    headers: {},
-    body: new Uint8Array(),
-    ...request,
-  });
+  const handshake: SenderDefinition["handshake"] = {
+    // Without types it may return nothing.
+    get: (query) => (query.get("token") === "mine" ? { text: "<b>7</b>" } : (undefined as never)),
+    options: () => "refused",
+  };
+  const { receiver } = await startAcme({ sender: acme({ handshake }) });
+  const answer = await receiver.handle({ method: "", headers: {}, body: Buffer.of(), ...request });
   expect(answer).toMatchObject(wanted);
   expect(receiver.health()).toMatchObject({ verified: answer?.status === 200 });
   expect(await receiver.inbox.list()).toEqual([]);

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import { SENDER_NAMES } from "../../../../src/kit/senders/records.js";
 import { errorOf } from "../../signalbox-error-of.js";
 import {
   deliveredOf,
@@ -38,15 +37,6 @@ function signatureOf({ sender, vector, delivered }: Case, secret: string): strin
   const signing = { secret, now: vector.now, headers: vector.headers };
   return sender.sign(delivered.body, signing)[sender.signatureHeader] as string;
 }
-
-test("each sender has at least two vectors, one of an event, and each says where it is from", () => {
-  for (const name of SENDER_NAMES) {
-    const own = VECTORS.filter(({ file }) => file === name).map(({ vector }) => vector);
-    expect(own.length, name).toBeGreaterThanOrEqual(2);
-    expect(own.map(({ expected }) => expected !== null && "type" in expected)).toContain(true);
-    for (const { source } of own) expect(source, name).toMatch(/^https:\/\/[\w.]+\/\S+$/);
-  }
-});
 
 test.each(CASES)(
   "$name is read as documented, the whole way through a receiver",

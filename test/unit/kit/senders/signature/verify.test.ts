@@ -22,15 +22,6 @@ const verify = (over: Partial<Record<keyof VerifySignatureInput, unknown>> = {})
     ...over,
   } as VerifySignatureInput);
 
-test("a change of any one character of the header is refused", () => {
-  for (let at = 0; at < HEADER.length; at++) {
-    for (const other of "09afAF=,t ") {
-      const header = HEADER.slice(0, at) + other + HEADER.slice(at + 1);
-      if (header !== HEADER) expect(verify({ header }).ok, header).toBe(false);
-    }
-  }
-});
-
 const letters = (of: string, least: number, most: number) =>
   fc.string({ unit: fc.constantFrom(...of.split("")), minLength: least, maxLength: most });
 
