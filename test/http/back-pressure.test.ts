@@ -1,17 +1,9 @@
 import { expect, test } from "vitest";
+import type { ReceiverOptions } from "../../src/kit/index.js";
 import { signalEvent } from "../../src/kit/testing/index.js";
 import { DUPLICATE, expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { heldStore } from "./held-store.js";
-import {
-  deliver,
-  delivery,
-  nextEvent,
-  roundTrip,
-  serve,
-  sqliteOnDisk,
-  STACKS,
-  tally,
-} from "./serve.js";
+import { deliver, delivery, nextEvent, roundTrip, serve, sqliteOnDisk, STACKS } from "./serve.js";
 import { headOf, openWire, rawRequest } from "./wire.js";
 
 test.for(STACKS)(
@@ -70,22 +62,13 @@ test.for(STACKS)(
   async (stack) => {
     const held = heldStore(sqliteOnDisk());
     const order: string[] = [];
-    const { receiver, port } = await serve(
-      {
-        store: held.store,
-        onSignal: async (_signal, { deliveryKey }) => {
-          const [, id = ""] = deliveryKey.split("/");
-          order.push(`callback, ${(await receiver.inbox.get(id))?.state}`);
-        },
-      },
-      stack,
-    );
+    const onSignal: ReceiverOptions["onSignal"] = async ({ id }) => {
+      order.push(`callback, ${(await receiver.inbox.get(id))?.state}`);
+    };
+    const { receiver, port } = await serve({ store: held.store, onSignal }, stack);
     receiver.on("accepted", () => order.push("accepted"));
     held.hold();
-    const first = deliver(port).then((answer) => {
-      order.push("answered");
-      return answer;
-    });
+    const first = deliver(port).finally(() => order.push("answered"));
     await held.waits();
     await roundTrip(port);
     expect(order).toEqual([]);
@@ -105,19 +88,12 @@ test("one of twenty posts of one event at once is accepted and handed off [recei
     store: sqliteOnDisk(),
     onSignal: () => (callbacks += 1),
   });
-  const counts = tally(receiver);
-  const request = rawRequest(delivery());
-  const wires = await Promise.all(Array.from({ length: 20 }, () => openWire(port)));
   const done = nextEvent(receiver, "handedOff");
-  const answers = await Promise.all(
-    wires.map(async (wire) => {
-      await wire.write(request);
-      return wire.next();
-    }),
-  );
-  expect(answers.filter(({ body }) => body === RECEIVED)).toHaveLength(1);
-  expect(answers.filter(({ body }) => body === DUPLICATE)).toHaveLength(19);
-  expect(counts).toEqual({ accepted: 1, duplicate: 19 });
+  const event = signalEvent();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(port, event)));
+  const bodies = answers.map(({ body }) => body).toSorted();
+  expect(bodies).toEqual([...Array(19).fill(DUPLICATE), RECEIVED].toSorted());
+  expect(receiver.health().deliveries).toMatchObject({ accepted: 1, duplicate: 19 });
   await done;
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1, done: 1 });
   await receiver.close();

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { InboxStore } from "../../src/kit/index.js";
 import { nodeHandler } from "../../src/kit/receiver/adapters/node-handler.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
@@ -13,13 +14,12 @@ test("start and close may be called twice, and close may come first", async () =
   await receiver.start();
   expect(receiver.health()).toMatchObject({ ok: true, state: "running" });
   await Promise.all([receiver.close(), receiver.close()]);
-  await receiver.close();
   await receiver[Symbol.asyncDispose]();
   expect(receiver.health()).toMatchObject({ ok: false, state: "closed" });
-  await expect(receiver.start()).rejects.toMatchObject({ code: "receiver_closed" });
   const unstarted = makeReceiver();
   await unstarted.close();
-  await expect(unstarted.start()).rejects.toMatchObject({ code: "receiver_closed" });
+  for (const closed of [receiver, unstarted])
+    await expect(closed.start()).rejects.toMatchObject({ code: "receiver_closed" });
 });
 
 test("close during start waits for it and leaves the store free for the next", async () => {
@@ -49,32 +49,22 @@ test.for(STACKS)(
   },
 );
 
-test("deliveries get 503 until start is done", async () => {
+test("deliveries get 503 until start is done; one that failed may be tried again", async () => {
   const store = memoryStore();
   const opening = latch();
-  const receiver = makeReceiver({
-    store: { ...store, open: (context) => opening.opened.then(() => store.open(context)) },
-  });
+  let fails = true;
+  const open: InboxStore["open"] = async (context) => {
+    await opening.opened;
+    if (fails) throw new Error("not yet");
+    return store.open(context);
+  };
+  const receiver = makeReceiver({ store: { ...store, open } });
   const port = await listen(nodeHandler(receiver));
-  const starting = receiver.start();
+  const failed = expect(receiver.start()).rejects.toThrow("not yet");
   expectRefused(await deliver(port), 503, "store_unavailable");
   expect(receiver.health()).toMatchObject({ ok: false, state: "starting" });
   opening.open();
-  await starting;
-  expectAcknowledged(await deliver(port), RECEIVED);
-});
-
-test("a start that failed may be tried again", async () => {
-  const store = memoryStore();
-  let fails = true;
-  const receiver = makeReceiver({
-    store: {
-      ...store,
-      open: (context) => (fails ? Promise.reject(new Error("not yet")) : store.open(context)),
-    },
-  });
-  const port = await listen(nodeHandler(receiver));
-  await expect(receiver.start()).rejects.toThrow("not yet");
+  await failed;
   expectRefused(await deliver(port), 503, "store_unavailable");
   fails = false;
   await receiver.start();

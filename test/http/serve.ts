@@ -122,19 +122,3 @@ export function nextEvent<Name extends ReceiverEventName>(
     });
   });
 }
-
-/** Counts what a receiver tells of deliveries. */
-export function tally(receiver: Receiver): Partial<Record<ReceiverEventName, number>> {
-  const counts: Partial<Record<ReceiverEventName, number>> = {};
-  for (const name of [
-    "accepted",
-    "duplicate",
-    "conflict",
-    "quarantined",
-    "rejected",
-    "verified",
-  ] as const) {
-    receiver.on(name, () => (counts[name] = (counts[name] ?? 0) + 1));
-  }
-  return counts;
-}

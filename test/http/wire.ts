@@ -65,7 +65,7 @@ function wireOver(socket: Socket): Wire {
     const headEnd = received.indexOf("\r\n\r\n");
     if (headEnd === -1) return null;
     const { status, headers } = parseHead(received.subarray(0, headEnd).toString("latin1"));
-    const length = toHead || status === 100 ? 0 : Number(headers["content-length"] ?? 0);
+    const length = toHead ? 0 : Number(headers["content-length"] ?? 0);
     const bodyStart = headEnd + 4;
     if (received.byteLength < bodyStart + length) return null;
     const body = received.subarray(bodyStart, bodyStart + length).toString();
@@ -97,22 +97,18 @@ function wireOver(socket: Socket): Wire {
 
 function parseHead(head: string): { status: number; headers: Record<string, string> } {
   const [statusLine = "", ...lines] = head.split("\r\n");
-  const headers: Record<string, string> = {};
-  for (const line of lines) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, colon).toLowerCase();
-    headers[name] =
-      name in headers
-        ? `${headers[name]}, ${line.slice(colon + 1).trim()}`
-        : line.slice(colon + 1).trim();
-  }
-  return { status: Number(statusLine.split(" ")[1]), headers };
+  const headers = new Headers(
+    lines.map((line): [string, string] => [
+      line.slice(0, line.indexOf(":")),
+      line.slice(line.indexOf(":") + 1),
+    ]),
+  );
+  return { status: Number(statusLine.split(" ")[1]), headers: Object.fromEntries(headers) };
 }
 
 export interface RawRequest {
   method?: string;
   path?: string;
-  version?: string;
   /** Pairs, so that a name can be sent twice; or an object. */
   headers?: readonly (readonly [string, string])[] | Record<string, string>;
   body?: string | Uint8Array;
@@ -122,14 +118,7 @@ export interface RawRequest {
 
 /** The bytes of a whole request, ready for {@link Wire.write}. */
 export function rawRequest(request: RawRequest): Buffer {
-  const {
-    method = "POST",
-    path = MOUNT,
-    version = "1.1",
-    headers = [],
-    body = "",
-    length = true,
-  } = request;
+  const { method = "POST", path = MOUNT, headers = [], body = "", length = true } = request;
   const pairs = [...(Array.isArray(headers) ? headers : Object.entries(headers))] as [
     string,
     string,
@@ -139,7 +128,7 @@ export function rawRequest(request: RawRequest): Buffer {
   if (!names.has("host")) pairs.unshift(["Host", "receiver.example"]);
   if (length && !names.has("content-length"))
     pairs.push(["Content-Length", String(bytes.byteLength)]);
-  const head = `${method} ${path} HTTP/${version}\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 

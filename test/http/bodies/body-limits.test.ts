@@ -1,16 +1,7 @@
 import { expect, test } from "vitest";
 import { expectAcknowledged, expectRefused, RECEIVED } from "../expect-answer.js";
 import { DIFFERENCES } from "../frameworks.js";
-import {
-  deliver,
-  delivery,
-  nextEvent,
-  roundTrip,
-  serve,
-  STACKS,
-  stacksExcept,
-  tally,
-} from "../serve.js";
+import { deliver, delivery, nextEvent, roundTrip, serve, STACKS, stacksExcept } from "../serve.js";
 import { watchedClock } from "../watched-clock.js";
 import { headOf, openWire, rawRequest, type Wire } from "../wire.js";
 
@@ -70,18 +61,16 @@ test.for(STACKS)(
 test("a body past its time gets 408 and the connection is closed", async () => {
   await onEveryStack(async (stack, headers) => {
     const { clock, receiver, port } = await serveSlowly(stack);
-    const counts = tally(receiver);
     const wire = await openWire(port);
     await begin(wire, { ...delivery(), headers });
     await clock.armed(BODY_TIMEOUT_MS);
     await clock.advance(BODY_TIMEOUT_MS - 1);
-    expect(counts).toEqual({});
+    expect(receiver.health().deliveries.rejected).toBe(0);
     await clock.advance(1);
     const answer = await wire.next();
     expectRefused(answer, 408, "body_timeout");
     expect(answer.headers["connection"]).toBe("close");
     expect(await wire.closed).toBe("end");
-    expect(counts).toEqual({ rejected: 1 });
   });
 });
 
@@ -102,27 +91,21 @@ test.for(STACKS)(
   },
 );
 
-test("an announced length past the limit gets 413 before any byte of it", async () => {
-  await onEveryStack(async (stack, headers) => {
-    const { port } = await serve({ bodyLimitBytes: 2000 }, stack);
-    const wire = await openWire(port);
-    await wire.write(headOf(headers, 2001));
-    const answer = await wire.next();
-    expectRefused(answer, 413, "body_too_large");
-    expect(answer.headers["connection"]).toBe("close");
-    expect(await wire.closed).toBe("end");
-  });
-});
-
-test("a chunked body past the limit gets 413 though its end never comes", async () => {
+test("a length past the limit that is announced, or reached in chunks, gets 413 before the end of the body", async () => {
   await onEveryStack(async (stack, headers) => {
     const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
-    const wire = await openWire(port);
-    await wire.write(headOf(headers, "chunked"));
-    await wire.write(`7d0\r\n${"x".repeat(2000)}\r\n`);
-    await wire.write("1\r\nx\r\n");
-    expectRefused(await wire.next(), 413, "body_too_large");
-    expect(await wire.closed).toBe("end");
+    const chunks = `7d0\r\n${"x".repeat(2000)}\r\n1\r\nx\r\n`;
+    for (const [length, body] of [
+      [2001, ""],
+      ["chunked", chunks],
+    ] as const) {
+      const wire = await openWire(port);
+      await wire.write(Buffer.concat([headOf(headers, length), Buffer.from(body)]));
+      const answer = await wire.next();
+      expectRefused(answer, 413, "body_too_large");
+      expect(answer.headers["connection"]).toBe("close");
+      expect(await wire.closed).toBe("end");
+    }
     expectAcknowledged(await deliver(port), RECEIVED);
     expect(await receiver.inbox.stats()).toMatchObject({ total: 1 });
   });
@@ -138,10 +121,9 @@ test.for(READING_ON)(
       wire.pause();
       await wire.write(headOf(headers, 500_000));
       await rejected;
-      await roundTrip(port);
-      for (let sent = 0; sent < 500_000; sent += 10_000) {
-        await wire.write(MEBIBYTE.subarray(0, 10_000));
-        if (sent % 100_000 === 0) await roundTrip(port);
+      for (let part = 0; part < 5; part++) {
+        await roundTrip(port);
+        await wire.write(MEBIBYTE.subarray(0, 100_000));
       }
       wire.resume();
       expectRefused(await wire.next(), 413, "body_too_large");
@@ -153,23 +135,18 @@ test.for(READING_ON)(
 test.for(READING_ON)(
   "a client in the middle of a flood gets its 413, over $name",
   async (stack) => {
-    const { receiver, port } = await serve({ bodyLimitBytes: 2000 }, stack);
-    const counts = tally(receiver);
+    const { port } = await serve({ bodyLimitBytes: 2000 }, stack);
     for (const headers of [delivery().headers, {}]) {
-      for (const length of [64 * MEBIBYTE.byteLength, "chunked"] as const) {
-        const wire = await openWire(port);
-        await wire.write(headOf(headers, length));
-        if (length === "chunked") await wire.write("4000000\r\n");
-        const over = new AbortController();
-        void wire.closed.then(() => over.abort());
-        const answer = wire.next().finally(() => over.abort());
-        let sent = 0;
-        for (; sent < 64 && !over.signal.aborted; sent++) await wire.write(MEBIBYTE);
-        expectRefused(await answer, 413, "body_too_large");
-        expect(sent).toBeLessThan(64);
-      }
+      const wire = await openWire(port);
+      await wire.write(headOf(headers, 64 * MEBIBYTE.byteLength));
+      let isOver = false;
+      void wire.closed.then(() => (isOver = true));
+      const answer = wire.next().finally(() => (isOver = true));
+      let sent = 0;
+      for (; sent < 64 && !isOver; sent++) await wire.write(MEBIBYTE);
+      expectRefused(await answer, 413, "body_too_large");
+      expect(sent).toBeLessThan(64);
     }
-    expect(counts).toEqual({ rejected: 4 });
     expectAcknowledged(await deliver(port), RECEIVED);
   },
 );

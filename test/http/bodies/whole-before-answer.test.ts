@@ -5,15 +5,11 @@ import { delivery, listen, roundTrip, startReceiver } from "../serve.js";
 import { headOf, openWire } from "../wire.js";
 
 test.for([
-  {
-    what: "forged",
-    headers: delivery(undefined, { secret: "another" }).headers,
-    code: "signature_mismatch" as const,
-  },
-  { what: "unsigned", headers: {}, code: "signature_missing" as const },
-])(
-  "a $what delivery is answered once its request is complete, as the host's own handlers do",
-  async (each) => {
+  [delivery(undefined, { secret: "another" }).headers, "signature_mismatch"],
+  [{}, "signature_missing"],
+] as const)(
+  "a forged or unsigned delivery is answered once its request is complete, as the host's own handlers do: %j",
+  async ([headers, code]) => {
     const handler = nodeHandler(await startReceiver());
     const completeAtAnswer: boolean[] = [];
     const order: string[] = [];
@@ -29,12 +25,12 @@ test.for([
     });
     const { body } = delivery();
     const wire = await openWire(port);
-    await wire.write(headOf(each.headers, body.byteLength));
+    await wire.write(headOf(headers, body.byteLength));
     // The head is read on its own, and so the body comes when the request flows.
     await roundTrip(port);
     completeAtAnswer.length = order.length = 0;
     await wire.write(body);
-    expectRefused(await wire.next(), 401, each.code);
+    expectRefused(await wire.next(), 401, code);
     expect([completeAtAnswer, order]).toEqual([[true], ["request ended", "response finished"]]);
   },
 );

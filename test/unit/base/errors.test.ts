@@ -18,19 +18,15 @@ test("an error carries its code, its help as the last sentence, and its cause", 
     cause,
   });
   // What a callback throws to say more has a name, a code and a cause of its own.
-  expect(new PermanentFailure("no tenant", { cause })).toMatchObject({
+  const failure = {
     name: "PermanentFailure",
     code: "permanent_failure",
     message: "no tenant",
     cause,
-  });
-  expect(new RetryLater("paused", { delayMs: 5, cause })).toMatchObject({
-    name: "RetryLater",
-    code: "retry_later",
-    message: "paused",
-    delayMs: 5,
-    cause,
-  });
+  };
+  expect(new PermanentFailure("no tenant", { cause })).toMatchObject(failure);
+  const later = { name: "RetryLater", code: "retry_later", message: "paused", delayMs: 5, cause };
+  expect(new RetryLater("paused", { delayMs: 5, cause })).toMatchObject(later);
 });
 
 test("the guard knows the errors of the package, also of another copy of it, and no others", () => {
@@ -38,45 +34,37 @@ test("the guard knows the errors of the package, also of another copy of it, and
   const ofAnotherCopy = Object.assign(new Error("x"), { [brand]: true, code: "retry_later" });
   const ours = [new SignalboxError("store_failed", "", ""), new PermanentFailure(), ofAnotherCopy];
   expect(ours.every(isSignalboxError)).toBe(true);
+  const branded = [
+    { [brand]: true, code: 5 },
+    { [brand]: 1, code: "retry_later" },
+  ];
   const others = [
     new Error("x"),
     { code: "store_failed" },
     null,
-    undefined,
-    "store_failed",
-    0,
-    { [brand]: true, code: 5 },
-    { [brand]: 1, code: "retry_later" },
+    "text",
     hostileProxy(),
+    ...branded,
   ];
   expect(others.some(isSignalboxError)).toBe(false);
 });
 
+const hostile = Object.defineProperty(new Error("below"), "message", throwing);
+
 test("an error is described by name, message, stack and causes, also if its name was set after it was made", () => {
-  const cause = new TypeError("refused", { cause: new Error("below") });
+  const cause = new TypeError("refused", {
+    cause: new Error("x".repeat(5000), { cause: "no route" }),
+  });
   const text = describeError(new PermanentFailure("no tenant\nof this name", { cause }));
   expect(text).toMatch(/^PermanentFailure: no tenant\nof this name\n +at .*errors\.test\.ts/);
-  expect(text).toMatch(/\ncaused by TypeError: refused\n +at .*\n(.*\n)*caused by Error: below\n/);
-});
-
-test("causes and the errors of an AggregateError follow, also those that cannot be read", () => {
-  const hostile = Object.defineProperty(new Error("below"), "message", throwing);
-  const parts: readonly (readonly [thrown: unknown, ...says: (string | RegExp)[]])[] = [
-    [
-      new Error("reason", { cause: hostile }),
-      /^Error: reason\n +at /,
-      "\ncaused by a value that cannot be read",
-    ],
-    [new Error("reason", { cause: "no route" }), "\ncaused by no route"],
-    [new AggregateError([new Error("a"), "b"]), /\ncaused by Error: a\n +at /, "\ncaused by b"],
-    [
-      new Error("x".repeat(5000), { cause: new Error("below") }),
-      /x…\n +at /,
-      "\ncaused by Error: below",
-    ],
-  ];
-  for (const [thrown, ...says] of parts)
-    for (const said of says) expect(describeError(thrown)).toMatch(said);
+  expect(text).toMatch(
+    /\ncaused by TypeError: refused\n +at .*\n(.*\n)*caused by Error: x+…\n +at /,
+  );
+  expect(text).toContain("\ncaused by no route");
+  const both = describeError(new AggregateError([new Error("a"), "b", hostile]));
+  expect(both).toMatch(
+    /\ncaused by Error: a\n +at [^]*\ncaused by b\ncaused by a value that cannot/,
+  );
 });
 
 const circular = new Error("circular");

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { createReceiver, type InboxStore } from "../../../../src/kit/index.js";
+import type { InboxStore } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { sqliteStore } from "../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
@@ -21,14 +21,12 @@ test("health and stats tell how it stands with durability, the queue, commits, s
   await deliver(event);
   await deliver({ ...event, data: { ...event.data, title: "another" } });
   await deliver(Buffer.from("no JSON"));
-  expect(
-    (await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") })).status,
-  ).toBe(401);
+  await receiver.handle({ method: "POST", headers: {}, body: Buffer.from("{}") });
   calls[0]?.resolve();
   await new Promise((resolve) => receiver.on("handedOff", resolve));
 
-  const health = receiver.health();
-  expect(health.deliveries).toEqual({
+  const { commits, medium, deliveries } = receiver.health();
+  expect(deliveries).toEqual({
     accepted: 1,
     duplicate: 1,
     conflict: 1,
@@ -38,29 +36,19 @@ test("health and stats tell how it stands with durability, the queue, commits, s
     shed: 0,
   });
   // Four deliveries and a settlement.
-  expect(health.commits.count).toBe(5);
-  expect(health.medium).toEqual({
+  expect(commits.count).toBe(5);
+  expect(medium).toMatchObject({
     durability: "wal-fdatasync",
     fileBytes: statSync(path).size,
     walBytes: statSync(`${path}-wal`).size,
     // The take-over at the start is one more.
-    sync: {
-      count: 6,
-      p50Ms: expect.any(Number),
-      p99Ms: expect.any(Number),
-      maxMs: expect.any(Number),
-    },
+    sync: { count: 6, p50Ms: expect.any(Number) as number, p99Ms: expect.any(Number) as number },
     checkpoints: { done: 0, blocked: 0, failed: 0, stopped: false },
     threadDeaths: 0,
   });
   expect(store.diagnostics()?.sync.maxMs).toBeGreaterThan(0);
   const stats = await receiver.inbox.stats();
-  expect(stats).toMatchObject({
-    done: 1,
-    quarantined: 1,
-    commits: health.commits,
-    medium: health.medium,
-  });
+  expect(stats).toMatchObject({ done: 1, quarantined: 1, commits, medium });
 
   await deliver();
   await receiver.inbox.replay(event.id);
@@ -75,20 +63,17 @@ test("health and stats tell how it stands with durability, the queue, commits, s
 // With a concurrency of 1, the dispatcher holds 256 events that wait; what is past that waits in
 // `ready`.
 test.each([
-  ["sqlite", 300, () => sqliteStore(inboxPath())],
-  ["memory", 300, memoryStore],
-])(
-  "the age of what waits longest is in both, on the %s store with %d events",
-  async (_name, count, createStore) => {
-    const store = createStore();
-    const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
-    expect(receiver.health().oldestReadyAgeMs).toBe(0);
-    await deliverMany(count);
-    await clock.advance(1500);
-    expect(receiver.health().oldestReadyAgeMs).toBe(1500);
-    expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
-  },
-);
+  ["sqlite", () => sqliteStore(inboxPath())],
+  ["memory", memoryStore],
+])("the age of what waits longest is in both, on the %s store", async (_name, createStore) => {
+  const store = createStore();
+  const { receiver, deliverMany, clock } = await startRig({ store, handoff: { concurrency: 1 } });
+  expect(receiver.health().oldestReadyAgeMs).toBe(0);
+  await deliverMany(300);
+  await clock.advance(1500);
+  expect(receiver.health().oldestReadyAgeMs).toBe(1500);
+  expect((await receiver.inbox.stats()).oldestReadyAgeMs).toBe(1500);
+});
 
 test("a store that lacks connections for the callbacks is told of at the start and in the health", async () => {
   const { logger, lines } = logLines();
@@ -99,28 +84,19 @@ test("a store that lacks connections for the callbacks is told of at the start a
   expect(receiver.health().shortage).toBe("a pool for 16 callbacks");
 });
 
-test("a store without a medium, or one that fails to tell of it, does not take health down", async () => {
-  const fail = () => {
-    throw new Error("the disk is gone");
-  };
-  const failing: InboxStore = { ...memoryStore(), diagnostics: fail, oldestReady: fail };
-  const { oldestReady: _, ...silent } = memoryStore();
-  for (const [store, oldestReadyAgeMs] of [
-    [memoryStore(), 0] as const,
-    [failing, null] as const,
-    [silent, null] as const,
-  ]) {
-    const receiver = createReceiver({
-      secrets: "s",
-      store,
-      onSignal: () => undefined,
-      logger: false,
-    });
-    await receiver.start();
-    expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs });
-    expect((await receiver.inbox.stats()).medium).toBeNull();
-    await receiver.close();
-  }
+const fail = () => {
+  throw new Error("the disk is gone");
+};
+const { oldestReady: _none, ...SILENT } = memoryStore();
+
+test.each<[string, InboxStore, number | null]>([
+  ["has no medium", memoryStore(), 0],
+  ["fails to tell", { ...memoryStore(), diagnostics: fail, oldestReady: fail }, null],
+  ["tells of nothing", SILENT, null],
+])("a store that %s does not take health down", async (_what, store, oldestReadyAgeMs) => {
+  const { receiver } = await startRig({ store });
+  expect(receiver.health()).toMatchObject({ ok: true, medium: null, oldestReadyAgeMs });
+  expect((await receiver.inbox.stats()).medium).toBeNull();
 });
 
 test("accept of a body that can never fit names its size, the limit and the option", async () => {

@@ -8,7 +8,12 @@ import {
   defineSender,
   type SenderDefinition,
 } from "../../../../src/kit/senders/engine/define-sender.js";
-import type { ReadableDelivery } from "../../../../src/kit/senders/engine/sender.js";
+import type {
+  AnySender,
+  ReadableDelivery,
+  Reading,
+} from "../../../../src/kit/senders/engine/sender.js";
+import { linear } from "../../../../src/kit/senders/linear.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import {
   testReceiver,
@@ -16,6 +21,7 @@ import {
   type TestReceiver,
 } from "../../../../src/kit/testing/index.js";
 import { logLines } from "../../../http/log-lines.js";
+import { faultyStore, rowError } from "../inbox/faulty-store.js";
 
 type Facts = Partial<Record<"id" | "type" | "action" | "shop", string>>;
 
@@ -115,24 +121,15 @@ test("the longest id has room for a hash, and its event is found, replayed and e
 
 test("without an id, bytes that were sent with a broken header do not make their event vanish", async () => {
   const read = ({ headers }: ReadableDelivery) => ({ id: null, type: headers["x-type"] });
-  const broken = { type: "a\tb" };
-  const onEvent = vi.fn();
-  const rig = await testReceiver({ sender: shop({ read }), onEvent });
+  const rig = await testReceiver({ sender: shop({ read }) });
   const events = heard(rig.receiver);
-  expect(await send(rig, { order: 1 }, broken)).toContain("quarantined");
+  expect(await send(rig, { order: 1 }, { type: "a\tb" })).toContain("quarantined");
   expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
   expect(await send(rig, { order: 1 }, {})).toBe(DUPLICATE);
-  const [quarantined = "", own = ""] = await idsOf(rig.receiver);
   const names = events.map((event) => event.split(" ")[0]);
   expect(names).toEqual(["quarantined", "conflict", "duplicate"]);
+  const [, own = ""] = await idsOf(rig.receiver);
   await waitForEvent(rig.receiver, own);
-  expect(onEvent).toHaveBeenCalledOnce();
-
-  const other = await testReceiver({ sender: shop({ read }) });
-  await send(other, { order: 1 }, {});
-  expect(await send(other, { order: 1 }, broken)).toContain("quarantined");
-  const ids = (await idsOf(other.receiver)).map((id) => id.replace(OWN_ID, "$1~"));
-  expect(ids).toEqual([quarantined, `${quarantined}~`]);
 });
 
 test("the same bytes under a new id are handed off as possibly repeated, also after a restart and a claim", async () => {
@@ -169,18 +166,11 @@ test("the same bytes under a new id are handed off as possibly repeated, also af
 });
 
 test("an event that could not be stored is not taken for repeated when it comes again", async () => {
-  const store = memoryStore();
-  const commit = store.commit.bind(store);
-  let isDown = true;
-  const failing = {
-    ...store,
-    commit: (batch: Parameters<typeof commit>[0]) =>
-      isDown ? Promise.reject(new Error("full")) : commit(batch),
-  };
-  const onEvent = vi.fn();
-  const rig = await testReceiver({ sender: shop(), store: failing, onEvent });
+  const store = faultyStore();
+  const rig = await testReceiver({ sender: shop(), store, onEvent: () => {} });
+  store.fail(rowError());
   expect(await send(rig, { order: 1 }, {})).toContain("503");
-  isDown = false;
+  store.fail(null);
   expect(await send(rig, { order: 1 }, {})).toBe(RECEIVED);
   expect(await waitForEvent(rig.receiver, "1")).toMatchObject({ possiblyRepeated: false });
 });
@@ -204,6 +194,21 @@ test("a sender that drops repeated bodies drops them only with the same type, su
   expect(entries.some(({ possiblyRepeated }) => possiblyRepeated)).toBe(false);
 });
 
+test("an event of Linear that version 0.2.0 stored under its header's id is known by its body", async () => {
+  const store = memoryStore();
+  const old: AnySender = {
+    ...linear(),
+    read: (delivery) => ({ ...linear().read(delivery), id: "1" }) as Reading,
+  };
+  const body = { type: "Issue", action: "create", webhookTimestamp: Date.now() };
+  const first = await testReceiver({ sender: old, store });
+  expect((await first.deliver(body)).body).toBe('{"received":true}');
+  await first.receiver.close();
+  const { deliver, receiver } = await testReceiver({ sender: linear(), store });
+  expect((await deliver(body)).body).toContain("duplicate");
+  expect(await idsOf(receiver)).toEqual(["1"]);
+});
+
 test("what came by accept is known by its id alone, before its delivery and after, since an API writes the body in another way", async () => {
   const rig = await testReceiver({ sender: shop(), onEvent: () => {} });
   const accept = (id: string) =>
@@ -215,68 +220,39 @@ test("what came by accept is known by its id alone, before its delivery and afte
   expect(await idsOf(rig.receiver)).toEqual(["1", "2"]);
 });
 
-test.each([
-  ["duplicate", "duplicate"],
-  ["conflict", "conflict"],
-] as const)(
-  "another body under a signed id is a %s, as the sender says",
-  async (otherBody, reported) => {
-    const read = ({ json }: ReadableDelivery) => ({ id: json.id, type: "paid" });
-    const rig = await testReceiver({ sender: shop({ unsignedId: false, otherBody, read }) });
-    const events = heard(rig.receiver);
-    await send(rig, { id: "a", n: 1 }, {});
-    expect(await send(rig, { id: "a", n: 2 }, {})).toBe(DUPLICATE);
-    // By the API every other body is a duplicate.
-    await rig.receiver.accept({ body: '{ "id": "a", "n": 3 }', headers: { "x-type": "paid" } });
-    expect(events).toEqual(["accepted a", `${reported} a`, "duplicate a"]);
-    expect(await idsOf(rig.receiver)).toEqual(["a"]);
-  },
-);
-
-const BANK = shop({ name: "bank" });
-const HEIR = shop({ name: "bank", alsoReads: ["shop"] });
-
-test("a waiting event of a sender with the same signature header is not handed to another, but to one that adopts it", async () => {
+test("an event of a sender with the same signature header, waiting or quarantined, is not read by another, but by one that adopts it", async () => {
   const store = memoryStore();
   const down = () => Promise.reject(new Error("down"));
-  const { clock, ...first } = await testReceiver({ sender: shop(), store, onEvent: down });
+  const read = ({ headers }: ReadableDelivery) =>
+    headers["x-type"] === "odd" ? { id: 7, type: "x" } : { id: "1", type: "paid" };
+  const { clock, ...first } = await testReceiver({ sender: shop({ read }), store, onEvent: down });
   await send(first, { order: 1 }, {});
+  await send(first, { order: 2 }, { type: "odd" });
+  const quarantined = (await idsOf(first.receiver))[1] ?? "";
   await waitForEvent(first.receiver, "1", { state: "ready" });
   await first.receiver.close();
 
   const stolen = vi.fn();
-  const bank = await testReceiver({ sender: BANK, store, clock, onEvent: stolen });
+  const bank = await testReceiver({
+    sender: shop({ name: "bank" }),
+    store,
+    clock,
+    onEvent: stolen,
+  });
   await clock.advance(60_000);
   const { lastError } = await waitForEvent(bank.receiver, "1", { state: "dead" });
   expect(lastError).toBe(
     'other_sender: It was stored by the sender "shop", not by "bank". Give each an endpoint, or add alsoReads: ["shop"]; then replay it.',
   );
+  expect(await bank.receiver.inbox.replay(quarantined)).toBe("still_unusable");
   await bank.receiver.close();
   expect(stolen).not.toHaveBeenCalled();
 
-  const adopted = vi.fn();
-  const heir = await testReceiver({ sender: HEIR, store, clock, onEvent: adopted });
-  expect(await heir.receiver.inbox.replay("1")).toBe("moved");
-  await waitForEvent(heir.receiver, "1");
-  expect(adopted).toHaveBeenCalledOnce();
-});
-
-test("a quarantined event of another sender is read again only by one that adopts it, and gets an id of its own", async () => {
-  const store = memoryStore();
-  const unreadable = () => ({ id: 7, type: "x" });
-  const first = await testReceiver({ sender: shop({ read: unreadable }), store });
-  await send(first, { order: 1 }, {});
-  const [quarantined = ""] = await idsOf(first.receiver);
-  await first.receiver.close();
-
-  const other = await testReceiver({ sender: BANK, store });
-  expect(await other.receiver.inbox.replay(quarantined)).toBe("still_unusable");
-  await other.receiver.close();
-
-  const heir = await testReceiver({ sender: HEIR, store });
-  await send(heir, { order: 0 }, {});
-  expect(await heir.receiver.inbox.replay(quarantined)).toBe("moved");
-  const [own = ""] = await idsOf(heir.receiver);
-  expect(OWN_ID.exec(own)?.[1]).toBe("1");
-  await waitForEvent(heir.receiver, own);
+  const sender = shop({ name: "bank", alsoReads: ["shop"] });
+  const heir = await testReceiver({ sender, store, clock });
+  for (const id of ["1", quarantined]) expect(await heir.receiver.inbox.replay(id)).toBe("moved");
+  // The one that was quarantined has the id of the other, and so gets one of its own.
+  const own = (await idsOf(heir.receiver)).find((id) => id !== "1") ?? "";
+  expect(own).toMatch(/^1~/);
+  for (const id of ["1", own]) await waitForEvent(heir.receiver, id);
 });

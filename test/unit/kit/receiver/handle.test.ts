@@ -1,33 +1,33 @@
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
-import { codeOf, startRig } from "../inbox/receiver-rig.js";
+import { codeOf, startRig, type Rig } from "../inbox/receiver-rig.js";
+
+/** What is stored of the only event. */
+async function storedBy({ receiver, entries }: Rig) {
+  const [entry] = await entries();
+  return (await receiver.inbox.get(entry!.eventId))!;
+}
 
 test("the headers that are worth keeping are kept with the event, and no other", async () => {
-  const { receiver, signed, entries } = await startRig();
-  const request = signed();
-  await receiver.handle({
-    ...request,
-    headers: { ...request.headers, Cookie: "private", "User-Agent": "sender/1" },
-  });
-  const [entry] = await entries();
-  expect((await receiver.inbox.get(entry!.eventId))?.received.headers).toEqual({
+  const rig = await startRig();
+  const { headers, ...request } = rig.signed();
+  const sent = { ...headers, Cookie: "private", "User-Agent": "sender/1" };
+  await rig.receiver.handle({ ...request, headers: sent });
+  expect((await storedBy(rig)).received.headers).toEqual({
     "content-type": "application/json",
     "user-agent": "sender/1",
-    "x-service-signature": request.headers["X-Service-Signature"],
+    "x-service-signature": headers["X-Service-Signature"],
   });
 });
 
 test("a caller may use its buffer again at once: what was verified is stored", async () => {
-  const { receiver, signed, entries } = await startRig();
-  const { body, ...request } = signed();
+  const rig = await startRig();
+  const { body, ...request } = rig.signed();
   const buffer = Buffer.from(body);
-  const answer = receiver.handle({ ...request, body: buffer });
+  const answer = rig.receiver.handle({ ...request, body: buffer });
   buffer.fill("x");
   expect((await answer).status).toBe(200);
-  const [entry] = await entries();
-  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(
-    Buffer.from(body),
-  );
+  expect(Buffer.from((await storedBy(rig)).rawBody!)).toEqual(body);
 });
 
 test("a body can be any view of bytes, of which only those in its bounds are read", async () => {
@@ -39,14 +39,13 @@ test("a body can be any view of bytes, of which only those in its bounds are rea
 });
 
 test("a text as the body stands for its UTF-8", async () => {
-  const { receiver, signed, entries } = await startRig({ bodyLimitBytes: 5000 });
-  const { body, ...request } = signed(signalEvent({ data: { title: "Zürich" } }));
-  expect(codeOf(await receiver.handle({ ...request, body: String(body) }))).toBe("200");
-  const [entry] = await entries();
-  expect(Buffer.from((await receiver.inbox.get(entry!.eventId))!.rawBody!)).toEqual(body);
-  expect(codeOf(await receiver.handle({ ...request, body: "ü".repeat(2501) }))).toBe(
-    "413 body_too_large",
-  );
+  const rig = await startRig({ bodyLimitBytes: 5000 });
+  const { body, ...request } = rig.signed(signalEvent({ data: { title: "Zürich" } }));
+  const handle = async (text: string) =>
+    codeOf(await rig.receiver.handle({ ...request, body: text }));
+  expect(await handle(String(body))).toBe("200");
+  expect(Buffer.from((await storedBy(rig)).rawBody!)).toEqual(body);
+  expect(await handle("ü".repeat(2501))).toBe("413 body_too_large");
 });
 
 test("the reason for a quarantine names the property that is wrong", async () => {

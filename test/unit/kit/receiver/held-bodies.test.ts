@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createHeldBodies } from "../../../../src/kit/receiver/collect-body.js";
 
-/** Beside an inbox in which `queued` bytes of 1000 wait for their commit. */
-function rig({ queued = 0, maxBodies = 100 } = {}) {
-  const room = { queued };
+/** Beside an inbox in which `room.queued` bytes of 1000 wait for their commit. */
+function rig(maxBodies = 100) {
+  const room = { queued: 0 };
   const bodies = createHeldBodies({ hasRoom: (bytes) => room.queued + bytes <= 1000, maxBodies });
   const evicted: string[] = [];
   const deliveries = new Map<string, object>();
@@ -23,30 +23,17 @@ function rig({ queued = 0, maxBodies = 100 } = {}) {
   };
 }
 
-test("the oldest is evicted, and as many as it takes; one that grows keeps its age", () => {
-  const { hold, evicted } = rig();
+test("the oldest are evicted, one that grows keeps its age, and none makes way for one that cannot fit", () => {
+  const { hold, makeRoom, room, evicted } = rig();
   for (const name of ["first", "second", "first", "third"]) hold(name, 200);
-  expect(hold("fourth", 700)).toBe(true);
+  expect([hold("fourth", 700), hold("fifth", 100)]).toEqual([true, true]);
   expect(evicted).toEqual(["first", "second"]);
-  expect(hold("fifth", 100)).toBe(true);
+  // The oldest that itself grows past the bound is the one that has no room.
+  expect(hold("third", 1)).toBe(false);
+  // Queued events are not evicted.
+  room.queued = 100;
+  expect([hold("sixth", 901), makeRoom(901)]).toEqual([false, false]);
   expect(evicted).toEqual(["first", "second"]);
-});
-
-test("the oldest that itself grows past the bound is the one that has no room", () => {
-  const { hold, evicted } = rig();
-  hold("first", 500);
-  hold("second", 500);
-  expect([hold("first", 1), hold("third", 500)]).toEqual([false, true]);
-  expect(evicted).toEqual([]);
-});
-
-test("queued events are not evicted, and no body is evicted for one that cannot fit", () => {
-  const { hold, makeRoom, room, evicted } = rig({ queued: 600 });
-  hold("first", 300);
-  expect([hold("second", 401), makeRoom(401)]).toEqual([false, false]);
-  room.queued = 1000;
-  expect(hold("first", 1)).toBe(false);
-  expect(evicted).toEqual([]);
 });
 
 test("whatever happens, what is held stays within the bound, and each that was not let go is still held", () => {
@@ -57,7 +44,7 @@ test("whatever happens, what is held stays within the bound, and each that was n
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
-      const { hold, release, makeRoom, evicted } = rig({ maxBodies: 5 });
+      const { hold, release, makeRoom, evicted } = rig(5);
       const expected = new Map<string, number>();
       const drop = (name: string) => expected.delete(name);
       for (const { name, bytes, act } of steps) {

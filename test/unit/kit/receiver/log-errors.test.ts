@@ -32,23 +32,24 @@ async function linesAbout(thrown: unknown, logErrors?: boolean): Promise<Line[]>
   );
 }
 
-test("an error of the user's code is logged in full, with its cause", async () => {
-  const lines = await linesAbout(new TypeError("queue is down", { cause: new Error("refused") }));
-  expect(lines).toHaveLength(3);
-  for (const { errorName, err } of lines) {
-    expect(errorName).toBe("TypeError");
-    expect(err).toMatchObject({
-      message: "queue is down: refused",
-      stack: expect.stringMatching(/log-errors\.test\.ts[^]*caused by: Error: refused/) as string,
-    });
-  }
-});
-
-test("with logErrors: false only its name is logged", async () => {
-  const lines = await linesAbout(new TypeError("queue is down"), false);
-  expect(lines.map(({ errorName }) => errorName)).toEqual(["TypeError", "TypeError", "TypeError"]);
-  expect(JSON.stringify(lines)).not.toMatch(/queue is down|log-errors\.test/);
-});
+test.each([undefined, false])(
+  "of an error of the user's code all is logged, causes too, or with logErrors: false its name alone: %s",
+  async (logErrors) => {
+    const thrown = new TypeError("queue is down", { cause: new Error("refused") });
+    const lines = await linesAbout(thrown, logErrors);
+    expect(lines.map(({ errorName }) => errorName)).toEqual(Array(3).fill("TypeError"));
+    if (logErrors === false)
+      expect(JSON.stringify(lines)).not.toMatch(/queue is down|log-errors\.test/);
+    else
+      for (const { err } of lines)
+        expect(err).toMatchObject({
+          message: "queue is down: refused",
+          stack: expect.stringMatching(
+            /log-errors\.test\.ts[^]*caused by: Error: refused/,
+          ) as string,
+        });
+  },
+);
 
 const circular = new Error("circular");
 circular.cause = circular;

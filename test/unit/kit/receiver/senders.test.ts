@@ -69,33 +69,6 @@ test("an event of an own sender is verified, stored with its headers, and handed
   expect(JSON.stringify(handoff)).not.toContain(handoff.headers["x-acme-signature"]);
 });
 
-/** An event that waits in a store for a receiver with another `onEvent`. */
-async function waiting(onEvent: NonNullable<Options["onEvent"]>) {
-  const store = memoryStore();
-  const later = () => {
-    throw new RetryLater("no queue yet", { delayMs: 1000 });
-  };
-  const first = await startAcme({ store, onEvent: later });
-  await first.deliver(PAID, LATE);
-  await waitForEvent(first.receiver, "evt_1", { state: "ready" });
-  await first.receiver.close();
-  const second = await startAcme({ store, clock: first.clock, onEvent });
-  await first.clock.advance(1000);
-  return second.receiver;
-}
-
-test("a stored event is read again with its headers, after a restart", async () => {
-  const onEvent = vi.fn();
-  await waitForEvent(await waiting({ "invoice.late": onEvent }), "evt_1");
-  expect(onEvent).toHaveBeenCalledOnce();
-});
-
-test("a stored event that has no function any more is kept as dead", async () => {
-  const receiver = await waiting({ "invoice.paid": () => undefined });
-  const { lastError } = await waitForEvent(receiver, "evt_1", { state: "dead" });
-  expect(lastError).toContain("no function for events of this type");
-});
-
 test.each([
   ["invoice.paid", undefined, "exact"],
   ["invoice.paid", "eu", "type and subtype"],
@@ -120,6 +93,25 @@ test.each([
     expect(called.mock.calls).toEqual([[wanted]]);
   },
 );
+
+test("a stored event is read again with its headers after a restart; one that has no function any more is kept as dead", async () => {
+  const store = memoryStore();
+  const later = () => {
+    throw new RetryLater("no queue yet", { delayMs: 1000 });
+  };
+  const { clock, ...first } = await startAcme({ store, onEvent: later });
+  await first.deliver(PAID, LATE);
+  await first.deliver({ ...PAID, id: "evt_2" });
+  for (const id of ["evt_1", "evt_2"]) await waitForEvent(first.receiver, id, { state: "ready" });
+  await first.receiver.close();
+  const onLate = vi.fn();
+  const { receiver } = await startAcme({ store, clock, onEvent: { "invoice.late": onLate } });
+  await clock.advance(1000);
+  await waitForEvent(receiver, "evt_1");
+  expect(onLate).toHaveBeenCalledOnce();
+  const { lastError } = await waitForEvent(receiver, "evt_2", { state: "dead" });
+  expect(lastError).toContain("no function for events of this type");
+});
 
 test("an event without a function is kept as done and says so, and can be replayed once there is one", async () => {
   const store = memoryStore();
@@ -173,39 +165,22 @@ test("what read gives as the event is handed off in place of the JSON", async ()
   expect(onEvent.mock.calls[0]?.[0]).toEqual({ Status: "sent", To: "+49 1" });
 });
 
-const PLAIN = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-const ORIGIN = { "WebHook-Allowed-Origin": "events.example" };
-const HANDSHAKE: SenderDefinition["handshake"] = {
-  // Without types it may return nothing.
-  get: (query) =>
-    ({ mine: { text: "<b>7</b>" }, other: "refused" as const })[
-      query.get("token") ?? ""
-    ] as "refused",
-  options: ({ headers }) =>
-    headers["webhook-request-origin"] === "events.example" ? { headers: ORIGIN } : "refused",
-};
-
 test.each<[Partial<DeliveryRequest>, object]>([
   [
     { method: "GET", url: "/acme?token=mine" },
-    { status: 200, body: "<b>7</b>", headers: PLAIN },
+    { status: 200, body: "<b>7</b>" },
   ],
-  [{ method: "GET", url: "/?token=other" }, { status: 403 }],
   [{ method: "GET", url: "/" }, { status: 403 }],
-  [
-    { method: "OPTIONS", headers: { "WebHook-Request-Origin": "events.example" } },
-    { status: 200, body: "", headers: ORIGIN },
-  ],
-  [{ method: "OPTIONS", headers: { "WebHook-Request-Origin": "evil.example" } }, { status: 403 }],
+  [{ method: "OPTIONS" }, { status: 403 }],
   [{ method: "PUT" }, { status: 405, headers: { Allow: "GET, OPTIONS, POST" } }],
 ])("the handshake %j is answered by its function, or refused", async (request, wanted) => {
-  const { receiver } = await startAcme({ sender: acme({ handshake: HANDSHAKE }) });
-  const answer = await receiver.handle({
-    method: "GET",
-    headers: {},
-    body: new Uint8Array(),
-    ...request,
-  });
+  const handshake: SenderDefinition["handshake"] = {
+    // Without types it may return nothing.
+    get: (query) => (query.get("token") === "mine" ? { text: "<b>7</b>" } : (undefined as never)),
+    options: () => "refused",
+  };
+  const { receiver } = await startAcme({ sender: acme({ handshake }) });
+  const answer = await receiver.handle({ method: "", headers: {}, body: Buffer.of(), ...request });
   expect(answer).toMatchObject(wanted);
   expect(receiver.health()).toMatchObject({ verified: answer?.status === 200 });
   expect(await receiver.inbox.list()).toEqual([]);

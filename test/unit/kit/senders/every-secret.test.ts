@@ -1,19 +1,18 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { expect, onTestFinished, test } from "vitest";
-import { deliveredOf, VECTORS, verdictOf } from "./published-vectors.js";
+import { verdictOf } from "./published-vectors.js";
 import { own } from "./sender-rig.js";
 
 // If a match ended the search, the time that an answer takes would tell which secret or candidate
 // it was.
 
-const OTHERS = ["whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "whsec_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"];
-
-const COUNTED = ["createHmac", "timingSafeEqual", "verify"] as const;
+const NONE = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
+const COUNTED = Object.keys(NONE) as (keyof typeof NONE)[];
 
 /** Counts the calls of `node:crypto` until the test ends. */
-function countCalls(): Record<(typeof COUNTED)[number], number> {
-  const calls = { createHmac: 0, timingSafeEqual: 0, verify: 0 };
+function countCalls(): typeof NONE {
+  const calls = { ...NONE };
   const original = { ...crypto };
   for (const name of COUNTED) {
     const call = original[name] as (...args: unknown[]) => unknown;
@@ -31,65 +30,45 @@ function countCalls(): Record<(typeof COUNTED)[number], number> {
   return calls;
 }
 
-test.each(VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as const))(
-  "%s takes as much work whichever secret signed it, and when none did",
-  (name, sender, vector) => {
-    const delivered = deliveredOf(vector);
-    const candidates =
-      vector.headers[sender.signatureHeader]?.match(/(?:v1|h1)[=,][0-9A-Za-z+/]{43}/g)?.length ?? 1;
-    const calls = countCalls();
-    // Each of Twilio's spellings of the address is another text.
-    const texts = { "twilio/quote-in-the-address": 4 }[name] ?? (sender.name === "twilio" ? 2 : 1);
-    for (const [index, secrets] of [
-      [0, [vector.secret, ...OTHERS]],
-      [2, [...OTHERS, vector.secret]],
-      ["signature_mismatch", [...OTHERS, `${vector.secret.slice(0, -4)}AAAA`]],
-    ] as const) {
-      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0 });
-      expect(verdictOf(sender, { ...delivered, secrets })).toBe(index);
-      expect(calls).toEqual({
-        createHmac: 3 * texts,
-        timingSafeEqual: 3 * texts * candidates,
-        verify: 0,
-      });
-    }
-  },
-);
+const PAIRS = {
+  ed25519: () => crypto.generateKeyPairSync("ed25519"),
+  ecdsa: () => crypto.generateKeyPairSync("ec", { namedCurve: "P-256" }),
+};
 
-test.each(["sha256", "sha1", "sha512", "ed25519", "ecdsa"] as const)(
-  "with %s each candidate is compared, whichever matches",
+test.each(["sha256", "ed25519", "ecdsa"] as const)(
+  "with %s each candidate is compared with each secret, whichever matches, or none",
   (digest) => {
-    const pair =
-      digest === "ed25519"
-        ? crypto.generateKeyPairSync("ed25519")
-        : crypto.generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const isHash = digest.startsWith("sha");
-    const secret = isHash
-      ? "a secret"
-      : pair.privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-    const known = isHash
-      ? secret
-      : pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+    let [secret, known] = ["a secret", "a secret"];
+    if (digest !== "sha256") {
+      const { privateKey, publicKey } = PAIRS[digest]();
+      secret = String(privateKey.export({ format: "pem", type: "pkcs8" }));
+      known = String(publicKey.export({ format: "pem", type: "spki" }));
+    }
     const list = { between: ",", assign: "=", signature: "v1" };
     const sender = own({ signature: { header: "x-own", list, digest } });
     const body = Buffer.from("{}");
-    const right = sender.sign(body, { secret, now: 1 })["x-own"] ?? "";
-    const wrong = sender.sign(Buffer.from("[]"), { secret, now: 1 })["x-own"] ?? "";
+    const [right, wrong] = [body, Buffer.from("[]")].map(
+      (signed) => sender.sign(signed, { secret, now: 1 })["x-own"],
+    );
+    const secrets = ["another secret", known, "a third secret"];
     const calls = countCalls();
     for (const values of [
       [right, wrong, wrong],
-      [wrong, right, wrong],
       [wrong, wrong, right],
       [wrong, wrong, wrong],
     ]) {
-      Object.assign(calls, { createHmac: 0, timingSafeEqual: 0, verify: 0 });
-      const delivered = { headers: { "x-own": values.join(",") }, body, secrets: [known], now: 1 };
-      expect(verdictOf(sender, delivered)).toBe(values.includes(right) ? 0 : "signature_mismatch");
-      expect(calls).toEqual(
-        isHash
-          ? { createHmac: 1, timingSafeEqual: 3, verify: 0 }
-          : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
-      );
+      for (const at of [0, 1, 2]) {
+        Object.assign(calls, NONE);
+        const order = [...secrets.slice(at), ...secrets.slice(0, at)];
+        const delivered = { headers: { "x-own": values.join(",") }, body, secrets: order, now: 1 };
+        const wanted = values.includes(right) ? order.indexOf(known) : "signature_mismatch";
+        expect(verdictOf(sender, delivered)).toBe(wanted);
+        expect(calls).toEqual(
+          digest === "sha256"
+            ? { createHmac: 3, timingSafeEqual: 9, verify: 0 }
+            : { createHmac: 0, timingSafeEqual: 0, verify: 3 },
+        );
+      }
     }
   },
 );

@@ -1,11 +1,4 @@
-import {
-  createHash,
-  createHmac,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-  type KeyObject,
-} from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import type { SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
 import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
@@ -63,21 +56,15 @@ function ofOwn(
   return { name: `own, ${name}`, sender, secret, headers, body };
 }
 
-const names = (count: number) =>
-  Array.from({ length: count }, (_each, index) => index.toString(36)).join("&");
+const indexed = (count: number, make: (index: number) => string) =>
+  Buffer.from(Array.from({ length: count }, (_each, index) => make(index)).join("&"));
 const twilioForms: Readonly<Record<string, Buffer>> = {
-  "many short names": Buffer.from(names(120_000).slice(0, 512 * 1024)),
-  "1,000 long names": Buffer.from(
-    Array.from({ length: 1000 }, (_each, index) => `${index}${"n".repeat(510)}`).join("&"),
-  ),
+  "many short names": indexed(100_000, (index) => index.toString(36)),
+  "1,000 long names": indexed(1000, (index) => `${index}${"n".repeat(510)}`),
+  "1,000 values of one name": indexed(1000, (index) => `a=${index}${"v".repeat(505)}`),
   "one name with many values": filled("a=1&", 512 * 1024),
-  "1,000 values of one name": Buffer.from(
-    Array.from({ length: 1000 }, (_each, index) => `a=${index}${"v".repeat(505)}`).join("&"),
-  ),
   "only &": filled("&", 512 * 1024),
-  "only %": filled("%", 512 * 1024),
   "only %41": filled("%41", 512 * 1024),
-  "only +": filled("+", 512 * 1024),
   JSON: filled("{", 512 * 1024),
 };
 /** Signatures of other bytes: random ones are refused at once. */
@@ -86,19 +73,6 @@ const times = (count: number, make: () => string) => Array.from({ length: count 
 const random = (encoding: "hex" | "base64") => () => randomBytes(32).toString(encoding);
 const list = { between: "," };
 const [v1a] = Object.values(forged("standard-webhooks, v1a", OTHER).headers).slice(-1) as [string];
-
-function ofPair(
-  digest: "ed25519" | "ecdsa" | "rsa-sha256",
-  { publicKey, privateKey }: { publicKey: KeyObject; privateKey: KeyObject },
-): Case {
-  const hash = digest === "ed25519" ? null : "sha256";
-  return ofOwn(
-    `${digest}, 4 candidates`,
-    { header: "x", digest, encoding: "base64", list },
-    String(publicKey.export({ format: "pem", type: "spki" })),
-    { x: times(4, () => sign(hash, OTHER, privateKey).toString("base64")).join(",") },
-  );
-}
 
 const CASES: readonly Case[] = [
   ...SIGNERS.map(({ name }) =>
@@ -125,9 +99,6 @@ const CASES: readonly Case[] = [
   ofOwn("bare list of 16", { header: "x", encoding: "base64", list }, "s", {
     x: times(16, random("base64")).join(","),
   }),
-  ofPair("ed25519", generateKeyPairSync("ed25519")),
-  ofPair("ecdsa", generateKeyPairSync("ec", { namedCurve: "P-256" })),
-  ofPair("rsa-sha256", generateKeyPairSync("rsa", { modulusLength: 4096 })),
   ofOwn("basic", { basic: true }, "user:password", { authorization: `Basic ${"A".repeat(8000)}` }),
   ofOwn("token", { header: "x", token: true }, "a secret", { x: "A".repeat(8000) }),
 ];

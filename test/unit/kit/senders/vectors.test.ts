@@ -1,7 +1,5 @@
-import { createHmac } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
-import type { AnySender } from "../../../../src/kit/senders/engine/sender.js";
-import { SENDER_NAMES } from "../../../../src/kit/senders/records.js";
 import { errorOf } from "../../signalbox-error-of.js";
 import {
   deliveredOf,
@@ -10,13 +8,11 @@ import {
   VECTORS,
   verdictOf,
   type Delivered,
-  type Vector,
 } from "./published-vectors.js";
 import { startFor } from "./sender-rig.js";
 
-const EACH = VECTORS.map(({ name, sender, vector }) => [name, sender, vector] as const);
-/** A signature in a header, in hex or base64. */
-const SIGNATURE = /[0-9a-f]{40,}|[A-Za-z0-9+/]{27,}={0,2}/g;
+const CASES = VECTORS.map((each) => ({ ...each, delivered: deliveredOf(each.vector) }));
+type Case = (typeof CASES)[number];
 /** What stands between two signatures, of the senders that can send several. */
 const BETWEEN: Readonly<Record<string, string>> = {
   stripe: ",",
@@ -27,43 +23,28 @@ const BETWEEN: Readonly<Record<string, string>> = {
 };
 const OTHER_SECRET = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/** Of the header with the signature. */
-function changeSignature(
-  sender: AnySender,
-  delivered: Delivered,
+/** With another value of the header with the signature. */
+function withSignature(
+  { sender, delivered }: Case,
   change: (value: string) => string | readonly string[],
 ): Delivered {
   const value = change(delivered.headers[sender.signatureHeader] as string);
   return { ...delivered, headers: { ...delivered.headers, [sender.signatureHeader]: value } };
 }
 
-/** Signed here, with another secret. */
-function signedAgain(sender: AnySender, vector: Vector, secret: string): Delivered {
-  const delivered = deliveredOf(vector);
-  const signed = sender.sign(delivered.body, { secret, now: vector.now, headers: vector.headers });
-  return { ...delivered, headers: { ...vector.headers, ...signed } };
+/** The signature that is made here. */
+function signatureOf({ sender, vector, delivered }: Case, secret: string): string {
+  const signing = { secret, now: vector.now, headers: vector.headers };
+  return sender.sign(delivered.body, signing)[sender.signatureHeader] as string;
 }
 
-test("each sender has at least two vectors, one of an event, and each says where it is from", () => {
-  for (const name of SENDER_NAMES) {
-    const own = VECTORS.filter(({ file }) => file === name).map(({ vector }) => vector);
-    expect(own.length, name).toBeGreaterThanOrEqual(2);
-    expect(
-      own.some(({ expected }) => expected !== null && "type" in expected),
-      name,
-    ).toBe(true);
-    for (const { source } of own) expect(source, name).toMatch(/^https:\/\/[\w.]+\/\S+$/);
-  }
-});
-
-test.each(EACH)(
-  "%s is read as documented, the whole way through a receiver",
-  async (_name, sender, vector) => {
-    const { secret, headers, body, url, now, expected } = vector;
-    const delivered = deliveredOf(vector);
+test.each(CASES)(
+  "$name is read as documented, the whole way through a receiver",
+  async ({ sender, vector, delivered }) => {
+    const { secret, now, expected } = vector;
     expect(verdictOf(sender, { ...delivered, secrets: [OTHER_SECRET, secret, "another"] })).toBe(1);
     const { handle, receiver } = await startFor(sender, secret, { now });
-    const answer = await handle({ headers, body, url });
+    const answer = await handle(vector);
     expect(answer.status).toBe(200);
     const entries = await receiver.inbox.list();
     if (expected !== null && "answer" in expected) {
@@ -77,88 +58,72 @@ test.each(EACH)(
     else expect(reading).toMatchObject({ kind: "event", quarantine: null, ...expected });
     const state = expected === null ? { state: "quarantined" } : { type: expected.type };
     expect(entries).toMatchObject([state]);
-    expect((await handle({ headers, body, url })).status).toBe(200);
-    expect(await receiver.inbox.list()).toHaveLength(1);
   },
 );
 
-interface Case {
-  sender: AnySender;
-  vector: Vector;
-  delivered: Delivered;
-}
-type Changed = (each: Case) => Delivered | null;
-
-const withBody =
-  (change: (body: Buffer) => Buffer): Changed =>
-  ({ delivered }) => ({ ...delivered, body: change(Buffer.from(delivered.body)) });
-const withSecrets =
-  (...secrets: string[]): Changed =>
-  ({ delivered }) => ({ ...delivered, secrets });
-/** The header with the signature. */
-const withHeader =
-  (change: (value: string) => string): Changed =>
-  ({ sender, delivered }) =>
-    changeSignature(sender, delivered, change);
+const ofHeader = (change: (value: string) => string) => (each: Case) => withSignature(each, change);
+const HEX = /[0-9a-f]{40,}/g;
 /** Each signature in the header. */
-const withSignature = (change: (text: string) => string): Changed =>
-  withHeader((value) => value.replace(SIGNATURE, change));
-const withOtherByte = (at: (length: number) => number): Changed =>
-  withBody((body) => {
-    const changed = Buffer.from(body);
-    const index = at(body.length);
-    changed[index] = (changed[index] as number) ^ 1;
-    return changed;
-  });
-const isHex = ({ sender, vector }: Case) =>
-  /[0-9a-f]{40}/.test(vector.headers[sender.signatureHeader] ?? "");
+const ofHex = (change: (text: string) => string) => ofHeader((value) => value.replace(HEX, change));
+const ofBase64 = (change: (text: string) => string) =>
+  ofHeader((value) =>
+    value.match(HEX) === null ? value.replace(/[A-Za-z0-9+/]{27,}={0,2}/g, change) : value,
+  );
+const withSecrets =
+  (...secrets: string[]) =>
+  ({ delivered }: Case) => ({ ...delivered, secrets });
 
-/** What a proxy does to a delivery, or somebody without the secret. */
-const REFUSED: Readonly<Record<string, Readonly<Record<string, Changed>>>> = {
+/** The time in a header of its own, or beside the signature. */
+const ofTime =
+  (change: (time: string) => string) =>
+  (each: Case): Delivered => {
+    const listed = withSignature(each, (value) =>
+      value.replace(/\b(ts?=)(\d+)/, (_all, name: string, time: string) => name + change(time)),
+    );
+    const headers = Object.entries(listed.headers).map(([name, value]) => [
+      name,
+      /time-?stamp/.test(name) ? change(String(value)) : value,
+    ]);
+    return { ...listed, headers: Object.fromEntries(headers) as Delivered["headers"] };
+  };
+
+/**
+ * What a proxy does to a delivery, or somebody without the secret. What changes nothing of a sender's
+ * deliveries is not sent.
+ */
+const REFUSED: Readonly<Record<string, Readonly<Record<string, (each: Case) => Delivered>>>> = {
   signature_mismatch: {
-    "another first byte": withOtherByte(() => 0),
-    "another last byte": withOtherByte((length) => length - 1),
-    "no last byte": withBody((body) => body.subarray(0, -1)),
-    "a byte more": withBody((body) => Buffer.concat([body, Buffer.from("0")])),
+    "another last byte": ({ delivered }) => {
+      const body = Buffer.from(delivered.body);
+      body.writeUInt8(body.readUInt8(body.length - 1) ^ 1, body.length - 1);
+      return { ...delivered, body };
+    },
     "a body that was parsed and written again": rewritten,
-    "another signature": withSignature(
-      (text) => (text.startsWith("a") ? "b" : "a") + text.slice(1),
-    ),
-    "base64 in small letters": (each) =>
-      isHex(each) ? null : withSignature((text) => text.toLowerCase())(each),
+    "another hex": ofHex((text) => (text.startsWith("a") ? "b" : "a") + text.slice(1)),
+    "another base64": ofBase64((text) => (text.startsWith("a") ? "b" : "a") + text.slice(1)),
+    "base64 in small letters": ofBase64((text) => text.toLowerCase()),
     // Bits that are left over, which a decoder would ignore.
-    "base64 with other last bits": (each) =>
-      isHex(each) ? null : withSignature((text) => text.replace(/.=$/, "B="))(each),
-    "the signature of another secret": ({ sender, vector }) =>
-      signedAgain(sender, vector, OTHER_SECRET),
-    "a later time": withLaterTime,
-    "only another secret": withSecrets(OTHER_SECRET),
-    "only a part of its secret": (each) => withSecrets(each.vector.secret.slice(0, -4))(each),
-    "no secret": withSecrets(),
-    "a blank secret": withSecrets("", " ", "\n"),
+    "base64 with other last bits": ofBase64((text) => text.replace(/.=$/, "B=")),
+    // The time is signed: a captured delivery cannot get a new one.
+    "another time": ofTime((time) => time.replace(/\d(?=Z?$)/, (digit) => String(9 - +digit))),
+    "another secret": withSecrets(OTHER_SECRET),
+    "a part of its secret": (each) => withSecrets(each.vector.secret.slice(0, -4))(each),
+    "blank secrets": withSecrets("", " ", "\n"),
   },
   signature_malformed: {
-    "a part of its signature": withSignature((text) => text.slice(1)),
-    "a letter more in its signature": withSignature((text) => `a${text}`),
-    "no text in its header": withSignature(() => ""),
+    "a part of its hex": ofHex((text) => text.slice(1)),
+    "a part of its base64": ofBase64((text) => text.slice(1)),
+    "hex in capitals": ofHex((text) => text.toUpperCase()),
+    "base64 without its padding": ofBase64((text) => text.replace(/=$/, "")),
     // `v1=`, `v0=`, `h1=`, `v1,` and `sha256=` become those of another version; where there is no
     // prefix, there is one.
-    "another prefix": withHeader((text) =>
+    "another prefix": ofHeader((text) =>
       /(v1|v0|h1|sha256)([=,])/.test(text)
         ? text.replace(/(v1|v0|h1|sha256)([=,])/g, "w9$2")
         : `sha256=${text}`,
     ),
-    "a blank before": withHeader((value) => ` ${value}`),
-    "hex in capitals": (each) =>
-      isHex(each) ? withSignature((text) => text.toUpperCase())(each) : null,
-    "base64 without its padding": (each) =>
-      isHex(each) ? null : withSignature((text) => text.replace(/=$/, ""))(each),
-    ...Object.fromEntries(
-      ["", "0x5", "1e9", "soon", "-1"].map((time) => [
-        `the time ${JSON.stringify(time)}`,
-        ({ vector, delivered }: Case) => withTime(vector, delivered, () => time),
-      ]),
-    ),
+    "a blank before": ofHeader((value) => ` ${value}`),
+    ...Object.fromEntries(["", "0x5", "1e9", "-1"].map((time) => [time, ofTime(() => time)])),
   },
   signature_missing: {
     "no header of the signature": ({ sender, delivered }) => {
@@ -168,55 +133,33 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, Changed>>>> = {
   },
 };
 
-function rewritten(each: Case): Delivered | null {
-  const { sender, vector } = each;
-  const isForm = vector.headers["content-type"] === "application/x-www-form-urlencoded";
-  // Of a form Twilio signs the fields, not the bytes.
-  if (isForm && sender.name === "twilio") return null;
-  return withBody((body) => {
-    const text = body.toString();
-    if (isForm)
-      return Buffer.from(text.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()));
+function rewritten({ sender, vector, delivered }: Case): Delivered {
+  const text = vector.body;
+  if (vector.headers["content-type"] !== "application/x-www-form-urlencoded") {
     const isJson = /^[{[]/.test(text);
-    return Buffer.from(isJson ? JSON.stringify(JSON.parse(text), null, 3) : `${text}\n`);
-  })(each);
+    const body = isJson ? JSON.stringify(JSON.parse(text), null, 3) : `${text}\n`;
+    return { ...delivered, body: Buffer.from(body) };
+  }
+  // Of a form Twilio signs the fields, not the bytes.
+  if (sender.name === "twilio") return delivered;
+  const body = text.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+  return { ...delivered, body: Buffer.from(body) };
 }
 
-/** @returns null where no header has the time */
-function withTime(
-  { headers }: Vector,
-  delivered: Delivered,
-  change: (time: string) => string,
-): Delivered | null {
-  const time = Object.entries(headers).find(([name]) => /time-?stamp/.test(name));
-  if (time === undefined) return null;
-  const [name, value] = time;
-  return { ...delivered, headers: { ...delivered.headers, [name]: change(value) } };
-}
-
-/** The time is signed: a captured delivery cannot get a new one. */
-function withLaterTime({ sender, vector, delivered }: Case): Delivered | null {
-  const listed = /(ts?=\d+)\d/;
-  if (listed.test(vector.headers[sender.signatureHeader] ?? ""))
-    return changeSignature(sender, delivered, (value) => value.replace(listed, "$19"));
-  return withTime(vector, delivered, (value) => value.replace(/\d(?=Z?$)/, "7"));
-}
-
-test.each(EACH)("%s is refused with any change", (_name, sender, vector) => {
-  const delivered = deliveredOf(vector);
-  expect(verdictOf(sender, delivered)).toBe(0);
+test.each(CASES)("$name is refused with any change", (each) => {
+  const { sender, delivered } = each;
   for (const [reason, changes] of Object.entries(REFUSED)) {
     for (const [what, change] of Object.entries(changes)) {
-      const changed = change({ sender, vector, delivered });
-      if (changed !== null) expect(verdictOf(sender, changed), what).toBe(reason);
+      const changed = change(each);
+      if (!isDeepStrictEqual(changed, delivered))
+        expect(verdictOf(sender, changed), what).toBe(reason);
     }
   }
   for (const secret of ["", " ", "\n"])
-    expect(errorOf(() => signedAgain(sender, vector, secret)).code).toBe("secret_invalid");
+    expect(errorOf(() => signatureOf(each, secret)).code).toBe("secret_invalid");
 });
 
-test.each(EACH)("%s is refused too early and too late", (_name, sender, vector) => {
-  const delivered = deliveredOf(vector);
+test.each(CASES)("$name is refused too early and too late", ({ sender, vector, delivered }) => {
   const at = (seconds: number) =>
     verdictOf(sender, { ...delivered, now: vector.now + seconds * 1000 });
   const signature = sender.signature(vector.headers, vector.url);
@@ -232,21 +175,18 @@ test.each(EACH)("%s is refused too early and too late", (_name, sender, vector) 
     expect(at(seconds)).toBe("timestamp_out_of_tolerance");
 });
 
-test.each(EACH)("%s with further signatures", (_name, sender, vector) => {
-  const delivered = deliveredOf(vector);
-  const between = BETWEEN[sender.name];
-  const wrong = signedAgain(sender, vector, OTHER_SECRET).headers[sender.signatureHeader] as string;
+test.each(CASES)("$name with further signatures", (each) => {
+  const between = BETWEEN[each.sender.name];
   const verdict = (change: (value: string) => string | readonly string[]) =>
-    verdictOf(sender, changeSignature(sender, delivered, change));
+    verdictOf(each.sender, withSignature(each, change));
   // Sent twice, and so joined by whoever is first. Of a list, each candidate counts by itself, and
   // none may be there twice.
   expect(verdict((value) => [value, value])).toBe("signature_malformed");
   if (between === undefined) return;
   // Of a list with a time, such as `t=1,v1=ab`, the second part.
-  const other = wrong.split(between).at(-1) as string;
+  const other = signatureOf(each, OTHER_SECRET).split(between).at(-1) as string;
   expect(verdict((value) => value + between + other)).toBe(0);
-  const many = Array.from({ length: 20 }, () => other).join(between);
-  expect(verdict((value) => value + between + many)).toBe("signature_malformed");
+  expect(verdict((value) => value + `${between}${other}`.repeat(20))).toBe("signature_malformed");
 });
 
 test.each([
@@ -277,17 +217,3 @@ test.each([
     expect(read("application/json")).toMatchObject({ event });
   },
 );
-
-test("a prefix of a secret alone is no key: what is signed with the empty one is refused", () => {
-  const body = Buffer.from('{"type":"ping"}');
-  for (const key of ["", "whsec_"]) {
-    const signature = createHmac("sha256", key).update("msg_1.1700000000.").update(body);
-    const headers = {
-      "webhook-id": "msg_1",
-      "webhook-timestamp": "1700000000",
-      "webhook-signature": `v1,${signature.digest("base64")}`,
-    };
-    const delivered = { headers, body, secrets: ["whsec_"], now: 1_700_000_000_000 };
-    expect(verdictOf(senderOf("standard-webhooks"), delivered)).toBe("signature_mismatch");
-  }
-});

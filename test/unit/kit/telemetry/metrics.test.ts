@@ -1,37 +1,31 @@
 import type { Histogram } from "@opentelemetry/sdk-metrics";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/time/clock.js";
-import { createReceiver, PermanentFailure, type SignalEvent } from "../../../../src/kit/index.js";
+import { PermanentFailure, type InboxStore, type SignalEvent } from "../../../../src/kit/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { openTelemetry } from "../../../../src/kit/telemetry/open-telemetry.js";
-import { signalEvent, signedDelivery } from "../../../../src/kit/testing/index.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { delivery, makeReceiver } from "../../../http/serve.js";
 import { turns, until } from "../../until.js";
 import { faultyStore, mediumError, rowError } from "../inbox/faulty-store.js";
 import { SECRET, startRig, type Rig } from "../inbox/receiver-rig.js";
 import { registerSdk, type Sdk } from "./register-sdk.js";
 
 /**
- * The values of a metric, by what tells its points apart. A histogram's value is its count and its
- * sum.
+ * The values of a metric, by what tells its points apart, without those at 0. Of a histogram, its
+ * count.
  */
-async function valuesOf(sdk: Sdk, metric: string): Promise<Record<string, unknown>> {
-  const points = await sdk.points(metric);
-  return Object.fromEntries(
-    points.map(({ attributes: { "signalbox.endpoint": endpoint, ...others }, value }) => {
+async function valuesOf(sdk: Sdk, metric: string): Promise<Record<string, number>> {
+  const points = await sdk.points(`signalbox.${metric}`);
+  const values = points.map(
+    ({ attributes: { "signalbox.endpoint": endpoint, ...others }, value }) => {
       expect(endpoint).toBe("default");
-      return [Object.values(others).join(), value];
-    }),
+      return [
+        Object.values(others).join(),
+        typeof value === "number" ? value : value.count,
+      ] as const;
+    },
   );
-}
-
-async function countsOf(sdk: Sdk, metric: string): Promise<Record<string, unknown>> {
-  const values = Object.entries(await valuesOf(sdk, metric));
-  return Object.fromEntries(values.map(([key, value]) => [key, (value as Histogram).count]));
-}
-
-/** Without the outcomes that are at 0 because they have not happened. */
-async function outcomesOf(sdk: Sdk, metric: string): Promise<Record<string, unknown>> {
-  const values = Object.entries(await valuesOf(sdk, metric));
   return Object.fromEntries(values.filter(([, value]) => value !== 0));
 }
 
@@ -88,20 +82,17 @@ test("after a known load the metrics are equal to the load", async () => {
   await until(() => count("handedOff") === 495 && count("dead") === 5);
 
   const deliveries = { accepted: 500, duplicate: 40, signature_mismatch: 25, quarantined: 10 };
-  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual(deliveries);
-  expect(await countsOf(sdk, "signalbox.delivery.duration")).toEqual(deliveries);
   const handoffs = { done: 495, rejected: 30, permanent: 5 };
-  expect(await outcomesOf(sdk, "signalbox.handoffs")).toEqual(handoffs);
-  expect(await countsOf(sdk, "signalbox.handoff.duration")).toEqual(handoffs);
-  expect(await valuesOf(sdk, "signalbox.dead")).toEqual({
-    permanent_failure: 5,
-    attempts_exhausted: 0,
-    crash_loop: 0,
-  });
-  const attempts = (await valuesOf(sdk, "signalbox.handoff.attempts"))[""];
-  expect(attempts).toMatchObject({ count: 500, sum: 470 + 30 * 2 });
+  expect(await valuesOf(sdk, "deliveries")).toEqual(deliveries);
+  expect(await valuesOf(sdk, "delivery.duration")).toEqual(deliveries);
+  expect(await valuesOf(sdk, "handoffs")).toEqual(handoffs);
+  expect(await valuesOf(sdk, "handoff.duration")).toEqual(handoffs);
+  expect(await valuesOf(sdk, "dead")).toEqual({ permanent_failure: 5 });
+  // Also those at 0 are there from the start, so that an alert sees the first one.
+  expect(await valueOf(sdk, "dead")).toHaveLength(3);
+  expect(await valueOf(sdk, "handoff.attempts")).toMatchObject([{ count: 500, sum: 470 + 30 * 2 }]);
   const { commits } = rig.receiver.health();
-  expect(await countsOf(sdk, "signalbox.commit.duration")).toEqual({ done: commits.count });
+  expect(await valuesOf(sdk, "commit.duration")).toEqual({ done: commits.count });
   for (const what of ["delivery", "commit", "handoff"]) {
     for (const { value } of await sdk.points(`signalbox.${what}.duration`)) {
       const { count: all, sum = 0 } = value as Histogram;
@@ -139,29 +130,16 @@ test("gauges tell what waits for its commit and for its hand-off, and that hand-
 test("deliveries to a receiver that does not run yet, or no more, are counted, and it is not up", async () => {
   const sdk = registerSdk();
   const store = { ...memoryStore(), open: () => Promise.reject(mediumError()) };
-  const rig = createReceiver({
-    secrets: SECRET,
-    store,
-    logger: false,
-    onSignal: () => {},
-    telemetry: openTelemetry(),
-  });
-  const { headers, body } = signedDelivery(signalEvent(), {
-    secret: SECRET,
-    now: systemClock.now(),
-  });
-  const deliver = () => rig.handle({ method: "POST", headers, body });
+  const receiver = makeReceiver({ store, telemetry: openTelemetry() });
+  const deliver = () => receiver.handle({ method: "POST", ...delivery() });
   await deliver();
-  await expect(rig.start()).rejects.toThrow("disk");
+  await expect(receiver.start()).rejects.toThrow("disk");
   await deliver();
-  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({ store_unavailable: 2 });
-  expect(await valuesOf(sdk, "signalbox.up")).toEqual({ "": 0 });
-  await rig.close();
+  expect(await valuesOf(sdk, "deliveries")).toEqual({ store_unavailable: 2 });
+  expect(await valueOf(sdk, "up")).toEqual([0]);
+  await receiver.close();
   await deliver();
-  expect(await outcomesOf(sdk, "signalbox.deliveries")).toEqual({
-    store_unavailable: 2,
-    closing: 1,
-  });
+  expect(await valuesOf(sdk, "deliveries")).toEqual({ store_unavailable: 2, closing: 1 });
 });
 
 test("gauges tell the health of each receiver while it runs; those of a closed one are 0, and it is not asked", async () => {
@@ -171,28 +149,18 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
     asked += 1;
     return { sync: { p50Ms: 2, p99Ms: 8 } };
   };
-  const rig = await startRig({
-    telemetry: openTelemetry(),
-    store: { ...memoryStore(), diagnostics },
-    handoff: { concurrency: 2 },
-  });
+  const telemetry = openTelemetry();
+  const rig = await startRig({ telemetry, store: { ...memoryStore(), diagnostics } });
+  expect(await valuesOf(sdk, "sync.duration")).toEqual({ "0.5": 0.002, "0.99": 0.008 });
   const store = faultyStore();
-  const second = await startRig({ telemetry: openTelemetry(), endpoint: "second", store });
+  const second = await startRig({ telemetry, endpoint: "second", store });
   await rig.begin(2);
-  await rig.deliverMany(1);
-  const running = (await sdk.points("signalbox.handoffs.running")).map(({ attributes, value }) => [
-    attributes,
-    value,
+  expect(await sdk.points("signalbox.handoffs.running")).toMatchObject([
+    { attributes: { "signalbox.endpoint": "default" }, value: 2 },
+    { attributes: { "signalbox.endpoint": "second" }, value: 0 },
   ]);
-  expect(running).toEqual([
-    [{ "signalbox.endpoint": "default" }, 2],
-    [{ "signalbox.endpoint": "second" }, 0],
-  ]);
-  for (const gauge of ["queue.events", "queue.size", "backlog.age", "handoffs.paused"]) {
+  for (const gauge of ["queue.events", "queue.size", "backlog.age", "handoffs.paused"])
     expect((await valueOf(sdk, gauge))[0], gauge).toBe(0);
-  }
-  expect(await valuesOf(sdk, "signalbox.sync.duration")).toEqual({ "0.5": 0.002, "0.99": 0.008 });
-
   expect(await valueOf(sdk, "up")).toEqual([1, 1]);
 
   await rig.receiver.close({ graceMs: 0 });
@@ -204,13 +172,19 @@ test("gauges tell the health of each receiver while it runs; those of a closed o
   expect(asked).toBe(0);
 });
 
-test("an attempt whose settlement the store refuses has ended too", async () => {
-  const sdk = registerSdk();
-  const store = faultyStore();
-  const rig = await startRig({ telemetry: openTelemetry(), store });
-  await rig.begin(1);
-  store.fail(rowError());
-  rig.calls[0]!.resolve();
-  await until(async () => (await valuesOf(sdk, "signalbox.handoffs")).lease_lost === 1);
-  expect(sdk.span("hand-off default").attributes["signalbox.outcome"]).toBe("lease_lost");
-});
+test.each([true, false])(
+  "an attempt whose settlement the store refuses, or has no lease for, has ended too: %s",
+  async (isRefused) => {
+    const sdk = registerSdk();
+    const store = memoryStore();
+    const commit: InboxStore["commit"] = async (batch) => {
+      if (isRefused && batch.settlements.length > 0) throw rowError();
+      return { ...(await store.commit(batch)), settlements: batch.settlements.map(() => false) };
+    };
+    const rig = await startRig({ telemetry: openTelemetry(), store: { ...store, commit } });
+    await rig.begin(1);
+    rig.calls[0]!.resolve();
+    await until(async () => (await valuesOf(sdk, "handoffs"))["lease_lost"] === 1);
+    expect(sdk.outcome("hand-off default")).toBe("lease_lost");
+  },
+);

@@ -20,6 +20,8 @@ export interface Sdk {
   spans(): ReadableSpan[];
   /** The only ended span of this name. */
   span(name: string): ReadableSpan;
+  /** That of the only ended span of this name. */
+  outcome(name: string): unknown;
   points(metric: string): Promise<{ attributes: Attributes; value: number | Histogram }[]>;
 }
 
@@ -36,13 +38,15 @@ export function registerSdk(sampler?: Sampler): Sdk {
   onTestFinished(() => {
     for (const api of [context, trace, metrics]) api.disable();
   });
+  const spanOf = (name: string): ReadableSpan => {
+    const found = exporter.getFinishedSpans().filter((span) => span.name === name);
+    if (found.length !== 1) throw new Error(`${found.length} spans are named ${name}`);
+    return found[0] as ReadableSpan;
+  };
   return {
     spans: () => exporter.getFinishedSpans(),
-    span(name) {
-      const found = exporter.getFinishedSpans().filter((span) => span.name === name);
-      if (found.length !== 1) throw new Error(`${found.length} spans are named ${name}`);
-      return found[0] as ReadableSpan;
-    },
+    span: spanOf,
+    outcome: (name) => spanOf(name).attributes["signalbox.outcome"],
     async points(metric) {
       const { resourceMetrics } = await reader.collect();
       const found = resourceMetrics.scopeMetrics

