@@ -30,9 +30,6 @@ export function sendAnswer(
   response.end(hasBody ? bytes : undefined);
 }
 
-/** SQLite errors that are caused by the disk or another process, so a retry may succeed. */
-const TEMPORARY = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
-
 /**
  * Makes the answer for an error (service document, Error envelope). Reports errors that are not
  * refusals.
@@ -42,16 +39,8 @@ export function errorAnswer(error: unknown, requestId: string, report: ReportEve
     const { status, headers, code, message, details } = error;
     return { status, headers, body: envelope(code, message, requestId, details) };
   }
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
   report({ event: "failed", about: "a call failed", error, request_id: requestId });
-  if (TEMPORARY.test(code)) {
-    return {
-      status: 503,
-      headers: {},
-      body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId),
-    };
-  }
-  // A bug. Its text goes only to the log.
+  // A bug, or a disk that is full. The text goes only to the log.
   return {
     status: 500,
     headers: {},

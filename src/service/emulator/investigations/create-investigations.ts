@@ -213,8 +213,9 @@ function existingTask(earlier: InvestigationRow, input: InvestigationInput): Inv
  * The tasks of all accounts. The report of a finished task is stored, so it never changes. Times
  * are in ms since 1970.
  */
-export const INVESTIGATION_SCHEMA = `
-CREATE TABLE investigation (
+export const INVESTIGATION_SCHEMA = [
+  // `due_at`: the time of the next stage; null for a finished task.
+  `CREATE TABLE investigation (
   task_id TEXT PRIMARY KEY,
   account_id INTEGER NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -225,7 +226,6 @@ CREATE TABLE investigation (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   completed_at INTEGER,
-  -- The time of the next stage; null for a finished task.
   due_at INTEGER,
   error_code TEXT,
   error_message TEXT,
@@ -233,8 +233,8 @@ CREATE TABLE investigation (
   UNIQUE (account_id, idempotency_key)
 ) STRICT;
 CREATE INDEX investigation_by_due ON investigation (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX investigation_by_account ON investigation (account_id, created_at);
-`;
+CREATE INDEX investigation_by_account ON investigation (account_id, created_at);`,
+].join("\n");
 
 /** A stored task. */
 export interface InvestigationRow {

@@ -16,7 +16,7 @@ import {
   draftSignal,
   type SignalDraft,
 } from "../../../../../src/service/emulator/market/signals/derive-signals.js";
-import { keywordRows } from "../../../../../src/service/emulator/research/keyword-rows.js";
+import { readKeywordRow } from "../../../../../src/service/emulator/research/keyword-rows.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { readSearchDemand } from "../../../../../src/service/emulator/research/read-search-demand.js";
 import { countOf, digestsOf, LAST, madeMarket, rowsOf } from "./made-market.js";
@@ -40,11 +40,11 @@ const reports = [...products.filter((_, index) => index % 15 === 0), ...sectors]
 const profiles = products.flatMap(({ slug }) =>
   LOCALES.map((locale) => readProductProfile(market, slug, locale)),
 );
-const keywordRow = keywordRows({ database: market, month: LAST, locale: "en", view: all });
+const context = { database: market, month: LAST, locale: "en", view: all } as const;
 const keywords = rowsOf<{ id: number }>(
   market,
   `SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`,
-).map(({ id }) => keywordRow(id));
+).map(({ id }) => readKeywordRow(context, id));
 
 const rank = (query: object) => readRankings(market, rankingsQuerySchema.parse(query), all);
 const demand = (query: object) =>
