@@ -262,6 +262,9 @@ test("bytes that are no UTF-8, too many levels and too many bytes are refused", 
   const codeOf = async (body: string | Uint8Array): Promise<unknown> =>
     refusal(await ask("", { key, body })).code;
   expect(await codeOf(Uint8Array.of(0x22, 0xff, 0x22))).toBe(-32_700);
-  expect(await codeOf("[".repeat(20_000) + "]".repeat(20_000))).toBe(-32_600);
+  const nested = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  const params = { ...INITIALIZE, capabilities: { experimental: { a: { b: "NESTED" } } } };
+  const deep = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  expect(await codeOf(deep.replace('"NESTED"', nested))).toBe(-32_600);
   expect(await codeOf("x".repeat(70_000))).toBe("INVALID_BODY");
 });
