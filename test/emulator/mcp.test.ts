@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SCOPES, type Scope } from "../../src/service/contract/access.js";
 import { OPERATIONS } from "../../src/service/contract/operations.js";
-import { exchange, type RawRequest } from "../http/wire.js";
 import { callTool, sendMessage } from "./call-tool.js";
 import {
+  askAt,
   openEmulator,
   refusal,
   startEmulator,
@@ -18,13 +18,11 @@ const NO_TASK = "task_00000000-0000-4000-8000-000000000000";
 
 const failures: object[] = [];
 let running: RunningEmulator;
-let developer: number;
 let slug: string;
 beforeAll(async () => {
   running = await openEmulator({
     onEvent: (event) => void (event.event === "failed" && failures.push(event)),
   });
-  developer = (await running.account("developer")).accountId;
   const { key } = await running.account("pro");
   const { body } = await running.ask(`${RANKINGS}?limit=1`, { key });
   slug = (body["items"] as { slug: string }[])[0]?.slug ?? "";
@@ -258,202 +256,15 @@ test("Pro and Enterprise have no cap on MCP calls, and no quota headers; public 
   expect(quotaOf(await running.ask("/tools/no-such-product"))).toEqual([null, null, null, null]);
 });
 
-/** Stands in a request wherever a value can. No answer may have it. */
-const MARK = "hostile-mark";
-
-type Code = number | string | null;
-type Headers = Record<string, string | undefined>;
-type Row = readonly [body: string | Uint8Array, headers: Headers, status: number, code: Code];
-
-const port = (): number => Number(new URL(running.emulator.url).port);
-
-/** A request with these headers besides the usual ones. Undefined leaves out one of these. */
-function requestOf(key: string, body: string | Uint8Array, more: Headers = {}): RawRequest {
-  const usual = {
-    Host: "127.0.0.1",
-    Authorization: `Bearer ${key}`,
-    "Content-Type": "application/json",
-  };
-  const headers = Object.entries<string | undefined>({ ...usual, ...more }).filter(
-    ([, value]) => value !== undefined,
-  );
-  return { path: "/mcp", body, headers: headers as [string, string][] };
-}
-
-/** The code of an error of JSON-RPC, of HTTP or of a tool. Null for a result, and for no body. */
-function codeOf(body: string): Code {
-  type Failed = { error?: { code: Code } };
-  const { error, result } = JSON.parse(body || "{}") as Failed & {
-    result?: { structuredContent?: Failed };
-  };
-  return (error ?? result?.structuredContent?.error)?.code ?? null;
-}
-
-/** Each row is sent with a key of its own, because all of them are too many for the rate of one. */
-async function expectAnswers(rows: readonly Row[]): Promise<void> {
-  for (const [body, headers, status, code] of rows) {
-    const { key } = await running.emulator.control.createKey({ account_id: developer });
-    const answer = await exchange(port(), requestOf(key, body, headers));
-    const shown = `${JSON.stringify(headers)} ${String(body).slice(0, 200)}: ${answer.body}`;
-    expect([answer.status, codeOf(answer.body)], shown).toEqual([status, code]);
-    // The SDK tells of a wrong version or header with its value.
-    const told = status === 400 ? answer.body.replaceAll(MARK, "") : answer.body;
-    expect(told, shown).not.toMatch(
-      new RegExp(String.raw`<(html|!)|\bat \S+:\d|Error:|invalid_type|${MARK}|${key}`),
-    );
-    if (![401, 403].includes(status)) expect(answer.headers["x-quota-remaining"], shown).toBe("50");
-  }
-}
-
-const message = (method: string, params?: object, more?: object): string =>
-  JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method,
-    ...(params !== undefined && { params }),
-    ...more,
-  });
-const currentHeaders = (
-  method: string,
-  { name }: { name?: unknown },
-  more: Headers = {},
-): Headers => {
-  const named = typeof name === "string" ? { "Mcp-Name": name } : {};
-  return { "MCP-Protocol-Version": CURRENT, "Mcp-Method": method, ...named, ...more };
-};
-/** A row for each era of the protocol. */
-const both = (
-  method: string,
-  params: object,
-  status: number,
-  code: Code,
-  currentStatus = status,
-): Row[] => [
-  [message(method, params), {}, status, code],
-  [
-    message(method, { _meta: META, ...params }),
-    currentHeaders(method, params),
-    currentStatus,
-    code,
-  ],
-];
-const call = (given: unknown, name: unknown = "rank_ai_products"): object => ({
-  name,
-  arguments: given,
-});
-const PING = message("ping");
-/** Names that no table has, the second of which every object has. */
-const UNKNOWN = [MARK, "__proto__"];
-
-test("what is no message of JSON-RPC is refused by the kind of its mistake", async () => {
-  // The message, its params and its arguments are three levels.
-  const nested = (levels: number): string =>
-    message("tools/call", call({ limit: "DEEP" })).replace(
-      '"DEEP"',
-      "[".repeat(levels - 3) + "]".repeat(levels - 3),
-    );
-  await expectAnswers([
-    ...[`{"${MARK}":`, "", Uint8Array.of(0x22, 0xff, 0x22), `\uFEFF${PING}`].map((body): Row => [
-      body,
-      {},
-      400,
-      -32_700,
-    ]),
-    ...[
-      `[${PING}]`,
-      "null",
-      message("ping", {}, { [MARK]: 1 }),
-      message("ping", {}, { id: [MARK] }),
-    ].map((body): Row => [body, {}, 400, -32_600]),
-    // The one version that had batches.
-    [`[${PING},${PING}]`, { "MCP-Protocol-Version": "2025-03-26" }, 400, -32_600],
-    [nested(64), {}, 200, "INVALID_PARAMETERS"],
-    ...[65, 20_000].map((levels): Row => [nested(levels), {}, 400, -32_600]),
-    [PING, { "Content-Type": "text/plain" }, 415, -32_000],
-  ]);
-});
-
-test("unknown methods, tools and arguments and wrong params are refused in both eras, and a notification runs no tool", async () => {
-  await expectAnswers([
-    ...UNKNOWN.flatMap((name) => both(name, {}, 200, -32_601, 404)),
-    ...both(
-      "subscriptions/listen",
-      { notifications: { toolsListChanged: true } },
-      200,
-      -32_601,
-      404,
-    ),
-    ...UNKNOWN.flatMap((name) => both("tools/call", call({}, name), 200, -32_602)),
-    ...both("tools/call", call({ ["__proto__"]: MARK }), 200, "INVALID_PARAMETERS"),
-    ...[null, [], MARK].flatMap((given) => both("tools/call", call(given), 200, -32_602)),
-    ...both("tools/list", { cursor: 5 }, 200, -32_602),
-    [message("initialize", { capabilities: { experimental: { [MARK]: MARK } } }), {}, 200, -32_602],
-    ...both("tools/call", call({}), 202, null).map(([body, ...rest]): Row => [
-      String(body).replace('"id":1,', ""),
-      ...rest,
-    ]),
-  ]);
-});
-
-test("an unknown version, and headers that differ from the body, get the error of the specification", async () => {
-  const calling = message("tools/call", { _meta: META, ...call({}) });
-  const listing = message("tools/list", { _meta: { ...META, [VERSION]: MARK } });
-  const mismatches: Headers[] = [
-    { "MCP-Protocol-Version": "2025-11-25" },
-    { "Mcp-Method": MARK },
-    { "Mcp-Name": undefined },
-    { "Mcp-Name": MARK },
-  ];
-  await expectAnswers([
-    [PING, { "MCP-Protocol-Version": "1999-01-01" }, 400, -32_000],
-    [listing, currentHeaders("tools/list", {}, { "MCP-Protocol-Version": MARK }), 400, -32_022],
-    ...mismatches.map((more): Row => [
-      calling,
-      currentHeaders("tools/call", call({}), more),
-      400,
-      -32_020,
-    ]),
-    // The handshake answers with a version that the server speaks.
-    [message("initialize", { ...INITIALIZE, protocolVersion: MARK }), {}, 200, null],
-  ]);
-});
-
-test("pages and names of other sites get 403, and this machine's names are served", async () => {
-  const rows = (name: string, values: readonly string[], isServed: boolean): Row[] =>
-    values.map((value) => [
-      PING,
-      { [name]: value },
-      isServed ? 200 : 403,
-      isServed ? null : "ACCESS_INSUFFICIENT",
-    ]);
-  await expectAnswers([
-    ...rows(
-      "Host",
-      [`${MARK}.example`, "localhost.example", "127.0.0.1.example", "0.0.0.0"],
-      false,
-    ),
-    ...rows("Host", ["localhost", "LOCALHOST:9", "127.1.2.3:80", "[::1]:4010"], true),
-    ...rows("Origin", ["null", `http://${MARK}.example`, "http://localhost.example"], false),
-    ...rows("Origin", ["http://127.0.0.1", "http://localhost:3000"], true),
-  ]);
-});
-
-test("other methods than POST get 405, before a key is looked for", async () => {
-  for (const method of ["GET", "DELETE", "OPTIONS", "HEAD"]) {
-    const answer = await exchange(port(), {
-      ...requestOf("", PING, { Authorization: undefined }),
-      method,
-    });
-    expect([method, answer.status, answer.headers["allow"]]).toEqual([method, 405, "POST"]);
-  }
-});
-
-test("a body that is too large is refused, and counts for the rate", async () => {
-  const { key } = await running.emulator.control.createKey({ account_id: developer });
-  const send = () => exchange(port(), requestOf(key, "x".repeat(70_000)));
-  for (let sent = 0; sent < 120; sent++) {
-    const { status, body } = await send();
-    expect([status, codeOf(body)]).toEqual([400, "INVALID_BODY"]);
-  }
-  expect((await send()).status).toBe(429);
+test("bytes that are no UTF-8, too many levels and too many bytes are refused", async () => {
+  const { key } = await running.account("pro");
+  const ask = askAt(() => running.emulator.mcpUrl);
+  const codeOf = async (body: string | Uint8Array): Promise<unknown> =>
+    refusal(await ask("", { key, body })).code;
+  expect(await codeOf(Uint8Array.of(0x22, 0xff, 0x22))).toBe(-32_700);
+  const nested = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+  const params = { ...INITIALIZE, capabilities: { experimental: { a: { b: "NESTED" } } } };
+  const deep = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  expect(await codeOf(deep.replace('"NESTED"', nested))).toBe(-32_600);
+  expect(await codeOf("x".repeat(70_000))).toBe("INVALID_BODY");
 });

@@ -34,9 +34,19 @@ interface Step extends Answered {
   call?: OperationName;
   /** An operation of the control API. */
   control?: string;
-  /** A request that no client sends, such as `GET /nothing`; over HTTP alone. */
+  /**
+   * A request that no client sends, such as `GET /nothing` below the REST API, or `POST /mcp`; over
+   * HTTP alone.
+   */
   request?: string;
-  /** How the endpoint `http://ENDPOINT` answers from now on, all but right verifications. */
+  /** The headers of `request`, besides the usual ones. */
+  with?: Record<string, string>;
+  /** How often it is asked. The last answer counts. */
+  times?: number;
+  /**
+   * How the endpoint `http://ENDPOINT` answers from now on, all but right verifications. In the
+   * body, `{challenge}` stands for the received one.
+   */
   endpoint?: { status?: number; headers?: Record<string, string>; body?: string };
   /** What came to the endpoint since the last such step. */
   received?: unknown;
@@ -44,7 +54,8 @@ interface Step extends Answered {
   events?: unknown;
   /** An account of the transcript, or a token; nobody if it is missing. */
   as?: string;
-  given?: Json;
+  /** A text is the body of `request` as it is. */
+  given?: Json | string;
   /** The parts of the answer that count, such as `items.*.slug`; without it, all of it. */
   pick?: string[];
 }
@@ -72,6 +83,7 @@ const MASKS: readonly (readonly [RegExp, string])[] = [
 const SAME: readonly (readonly [RegExp, string])[] = [
   [/http:\/\/127\.0\.0\.1:\d+\/webhooks\/signals/g, "http://ENDPOINT"],
   [/"hint":"sbk_[\w-]{6}"/g, '"hint":"sbk_"'],
+  [/req_[\da-f-]{36}/g, "req_"],
   [/"duration_ms":[\d.]+/g, '"duration_ms":0'],
 ];
 
@@ -188,7 +200,8 @@ export async function playTranscript(transcript: Transcript, door: Door): Promis
     const { status = 200, headers = {}, body: answer = "" } = endpoint;
     const isRight = type === "webhook.verification" && status === 200;
     response.writeHead(status, headers);
-    response.end(isRight ? JSON.stringify({ challenge: data.challenge }) : answer);
+    const shown = answer.replace("{challenge}", data.challenge);
+    response.end(isRight ? JSON.stringify({ challenge: data.challenge }) : shown);
   }
   const masks = createMasks(url);
   const events: unknown[] = [];
@@ -201,13 +214,16 @@ export async function playTranscript(transcript: Transcript, door: Door): Promis
     keys.set(name, (await running.account(tier, more)).key);
 
   async function take(step: Step): Promise<Answered> {
-    const given = masks.unmask(step.given ?? {});
+    const given = masks.unmask(step.given ?? {}) as Json;
     const key = step.as === undefined ? undefined : (keys.get(step.as) ?? masks.unmask(step.as));
     if (step.call !== undefined) return callOperation(running, door, step.call, given, key);
     if (step.control !== undefined) return callControl(running, door, step.control, given);
     const [method = "", path = ""] = masks.unmask(step.request ?? "").split(" ");
-    const told = await running.ask(path, {
+    const { url, baseUrl } = running.emulator;
+    const ask = askAt(() => (/^\/(_emulator|mcp)/.test(path) ? url : baseUrl));
+    const told = await ask(path, {
       method,
+      headers: step.with ?? {},
       ...(key !== undefined && { key }),
       ...(step.given !== undefined && { body: given }),
     });
@@ -244,6 +260,7 @@ export async function playTranscript(transcript: Transcript, door: Door): Promis
           : all.map((each) => pick.map((path) => picked(each, path.split("."))));
       steps.push({ ...step, [name]: shown });
     } else {
+      for (let time = 1; time < (step.times ?? 1); time++) await take(step);
       const { status, headers, answer } = await take(step);
       const masked = masks.mask(answer);
       const shown =

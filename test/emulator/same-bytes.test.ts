@@ -31,11 +31,9 @@ async function monthOfSignals(url: string, lookMs: number): Promise<Map<string, 
   await emulator.close();
 
   const database = openDatabase(db);
-  const events = database
-    .prepare<[], { event_id: string; body: Buffer }>(
-      "SELECT event_id, body FROM event WHERE type = 'signal.published'",
-    )
-    .all();
+  const events = database.rows<{ event_id: string; body: Buffer }>(
+    "SELECT event_id, body FROM event WHERE type = 'signal.published'",
+  );
   database.close();
   return new Map(events.map(({ event_id, body: bytes }) => [event_id, bytes.toString()]));
 }

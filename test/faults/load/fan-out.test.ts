@@ -57,9 +57,7 @@ async function register(world: WebhookWorld, urls: readonly string[]): Promise<v
     });
     await world.scheduler.idle();
     // The one that is dead was there when it was registered.
-    world.database
-      .prepare("UPDATE registration SET status = 'active' WHERE registration_id = ?")
-      .run(id);
+    world.database.run("UPDATE registration SET status = 'active' WHERE registration_id = ?", id);
   }
 }
 
@@ -81,11 +79,10 @@ test("sixty signals go to 20 registrations, and dead, silent and slow ones delay
   const urls = good.map(({ url }) => url);
   // The first of each account, so that all others come after them.
   await register(world, [slow.url, dead, ...urls.slice(0, 8)]);
-  world.database
-    .prepare(
-      "INSERT INTO registration SELECT 'wh_silent', 2, ?, 'active', locale, signal_types, 0, secret, challenge, created_at, updated_at FROM registration LIMIT 1",
-    )
-    .run(silent.url);
+  world.database.run(
+    "INSERT INTO registration SELECT 'wh_silent', 2, ?, 'active', locale, signal_types, 0, secret, challenge, created_at, updated_at FROM registration LIMIT 1",
+    silent.url,
+  );
   world.webhooks.follows.follow(2, ["larkvoice"]);
   for (const url of urls.slice(8))
     world.webhooks.register(2, { url, signal_types: ["traffic_breakout"], locale: "en" });
@@ -97,12 +94,11 @@ test("sixty signals go to 20 registrations, and dead, silent and slow ones delay
   // All of the others have everything while these have hardly begun.
   expect(slow.taken()).toBeLessThan(SIGNALS);
   expect(silent.requests).toHaveLength(world.assumptions.deliveriesInFlight);
-  const { failed, left } = world.database
-    .prepare(
-      `SELECT sum(attempts > 0) AS failed, sum(state = 'waiting') AS left FROM delivery
+  const { failed, left } = world.database.row<{ failed: number; left: number }>(
+    `SELECT sum(attempts > 0) AS failed, sum(state = 'waiting') AS left FROM delivery
        JOIN registration USING (registration_id) WHERE url = ? AND event_type = 'signal.published'`,
-    )
-    .get(dead) as { failed: number; left: number };
+    dead,
+  ) ?? { failed: 0, left: 0 };
   // It was tried in its turn, until it was paused: all of it waits for its retries.
   expect(failed).toBeGreaterThanOrEqual(world.assumptions.pauseAfterFailures - 1);
   expect(left).toBe(SIGNALS);

@@ -8,17 +8,17 @@ import { ServiceError } from "../operations/service-error.js";
 import { dateTime, monthOf, monthStart } from "../time/emulator-clock.js";
 
 /** The tables of accounts, keys and quotas. Times are milliseconds since 1970. */
-export const ACCESS_SCHEMA = `
-CREATE TABLE account (
+export const ACCESS_SCHEMA = [
+  `CREATE TABLE account (
   account_id INTEGER PRIMARY KEY,
   name TEXT NOT NULL,
   tier TEXT NOT NULL,
   entitlements TEXT NOT NULL,
   created_at INTEGER NOT NULL
-) STRICT;
-
--- The key itself is shown once and not stored. It has 256 random bits, so a fast hash is enough.
-CREATE TABLE api_key (
+) STRICT;`,
+  // The key itself is shown once and not stored. It has 256 random bits, so a fast hash is enough.
+  // `expires_at`: null for a key: only the session tokens of the website expire.
+  `CREATE TABLE api_key (
   key_id TEXT PRIMARY KEY,
   account_id INTEGER NOT NULL REFERENCES account,
   key_hash TEXT NOT NULL UNIQUE,
@@ -26,19 +26,17 @@ CREATE TABLE api_key (
   scopes TEXT NOT NULL,
   created_at INTEGER NOT NULL,
   revoked_at INTEGER,
-  -- Null for a key: only the session tokens of the website expire.
   expires_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX api_key_by_account ON api_key (account_id);
-
--- The counted calls of an account in a month (a MonthIndex).
-CREATE TABLE quota_use (
+CREATE INDEX api_key_by_account ON api_key (account_id);`,
+  // The counted calls of an account in a month (a MonthIndex).
+  `CREATE TABLE quota_use (
   account_id INTEGER NOT NULL REFERENCES account,
   month INTEGER NOT NULL,
   calls INTEGER NOT NULL,
   PRIMARY KEY (account_id, month)
-) STRICT, WITHOUT ROWID;
-`;
+) STRICT, WITHOUT ROWID;`,
+].join("\n");
 
 /** The accounts with their keys and limits. */
 export type Access = ReturnType<typeof createAccess>;
@@ -316,8 +314,7 @@ function createRateLimiter({ clock }: EmulatorCore) {
     admit(holder: string, tier: Tier): void {
       const most = LIMITS.requestsPerWindow[tier];
       const now = clock.now();
-      // Times in the future were counted before the clock was set back. They no longer count.
-      const times = (counted.get(holder) ?? []).filter((at) => at > now - WINDOW_MS && at <= now);
+      const times = (counted.get(holder) ?? []).filter((at) => at > now - WINDOW_MS);
       if (times.length >= most) {
         const waitSeconds = Math.max(1, Math.ceil(((times[0] ?? now) + WINDOW_MS - now) / 1000));
         throw new ServiceError(

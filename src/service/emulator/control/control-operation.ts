@@ -1,13 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import {
-  jsonObject,
-  readBody,
-  queryOf,
-  readQuery,
-  repeatedError,
-  typedValue,
-} from "../http/read-request.js";
+import { jsonObject, readBody, queryOf, readQuery, typedValue } from "../http/read-request.js";
 import { parseInput, shapeOf } from "../operations/parse-input.js";
 import { CONTROL_PREFIX, type DescribedOperation } from "./control-client.js";
 
@@ -28,13 +21,6 @@ type Route = `${ControlOperation["method"]} /${string}`;
 /** Control operations, by the names of their methods. */
 export type ControlTable = Readonly<Record<string, ControlOperation>>;
 
-type Typed<Input extends z.ZodType, Result> = Omit<ControlOperation, "input" | "run"> & {
-  input: Input;
-  run(input: z.output<Input>): Result;
-};
-
-type Strict<Shape extends z.core.$ZodShape> = z.ZodObject<Shape, z.core.$strict>;
-
 /**
  * A row of a control table. TypeScript checks that `run` accepts the input.
  *
@@ -42,28 +28,20 @@ type Strict<Shape extends z.core.$ZodShape> = z.ZodObject<Shape, z.core.$strict>
  * @param about one sentence for users
  * @param input the fields of the input, or a schema
  */
-export function controlOperation<Shape extends z.core.$ZodShape, Result>(
-  route: Route,
-  about: string,
-  input: Shape,
-  run: (input: z.output<Strict<Shape>>) => Result,
-): Typed<Strict<Shape>, Result>;
-export function controlOperation<Input extends z.ZodType, Result>(
+export function controlOperation<Input extends z.core.$ZodShape | z.ZodType, Result>(
   route: Route,
   about: string,
   input: Input,
-  run: (input: z.output<Input>) => Result,
-): Typed<Input, Result>;
-export function controlOperation(
-  route: Route,
-  about: string,
-  input: z.core.$ZodShape | z.ZodType,
-  run: (input: never) => unknown,
-): ControlOperation {
+  run: (input: z.output<SchemaOf<Input>>) => Result,
+) {
   const [method, path] = route.split(" ") as [ControlOperation["method"], string];
-  const schema = input instanceof z.ZodType ? input : z.strictObject(input);
+  const schema = (input instanceof z.ZodType ? input : z.strictObject(input)) as SchemaOf<Input>;
   return { method, path, about, input: schema, run };
 }
+
+type SchemaOf<Input extends z.core.$ZodShape | z.ZodType> = Input extends z.core.$ZodShape
+  ? z.ZodObject<Input, z.core.$strict>
+  : Input;
 
 /** The control operations as methods, for callers in the same process. */
 export type ControlMethods<Table extends ControlTable> = {
@@ -107,12 +85,7 @@ export async function callControl(
   );
   const query = readQuery(queryOf(request), shape);
   const body = await readInputBody(operation, request);
-  const repeated = [
-    ...Object.keys(query).filter((name) => Object.hasOwn(path, name)),
-    ...Object.keys(body).filter((name) => Object.hasOwn(path, name) || Object.hasOwn(query, name)),
-  ];
-  if (repeated.length > 0) throw repeatedError(repeated);
-  return runControl(operation, { ...typedPath, ...query, ...body });
+  return runControl(operation, { ...query, ...body, ...typedPath });
 }
 
 /** @throws ServiceError */

@@ -5,15 +5,12 @@ import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
  * compile against `signalbox/emulator` would need to install `@types/better-sqlite3`.
  */
 export interface Database {
-  prepare<Bound extends unknown[] | object = unknown[], Row = unknown>(
-    sql: string,
-  ): Statement<Bound, Row>;
   /** The first row that a query gives. */
   row<Row>(sql: string, ...bound: unknown[]): Row | undefined;
   rows<Row>(sql: string, ...bound: unknown[]): Row[];
   /** The first column of the first row. */
   value<Value>(sql: string, ...bound: unknown[]): Value | undefined;
-  run(sql: string, ...bound: unknown[]): Changes;
+  run(sql: string, ...bound: unknown[]): unknown;
   /** Adds a row. A row with the same key is replaced. @returns its row id */
   put(table: string, row: object): number;
   exec(sql: string): unknown;
@@ -23,21 +20,6 @@ export interface Database {
   serialize(): Buffer;
   close(): unknown;
 }
-
-export interface Statement<Bound extends unknown[] | object = unknown[], Row = unknown> {
-  get(...bound: Values<Bound>): Row | undefined;
-  all(...bound: Values<Bound>): Row[];
-  run(...bound: Values<Bound>): Changes;
-  /** Makes the statement return the first column of a row instead of the row. */
-  pluck(): this;
-}
-
-interface Changes {
-  changes: number;
-  lastInsertRowid: number | bigint;
-}
-
-type Values<Bound> = Bound extends unknown[] ? Bound : [Bound];
 
 /** So many statements are kept. Most are fixed texts, but the filters of lists make others. */
 const MOST_PREPARED = 500;
@@ -49,11 +31,9 @@ const MOST_PREPARED = 500;
  */
 export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
-  // The cast is safe: the driver writes its types differently, but they mean the same. A type test
-  // compares both.
-  const database = new BetterSqlite3(source, { timeout: 0 }) as unknown as Database;
-  const prepared = new Map<string, Statement>();
-  function statementOf(sql: string): Statement {
+  const database = new BetterSqlite3(source, { timeout: 0 });
+  const prepared = new Map<string, ReturnType<typeof database.prepare>>();
+  function statementOf(sql: string) {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
     if (prepared.size === MOST_PREPARED) prepared.clear();
@@ -73,7 +53,8 @@ export function openSqlite(source: string | Buffer): Database {
       const sql = `REPLACE INTO ${table} (${names.join(", ")}) VALUES (${values})`;
       return Number(statementOf(sql).run(row).lastInsertRowid);
     },
-  } as Pick<Database, "row" | "rows" | "value" | "run" | "put">);
+    // The driver writes its types differently, but they mean the same. A type test compares both.
+  }) as unknown as Database;
 }
 
 /** Values about the database itself, such as its seed. */

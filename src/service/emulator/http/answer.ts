@@ -30,43 +30,26 @@ export function sendAnswer(
   response.end(hasBody ? bytes : undefined);
 }
 
-/** SQLite errors that are caused by the disk or another process, so a retry may succeed. */
-const TEMPORARY = /^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|NOMEM)/;
+/** For a bug, or a full disk. What happened goes only to the log. */
+const FAILURE = {
+  status: 500,
+  headers: {},
+  code: "INTERNAL_ERROR",
+  message: "The emulator failed; see its log.",
+  details: undefined,
+};
 
 /**
  * Makes the answer for an error (service document, Error envelope). Reports errors that are not
  * refusals.
  */
 export function errorAnswer(error: unknown, requestId: string, report: ReportEvent): Answer {
-  if (error instanceof ServiceError) {
-    const { status, headers, code, message, details } = error;
-    return { status, headers, body: envelope(code, message, requestId, details) };
-  }
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  report({ event: "failed", about: "a call failed", error, request_id: requestId });
-  if (TEMPORARY.test(code)) {
-    return {
-      status: 503,
-      headers: {},
-      body: envelope("DATA_UNAVAILABLE", "The data are not available.", requestId),
-    };
-  }
-  // A bug. Its text goes only to the log.
-  return {
-    status: 500,
-    headers: {},
-    body: envelope("INTERNAL_ERROR", "The emulator failed; see its log.", requestId),
-  };
-}
-
-export function envelope(
-  code: string,
-  message: string,
-  requestId: string,
-  details?: unknown,
-): ErrorEnvelope {
-  return {
+  const isRefusal = error instanceof ServiceError;
+  if (!isRefusal) report({ event: "failed", about: "a call failed", error, request_id: requestId });
+  const { status, headers, code, message, details } = isRefusal ? error : FAILURE;
+  const body: ErrorEnvelope = {
     error: { code, message, ...(details !== undefined && { details }) },
     request_id: requestId,
   };
+  return { status, headers, body };
 }

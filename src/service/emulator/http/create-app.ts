@@ -60,7 +60,7 @@ type Routes = Record<string, Respond>;
 export function createApp(parts: AppParts): RequestListener {
   const { services, random, now, controlGuard, inboxPage, changes } = parts;
   const find = createRouter({
-    "GET /": home,
+    "GET /": () => redirect(`${DASHBOARD_PATH.slice(1)}/`),
     ...serviceRoutes(parts),
     [`POST ${MCP_PATH}`]: ({ request, requestId }) => callMcp(request, requestId, services),
     "GET /openapi.json": openApi,
@@ -178,37 +178,6 @@ const redirect = (to: string): Answer => ({
   headers: { ...PAGE_HEADERS, Location: to, "Content-Type": "text/plain; charset=utf-8" },
   body: Buffer.from(`${to}\n`),
 });
-
-/** Tells what runs here. A browser gets the dashboard instead. */
-const HOME_PAGE = {
-  about: "The Product Intelligence service, emulated on this machine by signalbox.",
-  parts: [
-    {
-      name: "REST API",
-      path: API_PREFIX,
-      about: "needs an API key; the emulator printed some when it started",
-    },
-    {
-      name: "Remote MCP",
-      path: MCP_PATH,
-      about: "the same research as tools for models; needs an API key",
-    },
-    { name: "OpenAPI", path: "/openapi.json", about: "describes the REST API" },
-    {
-      name: "Control API",
-      path: CONTROL_PREFIX,
-      about: "makes keys, publishes signals and advances the clock",
-    },
-    { name: "Dashboard", path: `${DASHBOARD_PATH}/`, about: "does the same in a browser" },
-  ],
-  docs: "docs/emulator.md of the package's repository explains all of this",
-} as const;
-
-/** Sends a browser to the dashboard, and tells all other clients what runs here. */
-const home: Respond = ({ request }) =>
-  request.headers.accept?.toLowerCase().includes("text/html") === true
-    ? redirect(`${DASHBOARD_PATH.slice(1)}/`)
-    : ok(HOME_PAGE);
 
 const openApi: Respond = async () => {
   // Imported when it is needed, so that the emulator starts faster.

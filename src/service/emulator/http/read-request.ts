@@ -1,5 +1,4 @@
 import type { IncomingMessage } from "node:http";
-import { finished } from "node:stream";
 import getRawBody from "raw-body";
 import { z } from "zod";
 import { parameterError, shownName } from "../operations/parse-input.js";
@@ -44,34 +43,11 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   try {
     return await getRawBody(request, { limit: limitBytes });
   } catch {
-    await dropRest(request);
-    const message = `The body must be complete and at most ${limitBytes} bytes.`;
-    throw new ServiceError("INVALID_BODY", message, { headers: { Connection: "close" } });
-  }
-}
-
-/** So much of a refused body is read, for so long; then the connection ends. */
-const MOST_DROPPED_BYTES = 64 * 1024 * 1024;
-const MOST_DROPPED_MS = 2000;
-
-/**
- * Reads the rest of a body and drops it. If the connection were closed before, the client could get
- * an error while it writes, and not read the answer.
- */
-function dropRest(request: IncomingMessage): Promise<void> {
-  return new Promise((resolve) => {
-    let dropped = 0;
-    request.on("data", (chunk: Buffer) => {
-      dropped += chunk.length;
-      if (dropped > MOST_DROPPED_BYTES) resolve();
-    });
-    const timeout = setTimeout(resolve, MOST_DROPPED_MS);
-    finished(request, { writable: false }, () => {
-      clearTimeout(timeout);
-      resolve();
-    });
+    // The rest is read and dropped, so that a client that still writes it can read the answer.
     request.resume();
-  });
+    const message = `The body must be complete and at most ${limitBytes} bytes.`;
+    throw new ServiceError("INVALID_BODY", message);
+  }
 }
 
 /** A whole number without plus sign and leading zeros. */
@@ -94,9 +70,14 @@ export function queryOf({ url = "" }: IncomingMessage): string {
 export function readQuery(query: string, shape: z.core.$ZodShape): Record<string, unknown> {
   const texts = new URLSearchParams(query);
   const names = [...new Set(texts.keys())];
-  const isList = (name: string): boolean => itemSchema(shape, name) !== null;
-  const repeated = names.filter((name) => !isList(name) && texts.getAll(name).length > 1);
-  if (repeated.length > 0) throw repeatedError(repeated);
+  const repeated = names.filter(
+    (name) => itemSchema(shape, name) === null && texts.getAll(name).length > 1,
+  );
+  if (repeated.length > 0) {
+    const problem = "is given more than once";
+    const problems = repeated.map((name) => ({ parameter: shownName(name), problem }));
+    throw parameterError("INVALID_PARAMETERS", problems);
+  }
   // `fromEntries` makes every parameter an own property, even a parameter with the name __proto__.
   return Object.fromEntries(
     names.map((name) => {
@@ -105,14 +86,6 @@ export function readQuery(query: string, shape: z.core.$ZodShape): Record<string
       return [name, typedValue(texts.get(name) ?? "", schemaOf(shape, name))];
     }),
   );
-}
-
-export function repeatedError(names: readonly string[]): Error {
-  const problems = names.map((name) => ({
-    parameter: shownName(name),
-    problem: "is given more than once",
-  }));
-  return parameterError("INVALID_PARAMETERS", problems);
 }
 
 /**

@@ -28,14 +28,14 @@ export function createRouter<Route>(routes: Readonly<Record<string, Route>>) {
     known.byMethod.set(method, route);
     addresses.set(address, known);
   }
-  return (request: IncomingMessage): Found<Route> | null => {
-    const pathname = pathOf(request);
+  return ({ url = "", method = "" }: IncomingMessage): Found<Route> | null => {
+    const [pathname = ""] = url.split("?", 1);
     for (const [address, { pattern, byMethod }] of addresses) {
       const matched = pattern.exec(pathname);
       if (matched === null) continue;
       const path = decoded(matched.groups);
       if (path === null) return null;
-      const route = byMethod.get(request.method ?? "");
+      const route = byMethod.get(method);
       return { address, methods: [...byMethod.keys()], route, path };
     }
     return null;
@@ -45,15 +45,6 @@ export function createRouter<Route>(routes: Readonly<Record<string, Route>>) {
 /** Converts `/tools/{slug}` to a pattern with a named group for each parameter. */
 const patternOf = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-
-/**
- * Returns the path of a request. A client that takes the emulator for its proxy sends an absolute
- * address.
- */
-function pathOf({ url = "" }: IncomingMessage): string {
-  const [address = ""] = url.split("?", 1);
-  return address.startsWith("/") || !URL.canParse(address) ? address : new URL(address).pathname;
-}
 
 /** Returns null when a parameter cannot be decoded. */
 function decoded(parameters: Record<string, string> = {}): Record<string, string> | null {

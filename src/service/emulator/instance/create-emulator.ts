@@ -5,7 +5,6 @@ import {
   type ControlMethods,
   type ControlTable,
 } from "../control/control-operation.js";
-import type { stateControl } from "../control/state-control.js";
 import { listen, type Listening } from "../http/listen.js";
 import { MCP_PATH } from "../mcp/call-mcp.js";
 import { createReport } from "./events.js";
@@ -14,7 +13,7 @@ import type { Instance } from "./open-instance.js";
 import { resolveEmulatorOptions, type EmulatorOptions } from "./options.js";
 
 /** The operations of the control API, by the names of their methods. */
-export type EmulatorControlTable = Instance["control"] & ReturnType<typeof stateControl>;
+export type EmulatorControlTable = Instance["control"];
 
 /**
  * The operations of the control API as methods. `GET /_emulator` lists the same names and inputs.
@@ -108,7 +107,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       return `${url()}${MCP_PATH}`;
     },
     get control() {
-      return methodsOf(() => ({ ...holder.current().control, ...holder.control }));
+      return methodsOf(() => holder.current().control);
     },
     [Symbol.asyncDispose]: close,
   };

@@ -39,9 +39,7 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   function instanceOf(database: Database, start: Start): Instance {
     try {
-      // Also after the close, for an answer that is still to be sent.
-      const now = (): number => instance?.now() ?? config.clock.now();
-      return openInstance({ database, ...start, config, report, stateControl: control, now });
+      return openInstance({ database, ...start, config, report, stateControl: control });
     } catch (error) {
       database.close();
       throw error;
@@ -119,7 +117,6 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
   return {
     /** @throws SignalboxError `emulator_not_running` */
     current,
-    control,
     listener,
     /** Ends the answers that have no end of their own. */
     endStreams: (): void => instance?.endStreams(),

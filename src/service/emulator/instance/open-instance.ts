@@ -6,6 +6,7 @@ import { clockControl } from "../control/clock-control.js";
 import { createControlGuard } from "../control/control-guard.js";
 import type { ControlTable } from "../control/control-operation.js";
 import { operationFaultsControl } from "../control/operation-faults-control.js";
+import type { stateControl } from "../control/state-control.js";
 import { type Database, readSetting, writeSetting } from "../database/database.js";
 import { snapshotOf } from "../database/open-database.js";
 import { createChangeStream } from "../http/change-stream.js";
@@ -35,27 +36,16 @@ export interface InstanceParts {
   resumption: ClockResumption;
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
-  stateControl: ControlTable;
-  /**
-   * The time of the current instance, for the header of an answer: a reset may replace this
-   * instance before it answers.
-   */
-  now: () => number;
+  stateControl: ReturnType<typeof stateControl>;
 }
 
 /** The whole service over one database. */
 export type Instance = ReturnType<typeof openInstance>;
 
-export function openInstance({
-  database,
-  config,
-  report,
-  stateControl,
-  now,
-  ...start
-}: InstanceParts) {
+export function openInstance(parts: InstanceParts) {
+  const { database, config, report, origin: wanted } = parts;
   const { assumptions, random } = config;
-  const clock = openStoredClock(database, config.clock, start.origin.startAtMs, start.resumption);
+  const clock = openStoredClock(database, config.clock, wanted.startAtMs, parts.resumption);
   const onFailure = (error: unknown): void =>
     report({ event: "failed", about: "a scheduled task failed", error });
   const onMoved = (move: ClockMove): void => report({ event: "clock_moved", ...move });
@@ -64,8 +54,8 @@ export function openInstance({
 
   const access = createAccess(core);
   const faults = createOperationFaults(core);
-  storeOrigin(database, access, start.origin);
-  const origin = readOrigin(database, start.origin.seed);
+  storeOrigin(database, access, wanted);
+  const origin = readOrigin(database, wanted.seed);
 
   const investigations = createInvestigations(core);
   const webhooks = createWebhooks(core, { ca: config.ca, machineNow: config.clock.now, report });
@@ -76,24 +66,27 @@ export function openInstance({
   );
 
   const gate = createShutdownGate();
-  const control = gatedControl(
-    {
-      ...accessControl(access),
-      ...clockControl(core, onMoved),
-      ...operationFaultsControl(faults),
-      ...investigationsControl(investigations),
-      ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),
-      ...deliveriesControl(webhooks),
-    },
-    gate,
-  );
+  const control = {
+    ...gatedControl(
+      {
+        ...accessControl(access),
+        ...clockControl(core, onMoved),
+        ...operationFaultsControl(faults),
+        ...investigationsControl(investigations),
+        ...webhooksControl(core, webhooks, (accountId) => void access.accounts.read(accountId)),
+        ...deliveriesControl(webhooks),
+      },
+      gate,
+    ),
+    ...parts.stateControl,
+  };
   const bindings = bindOperations(core, investigations, webhooks);
   const { controlToken = null } = config;
   const controlGuard = createControlGuard(controlToken);
   const changes = createChangeStream(core);
   const listener: RequestListener = createApp({
     services: { access, bindings, faults, gate, report },
-    control: { ...control, ...stateControl },
+    control,
     controlGuard,
     // A browser cannot send the token when it opens a page. The page asks for the token and sends
     // it with each call.
@@ -101,7 +94,7 @@ export function openInstance({
     random,
     inboxPage: config.inboxPage,
     changes,
-    now,
+    now: clock.now,
   });
 
   let closing: Promise<void> | null = null;
@@ -169,32 +162,28 @@ interface FirstAccount {
 }
 
 /** Returns the accounts of the options as they are stored. */
-export function firstAccounts({ accounts }: Pick<EmulatorConfig, "accounts">): FirstAccount[] {
-  return accounts.map(({ key, ...account }) => ({ ...account, key: keptKey(key) }));
-}
+export const firstAccounts = ({ accounts }: EmulatorConfig): FirstAccount[] =>
+  accounts.map(({ key, ...account }) => ({ ...account, key: keptKey(key) }));
 
 const DEFAULT_SEED = 1;
 
-const SEED = "seed";
-
-const START_AT = "start_at_ms";
-
-const ACCOUNTS = "accounts";
+/** The name of the setting. */
+const ORIGIN = { seed: "seed", startAt: "start_at_ms", accounts: "accounts" } as const;
 
 /**
  * Stores how a new database starts, and creates its accounts. Does not change a database that was
  * started before.
  */
-export function storeOrigin(
+function storeOrigin(
   database: Database,
   { accounts, keys }: Access,
   { seed, startAtMs, accounts: first }: StartOrigin,
 ): void {
-  if (readSetting(database, SEED) !== null) return;
+  if (readSetting(database, ORIGIN.seed) !== null) return;
   database.transaction(() => {
-    writeSetting(database, SEED, String(seed ?? DEFAULT_SEED));
-    if (startAtMs !== null) writeSetting(database, START_AT, String(startAtMs));
-    writeSetting(database, ACCOUNTS, JSON.stringify(first));
+    writeSetting(database, ORIGIN.seed, String(seed ?? DEFAULT_SEED));
+    if (startAtMs !== null) writeSetting(database, ORIGIN.startAt, String(startAtMs));
+    writeSetting(database, ORIGIN.accounts, JSON.stringify(first));
     for (const { name, tier, key, scopes } of first) {
       keys.add(accounts.create({ name, tier }).account_id, scopes, key);
     }
@@ -205,14 +194,14 @@ export function storeOrigin(
  * @param wantedSeed the seed of the options
  * @throws SignalboxError `option_invalid` when the database was made with another seed
  */
-export function readOrigin(database: Database, wantedSeed: number | null): InstanceOrigin {
-  const seed = Number(readSetting(database, SEED));
+function readOrigin(database: Database, wantedSeed: number | null): InstanceOrigin {
+  const seed = Number(readSetting(database, ORIGIN.seed));
   if (wantedSeed !== null && wantedSeed !== seed) {
     const problem =
       "the database was made with another seed; leave the option out, or use another file";
     throw new OptionError(FACTORY, "seed", problem);
   }
-  const startAt = readSetting(database, START_AT);
-  const accounts = JSON.parse(readSetting(database, ACCOUNTS) ?? "[]") as FirstAccount[];
+  const startAt = readSetting(database, ORIGIN.startAt);
+  const accounts = JSON.parse(readSetting(database, ORIGIN.accounts) ?? "[]") as FirstAccount[];
   return { seed, startAtMs: startAt === null ? null : Number(startAt), accounts };
 }

@@ -3,7 +3,6 @@ import {
   type InvestigationTask,
   reportSchema,
   type TaskStage,
-  type TaskStatus,
   taskIdSchema,
 } from "../../contract/investigation.js";
 import { LIMITS } from "../../contract/limits.js";
@@ -213,8 +212,9 @@ function existingTask(earlier: InvestigationRow, input: InvestigationInput): Inv
  * The tasks of all accounts. The report of a finished task is stored, so it never changes. Times
  * are in ms since 1970.
  */
-export const INVESTIGATION_SCHEMA = `
-CREATE TABLE investigation (
+export const INVESTIGATION_SCHEMA = [
+  // `due_at`: the time of the next stage; null for a finished task.
+  `CREATE TABLE investigation (
   task_id TEXT PRIMARY KEY,
   account_id INTEGER NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -225,7 +225,6 @@ CREATE TABLE investigation (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   completed_at INTEGER,
-  -- The time of the next stage; null for a finished task.
   due_at INTEGER,
   error_code TEXT,
   error_message TEXT,
@@ -233,38 +232,28 @@ CREATE TABLE investigation (
   UNIQUE (account_id, idempotency_key)
 ) STRICT;
 CREATE INDEX investigation_by_due ON investigation (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX investigation_by_account ON investigation (account_id, created_at);
-`;
+CREATE INDEX investigation_by_account ON investigation (account_id, created_at);`,
+].join("\n");
 
 /** A stored task. */
-export interface InvestigationRow {
-  task_id: string;
-  account_id: number;
-  idempotency_key: string;
-  slug: string;
-  locale: ServiceLocale;
-  status: TaskStatus;
-  stage: TaskStage;
-  created_at: number;
-  updated_at: number;
-  completed_at: number | null;
-  due_at: number | null;
-  error_code: string | null;
-  error_message: string | null;
-  report: string | null;
-}
+export type InvestigationRow = Pick<InvestigationTask, "task_id" | "status" | "stage"> &
+  Record<"idempotency_key" | "slug", string> &
+  Record<"account_id" | "created_at" | "updated_at", number> &
+  Record<"completed_at" | "due_at", number | null> &
+  Record<"error_code" | "error_message" | "report", string | null> & { locale: ServiceLocale };
 
 /** Converts a stored task to the API's form (service document, Investigation task). */
 function investigationTask(row: InvestigationRow): InvestigationTask {
-  const path = API_PREFIX + OPERATIONS.readInvestigation.path.replace("{task_id}", row.task_id);
-  const isPending = row.status === "queued" || row.status === "running";
+  const { task_id, status, stage } = row;
+  const path = API_PREFIX + OPERATIONS.readInvestigation.path.replace("{task_id}", task_id);
+  const isPending = status === "queued" || status === "running";
   return {
-    task_id: row.task_id,
+    task_id,
     type: "promotion_investigation",
-    status: row.status,
-    stage: row.stage,
+    status,
+    stage,
     status_url: path,
-    result_url: row.status === "succeeded" ? path : null,
+    result_url: status === "succeeded" ? path : null,
     poll_after_seconds: isPending ? LIMITS.pollAfterSeconds : null,
     created_at: dateTime(row.created_at),
     updated_at: dateTime(row.updated_at),

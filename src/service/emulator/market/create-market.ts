@@ -36,19 +36,21 @@ export function createMarket(
     generator = generateMarket(database, { seed, lastMonth: nextMonth() - 1 });
 
   // One transaction writes a month and its signals, so an interrupted month is repeated completely.
-  const observe = database.transaction(
-    (known: MarketGenerator | undefined, month: MonthIndex): MarketGenerator => {
-      const grown = growMonth(database, month, known);
-      const drafts = deriveSignals(database, month);
-      const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
-      for (const draft of drafts) {
-        const minutes = types.indexOf(draft.signal_type) * MINUTES_BETWEEN_SIGNAL_TYPES;
-        const due_at = observedAt(month) + minutes * MINUTE_MS;
-        database.put("due_signal", { due_at, draft: JSON.stringify(draft) });
-      }
-      return grown;
-    },
-  );
+  const observe = database.transaction((month: MonthIndex): void => {
+    // If the month fails, the generator has changed but the tables have not. The next try then
+    // builds a new generator.
+    const before = generator;
+    generator = undefined;
+    const grown = growMonth(database, month, before);
+    const drafts = deriveSignals(database, month);
+    const types = [...new Set(drafts.map(({ signal_type }) => signal_type))];
+    for (const draft of drafts) {
+      const minutes = types.indexOf(draft.signal_type) * MINUTES_BETWEEN_SIGNAL_TYPES;
+      const due_at = observedAt(month) + minutes * MINUTE_MS;
+      database.put("due_signal", { due_at, draft: JSON.stringify(draft) });
+    }
+    generator = grown;
+  });
 
   const publish = database.transaction((dueAt: number): void => {
     const sql = "SELECT draft FROM due_signal WHERE due_at = ? ORDER BY due_signal_id";
@@ -64,16 +66,7 @@ export function createMarket(
     const signalsAt = database.value<number | null>("SELECT min(due_at) FROM due_signal") ?? null;
     if (signalsAt !== null && signalsAt <= monthAt)
       return { at: signalsAt, run: () => publish(signalsAt) };
-    return {
-      at: monthAt,
-      run() {
-        // If a month fails, the generator has changed but the tables have not. The next try then
-        // builds a new generator.
-        const before = generator;
-        generator = undefined;
-        generator = observe(before, month);
-      },
-    };
+    return { at: monthAt, run: () => observe(month) };
   }
 
   return {
@@ -123,7 +116,7 @@ export function generateMarket(
 }
 
 /**
- * Adds the next month, in one transaction. The rows are the same as if `generateMarket` had made
+ * Adds the next month. The rows are the same as if `generateMarket` had made
  * this month too.
  *
  * @param month the month after the last observed month
@@ -135,21 +128,14 @@ export function growMonth(
   month: MonthIndex,
   generator?: MarketGenerator,
 ): MarketGenerator {
-  const grow = database.transaction(() => {
-    const grown = generator?.nextMonth === month ? generator : generatorAt(database, month);
-    grown.advance(createMarketWriter(database));
-    return grown;
-  });
-  return grow();
-}
-
-/** Makes a generator whose next month is `month`, of the data in the database. */
-function generatorAt(database: Database, month: MonthIndex): MarketGenerator {
-  const origin = database.row<{ seed: number; first_month: MonthIndex }>(
-    "SELECT seed, first_month FROM catalog_origin",
-  );
-  if (origin === undefined) throw new RangeError("The database has no market.");
-  const generator = createMarketGenerator(origin.seed, origin.first_month);
-  while (generator.nextMonth < month) generator.advance(NO_WRITER);
-  return generator;
+  let grown = generator;
+  if (grown?.nextMonth !== month) {
+    const [{ seed, first_month }] = database.rows<{ seed: number; first_month: MonthIndex }>(
+      "SELECT seed, first_month FROM catalog_origin",
+    ) as [{ seed: number; first_month: MonthIndex }];
+    grown = createMarketGenerator(seed, first_month);
+    while (grown.nextMonth < month) grown.advance(NO_WRITER);
+  }
+  grown.advance(createMarketWriter(database));
+  return grown;
 }

@@ -6,14 +6,15 @@ import { ServiceError } from "./service-error.js";
 export const OPERATION_FAULTS = ["DATA_UNAVAILABLE", "FEATURE_NOT_ACTIVATED"] as const;
 export type OperationFault = (typeof OPERATION_FAULTS)[number];
 
-export const OPERATION_FAULT_SCHEMA = `
-CREATE TABLE operation_fault (
+export const OPERATION_FAULT_SCHEMA = [
+  // `remaining`: for how many more calls the operation answers 503; null: until the fault is
+  // cleared.
+  `CREATE TABLE operation_fault (
   operation TEXT PRIMARY KEY,
   code TEXT NOT NULL,
-  -- For how many more calls the operation answers 503; null: until the fault is cleared.
   remaining INTEGER
-) STRICT, WITHOUT ROWID;
-`;
+) STRICT, WITHOUT ROWID;`,
+].join("\n");
 
 /** The faults of operations, which the control API sets. */
 export type OperationFaults = ReturnType<typeof createOperationFaults>;

@@ -32,9 +32,7 @@ interface Comparison {
 }
 
 /** Reads the row of a keyword; undefined if the keyword was not observed in this month. */
-export function keywordRows(
-  context: KeywordContext,
-): (keywordId: number) => KeywordRow | undefined {
+export function readKeywordRow(context: KeywordContext, keywordId: number): KeywordRow | undefined {
   const { database, month, locale, view } = context;
   const sql = `SELECT k.keyword, k.keyword_id, k.brand_type, c.cluster_id, c.${localised("name", locale)} AS cluster_name,
        s.sector_id AS market_id, s.${localised("name", locale)} AS market_name, s.slug AS market_slug,
@@ -53,25 +51,16 @@ export function keywordRows(
      LEFT JOIN sector s ON s.sector_id = k.sector_id
      LEFT JOIN keyword_month b ON b.month = @month - 1 AND b.keyword_id = m.keyword_id
      WHERE m.month = @month AND m.keyword_id = @keywordId`;
-  const productsOf = receivingProducts(database, month, locale);
-  const listed = visibleRows(view, LISTED_PRODUCTS);
-  return (keywordId) => {
-    const row = database.row<KeywordRow & Comparison>(sql, { month, keywordId });
-    if (row === undefined) return undefined;
-    const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } =
-      row;
-    const products = productsOf(keywordId);
-    return {
-      ...columns,
-      observed_markets: new Set(products.map(({ market_id }) => market_id)).size,
-      comparison_status: comparisonStatus({
-        previous_traffic,
-        is_same_sample,
-        are_both_verified,
-        was_observed_before,
-      }),
-      traffic_distribution: trafficDistribution(products, listed),
-    };
+  const row = database.row<KeywordRow & Comparison>(sql, { month, keywordId });
+  if (row === undefined) return undefined;
+  const { previous_traffic, is_same_sample, are_both_verified, was_observed_before, ...columns } =
+    row;
+  const products = receivingProducts(context, keywordId);
+  return {
+    ...columns,
+    observed_markets: new Set(products.map(({ market_id }) => market_id)).size,
+    comparison_status: comparisonStatus(row),
+    traffic_distribution: trafficDistribution(products, visibleRows(view, LISTED_PRODUCTS)),
   };
 }
 
@@ -88,25 +77,17 @@ function comparisonStatus(row: Comparison): (typeof COMPARISON_STATUSES)[number]
 }
 
 /** A tracked product that receives traffic of a keyword. */
-interface ReceivingProduct {
-  tool_id: number;
-  name: string;
-  slug: string;
-  domain: string;
-  market_id: number;
-  market_name: string;
-  observed_traffic: number;
-}
+type ReceivingProduct = Record<"tool_id" | "market_id" | "observed_traffic", number> &
+  Record<"name" | "slug" | "domain" | "market_name", string>;
 
 /**
  * Reads the products that receive traffic of a keyword in a month. The product with most traffic
  * comes first.
  */
 export function receivingProducts(
-  database: Database,
-  month: MonthIndex,
-  locale: ServiceLocale,
-): (keywordId: number) => ReceivingProduct[] {
+  { database, month, locale }: KeywordContext,
+  keywordId: number,
+): ReceivingProduct[] {
   const sql = `SELECT p.tool_id, p.name, p.slug, p.domain, p.sector_id AS market_id, s.${localised("name", locale)} AS market_name,
        kp.traffic AS observed_traffic
      FROM keyword_product_month kp
@@ -114,7 +95,7 @@ export function receivingProducts(
      JOIN sector s ON s.sector_id = p.sector_id
      WHERE kp.month = ? AND kp.keyword_id = ?
      ORDER BY kp.traffic DESC, kp.tool_id`;
-  return (keywordId) => database.rows<ReceivingProduct>(sql, month, keywordId);
+  return database.rows<ReceivingProduct>(sql, month, keywordId);
 }
 
 type TrafficDistribution = z.infer<typeof trafficDistributionSchema>;

@@ -41,7 +41,7 @@ const SORT_COLUMNS: Record<RankingSort, string> = {
  * of the last two months, in the country if one is given. The filters select from the eligible
  * products, and `rank` counts the selected products.
  *
- * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
+ * @throws ServiceError `RESOURCE_NOT_FOUND`
  */
 export function readRankings(
   database: Database,

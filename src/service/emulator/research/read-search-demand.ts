@@ -10,8 +10,8 @@ import type { ServiceLocale } from "../../contract/shared-schemas.js";
 import type { Database } from "../database/database.js";
 import { resolveLocale } from "../market/format-values.js";
 import { ServiceError } from "../operations/service-error.js";
-import { formatMonth, type MonthIndex } from "../time/emulator-clock.js";
-import { keywordRows, receivingProducts, type KeywordContext } from "./keyword-rows.js";
+import { formatMonth } from "../time/emulator-clock.js";
+import { readKeywordRow, receivingProducts, type KeywordContext } from "./keyword-rows.js";
 import {
   findSector,
   hasWords,
@@ -34,7 +34,7 @@ const TRAFFIC_DATA_SOURCE = "emulated_traffic_panel";
  * Reads the keywords of the latest month and the tracked products that receive their traffic
  * (service document, Search demand).
  *
- * @throws ServiceError `RESOURCE_NOT_FOUND`, `DATA_UNAVAILABLE`
+ * @throws ServiceError `RESOURCE_NOT_FOUND`
  */
 export function readSearchDemand(
   database: Database,
@@ -59,7 +59,6 @@ export function readSearchDemand(
      ORDER BY ${SORT_COLUMNS[parameters.sort]} DESC, m.keyword_id LIMIT @limit OFFSET @offset`,
     values,
   );
-  const rowOf = keywordRows(context);
   const sample = { sample_type: "top_search_keywords", source: TRAFFIC_DATA_SOURCE } as const;
 
   return {
@@ -70,7 +69,7 @@ export function readSearchDemand(
       ...sample,
     },
     filters: appliedFilters(parameters, market, window),
-    items: ids.map(({ id }) => rowOf(id)).filter((row) => row !== undefined),
+    items: ids.map(({ id }) => readKeywordRow(context, id)).filter((row) => row !== undefined),
     keyword: readDetail(parameters.keyword_id, context),
     markets: readMarketOptions(database, locale, view),
     pagination: pageFacts(window, found, view, LAST_DEMAND_PAGE),
@@ -79,28 +78,17 @@ export function readSearchDemand(
     summary: {
       captured_at: capturedAt,
       latest_month: formatMonth(month),
-      ...readSampleSummary(database, month),
+      ...readSampleSummary(context),
       ...sample,
     },
   };
 }
 
-/** The counts of a month over all keywords. */
-interface SampleSummary {
-  markets: number;
-  observed_products: number;
-  observed_terms: number;
-}
-
-/** A cache: every answer has the summary, and the data of an observed month never changes. */
-const summaries = new WeakMap<Database, { month: MonthIndex; summary: SampleSummary }>();
-
-function readSampleSummary(database: Database, month: MonthIndex): SampleSummary {
-  const known = summaries.get(database);
-  if (known?.month === month) return known.summary;
+/** Counts a month over all keywords. A term without a product is in no list, so it does not count. */
+function readSampleSummary({ database, month }: KeywordContext) {
   // The query starts from the products, because there are a few hundred products but tens of
-  // thousands of observations. A term without a product is not in any list, so it does not count.
-  const summary = database.row<SampleSummary>(
+  // thousands of observations.
+  return database.row<Record<"markets" | "observed_products" | "observed_terms", number>>(
     `WITH receiving AS (
          SELECT p.tool_id, p.sector_id FROM product p
          WHERE EXISTS (SELECT 1 FROM keyword_product_month kp WHERE kp.month = @month AND kp.tool_id = p.tool_id))
@@ -108,9 +96,7 @@ function readSampleSummary(database: Database, month: MonthIndex): SampleSummary
          (SELECT count(*) FROM receiving) AS observed_products,
          (SELECT count(*) FROM keyword_month WHERE month = @month AND observed_products > 0) AS observed_terms`,
     { month },
-  ) ?? { markets: 0, observed_products: 0, observed_terms: 0 };
-  summaries.set(database, { month, summary });
-  return summary;
+  ) as Record<"markets" | "observed_products" | "observed_terms", number>;
 }
 
 function appliedFilters(
@@ -136,7 +122,7 @@ function appliedFilters(
 
 function readDetail(keywordId: number | undefined, context: KeywordContext): KeywordDetail | null {
   if (keywordId === undefined || keywordId === 0) return null;
-  const row = keywordRows(context)(keywordId);
+  const row = readKeywordRow(context, keywordId);
   if (row !== undefined) return keywordDetail(row, context);
   throw new ServiceError(
     "RESOURCE_NOT_FOUND",
@@ -181,9 +167,8 @@ const HISTORY_MONTHS = 12;
 
 /** Adds the detail to a keyword's row (service document, Search demand response). */
 function keywordDetail(row: KeywordRow, context: KeywordContext): KeywordDetail {
-  const { database, month, locale, view } = context;
-  const products = receivingProducts(database, month, locale)(row.keyword_id);
-  const most = visibleRows(view, DETAIL_ROWS);
+  const products = receivingProducts(context, row.keyword_id);
+  const most = visibleRows(context.view, DETAIL_ROWS);
   return {
     ...row,
     history: readHistory(row.keyword_id, context),

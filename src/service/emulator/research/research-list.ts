@@ -48,19 +48,12 @@ export function pageFacts(
   return { page, limit, total, total_pages, has_more, has_previous: page > 1 };
 }
 
-/** @throws ServiceError `DATA_UNAVAILABLE` if no month has been observed yet */
-export function readLatestMonth(database: Database): {
-  month: MonthIndex;
-  /** ISO 8601. */
-  capturedAt: string;
-} {
-  const row = database.row<{ month: MonthIndex; captured_at: number }>(
+/** The last observed month. There is always one. */
+export function readLatestMonth(database: Database) {
+  const [{ month, captured_at }] = database.rows<{ month: MonthIndex; captured_at: number }>(
     "SELECT month, captured_at FROM observed_month ORDER BY month DESC LIMIT 1",
-  );
-  if (row === undefined) {
-    throw new ServiceError("DATA_UNAVAILABLE", "No month has been observed yet. Try again later.");
-  }
-  return { month: row.month, capturedAt: dateTime(row.captured_at) };
+  ) as [{ month: MonthIndex; captured_at: number }];
+  return { month, capturedAt: dateTime(captured_at) };
 }
 
 /** A product sector. The rankings call it a category, search demand calls it a market. */

@@ -15,29 +15,6 @@ export interface DueWork {
   runDue(nowMs: number): Promise<void>;
 }
 
-/** Runs work when it is due, while the clock runs and while it is advanced. */
-export interface Scheduler {
-  add(work: DueWork): void;
-  /** Sets the timer again. Call this when work has become due earlier than before. */
-  wake(): void;
-  /**
-   * Advances the clock. It stops at each time at which work is due until that work is done, so the
-   * results are the same as if the time had passed. When the scheduler is closed meanwhile, the
-   * clock stays at the time that it has reached.
-   *
-   * @param at the new time, or a function that computes it from the time at which this advance
-   * starts. Advances run one after the other. If the function throws, the advance rejects with that
-   * error.
-   */
-  advanceTo(at: number | ((nowMs: number) => number)): Promise<void>;
-  /** Whether an advance runs or waits. */
-  readonly isAdvancing: boolean;
-  /** Resolves when no work runs and no work is due. */
-  idle(): Promise<void>;
-  /** Starts no more work. Resolves when the running work is done. */
-  close(): Promise<void>;
-}
-
 /**
  * The longest wait of a timer. After it, the clock is read again, because it can be set while the
  * timer waits.
@@ -47,12 +24,18 @@ const LONGEST_WAIT_MS = 60_000;
 /** How long work rests after it failed, by the emulator's clock. */
 const REST_MS = 60_000;
 
-/** @param onFailure called with the error of failed work. @default does nothing */
+export type Scheduler = ReturnType<typeof createScheduler>;
+
+/**
+ * Runs work when it is due, while the clock runs and while it is advanced.
+ *
+ * @param onFailure called with the error of failed work. @default does nothing
+ */
 export function createScheduler(
   clock: EmulatorClock,
   base: Pick<Clock, "setTimeout">,
   onFailure: (error: unknown) => void = () => undefined,
-): Scheduler {
+) {
   const works: { work: DueWork; restsUntil: number }[] = [];
   const running = new Set<Promise<void>>();
   let timer: ClockTimer | null = null;
@@ -141,14 +124,22 @@ export function createScheduler(
   }
 
   return {
-    add(work) {
+    add(work: DueWork): void {
       works.push({ work, restsUntil: -Infinity });
       arm();
     },
+    /** Sets the timer again. Call this when work has become due earlier than before. */
     wake: arm,
-    advanceTo(at) {
-      // Advances run one after the other. If two ran at the same time, one could skip a time at
-      // which the other must stop.
+    /**
+     * Advances the clock. It stops at each time at which work is due until that work is done, so
+     * the results are the same as if the time had passed. When the scheduler is closed meanwhile,
+     * the clock stays at the time that it has reached. Advances run one after the other: if two ran
+     * at the same time, one could skip a time at which the other must stop.
+     *
+     * @param at the new time, or a function that computes it from the time at which this advance
+     * starts. If the function throws, the advance rejects with that error.
+     */
+    advanceTo(at: number | ((nowMs: number) => number)): Promise<void> {
       advances++;
       const advance = lastAdvance
         .then(() => moveTo(typeof at === "number" ? at : at(clock.now())))
@@ -156,11 +147,14 @@ export function createScheduler(
       lastAdvance = advance.catch(() => undefined);
       return advance;
     },
+    /** Whether an advance runs or waits. */
     get isAdvancing() {
       return advances > 0;
     },
+    /** Resolves when no work runs and no work is due. */
     idle,
-    async close() {
+    /** Starts no more work. Resolves when the running work is done. */
+    async close(): Promise<void> {
       isClosed = true;
       timer?.cancel();
       timer = null;

@@ -1,22 +1,15 @@
 /** From a number to another one. */
 export type Range = readonly [from: number, to: number];
 
+export type Dice = ReturnType<typeof createDice>;
+
 /**
  * Draws numbers that are the same on every machine, so it avoids `Math.random`, `Math.pow` and
  * `Math.exp`. Each number depends on how many were drawn before.
+ *
+ * @param seed a whole number; the same seed gives the same numbers in the same order
  */
-export interface Dice {
-  /** At least `from`, below `to`. */
-  number(from: number, to: number): number;
-  /** A whole number between `from` and `to`, both included. */
-  whole(from: number, to: number): number;
-  /** Whether something happens that has this probability. */
-  chance(probability: number): boolean;
-  pick<Item>(items: readonly Item[]): Item;
-}
-
-/** @param seed a whole number; the same seed gives the same numbers in the same order */
-export function createDice(seed: number): Dice {
+export function createDice(seed: number) {
   // The hash is FNV-1a, the generator mulberry32.
   let state = 0x811c9dc5;
   for (const char of String(seed)) state = Math.imul(state ^ char.charCodeAt(0), 0x01000193);
@@ -29,10 +22,13 @@ export function createDice(seed: number): Dice {
   }
 
   return {
-    number: (from, to) => from + (to - from) * fraction(),
-    whole: (from, to) => from + Math.floor((to - from + 1) * fraction()),
-    chance: (probability) => fraction() < probability,
-    pick: (items) => pick(items, Math.floor(items.length * fraction())),
+    /** At least `from`, below `to`. */
+    number: (from: number, to: number) => from + (to - from) * fraction(),
+    /** A whole number between `from` and `to`, both included. */
+    whole: (from: number, to: number) => from + Math.floor((to - from + 1) * fraction()),
+    /** Whether something happens that has this probability. */
+    chance: (probability: number) => fraction() < probability,
+    pick: <Item>(items: readonly Item[]) => pick(items, Math.floor(items.length * fraction())),
   };
 }
 

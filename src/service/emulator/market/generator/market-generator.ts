@@ -1,11 +1,9 @@
 import { monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import { createDice, type Range } from "./dice.js";
 import { createKeywordMarket } from "./keyword-market.js";
-import { introduce } from "./product-features.js";
 import { stepFigures, stepTraffic } from "./product-figures.js";
 import { nextOffer } from "./product-offer.js";
-import { createTexts } from "./product-texts.js";
-import { makeProduct, type Product } from "./product.js";
+import { createTexts, introduce, makeProduct, type Product } from "./product.js";
 import { SECTORS } from "./words.js";
 import {
   MISSED,
@@ -38,19 +36,15 @@ export function observedAt(month: MonthIndex): number {
   return monthStart(month + 1) + (24 + 6) * HOUR_MS;
 }
 
+export type MarketGenerator = ReturnType<typeof createMarketGenerator>;
+
 /**
  * A made-up market of AI products. Each month depends only on the seed and the month before, so the
  * data are the same whether the months are generated together or one by one.
+ *
+ * @param seed a whole number
  */
-export interface MarketGenerator {
-  /** The month that `advance` makes. */
-  readonly nextMonth: MonthIndex;
-  /** Makes the next month and writes its observations. */
-  advance(writer: MarketWriter): void;
-}
-
-/** @param seed a whole number */
-export function createMarketGenerator(seed: number, firstMonth: MonthIndex): MarketGenerator {
+export function createMarketGenerator(seed: number, firstMonth: MonthIndex) {
   const dice = createDice(seed);
   const texts = createTexts();
   const products: Product[] = [];
@@ -148,10 +142,12 @@ export function createMarketGenerator(seed: number, firstMonth: MonthIndex): Mar
   }
 
   return {
+    /** The month that `advance` makes. */
     get nextMonth() {
       return month;
     },
-    advance(writer) {
+    /** Makes the next month and writes its observations. */
+    advance(writer: MarketWriter): void {
       writer.add("observed_month", month, observedAt(month));
       if (month === firstMonth) {
         for (const [place, { slug, name }] of SECTORS.entries())

@@ -1,5 +1,5 @@
 import type { Text } from "../format-values.js";
-import { marketFile, marketText } from "../market-file.js";
+import { marketFile } from "../market-file.js";
 
 /**
  * The words of the market, in both languages. The order counts: another one makes another market of
@@ -82,38 +82,5 @@ export interface Sector {
   kinds: readonly ProductKind[];
 }
 
-/** Splits a text in the form `en|zh`. */
-function pair(text: string): Bilingual {
-  const [en = "", zh = ""] = text.trim().split("|");
-  return { en, zh };
-}
-
-/** Splits several pairs, which are separated by semicolons. */
-const pairs = (text: string): Bilingual[] => text.split(";").map(pair);
-
-/**
- * A block for each sector. Its first line is the sector's slug, name and endings, its second line
- * the common searches. Each further line is a kind of product: noun; what it does; its benefit /
- * audiences / features. Ids follow the order of the blocks, so only append sectors.
- */
-export const SECTORS: readonly Sector[] = marketText("sectors.txt")
-  .trim()
-  .split("\n\n")
-  .map((block) => {
-    const [head = "", terms = "", ...kinds] = block.split("\n");
-    const [slug = "", name = "", endings = ""] = head.split(" / ");
-    return {
-      slug,
-      name: pair(name),
-      endings: endings.split(" "),
-      terms: pairs(terms),
-      kinds: kinds.map(readKind),
-    };
-  });
-
-function readKind(line: string): ProductKind {
-  const [[noun, does, benefit] = [], audiences = [], features = []] = line.split(" / ").map(pairs);
-  if (noun === undefined || does === undefined || benefit === undefined)
-    throw new RangeError(`incomplete: ${line}`);
-  return { noun, does, benefit, audiences, features };
-}
+/** Ids follow the order of the sectors, so only append to them. */
+export const SECTORS = marketFile<readonly Sector[]>("sectors.json");

@@ -1,9 +1,8 @@
 import type { Database } from "../../database/database.js";
 import { monthStart, type MonthIndex } from "../../time/emulator-clock.js";
 import type { Dice } from "./dice.js";
-import { introduce, type Introduction } from "./product-features.js";
 import type { Plan } from "./product-offer.js";
-import type { Product } from "./product.js";
+import { introduce, type Introduction, type Product } from "./product.js";
 import { SECTORS } from "./words.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -70,7 +70,6 @@ export function createDeliveryDispatcher(
    */
   const heldBack = new Map<string, AbortController>();
   const running = new Set<Promise<void>>();
-  let draining: Promise<void> | null = null;
 
   // These deliveries were in flight when the process ended. They are sent again, since it is
   // unknown whether they arrived.
@@ -175,15 +174,8 @@ export function createDeliveryDispatcher(
     settle(delivery, { requests, outcome: isChanged ? { ...outcome, status } : outcome });
   }
 
-  function drained(): Promise<void> {
-    // If nothing runs, the function below ends before its promise is assigned to `draining`, which
-    // would then never become null.
-    if (running.size === 0) return Promise.resolve();
-    draining ??= (async () => {
-      while (running.size > 0) await Promise.all(running);
-      draining = null;
-    })();
-    return draining;
+  async function drained(): Promise<void> {
+    while (running.size > 0) await Promise.all(running);
   }
 
   return {

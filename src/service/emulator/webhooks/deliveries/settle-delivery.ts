@@ -210,10 +210,6 @@ function retryTime(
  */
 function askedRetryAfter(outcome: RequestOutcome): number {
   if ("failure" in outcome || (outcome.status !== 429 && outcome.status !== 503)) return 0;
-  const { "retry-after": text = "", date = "" } = outcome.headers;
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Retry-After is a date. It is compared with the answer's Date, because the receiver's clock may
-  // differ from the emulator's.
-  const seconds = (Date.parse(text) - Date.parse(date)) / 1000;
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
+  const { "retry-after": text = "" } = outcome.headers;
+  return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }

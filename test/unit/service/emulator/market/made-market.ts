@@ -23,14 +23,12 @@ export function madeMarket(seed: number, lastMonth = LAST, months = 24): Databas
 }
 
 /** The tables that a market is made of. */
-export function tablesOf(database: Database): string[] {
-  return database
-    .prepare<[], string>(
+export const tablesOf = (database: Database): string[] =>
+  database
+    .rows<{ name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
     )
-    .pluck()
-    .all();
-}
+    .map(({ name }) => name);
 
 /** A digest of each table's rows, whatever their order. */
 export function digestsOf(database: Database): Record<string, string> {
@@ -38,20 +36,10 @@ export function digestsOf(database: Database): Record<string, string> {
 }
 
 export function digestOf(database: Database, table: string): string {
-  const rows = database.prepare<[], object>(`SELECT * FROM ${table}`).all();
+  const rows = database.rows<object>(`SELECT * FROM ${table}`);
   const lines = rows.map((row) => JSON.stringify(Object.values(row))).sort();
   return createHash("sha256").update(lines.join("\n")).digest("hex").slice(0, 16);
 }
 
-/** All rows that a query gives. */
-export function rowsOf<Row extends object>(
-  database: Database,
-  sql: string,
-  ...values: unknown[]
-): Row[] {
-  return database.prepare<unknown[], Row>(sql).all(...values);
-}
-
-export function countOf(database: Database, sql: string): number {
-  return database.prepare<[], number>(sql).pluck().get() ?? 0;
-}
+export const countOf = (database: Database, sql: string): number =>
+  database.value<number>(sql) ?? 0;

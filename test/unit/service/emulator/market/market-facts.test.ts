@@ -16,21 +16,20 @@ import {
   draftSignal,
   type SignalDraft,
 } from "../../../../../src/service/emulator/market/signals/derive-signals.js";
-import { keywordRows } from "../../../../../src/service/emulator/research/keyword-rows.js";
+import { readKeywordRow } from "../../../../../src/service/emulator/research/keyword-rows.js";
 import { readRankings } from "../../../../../src/service/emulator/research/read-rankings.js";
 import { readSearchDemand } from "../../../../../src/service/emulator/research/read-search-demand.js";
-import { countOf, digestsOf, LAST, madeMarket, rowsOf } from "./made-market.js";
+import { countOf, digestsOf, LAST, madeMarket } from "./made-market.js";
 
 // The emulator's default seed.
 const market = madeMarket(1);
 const all = { isLimited: false };
 const MONTHS = Array.from({ length: 11 }, (_, back) => LAST - back);
 const signals = MONTHS.flatMap((month) => deriveSignals(market, month));
-const products = rowsOf<{ tool_id: number; slug: string; name: string }>(
-  market,
+const products = market.rows<{ tool_id: number; slug: string; name: string }>(
   "SELECT * FROM product ORDER BY tool_id",
 );
-const sectors = rowsOf<{ slug: string }>(market, "SELECT slug FROM sector");
+const sectors = market.rows<{ slug: string }>("SELECT slug FROM sector");
 const reports = [...products.filter((_, index) => index % 15 === 0), ...sectors]
   .flatMap(({ slug }) => LOCALES.map((locale) => ({ slug, locale })))
   .map((subject) => ({
@@ -40,11 +39,10 @@ const reports = [...products.filter((_, index) => index % 15 === 0), ...sectors]
 const profiles = products.flatMap(({ slug }) =>
   LOCALES.map((locale) => readProductProfile(market, slug, locale)),
 );
-const keywordRow = keywordRows({ database: market, month: LAST, locale: "en", view: all });
-const keywords = rowsOf<{ id: number }>(
-  market,
-  `SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`,
-).map(({ id }) => keywordRow(id));
+const context = { database: market, month: LAST, locale: "en", view: all } as const;
+const keywords = market
+  .rows<{ id: number }>(`SELECT keyword_id AS id FROM keyword_month WHERE month = ${LAST}`)
+  .map(({ id }) => readKeywordRow(context, id));
 
 const rank = (query: object) => readRankings(market, rankingsQuerySchema.parse(query), all);
 const demand = (query: object) =>

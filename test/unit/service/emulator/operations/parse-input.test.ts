@@ -4,22 +4,16 @@ import {
   parseInput,
   type ParameterProblem,
 } from "../../../../../src/service/emulator/operations/parse-input.js";
-import { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
+import type { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
 
-const { body: REGISTER } = OPERATIONS.registerWebhook;
-
-function refusalOf(schema: NonNullable<Operation["body"]>, input: unknown): ServiceError | null {
+function problemsOf(schema: NonNullable<Operation["body"]>, input: unknown): ParameterProblem[] {
   try {
     parseInput(schema, input, "INVALID_BODY");
-    return null;
+    return [];
   } catch (error) {
-    if (error instanceof ServiceError) return error;
-    throw error;
+    return (error as ServiceError).details as ParameterProblem[];
   }
 }
-
-const problemsOf = (schema: NonNullable<Operation["body"]>, input: unknown): ParameterProblem[] =>
-  (refusalOf(schema, input)?.details ?? []) as ParameterProblem[];
 
 test("no operation describes a problem in the words of zod", () => {
   const values = [
@@ -55,13 +49,4 @@ test("no operation describes a problem in the words of zod", () => {
   expect(
     [...new Set(problems.map(({ problem }) => problem))].filter((problem) => !ours.test(problem)),
   ).toEqual([]);
-});
-
-test("of thousands of unknown keys the first ten are named", () => {
-  const input = Object.fromEntries(Array.from({ length: 7000 }, (_, index) => [`key_${index}`, 1]));
-  const refused = refusalOf(REGISTER, input);
-  const problems = problemsOf(REGISTER, input);
-  expect(problems).toHaveLength(11);
-  expect(problems.at(-1)).toEqual({ parameter: "", problem: "more than 10 parameters are wrong" });
-  expect(JSON.stringify([refused?.message, refused?.details]).length).toBeLessThan(2000);
 });

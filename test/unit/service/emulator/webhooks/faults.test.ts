@@ -28,41 +28,6 @@ const deliveriesOf = (world: WebhookWorld, registrationId: string) =>
     .list({ registration_id: registrationId, limit: 50 })
     .filter(({ event_type }) => event_type === "signal.published");
 
-test("a fault holds for as many requests as was said, and one without a number until it is cleared", async () => {
-  const world = openWebhooks({
-    assumptions: { retrySeconds: "1,1,1,1,1,1", pauseAfterFailures: 99 },
-  });
-  const { url, signals } = await serveEndpoint();
-  const id = await withFault(world, url, { kind: "status", value: 500, times: 3 });
-  world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 2000);
-  expect(world.webhooks.faults.list(id)).toEqual([]);
-  expect(deliveriesOf(world, id)[0]?.state).toBe("waiting");
-  await world.scheduler.advanceTo(START + 60_000);
-  expect(signals).toHaveLength(4);
-
-  world.webhooks.faults.set({ registration_id: id, kind: "status", value: 404, times: null });
-  world.webhooks.publish(draft());
-  await world.scheduler.advanceTo(START + 120_000);
-  expect(deliveriesOf(world, id)[0]).toMatchObject({ state: "failed" });
-  world.webhooks.faults.clear(id);
-  world.webhooks.publish(draft());
-  await world.scheduler.idle();
-  expect(deliveriesOf(world, id)[0]).toMatchObject({ state: "delivered" });
-});
-
-test("a fault is of one registration, and kept over a restart", async () => {
-  const world = openWebhooks();
-  const { url, signals } = await serveEndpoint();
-  const other = await serveEndpoint();
-  await withFault(world, url, { kind: "status", value: 500 });
-  await activeRegistration(world, other.url);
-  const again = openWebhooks({ database: world.database });
-  again.webhooks.publish(draft());
-  await again.scheduler.advanceTo(START + 10_000);
-  expect([signals.length, other.signals.length]).toEqual([2, 1]);
-});
-
 test("latency: the delivery is sent later, and signed then", async () => {
   const world = openWebhooks();
   const { url, signals } = await serveEndpoint();

@@ -10,7 +10,7 @@ import {
 
 test("no query reads all deliveries, attempts, events or signals: each goes by an index", async () => {
   const database = webhookDatabase();
-  const prepare = vi.spyOn(database, "prepare");
+  const prepare = vi.spyOn(database as unknown as { prepare(sql: string): unknown }, "prepare");
   const world = openWebhooks({ database });
   world.webhooks.follows.follow(1, ["larkvoice"]);
   const { url } = await serveEndpoint();
@@ -30,8 +30,7 @@ test("no query reads all deliveries, attempts, events or signals: each goes by a
   prepare.mockRestore();
   const planOf = (sql: string): string[] =>
     database
-      .prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/\?|@\w+/g, "1")}`)
-      .all()
+      .rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql.replaceAll(/\?|@\w+/g, "1")}`)
       .map(({ detail }) => detail);
   const slow = queries.flatMap((sql) =>
     planOf(sql)
