@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -60,25 +60,4 @@ export async function faultsOf(page: Page, view: string): Promise<string[]> {
     found.push(...(await violationsOf(page, rule)).map((each) => `${look} ${each}`));
   }
   return found;
-}
-
-interface Focusable {
-  ownerDocument: { activeElement: unknown };
-}
-
-export const hasFocus = (target: Locator): Promise<boolean> =>
-  target.evaluate((element: Focusable) => element === element.ownerDocument.activeElement);
-
-/** Presses Tab until an element with this accessible name and role has the focus. */
-export async function tabTo(
-  page: Page,
-  role: "button" | "link" | "textbox" | "checkbox" | "combobox",
-  name: string,
-): Promise<void> {
-  const target = page.getByRole(role, { name, exact: true });
-  for (let presses = 0; presses < 120; presses++) {
-    if (await hasFocus(target)) return;
-    await page.keyboard.press("Tab");
-  }
-  throw new Error(`Tab does not reach the ${role} ${name}`);
 }
