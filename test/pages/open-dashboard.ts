@@ -1,4 +1,3 @@
-import type { Locator } from "playwright-core";
 import { systemClock } from "../../src/base/time/clock.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import type { SignalType } from "../../src/kit/index.js";
@@ -6,7 +5,7 @@ import type { EmulatorOptions } from "../../src/service/emulator/instance/option
 import type { Tier } from "../../src/service/contract/access.js";
 import { BEGINNING, startEmulator } from "../emulator/start-emulator.js";
 import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
-import { openReader } from "./open-reader.js";
+import { actionsIn, openReader } from "./open-reader.js";
 
 const startedAt = Date.now();
 /** Runs as time does, from the beginning of the usual data. */
@@ -36,14 +35,16 @@ export async function openDashboard({
       await page.goto(`${url}/_emulator/ui/#/${view}`);
     },
     /** Waits for the first badge with this text alone. */
-    seeBadge: (text: string): Promise<void> =>
+    seeBadge: (text: string) =>
       page
         .locator(".badge", { hasText: new RegExp(`^${text}$`) })
         .first()
         .waitFor(),
-    rowOf: (text: string): Locator => page.getByRole("row").filter({ hasText: text }),
-    panel: (heading: string): Locator =>
-      page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }),
+    rowOf: (text: string) => page.getByRole("row").filter({ hasText: text }),
+    panel: (heading: string) =>
+      actionsIn(
+        page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }),
+      ),
   };
 }
 

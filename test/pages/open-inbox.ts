@@ -1,23 +1,8 @@
-import { PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/kit/index.js";
+import { PermanentFailure, type ReceiverOptions } from "../../src/kit/index.js";
 import { signalEvent } from "../../src/kit/testing/index.js";
 import { delivery } from "../http/serve.js";
-import { openReader, type Reader } from "./open-reader.js";
+import { openReader } from "./open-reader.js";
 import { PAGE_MOUNT, servePage, strippingProxy } from "./serve-page.js";
-
-export interface OpenInbox extends Reader {
-  receiver: Receiver;
-  /** The address of the page, with its slash. */
-  url: string;
-  /** Shows the view with this address. */
-  show(view: string): Promise<void>;
-  search(terms: string): Promise<void>;
-  /** Resolves when the event is accepted. */
-  receive(event: object | string): Promise<void>;
-  /** Resolves when a signal with each of the ids is dead. */
-  receiveDead(ids: readonly string[]): Promise<void>;
-  /** The callback refuses every signal until then. */
-  mend(): void;
-}
 
 export interface OpenInboxOptions extends Partial<ReceiverOptions> {
   /** Serves the page behind a proxy that strips this path. */
@@ -29,7 +14,7 @@ export interface OpenInboxOptions extends Partial<ReceiverOptions> {
  * A receiver at work, its page in Express, and a browser that shows it. All of it ends with the
  * test.
  */
-export async function openInbox(options: OpenInboxOptions = {}): Promise<OpenInbox> {
+export async function openInbox(options: OpenInboxOptions = {}) {
   const { prefix, mayLog, ...receiverOptions } = options;
   let isBroken = true;
   const { receiver, port } = await servePage(
@@ -47,6 +32,7 @@ export async function openInbox(options: OpenInboxOptions = {}): Promise<OpenInb
   const reader = await openReader(mayLog && { mayLog });
   await reader.page.goto(url);
 
+  /** Resolves when the event is accepted. */
   async function receive(event: object | string): Promise<void> {
     const { status } = await receiver.handle({ method: "POST", ...delivery(event) });
     if (status !== 200) throw new Error(`the receiver answered ${status}`);
@@ -54,14 +40,17 @@ export async function openInbox(options: OpenInboxOptions = {}): Promise<OpenInb
   return {
     ...reader,
     receiver,
+    /** The address of the page, with its slash. */
     url,
-    show: async (view) => void (await reader.page.goto(`${url}#/${view}`)),
-    async search(terms) {
+    /** Shows the view with this address. */
+    show: async (view: string) => void (await reader.page.goto(`${url}#/${view}`)),
+    async search(terms: string) {
       await reader.fill("Search events", terms);
       await reader.press("Enter");
     },
     receive,
-    async receiveDead(ids) {
+    /** Resolves when a signal with each of the ids is dead. */
+    async receiveDead(ids: readonly string[]) {
       const areDead = new Promise<void>((resolve) => {
         let left = ids.length;
         receiver.on("dead", () => void ((left -= 1) === 0 && resolve()));
@@ -69,6 +58,7 @@ export async function openInbox(options: OpenInboxOptions = {}): Promise<OpenInb
       await Promise.all(ids.map((id) => receive(signalEvent("price_increased", { id }))));
       await areDead;
     },
+    /** The callback refuses every signal until then. */
     mend: () => void (isBroken = false),
   };
 }

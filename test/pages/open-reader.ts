@@ -1,6 +1,7 @@
 import chromium from "@sparticuz/chromium";
 import { chromium as launcher, type Browser, type Locator, type Page } from "playwright-core";
 import { expect, onTestFinished, vi } from "vitest";
+import { expectGoodLooks, overflowOf } from "./page-checks.js";
 
 let starting: Promise<Browser> | undefined;
 
@@ -23,30 +24,27 @@ function startBrowser(): Promise<Browser> {
   return starting;
 }
 
-type Role = "button" | "link" | "textbox" | "checkbox" | "combobox";
-
-/** A browser with a new profile, and what a reader does in it. */
-export interface Reader {
-  page: Page;
+/** What a reader does in a page, or in a part of it. */
+export const actionsIn = (part: Page | Locator) => ({
   /** Waits until this is shown. */
-  see(text: string | RegExp): Promise<void>;
-  press(key: string): Promise<void>;
-  fill(label: string, text: string): Promise<void>;
-  click(button: string | RegExp): Promise<void>;
-  follow(link: string | RegExp): Promise<void>;
-  /** Presses a button of the dialog. */
-  confirm(button: string): Promise<void>;
-  /** The text of a region or a list with this name. */
-  textOf(region: string): Promise<string>;
-  /** Presses Tab until an element with this role and name has the focus. */
-  tabTo(role: Role, name: string): Promise<void>;
-}
+  see: (text: string | RegExp) => part.getByText(text).first().waitFor(),
+  seeLink: (name: string) => part.getByRole("link", { name, exact: true }).waitFor(),
+  fill: (label: string, text: string) => part.getByLabel(label, { exact: true }).fill(text),
+  choose: async (label: string, option: string | { label: string }) =>
+    void (await part.getByRole("combobox", { name: label, exact: true }).selectOption(option)),
+  click: (button: string | RegExp) =>
+    part.getByRole("button", { name: button, exact: true }).click(),
+  follow: (link: string | RegExp) =>
+    part.getByRole("link", { name: link, exact: true }).first().click(),
+  textOf: (region: string) => part.getByRole("region", { name: region, exact: true }).innerText(),
+});
 
 /**
- * What the page logs as an error, violations of its CSP too, and requests to other hosts fail the
- * test, but what it `mayLog`: the browser logs each answer that is not 2xx.
+ * A browser with a new profile. What the page logs as an error, violations of its CSP too, and
+ * requests to other hosts fail the test, but what it `mayLog`: the browser logs each answer that is
+ * not 2xx.
  */
-export async function openReader({ mayLog = /^$/ }: { mayLog?: RegExp } = {}): Promise<Reader> {
+export async function openReader({ mayLog = /^$/ }: { mayLog?: RegExp } = {}) {
   const context = await (await startBrowser()).newContext();
   const troubles: string[] = [];
   context.on("console", (message) => {
@@ -67,27 +65,26 @@ export async function openReader({ mayLog = /^$/ }: { mayLog?: RegExp } = {}): P
   const page = await context.newPage();
   return {
     page,
-    see: (text) => page.getByText(text).first().waitFor(),
-    press: (key) => page.keyboard.press(key),
-    fill: (label, text) => page.getByLabel(label, { exact: true }).fill(text),
-    click: (name) => page.getByRole("button", { name, exact: true }).click(),
-    follow: (name) => page.getByRole("link", { name, exact: true }).first().click(),
-    confirm: (name) => page.getByRole("dialog").getByRole("button", { name }).click(),
-    textOf: (name) => page.getByRole("region", { name, exact: true }).innerText(),
-    async tabTo(role, name) {
-      const target = page.getByRole(role, { name, exact: true });
+    ...actionsIn(page),
+    press: (key: string) => page.keyboard.press(key),
+    /** Presses a button of the dialog. */
+    confirm: (button: string) =>
+      page.getByRole("dialog").getByRole("button", { name: button }).click(),
+    /** Presses Tab until an element with this role and name has the focus. */
+    async tabTo(role: "button" | "link" | "checkbox", name: string): Promise<void> {
+      const target = page.locator(":focus").and(page.getByRole(role, { name, exact: true }));
       for (let presses = 0; presses < 120; presses++) {
-        if (await hasFocus(target)) return;
+        if ((await target.count()) > 0) return;
         await page.keyboard.press("Tab");
       }
       throw new Error(`Tab does not reach the ${role} ${name}`);
     },
+    /** The view that is shown now is right, narrow and wide, in light and dark. */
+    look: (view: string) => expectGoodLooks(page, view),
+    /** No text of a sender has run as a script, or made the page wider. */
+    async expectHarmless(): Promise<void> {
+      expect(await page.evaluate("globalThis.attacked ?? 0")).toBe(0);
+      expect(await overflowOf(page)).toBe(0);
+    },
   };
 }
-
-interface Focusable {
-  ownerDocument: { activeElement: unknown };
-}
-
-export const hasFocus = (target: Locator): Promise<boolean> =>
-  target.evaluate((element: Focusable) => element === element.ownerDocument.activeElement);

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/kit/index.js";
 import { inboxPage, type InboxPageOptions } from "../../src/page/inbox/inbox-page.js";
 import { delivery, listen, nextEvent, startReceiver } from "../http/serve.js";
-import { exchange, type Answer, type RawRequest } from "../http/wire.js";
+import { exchange, type RawRequest } from "../http/wire.js";
 
 /** Where the tests mount the page. */
 export const PAGE_MOUNT = "/ops/signals";
@@ -17,20 +17,11 @@ export const refuse = (): never => {
   throw new PermanentFailure("no such tenant");
 };
 
-export interface ServedPage {
-  receiver: Receiver;
-  port: number;
-  /** A request below the page's mount. */
-  ask(path: string, request?: RawRequest): Promise<Answer>;
-  /** A replay as the page asks for it. */
-  replay(body: string): Promise<Answer>;
-}
-
 /** The page of a started receiver in Express 5, for everyone on this machine. */
 export async function servePage(
   receiverOptions: Partial<ReceiverOptions> = {},
   options: InboxPageOptions = everyone,
-): Promise<ServedPage> {
+) {
   const receiver = await startReceiver(receiverOptions);
   const port = await listen(
     express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener,
@@ -38,12 +29,14 @@ export async function servePage(
   return { receiver, port, ...askAt(port) };
 }
 
-export function askAt(port: number, mount = PAGE_MOUNT): Pick<ServedPage, "ask" | "replay"> {
-  const ask: ServedPage["ask"] = (path, request = {}) =>
+export function askAt(port: number, mount = PAGE_MOUNT) {
+  /** A request below the page's mount. */
+  const ask = (path: string, request: RawRequest = {}) =>
     exchange(port, { method: "GET", path: `${mount}/${path}`, ...request });
   return {
     ask,
-    replay: (body) => ask("api/replay", { method: "POST", headers: PAGE_WRITE, body }),
+    /** A replay as the page asks for it. */
+    replay: (body: string) => ask("api/replay", { method: "POST", headers: PAGE_WRITE, body }),
   };
 }
 
