@@ -71,8 +71,8 @@ export async function openWithAccount({
     followFirst: () => control.follow({ account_id: 1, slugs: [slug] }),
     /** Registers an endpoint, of its own if none is given. @returns the registration's id */
     async register(types: readonly SignalType[], url?: string): Promise<string> {
-      const body = { url: url ?? (await serveEndpoint()).url, signal_types: types };
-      const told = await ask("/alerts/webhooks", { key, body });
+      const hook = { url: url ?? (await serveEndpoint()).url, signal_types: types };
+      const told = await ask("/alerts/webhooks", { key, body: hook });
       await control.settle();
       return String(told.body["id"]);
     },

@@ -218,7 +218,7 @@ test("everything can be done by keyboard alone, and the focus is where the reade
   await press("Enter");
   await see("11 events shown");
   await tabTo("link", "sig_39");
-  for (const key of [..."jjk"]) await press(key);
+  for (const key of ["j", "j", "k"]) await press(key);
   expect(await focused.innerText()).toBe("sig_38");
   await press("x");
   await see("1 selected");

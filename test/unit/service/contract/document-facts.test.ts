@@ -29,7 +29,7 @@ interface Schema extends Partial<Record<"minLength" | "minItems" | "minimum", nu
   items?: Schema;
   properties?: Record<string, Schema>;
   required?: string[];
-  default?: unknown;
+  default?: string | number;
   /** Of a header. */
   schema?: Schema;
 }
@@ -132,7 +132,7 @@ const SAID: Json = {
     Object.entries({ ...DOCUMENT.paths, ...DOCUMENT.webhooks }).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => [
         `${method} ${path}`,
-        describe(operation as unknown as Operation),
+        describe(operation as Operation),
       ]),
     ),
   ),
