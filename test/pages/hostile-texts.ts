@@ -9,3 +9,11 @@ export const HOSTILE: readonly string[] = [
   "zero\u200Bwidth\uFEFF",
   "long".repeat(400),
 ];
+
+/** How a page shows them. The last has no end. */
+export const SHOWN: readonly string[] = [
+  ...HOSTILE.slice(0, 4),
+  "\\u202egpj.exe\\u202c",
+  "\\u0007\\u001b[2J\\u0008",
+  "zero\\u200bwidth\\ufeff",
+];

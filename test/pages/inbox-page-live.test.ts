@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { get as httpGet, type IncomingMessage, type ServerResponse } from "node:http";
-import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import type { Receiver, ReceiverEventName } from "../../src/kit/index.js";
+import type { InboxStore, Receiver, ReceiverEventName } from "../../src/kit/index.js";
 import { partsOf, type ReceiverParts } from "../../src/kit/receiver/receiver-parts.js";
 import { memoryStore } from "../../src/kit/stores/memory.js";
 import { createManualClock, signalEvent } from "../../src/kit/testing/index.js";
@@ -11,27 +10,26 @@ import { inboxPage, type Authorize } from "../../src/page/inbox/inbox-page.js";
 import { createPageHandler } from "../../src/page/inbox/page-handler.js";
 import { joinInboxes } from "../../src/page/inbox/page-inbox.js";
 import { listen, startReceiver } from "../http/serve.js";
+import { openWire, rawRequest } from "../http/wire.js";
 import { turns, until } from "../unit/until.js";
-import { askAt, take } from "./serve-page.js";
+import { askAt, everyone, take } from "./serve-page.js";
 
 async function follow(port: number) {
   const request = httpGet({ port, path: "/api/live", agent: false });
   onTestFinished(() => void request.destroy());
   const [answer] = (await once(request, "response")) as [IncomingMessage];
-  const messages: Overview[] = [];
   let text = "";
-  answer.setEncoding("utf8").on("data", (chunk: string) => {
-    text += chunk;
-    messages.splice(0, messages.length);
-    for (const [, data = ""] of text.matchAll(/^event: overview\ndata: (.*)\n\n/gm)) {
-      messages.push(JSON.parse(data) as Overview);
-    }
-  });
+  answer.setEncoding("utf8").on("data", (chunk: string) => void (text += chunk));
   answer.on("error", () => undefined);
+  const messages = (): Overview[] =>
+    [...text.matchAll(/^event: overview\ndata: (.*)\n\n/gm)].map(
+      ([, data = ""]) => JSON.parse(data) as Overview,
+    );
   return {
-    messages,
     answer,
+    messages,
     text: () => text,
+    told: (count: number) => until(() => messages().length === count),
     ended: new Promise((resolve) => answer.once("close", resolve)),
   };
 }
@@ -43,7 +41,6 @@ async function pageWithClock({
 }: { endpoint?: string; authorize?: Authorize | "loopback" } = {}) {
   const receiver = await startReceiver();
   const clock = createManualClock();
-  const closing = new AbortController();
   const listeners = new Set<() => void>();
   const responses: ServerResponse[] = [];
   let reads = 0;
@@ -59,7 +56,7 @@ async function pageWithClock({
     },
     authorize,
     clock,
-    closing: closing.signal,
+    closing: new AbortController().signal,
     report: (error) => {
       throw error;
     },
@@ -71,7 +68,6 @@ async function pageWithClock({
   return {
     receiver,
     clock,
-    closing,
     listeners,
     responses,
     reads: () => reads,
@@ -92,7 +88,7 @@ async function pass(clock: { advance(ms: number): Promise<void> }, ms: number): 
 
 test("a page that listens is told at once, and again when something has changed", async () => {
   const { port, clock, receiver, nudge, reads } = await pageWithClock();
-  const { messages, answer, text } = await follow(port);
+  const { messages, told, answer, text } = await follow(port);
   expect(answer.headers).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
     // A middleware that compresses would hold the messages back.
@@ -100,36 +96,37 @@ test("a page that listens is told at once, and again when something has changed"
     "x-content-type-options": "nosniff",
   });
   await pass(clock, 1);
-  await until(() => messages.length === 1);
-  expect(messages[0]).toMatchObject({ endpoints: [{ endpoint: "default" }], counts: { total: 0 } });
+  await told(1);
   // Nothing changed: only comments, which show that the connection lives.
   await pass(clock, 10_000);
-  expect(messages).toHaveLength(1);
+  expect(messages()).toHaveLength(1);
   expect(text()).toContain("\n: ");
 
   const before = reads();
   await take(receiver, signalEvent(), "handedOff");
   for (let index = 0; index < 100; index++) nudge();
   await pass(clock, 500);
-  await until(() => messages.length === 2);
-  expect(messages[1]).toMatchObject({ counts: { done: 1 } });
-  expect(messages[1]?.revision).toBeGreaterThan(messages[0]?.revision ?? 0);
+  await told(2);
   expect(reads() - before).toBe(1);
 
   // Without a word of the receiver, as in a page over a store alone.
   await take(receiver, signalEvent(), "handedOff");
   await pass(clock, 2000);
-  await until(() => messages.length === 3);
-  expect(messages[2]).toMatchObject({ counts: { done: 2 } });
-  expect(messages[2]?.revision).toBeGreaterThan(messages[1]?.revision ?? 0);
+  await told(3);
+  expect(messages().map(({ counts }) => [counts.total, counts.done])).toEqual([
+    [0, 0],
+    [1, 1],
+    [2, 2],
+  ]);
+  const revisions = messages().map(({ revision }) => revision);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((one, other) => one - other));
 });
 
 test("while no page listens, it reads nothing and has no timer and no listener", async () => {
   const { port, clock, listeners, reads } = await pageWithClock();
-  const first = await follow(port);
-  const second = await follow(port);
+  const [first, second] = [await follow(port), await follow(port)];
   await pass(clock, 1);
-  await until(() => first.messages.length > 0 && second.messages.length > 0);
+  await Promise.all([first.told(1), second.told(1)]);
   expect(listeners.size).toBe(1);
   first.answer.destroy();
   await turns();
@@ -143,7 +140,7 @@ test("while no page listens, it reads nothing and has no timer and no listener",
   // And it begins anew.
   const third = await follow(port);
   await pass(clock, 1000);
-  await until(() => third.messages.length > 0);
+  await third.told(1);
 });
 
 test("a stream ends after 5 minutes, so that the page is authorised again", async () => {
@@ -162,11 +159,9 @@ test("a client that reads nothing is not written to, and its stream ends in time
   // Each message has the name, and together they are more than the kernel takes for a client.
   const name = "e".repeat(100_000);
   const { port, clock, nudge, listeners, responses } = await pageWithClock({ endpoint: name });
-  const socket = connect({ port, host: "127.0.0.1" });
-  onTestFinished(() => void socket.destroy());
-  socket.on("error", () => undefined);
-  socket.write("GET /api/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  socket.pause();
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ method: "GET", path: "/api/live" }));
+  wire.pause();
   await until(() => listeners.size === 1);
   for (let index = 0; index < 200; index++) {
     nudge();
@@ -182,54 +177,49 @@ test("when the receiver closes, every stream ends and its listeners are gone", a
   const clock = createManualClock();
   const receiver = await startReceiver({ clock });
   const listeners = new Map<ReceiverEventName, number>();
+  const areGone = (): boolean => [...listeners.values()].every((count) => count === 0);
+  const add = (name: ReceiverEventName, count: number): unknown =>
+    listeners.set(name, (listeners.get(name) ?? 0) + count);
   // As the receiver is, and counts its listeners.
   const watched = Object.assign(Object.create(receiver) as Receiver, {
     on(...[name, listener]: Parameters<Receiver["on"]>) {
-      listeners.set(name, (listeners.get(name) ?? 0) + 1);
+      add(name, 1);
       const stop = receiver.on(name, listener);
       return () => {
-        listeners.set(name, (listeners.get(name) ?? 0) - 1);
+        add(name, -1);
         stop();
       };
     },
   });
-  const port = await listen(inboxPage(watched, { authorize: () => true }));
-  const { messages, ended } = await follow(port);
+  const port = await listen(inboxPage(watched, everyone));
+  const { messages, told, ended } = await follow(port);
   await pass(clock, 1);
-  await until(() => messages.length === 1);
+  await told(1);
   expect(Object.fromEntries(listeners)).toMatchObject({ accepted: 1, dead: 1 });
   await take(receiver, signalEvent(), "handedOff");
   await pass(clock, 500);
-  await until(() => messages.at(-1)?.counts.done === 1);
+  await until(() => messages().at(-1)?.counts.done === 1);
   await receiver.close();
   await ended;
-  await until(() => [...listeners.values()].every((count) => count === 0));
+  await until(areGone);
   expect(clock.pendingTimers()).toBe(0);
-  const late = await askAt(port, "").ask("api/live");
-  expect(late.status).toBe(200);
+  expect((await askAt(port, "").ask("api/live")).status).toBe(200);
   await turns();
-  expect([...listeners.values()].every((count) => count === 0)).toBe(true);
+  expect(areGone()).toBe(true);
 });
 
 test("an inbox that cannot be read ends no stream", async () => {
   const inner = memoryStore();
-  let isBroken = true;
+  let stats: InboxStore["stats"] = () => Promise.reject(new Error("down"));
   const clock = createManualClock();
-  const receiver = await startReceiver({
-    clock,
-    store: {
-      ...inner,
-      stats: (endpoint) => (isBroken ? Promise.reject(new Error("down")) : inner.stats(endpoint)),
-    },
-  });
-  const { messages, text } = await follow(
-    await listen(inboxPage(receiver, { authorize: () => true })),
-  );
+  const store: InboxStore = { ...inner, stats: (endpoint) => stats(endpoint) };
+  const receiver = await startReceiver({ clock, store });
+  const { told, text } = await follow(await listen(inboxPage(receiver, everyone)));
   await pass(clock, 1);
   await until(() => text().includes("\n: "));
-  isBroken = false;
+  ({ stats } = inner);
   await pass(clock, 2000);
-  await until(() => messages.length === 1);
+  await told(1);
 });
 
 test("a client that goes while it is authorised leaves nothing behind", async () => {
@@ -237,10 +227,11 @@ test("a client that goes while it is authorised leaves nothing behind", async ()
   const asked = new Promise<(isAllowed: boolean) => void>((resolve) => (onAsked = resolve));
   const authorize = (): Promise<boolean> => new Promise((resolve) => onAsked(resolve));
   const { port, clock, listeners, responses, reads } = await pageWithClock({ authorize });
-  const request = httpGet({ port, path: "/api/live", agent: false }).on("error", () => undefined);
+  const wire = await openWire(port);
+  await wire.write(rawRequest({ method: "GET", path: "/api/live" }));
   const allow = await asked;
   const gone = once(responses[0] as ServerResponse, "close");
-  request.destroy();
+  wire.destroy();
   await gone;
   allow(true);
   await turns();
@@ -256,5 +247,5 @@ test("a hook of the application that throws ends its stream alone", async () => 
   };
   await pass(clock, 1);
   await broken.ended;
-  await until(() => whole.messages.length === 1);
+  await whole.told(1);
 });

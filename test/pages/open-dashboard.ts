@@ -1,40 +1,50 @@
-import type { Locator, Page } from "playwright-core";
-import { onTestFinished } from "vitest";
-import { systemClock, type Clock } from "../../src/base/time/clock.js";
+import { systemClock } from "../../src/base/time/clock.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
-import type { Tier } from "../../src/service/contract/access.js";
+import type { SignalType } from "../../src/kit/index.js";
 import type { EmulatorOptions } from "../../src/service/emulator/instance/options.js";
+import type { Tier } from "../../src/service/contract/access.js";
 import { BEGINNING, startEmulator } from "../emulator/start-emulator.js";
 import { serveEndpoint } from "../unit/service/emulator/webhooks/webhook-world.js";
-import { openContext } from "./start-browser.js";
-
-export const HOUR_MS = 3_600_000;
+import { actionsIn, openReader } from "./open-reader.js";
 
 const startedAt = Date.now();
 /** Runs as time does, from the beginning of the usual data. */
 export const RUNNING_CLOCK = { ...systemClock, now: () => BEGINNING + Date.now() - startedAt };
 
 /** An emulator that signs by the machine's clock, and its dashboard in a browser. */
-export async function openDashboard(options: EmulatorOptions = {}) {
+export async function openDashboard({
+  mayLog,
+  ...options
+}: EmulatorOptions & { mayLog?: RegExp } = {}) {
   const running = await startEmulator({
     clock: RUNNING_CLOCK,
     assumptions: { allowLoopbackHttp: true, signatureClock: "machine", retrySeconds: "600,600" },
     ...options,
   });
-  const { context, troubles } = await openContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const { url } = running.emulator;
+  const reader = await openReader(mayLog && { mayLog });
+  const { page } = reader;
+  const { url, control } = running.emulator;
   await page.goto(`${url}/`);
   return {
     ...running,
-    page,
-    troubles,
+    ...reader,
+    control,
     /** Shows a view, from its beginning. */
     async show(view: string): Promise<void> {
       await page.goto("about:blank");
       await page.goto(`${url}/_emulator/ui/#/${view}`);
     },
+    /** Waits for the first badge with this text alone. */
+    seeBadge: (text: string) =>
+      page
+        .locator(".badge", { hasText: new RegExp(`^${text}$`) })
+        .first()
+        .waitFor(),
+    rowOf: (text: string) => page.getByRole("row").filter({ hasText: text }),
+    panel: (heading: string) =>
+      actionsIn(
+        page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }),
+      ),
   };
 }
 
@@ -42,41 +52,32 @@ export async function openDashboard(options: EmulatorOptions = {}) {
 export async function openWithAccount({
   tier = "pro",
   name = "Ada",
-  clock = createManualClock(BEGINNING),
-}: { tier?: Tier; name?: string; clock?: Clock } = {}) {
-  const own = await openDashboard({ clock });
-  const { emulator, ask } = own;
-  await emulator.control.createAccount({ tier, name });
-  const { key } = await emulator.control.createKey({ account_id: 1 });
+  ...options
+}: EmulatorOptions & { tier?: Tier; name?: string; mayLog?: RegExp } = {}) {
+  const own = await openDashboard({ clock: createManualClock(BEGINNING), ...options });
+  const { control, ask } = own;
+  await control.createAccount({ tier, name });
+  const { key } = await control.createKey({ account_id: 1 });
   const { body } = await ask("/research/rankings?sort=traffic&limit=25", { key });
+  /** Products, the most visited first. */
+  const slugs = (body["items"] as { slug: string }[]).map(({ slug }) => slug);
+  const [slug = ""] = slugs;
   return {
     ...own,
     key,
-    /** Products, the most visited first. */
-    slugs: (body["items"] as { slug: string }[]).map(({ slug }) => slug),
-    /** Registers an endpoint that answers 200. @returns the registration's id */
-    async register(types: readonly string[]): Promise<string> {
-      const { url } = await serveEndpoint();
-      const told = await ask("/alerts/webhooks", { key, body: { url, signal_types: types } });
-      await emulator.control.settle();
+    slugs,
+    slug,
+    /** Follows the most visited product. */
+    followFirst: () => control.follow({ account_id: 1, slugs: [slug] }),
+    /** Registers an endpoint, of its own if none is given. @returns the registration's id */
+    async register(types: readonly SignalType[], url?: string): Promise<string> {
+      const hook = { url: url ?? (await serveEndpoint()).url, signal_types: types };
+      const told = await ask("/alerts/webhooks", { key, body: hook });
+      await control.settle();
       return String(told.body["id"]);
     },
+    /** Publishes a signal about that product. @returns the event's id */
+    publish: async (): Promise<string> =>
+      (await control.publishSignal({ signal_type: "price_increased", slug })).event_id,
   };
 }
-
-export const clickButton = (page: Page, name: string): Promise<void> =>
-  page.getByRole("button", { name, exact: true }).click();
-export const secretIn = (page: Page, label: string): Promise<string> =>
-  page.getByRole("region", { name: label, exact: true }).innerText();
-export const waitForBadge = (page: Page, text: string): Promise<void> =>
-  page
-    .locator(".badge", { hasText: new RegExp(`^${text}$`) })
-    .first()
-    .waitFor();
-export const rowOf = (page: Page, text: string): Locator =>
-  page.getByRole("row").filter({ hasText: text });
-export const panel = (page: Page, heading: string): Locator =>
-  page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) });
-/** The browser logs an answer that is not 2xx by itself. */
-export const unexpected = (troubles: readonly string[]): string[] =>
-  troubles.filter((text) => !/status of (400|404|503)/.test(text));

@@ -1,32 +1,27 @@
 import { request as forward, type RequestListener } from "node:http";
 import express from "express";
 import { expect } from "vitest";
-import type { Receiver, ReceiverOptions } from "../../src/kit/index.js";
+import { PermanentFailure, type Receiver, type ReceiverOptions } from "../../src/kit/index.js";
 import { inboxPage, type InboxPageOptions } from "../../src/page/inbox/inbox-page.js";
 import { delivery, listen, nextEvent, startReceiver } from "../http/serve.js";
-import { exchange, type Answer, type RawRequest } from "../http/wire.js";
+import { exchange, type RawRequest } from "../http/wire.js";
 
 /** Where the tests mount the page. */
 export const PAGE_MOUNT = "/ops/signals";
 
-export interface ServedPage {
-  receiver: Receiver;
-  port: number;
-  /** A request below the page's mount. */
-  ask(path: string, request?: RawRequest): Promise<Answer>;
-  /** A write as the page sends it. */
-  move(
-    name: "replay" | "discard" | "retry",
-    body: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Answer>;
-}
+export const everyone = { authorize: () => true };
+/** The headers of a write, as the page sends it. */
+export const PAGE_WRITE = { "X-Signalbox": "1", "Content-Type": "application/json" };
+/** A callback that gives every event up. */
+export const refuse = (): never => {
+  throw new PermanentFailure("no such tenant");
+};
 
 /** The page of a started receiver in Express 5, for everyone on this machine. */
 export async function servePage(
   receiverOptions: Partial<ReceiverOptions> = {},
-  options: InboxPageOptions = { authorize: () => true },
-): Promise<ServedPage> {
+  options: InboxPageOptions = everyone,
+) {
   const receiver = await startReceiver(receiverOptions);
   const port = await listen(
     express().use(PAGE_MOUNT, inboxPage(receiver, options)) as RequestListener,
@@ -34,17 +29,14 @@ export async function servePage(
   return { receiver, port, ...askAt(port) };
 }
 
-export function askAt(port: number, mount = PAGE_MOUNT): Pick<ServedPage, "ask" | "move"> {
-  const ask: ServedPage["ask"] = (path, request = {}) =>
+export function askAt(port: number, mount = PAGE_MOUNT) {
+  /** A request below the page's mount. */
+  const ask = (path: string, request: RawRequest = {}) =>
     exchange(port, { method: "GET", path: `${mount}/${path}`, ...request });
   return {
     ask,
-    move: (name, body, headers = {}) =>
-      ask(`api/${name}`, {
-        method: "POST",
-        headers: { "X-Signalbox": "1", "Content-Type": "application/json", ...headers },
-        body: typeof body === "string" ? body : JSON.stringify(body),
-      }),
+    /** A replay as the page asks for it. */
+    replay: (body: string) => ask("api/replay", { method: "POST", headers: PAGE_WRITE, body }),
   };
 }
 
@@ -53,11 +45,11 @@ export async function take(
   receiver: Receiver,
   event: object | string | Uint8Array,
   end: "handedOff" | "dead" | "quarantined",
+  now = Date.now(),
 ): Promise<void> {
   const ended = nextEvent(receiver, end);
-  expect(await receiver.handle({ method: "POST", ...delivery(event) })).toMatchObject({
-    status: 200,
-  });
+  const { status } = await receiver.handle({ method: "POST", ...delivery(event, { now }) });
+  expect(status).toBe(200);
   await ended;
 }
 

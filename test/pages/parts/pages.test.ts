@@ -13,85 +13,58 @@ import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 const never = new Promise<never>(() => {});
 
 test("a chart of another range shows no bars of the range before it, while it loads and when that fails", async () => {
-  const answer = {
-    minutes: 15,
-    spans: 96,
-    now: 900_000,
-    activity: [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }],
-  };
-  let week: () => ReturnType<Parameters<typeof answerFetch>[0]> = () => never;
+  const activity = [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }];
+  const answer = { minutes: 15, spans: 96, now: 900_000, activity };
+  const message = "The store does not work.";
+  const failure = { status: 503, json: { error: { code: "store_failed", message } } };
+  let week: () => Promise<never> | typeof failure = () => never;
   answerFetch((path) => (path.includes("range=day") ? { json: answer } : week()));
   const page = await showPart(h(ActivityChart, {}));
-  expect(page.querySelectorAll("rect").length).toBe(3);
-  await pressButton(page, "Week");
-  await settle();
-  expect([page.querySelectorAll("rect").length, page.textContent]).toEqual([
-    0,
-    expect.stringContaining("… accepted"),
-  ]);
-  await pressButton(page, "Day");
-  await settle();
-  expect(page.querySelectorAll("rect").length).toBe(3);
-  week = () => ({
-    status: 503,
-    json: { error: { code: "store_failed", message: "The store does not work." } },
-  });
-  await pressButton(page, "Week");
-  await settle();
-  expect(page.querySelectorAll("rect").length).toBe(0);
-  expect(page.querySelector("[role=alert]")?.textContent).toContain("The store does not work.");
+  const bars = (): number => page.querySelectorAll("rect").length;
+  const choose = async (range: string): Promise<void> => {
+    await pressButton(page, range);
+    await settle();
+  };
+  expect(bars()).toBe(3);
+  await choose("Week");
+  expect([bars(), page.textContent]).toEqual([0, expect.stringContaining("… accepted")]);
+  await choose("Day");
+  expect(bars()).toBe(3);
+  week = () => failure;
+  await choose("Week");
+  expect(bars()).toBe(0);
+  expect(page.querySelector("[role=alert]")?.textContent).toContain(message);
 });
 
-const desk = {
-  account: { account_id: 1 },
-  choose() {},
-  apiKey: "",
-  setApiKey() {},
-  newSecret: null,
-  setNewSecret() {},
-} as never;
-
-test.each([
-  [20, 20, null],
-  [21, 20, "#/deliveries?before=102"],
-])(
-  "of %i deliveries %i are shown, and a link to older ones only if there are any",
-  async (count, shown, older) => {
-    const delivery = {
-      event_id: "evt_1",
-      registration_id: "wh_1",
-      event_type: "webhook.test",
-      signal: null,
-      state: "delivered",
-      next_attempt_at: null,
-    };
-    const items = Array.from({ length: count }, (_, index) => {
-      return {
-        ...delivery,
-        delivery_id: 121 - index,
-        created_at: "2026-11-01T00:00:00Z",
-        attempts: [],
-      };
-    });
-    const operations = ["listDeliveries", "listRegistrations"].map((name) => {
-      return { name, method: "GET", path: `/_emulator/${name.slice(4).toLowerCase()}`, input: {} };
-    });
-    answerFetch((path) => {
-      if (path.endsWith("/_emulator")) return { json: { operations } };
-      const limit = Number(new URLSearchParams(path.split("?")[1]).get("limit") ?? 0);
-      return { json: { items: path.includes("/deliveries") ? items.slice(0, limit) : [] } };
-    });
+test("of 21 deliveries 20 are shown with a link to older ones, and no link if there are no more", async () => {
+  const event = { event_id: "evt_1", registration_id: "wh_1", event_type: "webhook.test" };
+  const ended = { signal: null, state: "delivered", next_attempt_at: null, attempts: [] };
+  const items = Array.from({ length: 21 }, (_, index) => {
+    return { ...event, ...ended, delivery_id: 121 - index, created_at: "2026-11-01T00:00:00Z" };
+  });
+  const operations = ["listDeliveries", "listRegistrations"].map((name) => {
+    return { name, method: "GET", path: `/_emulator/${name.slice(4).toLowerCase()}`, input: {} };
+  });
+  answerFetch((path) => {
+    if (path.endsWith("/_emulator")) return { json: { operations } };
+    const limit = Number(new URLSearchParams(path.split("?")[1]).get("limit") ?? 0);
+    return { json: { items: path.includes("/deliveries") ? items.slice(0, limit) : [] } };
+  });
+  const desk = { account: { account_id: 1 }, apiKey: "", newSecret: null } as never;
+  const shown = async () => {
     location.hash = "#/deliveries";
     const page = await showPart(h(DeskContext.Provider, { value: desk }, h(Deliveries, null)));
-    expect(page.querySelectorAll("tbody tr").length).toBe(shown);
+    const links = [...page.querySelectorAll("a")];
+    const older = links.find(({ textContent }) => textContent === "Older");
+    const cells = [...page.querySelectorAll("td")].slice(0, 2);
     // What a narrow page shows before each cell.
-    expect(
-      [...page.querySelectorAll("td")].slice(0, 2).map((cell) => cell.dataset["label"]),
-    ).toEqual(["Delivery", "Event"]);
-    const link = [...page.querySelectorAll("a")].find(({ textContent }) => textContent === "Older");
-    expect(link?.getAttribute("href") ?? null).toBe(older);
-  },
-);
+    expect(cells.map((cell) => cell.dataset["label"])).toEqual(["Delivery", "Event"]);
+    return [page.querySelectorAll("tbody tr").length, older?.getAttribute("href")];
+  };
+  expect(await shown()).toEqual([20, "#/deliveries?before=102"]);
+  items.pop();
+  expect(await shown()).toEqual([20, undefined]);
+});
 
 test("an answer that comes after a newer load began is dropped", async () => {
   const answers = new Map<string, (text: string) => void>();
@@ -115,18 +88,15 @@ test("an answer that comes after a newer load began is dropped", async () => {
 test("an action says what came of it in its own page, and a failure stays", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
+  const fail = (message: string) => () => Promise.reject(new Error(message));
+  const confirm = { title: "Ask?", text: "", action: "Yes" };
   const page = await showPart([
     h(ActionButton, { label: "Do", run: () => Promise.resolve("Done.") }),
-    h(ActionButton, { label: "Fail", run: () => Promise.reject(new Error("It is broken.")) }),
-    h(ActionButton, {
-      label: "Ask",
-      confirm: { title: "Ask?", text: "", action: "Yes" },
-      run: () => Promise.reject(new Error("It is refused.")),
-    }),
+    h(ActionButton, { label: "Fail", run: fail("It is broken.") }),
+    h(ActionButton, { label: "Ask", confirm, run: fail("It is refused.") }),
   ]);
   const other = await showPart(h("p", null, "another page"));
-  await pressButton(page, "Do");
-  await pressButton(page, "Fail");
+  for (const label of ["Do", "Fail"]) await pressButton(page, label);
   await settle();
   const notices = (within: HTMLElement): string =>
     within.querySelector("[role=status]")?.textContent ?? "";
@@ -134,8 +104,7 @@ test("an action says what came of it in its own page, and a failure stays", asyn
   expect(notices(other)).toBe("");
   await act(() => void vi.advanceTimersByTime(8000));
   expect(notices(page)).toMatch(/^It is broken\./);
-  await pressButton(page, "Ask");
-  await pressButton(page, "Yes");
+  for (const label of ["Ask", "Yes"]) await pressButton(page, label);
   await settle();
   expect(page.querySelector("dialog [role=alert]")?.textContent).toContain("It is refused.");
 });

@@ -165,6 +165,7 @@ async function play({ options = {}, answers = [], calls = [["rankings"]] }: Case
     expect(headers.accept).toBe("application/json");
     expect(headers["content-type"]).toBe(method === "POST" ? "application/json" : undefined);
     expect(headers.authorization).toBe(key && `Bearer ${key}`);
+    if (options.userAgent !== undefined) expect(headers["user-agent"]).toBe(options.userAgent);
   }
   return {
     ...(sent.length > 0 && { sent }),

@@ -76,14 +76,9 @@ test("a name that is not found is a service that was not reached", async () => {
 });
 
 test("a browser's redirect, which has no status, is a redirect too", async () => {
-  const opaque = {
-    status: 0,
-    headers: new Headers(),
-    body: null,
-    arrayBuffer: async () => new ArrayBuffer(0),
-  };
-  const fetch = (async () => opaque) as unknown as typeof globalThis.fetch;
-  const { client } = clientOn("https://service.example/v1", { fetch });
+  const arrayBuffer = async () => new ArrayBuffer(0);
+  const opaque = { status: 0, headers: new Headers(), body: null, arrayBuffer };
+  const { client } = clientOn("https://service.example/v1", { fetch: async () => opaque as never });
   expect((await failureOf(client.rankings())).kind).toBe("redirect");
 });
 
