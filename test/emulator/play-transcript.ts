@@ -219,8 +219,9 @@ export async function playTranscript(transcript: Transcript, door: Door): Promis
     if (step.call !== undefined) return callOperation(running, door, step.call, given, key);
     if (step.control !== undefined) return callControl(running, door, step.control, given);
     const [method = "", path = ""] = masks.unmask(step.request ?? "").split(" ");
-    const { url, baseUrl } = running.emulator;
-    const ask = askAt(() => (/^\/(_emulator|mcp)/.test(path) ? url : baseUrl));
+    const { emulator } = running;
+    const isBeside = /^\/(_emulator|mcp)/.test(path);
+    const ask = askAt(() => (isBeside ? emulator.url : emulator.baseUrl));
     const told = await ask(path, {
       method,
       headers: step.with ?? {},

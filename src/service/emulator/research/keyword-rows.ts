@@ -59,7 +59,12 @@ export function readKeywordRow(context: KeywordContext, keywordId: number): Keyw
   return {
     ...columns,
     observed_markets: new Set(products.map(({ market_id }) => market_id)).size,
-    comparison_status: comparisonStatus(row),
+    comparison_status: comparisonStatus({
+      previous_traffic,
+      is_same_sample,
+      are_both_verified,
+      was_observed_before,
+    }),
     traffic_distribution: trafficDistribution(products, visibleRows(view, LISTED_PRODUCTS)),
   };
 }
