@@ -1,8 +1,9 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import { signBody } from "../../kit/senders/signature/sign.js";
+import { AFTER_SIGNING } from "./after-signing.js";
 import { isJsonObject, jsonObjectIn, restamp, uniqueInteger } from "./event-source.js";
-import { AFTER_SIGNING, type Delivery, type FixtureFolder } from "./fixture-folder.js";
+import type { Delivery, FixtureFolder } from "./fixture-folder.js";
 import type { Expectation, OutgoingDelivery } from "./send-delivery.js";
 
 export interface BuildContext extends Pick<FixtureFolder, "events"> {

@@ -141,7 +141,7 @@ async function send(
 
   const { inParallel } = await import("./send-cases.js");
   const { signedDelivery } = await import("../../kit/testing/signed-delivery.js");
-  const { changeByte } = await import("./fixture-folder.js");
+  const { changeByte } = await import("./after-signing.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency });

@@ -1,6 +1,5 @@
 import { SignalboxError, ignore } from "../../base/errors.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
-import type { AnySender } from "../senders/engine/sender.js";
 import { assertSecret, isUsableSecret, OTHER_HELP } from "../senders/signature/sign.js";
 
 /**
@@ -44,7 +43,10 @@ export interface SecretSource {
  */
 export type SecretsOption = SecretLookup | SecretSource["lookUp"] | SecretSource;
 
-type SecretUser = Pick<AnySender, "name" | "secretProblem">;
+interface SecretUser {
+  name: string;
+  secretProblem(secret: string): string | null;
+}
 
 /**
  * The secrets in one form, whatever form the user's option has.

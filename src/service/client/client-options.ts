@@ -103,12 +103,13 @@ export function resolveClientOptions(options: ClientOptions) {
     optionsSchema,
     options,
   );
+  // Instrumentation may replace `fetch` later, so it is looked up for each request.
+  const send: PlatformFetch = fetch ?? ((...request) => globalThis.fetch(...request));
   return {
     ...rest,
     baseUrl: parseBaseUrl(baseUrl),
     readApiKey: keyReader(apiKey),
-    // Instrumentation may replace `fetch` later, so it is looked up for each request.
-    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
+    fetch: send,
     clock: clock ?? clientClock,
     random: random ?? Math.random,
   };

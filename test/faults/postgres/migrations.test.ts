@@ -37,7 +37,7 @@ function hashOf(sql: string): string {
 
 test("a version that has landed is not edited", () => {
   const help =
-    "The SQL of a landed version has changed, and inboxes that have this version would not get it. Append a migration to TABLES " +
+    "The SQL of a landed version has changed, and inboxes that have this version would not get it. Append a migration to MIGRATIONS " +
     "(an empty text, if only functions or their constants changed), and then its hashes here.";
   const versions = MIGRATIONS.map((_, index) => hashOf(MIGRATIONS.slice(0, index + 1).join("")));
   expect(versions, help).toEqual(LANDED.map(({ tables }) => tables));

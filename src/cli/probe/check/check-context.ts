@@ -1,10 +1,7 @@
 import { shortened } from "../../console/terminal.js";
-import { type BuiltDelivery } from "../../deliveries/cases.js";
-import {
-  AFTER_SIGNING,
-  type Delivery,
-  type FixtureFolder,
-} from "../../deliveries/fixture-folder.js";
+import { AFTER_SIGNING } from "../../deliveries/after-signing.js";
+import type { BuiltDelivery } from "../../deliveries/cases.js";
+import type { Delivery, FixtureFolder } from "../../deliveries/fixture-folder.js";
 import {
   createCaseSender,
   isAsWanted,

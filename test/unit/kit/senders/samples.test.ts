@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
+import { SENDERS } from "../../../../src/kit/senders/records.js";
 import { signerOf, SIGNERS, TWILIO_URL, twilioText } from "./independent-signers.js";
 import { samplesFor } from "./sample-deliveries.js";
 import { NOW, startFor, type Sent } from "./sender-rig.js";
@@ -18,6 +20,14 @@ const hashed = (name: string, body: Buffer) =>
       name.startsWith("twilio") && !body.toString().startsWith("{") ? twilioText("", body) : body,
     )
     .digest("hex")}`;
+
+test.each(SENDERS)(
+  "$name has a signer in these tests, and a row in docs/senders.md",
+  ({ name, factory }) => {
+    expect(SIGNERS.map(({ sender }) => sender.name)).toContain(name);
+    expect(readFileSync("docs/senders.md", "utf8")).toContain(`\n| \`${factory}(`);
+  },
+);
 
 test("twilio's own text is tried with an address in front of it", () => {
   expect(twilioText(TWILIO_URL, Buffer.from("b=2&a=2&a=1&a=2"))).toBe(`${TWILIO_URL}a1a2b2`);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { DEFAULT_TOLERANCE_SECONDS } from "../../../../src/kit/senders/signature/verify.js";
 import { ENTITLEMENTS, SCOPES, TIERS } from "../../../../src/service/contract/access.js";
 import { LIMITS } from "../../../../src/service/contract/limits.js";
 import { OPERATIONS } from "../../../../src/service/contract/operations.js";
@@ -145,4 +146,6 @@ const SAID: Json = {
 
 test("the contract says what the service's document says [errors/quota-headers] [event-envelope/created_at] [event-envelope/data] [event-envelope/id] [event-envelope/type] [event-envelope/version] [event-types/signal.published] [event-types/webhook.test] [event-types/webhook.verification] [keyword-row-notes/more-fields] [profile-notes/more-fields] [ranking-item-notes/more-fields] [register-webhook-notes/unknown-keys] [signal-data/change] [signal-data/evidence_summary] [signal-data/observed_at] [signal-data/period] [signal-data/product] [signal-data/published_at] [signal-data/signal_id] [signal-data/signal_type] [signal-data/summary] [signal-data/title] [signal-data/url] [start-investigation-notes/unknown-keys] [versioning/event-version]", () => {
   expect(SAID).toEqual(FACTS);
+  // What doctor, the emulator and a receiver without the option use.
+  expect(DEFAULT_TOLERANCE_SECONDS).toBe(LIMITS.signatureAgeSeconds);
 });

@@ -16,7 +16,7 @@ import { expect, test } from "vitest";
 import { checkSqliteVersion, loadDriver } from "../../../../../src/base/sqlite/sqlite-driver.js";
 import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
 import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
-import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/schema.js";
+import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/tables.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { storeError } from "../../../../../src/kit/stores/sqlite/store-error.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";

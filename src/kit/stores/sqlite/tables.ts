@@ -1,0 +1,116 @@
+/** Append only: a file's `user_version` is the number of migrations that were applied to it. */
+export const MIGRATIONS: readonly string[] = [
+  // With two tables a change of state does not rewrite the payload. Each state has a partial index
+  // with the rows of its query. WITHOUT ROWID is not used, because it writes three times the bytes
+  // for each event.
+  `
+  CREATE TABLE inbox (
+    seq               INTEGER PRIMARY KEY,
+    endpoint          TEXT    NOT NULL,
+    event_id          TEXT    NOT NULL,
+    type              TEXT    NOT NULL,
+    state             TEXT    NOT NULL CHECK (state = 'leased' OR state = 'done' OR state = 'ready' OR state = 'dead'
+                                             OR state = 'quarantined'), -- IN would make a table of them for every row
+    due_at            INTEGER NOT NULL, -- ready: when due; leased: when the lease runs out; else: since when
+    token             INTEGER NOT NULL,
+    attempts          INTEGER NOT NULL DEFAULT 0,
+    crashes           INTEGER NOT NULL DEFAULT 0,
+    possibly_repeated INTEGER NOT NULL DEFAULT 0,
+    replayed          INTEGER NOT NULL DEFAULT 0,
+    has_payload       INTEGER NOT NULL DEFAULT 1,
+    received_at       INTEGER NOT NULL,
+    body_hash         BLOB    NOT NULL,
+    last_error        TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX inbox_key ON inbox (endpoint, event_id);
+  CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes < 2;
+  CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
+  CREATE INDEX inbox_leased ON inbox (endpoint, due_at) WHERE state = 'leased';
+  CREATE INDEX inbox_done_payload ON inbox (endpoint, due_at) WHERE state = 'done' AND has_payload = 1;
+  CREATE INDEX inbox_done_key ON inbox (endpoint, due_at) WHERE state = 'done' AND has_payload = 0;
+  CREATE INDEX inbox_dead ON inbox (endpoint, due_at) WHERE state = 'dead';
+  CREATE INDEX inbox_quarantined ON inbox (endpoint, due_at) WHERE state = 'quarantined';
+
+  CREATE TABLE inbox_body (
+    seq     INTEGER PRIMARY KEY,
+    headers TEXT NOT NULL,
+    body    BLOB NOT NULL
+  ) STRICT;
+`,
+  // If `ready_since` is in the future, the clock was set back after the row became ready, and a claim
+  // corrects the row.
+  `
+  ALTER TABLE inbox ADD COLUMN ready_since INTEGER NOT NULL DEFAULT 0; -- ready: since when; else: not used
+  CREATE INDEX inbox_ready_since ON inbox (endpoint, ready_since) WHERE state = 'ready';
+`,
+  // The column `headers` becomes `received`, which holds a time too. Old rows are not converted,
+  // since that would double the file; payloads.ts reads both forms. Dead and quarantined events are
+  // listed by `seq`, which SQLite appends to the columns of each index, so their indexes no longer
+  // contain `due_at`.
+  `
+  ALTER TABLE inbox_body RENAME COLUMN headers TO received;
+  DROP INDEX inbox_ready;
+  DROP INDEX inbox_suspect;
+  DROP INDEX inbox_dead;
+  DROP INDEX inbox_quarantined;
+  CREATE INDEX inbox_ready ON inbox (endpoint, due_at) WHERE state = 'ready';
+  CREATE INDEX inbox_dead ON inbox (endpoint) WHERE state = 'dead';
+  CREATE INDEX inbox_quarantined ON inbox (endpoint) WHERE state = 'quarantined';
+`,
+  // A claim asked for events with two crashes alone.
+  `
+  CREATE INDEX inbox_suspect ON inbox (endpoint, due_at) WHERE state = 'ready' AND crashes >= 2;
+`,
+  // What people look for: facts of an event, its earlier steps, and counts over time. No index,
+  // because it would write a page for each event; search.ts reads the table. Old events have no
+  // facts.
+  `
+  ALTER TABLE inbox ADD COLUMN signal_type TEXT;
+  ALTER TABLE inbox ADD COLUMN product TEXT;
+
+  CREATE TABLE inbox_history (
+    seq      INTEGER NOT NULL,
+    step     INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    kind     TEXT    NOT NULL,
+    attempts INTEGER NOT NULL,
+    error    TEXT,
+    PRIMARY KEY (seq, step)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE inbox_minute (
+    endpoint   TEXT    NOT NULL,
+    minute     INTEGER NOT NULL, -- minutes since 1970
+    accepted   INTEGER NOT NULL,
+    handed_off INTEGER NOT NULL,
+    failed     INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, minute)
+  ) STRICT, WITHOUT ROWID;
+`,
+  // No claim asks for suspects any more: events that crashed wait for a delay.
+  `
+  DROP INDEX inbox_suspect;
+`,
+  // Any sender's events. The content key has a partial index, so that an event without one writes no
+  // index page for it. `sender` NULL: the default one.
+  `
+  ALTER TABLE inbox RENAME COLUMN signal_type TO subtype;
+  ALTER TABLE inbox RENAME COLUMN product TO subject;
+  ALTER TABLE inbox ADD COLUMN sender TEXT;
+  ALTER TABLE inbox ADD COLUMN content_key BLOB;
+  CREATE UNIQUE INDEX inbox_content ON inbox (endpoint, content_key) WHERE content_key IS NOT NULL;
+`,
+  // Events that failed and wait for another attempt, in the order of `seq`, so that an event that
+  // succeeds writes nothing to it. And what receivers say of themselves.
+  `
+  CREATE INDEX inbox_failing ON inbox (endpoint) WHERE state = 'ready' AND last_error IS NOT NULL;
+
+  CREATE TABLE inbox_report (
+    endpoint TEXT    NOT NULL,
+    reporter TEXT    NOT NULL,
+    at       INTEGER NOT NULL,
+    report   TEXT    NOT NULL,
+    PRIMARY KEY (endpoint, reporter)
+  ) STRICT, WITHOUT ROWID;
+`,
+];
