@@ -38,6 +38,7 @@ testOnTerminal("each key does what its line says, and q ends it", async () => {
   await answer("publish a signal that you choose", "p");
   await answer("Which signal type?", "mcp_");
   await answer("Search: mcp_", ENTER);
+  await answer("About which product?", ENTER);
   await answer("published mcp_added", "r");
   await answer("redelivered mcp_added", " ");
   await answer("paused:", " ");

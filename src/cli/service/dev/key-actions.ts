@@ -152,25 +152,30 @@ async function publishChosen(session: Session, lend: Lend): Promise<void> {
 }
 
 /**
- * Asks for a signal type. It is about one of the products.
+ * Asks for a signal type and for one of the products.
  *
  * @returns null when the user presses Escape or Ctrl-C, or Enter where nothing matches
  */
 async function pickSignal({ slugs, cli: { stdin, stderr }, stop: { signal } }: Session) {
   const { autocomplete } = await import("#clack-prompts");
+  const common = { input: stdin, output: stderr, signal, maxItems: 8 };
   const type = await autocomplete<string>({
-    input: stdin,
-    output: stderr,
-    signal,
-    maxItems: 8,
+    ...common,
     message: "Which signal type? Type a part of its name; Escape leaves.",
     options: SIGNAL_TYPES.map((value) => ({ value, label: value })),
   });
   if (typeof type !== "string") return null;
-  return {
-    signal_type: type as KnownSignalType,
-    slug: slugs[Math.floor(Math.random() * slugs.length)] ?? "",
-  };
+  const slug = await autocomplete<string>({
+    ...common,
+    message: "About which product? Enter takes any.",
+    options: [
+      { value: "", label: "any of them" },
+      ...slugs.map((value) => ({ value, label: value })),
+    ],
+  });
+  if (typeof slug !== "string") return null;
+  const any = slugs[Math.floor(Math.random() * slugs.length)] ?? "";
+  return { signal_type: type as KnownSignalType, slug: slug === "" ? any : slug };
 }
 
 async function lastSignal({ emulator: { control } }: Session) {

@@ -1,16 +1,22 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { statSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
-import type { InboxStore } from "../../../kit/inbox/store.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import { CliError } from "../../console/exit.js";
 import { printable, shortened } from "../../console/terminal.js";
-import { type InboxPlace, inboxOf, storeOf, pageOfInbox } from "../../inbox/open-inbox.js";
+import {
+  isDatabase,
+  type InboxPlace,
+  inboxOf,
+  storeOf,
+  pageOfInbox,
+} from "../../inbox/open-inbox.js";
 import { registerAllTypes } from "../register/register-webhooks.js";
 import { waitUntilActive } from "../register/wait-until-active.js";
 import type { Session } from "./session.js";
@@ -201,24 +207,33 @@ const ENDPOINT = "default";
  * it later.
  */
 export function createInboxOfReceiver(place: InboxPlace, note: (line: string) => void) {
-  const closing = new AbortController();
-  let opening: Promise<{ store: InboxStore; handler: RequestListener }> | null = null;
+  let opened: { file: string; handler: RequestListener; close: () => Promise<void> } | null = null;
+  /** One after the other, so that the inbox is opened once. */
+  let changing: Promise<unknown> = Promise.resolve();
 
   /** @throws CliError, SignalboxError when there is no inbox that can be used */
-  async function open() {
+  async function current(): Promise<RequestListener> {
+    const file = fileAt(place);
+    if (opened?.file === file) return opened.handler;
+    await opened?.close();
+    opened = null;
     const store = await storeOf(place);
     await store.open({ endpoint: ENDPOINT, clock: systemClock });
+    const closing = new AbortController();
     const [, inbox] = await inboxOf(store, [ENDPOINT]);
-    return { store, handler: await pageOfInbox(inbox, { closing: closing.signal, note }) };
+    const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+    async function close(): Promise<void> {
+      closing.abort();
+      await store.close(ENDPOINT);
+    }
+    opened = { file, handler, close };
+    return handler;
   }
 
   return {
-    listener: (async (request, response) => {
-      try {
-        const { handler } = await (opening ??= open());
-        handler(request, response);
-      } catch (error) {
-        opening = null;
+    listener: ((request, response) => {
+      const handled = changing.then(async () => (await current())(request, response));
+      changing = handled.catch((error: unknown) => {
         const isExpected = error instanceof CliError || isSignalboxError(error);
         if (!isExpected) note(`the inbox could not be opened: ${String(error)}`);
         const message = isExpected ? error.message : "It could not be opened.";
@@ -227,12 +242,18 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
           "Cache-Control": "no-store",
         });
         response.end(JSON.stringify({ error: { code: "inbox_unavailable", message } }));
-      }
+      });
     }) satisfies RequestListener,
     async close(): Promise<void> {
-      closing.abort();
-      const opened = await opening?.catch(() => null);
-      await opened?.store.close(ENDPOINT);
+      await changing;
+      await opened?.close();
     },
   };
+}
+
+/** Which file it is: the user may delete the inbox, and the receiver then makes another one. */
+function fileAt({ db }: InboxPlace): string {
+  if (isDatabase(db)) return db;
+  const { dev, ino } = statSync(db, { throwIfNoEntry: false }) ?? { dev: 0, ino: 0 };
+  return `${dev}:${ino}`;
 }

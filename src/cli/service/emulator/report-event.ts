@@ -79,11 +79,18 @@ export function clockHelp(aheadSeconds: number): string {
 type EventNamed<Name extends EmulatorEvent["event"]> = Extract<EmulatorEvent, { event: Name }>;
 type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
 
+/**
+ * While the clock is advanced, only this many attempts are shown. A month of 25 products has about
+ * 20, of all products hundreds.
+ */
+const SHOWN_IN_AN_ADVANCE = 40;
+
 /** Returns the line for an event, without the time of day; null for an event that is not shown. */
 type EventLine = (event: EmulatorEvent) => string | null;
 
 export function createEventLine(paint: Paint): EventLine {
   const names = new Map<string, string>();
+  let inAdvance = 0;
 
   /**
    * A registration's short name: `wh_1` for the first one. When a name is used for the first time,
@@ -97,7 +104,7 @@ export function createEventLine(paint: Paint): EventLine {
     return `${name} (${id})`;
   }
 
-  return (event) => {
+  function textOf(event: EmulatorEvent): string | null {
     switch (event.event) {
       case "registered":
         return `registered ${nameOf(event.registration_id)} ${event.endpoint} for ${formatCount(event.signal_types, "signal type")}`;
@@ -118,13 +125,24 @@ export function createEventLine(paint: Paint): EventLine {
             : `again ${formatMoment(Date.parse(next), Date.parse(at))}`;
         return `${paint.red("refused")} ${subjectOf(event)} → ${nameOf(event.registration_id)} ${answerOf(event)}, ${then}`;
       }
-      case "clock_moved":
-        return textOfMove(event);
       case "registration_paused":
       case "registration_time_refused":
+      case "clock_moved":
       case "failed":
-        return null;
+        break;
     }
+    return null;
+  }
+
+  return (event) => {
+    if (event.event === "clock_moved") {
+      const hidden = Math.max(0, inAdvance - SHOWN_IN_AN_ADVANCE);
+      inAdvance = 0;
+      return textOfMove(event) + (hidden > 0 ? ` (${hidden} more lines are not shown)` : "");
+    }
+    if (event.during_advance && "attempt" in event && ++inAdvance > SHOWN_IN_AN_ADVANCE)
+      return null;
+    return textOf(event);
   };
 }
 

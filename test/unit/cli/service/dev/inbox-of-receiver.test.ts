@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createInboxOfReceiver } from "../../../../../src/cli/service/dev/receiver.js";
@@ -6,7 +6,7 @@ import { fillInbox } from "../../../../cli/fill-inbox.js";
 import { listen } from "../../../../http/serve.js";
 import { tempFolder } from "../../../temp-folder.js";
 
-test("the inbox of dev is opened when it is asked for and is there", async () => {
+test("the inbox of dev is opened when it is asked for, and again when the user has made another one", async () => {
   const db = join(tempFolder(), "made/later/signals.db");
   const notes: string[] = [];
   const inbox = createInboxOfReceiver({ db }, (line) => notes.push(line));
@@ -27,5 +27,8 @@ test("the inbox of dev is opened when it is asked for and is there", async () =>
     200, 200,
   ]);
   expect((await ask("sig_2")).status).toBe(404);
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(`${db}${suffix}`, { force: true });
+  renameSync(await fillInbox([{ eventId: "sig_2" }]), db);
+  expect((await ask("sig_2")).status).toBe(200);
   expect(notes).toEqual([]);
 });
