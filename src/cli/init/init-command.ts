@@ -45,6 +45,11 @@ export function addInitCommand(program: Command, context: CommandContext) {
       "--force",
       "write into a folder that is not empty, and replace files of the same name, except .env",
     )
+    .option(
+      "--into <folder>",
+      "with --template add-on: where in the app to put the files (default: signals, or the sender's name)",
+      notEmpty,
+    )
     .option("--no-install", "do not install the dependencies")
     // Of earlier versions, which made a repository.
     .addOption(new Option("--no-git").hideHelp())
@@ -107,12 +112,13 @@ async function init(
   if (options.sender !== undefined && template.signalsOnly)
     throw usageError(`--sender does not work with --template ${template.name}`);
   if (isAddOn(template.name)) return addToApp(choices, options, cli);
+  if (options.into !== undefined) throw usageError("--into needs --template add-on");
   return makeProject(choices, options, cli);
 }
 
 async function addToApp(
   { template, directory, replace }: Choices,
-  { store = "sqlite", sender, packageManager, signalbox, json }: InitOptions,
+  { store = "sqlite", sender, into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
   const { planAddOn } = await import("./add-on/plan-add-on.js");
@@ -123,7 +129,7 @@ async function addToApp(
   const install = isDefault
     ? "signalbox"
     : shellQuote(spec.startsWith("file:") ? spec : `signalbox@${spec}`);
-  const options = { store, sender, force: replace, packageManager, signalbox: install };
+  const options = { store, sender, into, force: replace, packageManager, signalbox: install };
   const plan = planAddOn(directory, options);
   const replaced = writeFiles(directory, plan.files, { replace });
   const files = plan.files.map(({ path }) => path);

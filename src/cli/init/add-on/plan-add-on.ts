@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join, posix, resolve } from "node:path";
+import { isAbsolute, join, posix, resolve } from "node:path";
 import type { SenderName } from "../../../kit/senders/records.js";
 import { usageError } from "../../console/exit.js";
 import { echoed, printable, cdCommand, shellQuote } from "../../console/terminal.js";
@@ -13,6 +13,7 @@ const TEMPLATES = join(PACKAGE_FOLDER, "templates", "add-on");
 interface AddOnOptions {
   store: Store;
   sender: SenderName | undefined;
+  into: string | undefined;
   force: boolean;
   packageManager: PackageManager | undefined;
   signalbox: string;
@@ -24,7 +25,7 @@ interface AddOnOptions {
  */
 export function planAddOn(
   folder: string,
-  { store, sender, force, packageManager, signalbox }: AddOnOptions,
+  { store, sender, into, force, packageManager, signalbox }: AddOnOptions,
 ) {
   const directory = resolve(folder);
   const isPostgres = store === "postgres";
@@ -32,27 +33,29 @@ export function planAddOn(
   const marks = marksFor(sender);
   const { sender: name = "", receiver = "", handlerFile = "" } = marks.values;
   const mountPath = `/webhooks/${name}`;
-  const target = posix.join(app.sourceFolder, name);
-  const file = (fileName: string, template = fileName) => ({
-    path: posix.join(target, fileName) + app.extension,
-    content: render(template, app, marks),
+  const target = into === undefined ? posix.join(app.sourceFolder, name) : insideApp(into);
+  const test = testIn(app, target, existsSync(join(directory, "test")));
+  const file = (template: string, path: string) => ({
+    path: path + app.extension,
+    content: render(template, app, marks, posix.relative(posix.dirname(path), target)),
   });
-  // Jest must not run a test that it cannot load.
-  const test = file(app.isLazy ? "router.check" : "router.test", "router.test");
+  const own = (path: string, template = path) => file(template, posix.join(target, path));
   const files = [
-    file("router"),
-    file(handlerFile, "on-signal"),
-    file("store", isPostgres ? "postgres-store" : "store"),
-    test,
+    own("router"),
+    own(handlerFile, "on-signal"),
+    own("store", isPostgres ? "postgres-store" : "store"),
+    file("router.test", test),
   ];
   const taken = files.find(({ path }) => existsSync(join(directory, path)));
   if (taken !== undefined && !force) {
-    throw usageError(`${echoed(taken.path)} exists already: give --force to replace it`);
+    throw usageError(
+      `${echoed(taken.path)} exists already: give --force, or name another folder with --into`,
+    );
   }
   const { exec, add } = HABITS[packageManager ?? app.packageManager];
   const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
   const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
-  const url = `http://localhost:3000${mountPath}`;
+  const url = `http://localhost:${app.port ?? 3000}${mountPath}`;
   const cd = cdCommand(directory);
   const { place, variable, file: madeIn } = placeOfMount(app);
   const path = posix.relative(posix.dirname(madeIn), posix.join(target, "router"));
@@ -73,7 +76,8 @@ export function planAddOn(
         : `line ${place.line} (${echoed(place.at)}) of ${echoed(place.file)}`,
     load: app.isLazy ? `import(${module}).then(({ ${receiver} }) => ` : "",
     loaded: app.isLazy ? ")" : "",
-    runTest: `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test.path)}`,
+    runTest: `${app.usesNodeTest ? forNode : forRunner} ${shellQuote(test + app.extension)}`,
+    hint: app.port === undefined ? "; use its port" : "",
     sendAs: marks.values["publicUrl"] ? `--public-url ${url} ` : "",
   };
   const words = [
@@ -112,16 +116,44 @@ function stepsIn(text: string) {
   });
 }
 
+/**
+ * @throws CliError for a folder outside the app, and for characters that an import cannot hold
+ * without an escape
+ */
+function insideApp(into: string): string {
+  const folder = posix.normalize(into.replaceAll("\\", "/")).replace(/\/$/, "");
+  const isOutside = isAbsolute(into) || folder === ".." || folder.startsWith("../");
+  if (!isOutside && !/["'`$\p{Cc}\u2028\u2029]/u.test(folder)) return folder;
+  throw usageError(`--into ${echoed(into)}: name a folder inside the app, such as src/signals`);
+}
+
+/**
+ * Where the app has its tests, named as they are; without an extension. Jest must not run a test
+ * that it cannot load.
+ */
+function testIn({ isLazy, ownTest = "" }: App, target: string, hasTestFolder: boolean): string {
+  if (isLazy) return posix.join(target, "router.check");
+  if (ownTest === "" && hasTestFolder) return `test/${posix.basename(target)}.test`;
+  const [, folder, suffix] =
+    /^(.*?\b(?:tests?|__tests__|spec)\/)?.*?([.-](?:test|spec))?\.\w+$/.exec(ownTest) ?? [];
+  if (folder === undefined) return posix.join(target, `router${suffix ?? ".test"}`);
+  return `${folder}${posix.basename(target)}${suffix ?? ""}`;
+}
+
 /** What only TypeScript has. In the templates no other text looks like the type of a parameter. */
 const TYPES =
   /^(import )?type [^;]+;\n+|, type \w+|: (string|[A-Z]\w+|Record<string, unknown>)(?=[,)])/gm;
 
-/** Translates a template: TypeScript with ES modules and `node:test`. */
-function render(template: string, app: App, marks: Marks): string {
+/**
+ * Translates a template: TypeScript with ES modules and `node:test`. `folder` has the other new
+ * files, seen from this one.
+ */
+function render(template: string, app: App, marks: Marks, folder: string): string {
   const { isTypeScript, isRequiring, testRunner, importExtension, usesNodeTest } = app;
+  const up = folder.startsWith("..") ? "" : "./";
   const words = [...marks.words, usesNodeTest ? "nodeTest" : testRunner];
   const text = fillTemplate(textOf(`${template}.ts`), { ...marks, words })
-    .replaceAll(/"\.\/([\w-]+)\.js"/g, `"./$1${importExtension}"`)
+    .replaceAll(/"\.\/([\w-]+)\.js"/g, `"${up}${posix.join(folder, "$1")}${importExtension}"`)
     // Linters of TypeScript want `void` before the promise of `node:test`.
     .replaceAll(/^void /gm, isTypeScript && usesNodeTest ? "void " : "");
   const plain = isTypeScript ? text : text.replaceAll(TYPES, "");

@@ -10,6 +10,7 @@ const SOURCE = /\.[cm]?[jt]s$|^www$/;
 const TEST = /(^|\/)(tests?|__tests__|spec)\/|[.-](test|spec)\.[cm]?[jt]s$/;
 const NOT_READ =
   /^(\.|node_modules$|dist$|build$|out$|coverage$|public$|static$|fixtures$)|\.d\.[cm]?ts$|\.config\./;
+const PORT = /(?:\bPORT\b["'\]]*\s*(?:\?\?|\|\|)\s*|\.listen\(|\bconst (?:port|PORT) = )["']?(\d+)/;
 
 export type App = ReturnType<typeof readApp>;
 
@@ -54,6 +55,7 @@ export function readApp(directory: string) {
   const hasLock = (file: string): boolean => existsSync(join(directory, file));
   const packageManager =
     PACKAGE_MANAGERS.find((name) => HABITS[name].lockFiles.some(hasLock)) ?? "npm";
+  const ports = new Set(linesWith(PORT).map(({ text }) => PORT.exec(text)?.[1]));
   return {
     extension,
     isTypeScript,
@@ -69,6 +71,11 @@ export function readApp(directory: string) {
     packageManager,
     /** The first folder of the sources; empty if they are in the app's folder itself. */
     sourceFolder: /^(?!bin\/)([^/]+)\//.exec(entry)?.[1] ?? "",
+    ownTest: files.find((file) => TEST.test(file)),
+    /** The `PORT` of `.env`, or the only default of the port in the sources. */
+    port:
+      /^\s*(?:export\s+)?PORT\s*=\s*["']?(\d+)/m.exec(textOf(directory, ".env"))?.[1] ??
+      (ports.size === 1 ? [...ports][0] : undefined),
     creations,
     handlesSigterm: linesWith(/["'`]SIGTERM["'`]/).length > 0,
   };
