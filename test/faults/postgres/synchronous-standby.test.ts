@@ -24,11 +24,33 @@ testWith(POSTGRES_BINARIES !== undefined)(
     await store.open(CONTEXT);
     onTestFinished(() => store.close(ENDPOINT));
 
+    /** A session sees the setting before commits wait: the checkpointer tells them later. */
+    async function doCommitsWait(): Promise<boolean> {
+      const client = await pool.connect();
+      await client.query("SET synchronous_commit = on");
+      let ended = false;
+      const write = client
+        .query("SELECT pg_logical_emit_message(true, 'probe', '')")
+        .finally(() => (ended = true));
+      let hasWaited = false;
+      await eventually("the probe's commit, or its wait", async () => {
+        const { rowCount } = await pool.query(
+          "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%(true, ''probe''%'",
+        );
+        hasWaited = rowCount === 1;
+        return ended || hasWaited;
+      });
+      await write;
+      client.release(true);
+      return hasWaited;
+    }
+
     async function setStandby(name: string): Promise<void> {
       await pool.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
       await pool.query("SELECT pg_reload_conf()");
-      const isSet = `SELECT FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = '${name}'`;
-      await eventually("the setting", async () => (await pool.query(isSet)).rowCount === 1);
+      await eventually("commits that wait as it is set", async () => {
+        return (await doCommitsWait()) === (name !== "");
+      });
     }
 
     /** Commits, and ends the wait for the standby with this function. */
