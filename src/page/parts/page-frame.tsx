@@ -1,4 +1,11 @@
-import { type ComponentChildren, createContext, options, render, type VNode } from "preact";
+import {
+  type ComponentChildren,
+  createContext,
+  Fragment,
+  options,
+  render,
+  type VNode,
+} from "preact";
 import {
   useCallback,
   useContext,
@@ -48,13 +55,12 @@ const SPOKEN = ["title", "aria-label"] as const;
  */
 export function showPage(page: ComponentChildren): void {
   options.vnode = ({ type, props }: VNode<Record<string, unknown>>): void => {
-    if (typeof type !== "string") return;
-    const safe = (text: unknown): unknown =>
-      typeof text === "string" ? (type === "pre" ? visibleLines : visible)(text) : text;
-    const { children } = props;
-    props.children = (
-      Array.isArray(children) ? children.map(safe) : safe(children)
-    ) as typeof children;
+    if (typeof type !== "string" && type !== Fragment) return;
+    const safe = (shown: unknown): unknown => {
+      if (Array.isArray(shown)) return shown.map(safe);
+      return typeof shown === "string" ? (type === "pre" ? visibleLines : visible)(shown) : shown;
+    };
+    props.children = safe(props.children) as typeof props.children;
     for (const name of SPOKEN) if (props[name] !== undefined) props[name] = safe(props[name]);
   };
   render(<PageRoot>{page}</PageRoot>, document.body);

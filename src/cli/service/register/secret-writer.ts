@@ -16,6 +16,7 @@ import {
   type Stats,
 } from "node:fs";
 import { resolve } from "node:path";
+import { safely } from "../../../base/errors.js";
 import { syncFolderOf } from "../../../base/files.js";
 import {
   MAX_SECRET_FILE_BYTES,
@@ -71,8 +72,8 @@ export function openSecretWriter(path: string) {
    */
   function rescue(secret: string, error: unknown): CliError {
     const { message } = cannotWrite(path, error);
+    holdsSecret = safely(isOurs, false);
     try {
-      holdsSecret = isOurs();
       const place = holdsSecret ? lock : `${lock}.${process.pid}`;
       if (holdsSecret) write(descriptor, `${secret}\n`);
       else writeFileSync(place, `${secret}\n`, { flag: "wx", mode: 0o600, flush: true });
@@ -154,8 +155,8 @@ function openLock(file: string, lock: string, path: string) {
       write(descriptor, text + ROOM);
       return { descriptor, takesRights };
     } catch (error) {
-      closeSync(descriptor);
-      rmSync(lock);
+      ignoreErrors(() => closeSync(descriptor));
+      ignoreErrors(() => rmSync(lock));
       throw error;
     }
   } catch (error) {
