@@ -21,7 +21,11 @@ export interface ChildConfig {
   log: string;
   shared?: boolean;
   clockAheadMs?: number;
-  fault?: "exit in a commit" | "uncaught exception" | "exit after the answer";
+  fault?:
+    | "acknowledge before commit"
+    | "exit in a commit"
+    | "uncaught exception"
+    | "exit after the answer";
 }
 
 /** Longer than anything takes on a busy machine: only a failing test gets here. */

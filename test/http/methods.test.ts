@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { expectAcknowledged, expectRefused, RECEIVED } from "./expect-answer.js";
 import { delivery, serve, STACKS } from "./serve.js";
-import { exchange, openWire, rawRequest } from "./wire.js";
+import { exchange, headOf, openWire, rawRequest } from "./wire.js";
 
 test.for(STACKS)(
   "HEAD gets the head of the 405 and no body, and the connection goes on, over $name",
@@ -29,6 +29,27 @@ test.for(STACKS)(
     await wire.write("67890");
     await wire.write(rawRequest(delivery()));
     expectAcknowledged(await wire.next(), RECEIVED);
+  },
+);
+
+test.for(STACKS)("a client that asks first is told to go on, over $name", async (stack) => {
+  const { port } = await serve({}, stack);
+  const { headers, body } = delivery();
+  const wire = await openWire(port);
+  await wire.write(headOf({ ...headers, Expect: "100-continue" }, body.byteLength));
+  expect((await wire.next()).status).toBe(100);
+  await wire.write(body);
+  expectAcknowledged(await wire.next(), RECEIVED);
+});
+
+test.for(STACKS)(
+  "an HTTP/1.0 client is answered and its connection closed, over $name",
+  async (stack) => {
+    const { port } = await serve({}, stack);
+    const wire = await openWire(port);
+    await wire.write(rawRequest({ ...delivery(), version: "1.0" }));
+    expectAcknowledged(await wire.next(), RECEIVED);
+    expect(await wire.closed).toBe("end");
   },
 );
 

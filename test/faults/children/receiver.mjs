@@ -9,6 +9,7 @@ import { createReceiver } from "signalbox";
 import { nodeHandler } from "signalbox/node";
 import { postgresStore } from "signalbox/stores/postgres";
 import { sqliteStore } from "signalbox/stores/sqlite";
+import { acknowledgeBeforeCommit } from "./acknowledge-before-commit.mjs";
 
 const {
   db,
@@ -48,6 +49,10 @@ function exitInCommit() {
     },
   };
 }
+const STORES = new Map([
+  ["acknowledge before commit", () => acknowledgeBeforeCommit(store)],
+  ["exit in a commit", exitInCommit],
+]);
 /** The system's clock, so much ahead: another process's lease is over, without the wait. */
 const clock = {
   now: () => Date.now() + clockAheadMs,
@@ -73,7 +78,7 @@ const logger = {
 
 const receiver = createReceiver({
   secrets: "whsec_faults",
-  store: fault === "exit in a commit" ? exitInCommit() : store,
+  store: STORES.get(fault)?.() ?? store,
   // On a slow machine a late answer is no failure.
   ackTimeoutMs: 15_000,
   handoff: { backoff: () => 1 },

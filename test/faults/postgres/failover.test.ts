@@ -207,3 +207,28 @@ testOnServers(
     expect(new Set(served.leasesLost())).toEqual(new Set(lost.map(({ id }) => id)));
   },
 );
+
+testOnServers(
+  "with two primaries, the receiver of the old one ends nothing that was taken over on the new one",
+  async () => {
+    const { primary, standby } = await startCluster({ isSynchronous: true });
+    const [cutOff, other] = [await serveBehindProxy(primary), await serveBehindProxy(primary)];
+    const event = waitingEvent();
+    await eventually("an acknowledgement", async () => (await cutOff.deliver(event)) === 200);
+    await promote(standby);
+    other.proxy.switchTo(standby.port);
+    expect(await cutOff.deliver(signalEvent())).toBe(503);
+    await eventually("other takes the event over", () => other.begun.length > 0);
+    expect(other.begun).toEqual([{ id: event.id, possiblyRepeated: true }]);
+
+    await primary.stop("SIGQUIT");
+    cutOff.proxy.switchTo(standby.port);
+    cutOff.release();
+    await eventually("the lost lease", () => cutOff.leasesLost().includes(event.id));
+    expect(await idsIn(standby, "state = 'leased'")).toContain(event.id);
+    other.release();
+    await eventually("it is done", async () =>
+      (await idsIn(standby, "state = 'done'")).has(event.id),
+    );
+  },
+);

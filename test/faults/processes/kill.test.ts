@@ -74,3 +74,9 @@ test("of two processes that share a file and are killed at random under load, no
   const flags = begun.map(({ possiblyRepeated }) => possiblyRepeated);
   expect(flags, hint).toContain(true);
 });
+
+test("the same check catches a store that acknowledges before it commits", async () => {
+  const files = inboxFiles();
+  const acknowledged = await killUnderLoad({ ...files, fault: "acknowledge before commit" }, 1, 3);
+  expect(missing(acknowledged, readRows(files.db).map(idOf)), `FAULT_SEED=${SEED}`).not.toEqual([]);
+});

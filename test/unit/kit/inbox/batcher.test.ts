@@ -110,6 +110,20 @@ test.each([0, 7, 15])(
   },
 );
 
+test("a settlement whose lease was lost while the store failed is not taken for one that was applied", async () => {
+  const made = await rig();
+  const { batcher, store, clock } = made;
+  const seq = await leased(made);
+  store.fail(mediumError());
+  const settled = settle(batcher, done(seq));
+  await turns(5);
+  store.fail(null);
+  await store.reclaim({ endpoint: "default", held: [], crashed: true });
+  await clock.advance(1000);
+  expect(await settled).toBe(false);
+  expect((await store.list({}))[0]).toMatchObject({ state: "ready" });
+});
+
 test("a store that fails for long gathers no timers", async () => {
   const made = await rig();
   const { batcher, store, clock } = made;
@@ -225,7 +239,7 @@ async function overlappingRig() {
   return { ...made, commits, recoveries, answers, accept };
 }
 
-test("two commits are in flight, and the second is answered after the first", async () => {
+test("two commits are in flight, the second is answered after the first, and closing waits for all", async () => {
   const { commits, answers, accept, batcher } = await overlappingRig();
   void accept();
   await turns();
@@ -242,6 +256,15 @@ test("two commits are in flight, and the second is answered after the first", as
   await turns();
   expect(answers).toEqual(["accepted", "accepted"]);
   expect(commits.length).toBe(3);
+  void accept();
+  await turns();
+  void batcher.close().then(() => answers.push("closed"));
+  commits[3]!.end();
+  await turns();
+  expect(answers.length).toBe(2);
+  commits[2]!.end();
+  await turns();
+  expect(answers.slice(2)).toEqual(["accepted", "accepted", "closed"]);
 });
 
 test.each([

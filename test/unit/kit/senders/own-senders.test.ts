@@ -6,7 +6,9 @@ import type { SenderDefinition } from "../../../../src/kit/senders/engine/define
 import type { SignatureScheme } from "../../../../src/kit/senders/engine/scheme.js";
 import { standardWebhooks } from "../../../../src/kit/senders/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { inboxPage } from "../../../../src/page/inbox/inbox-page.js";
 import { logLines } from "../../../http/log-lines.js";
+import { listen } from "../../../http/serve.js";
 import { verdictOf } from "./published-vectors.js";
 import { NOW, own, startFor } from "./sender-rig.js";
 
@@ -239,7 +241,7 @@ test.each<[SenderDefinition["signature"], Record<string, string>, secret: string
   [TWO_NAMES, { "x-other-token": "top-secret-1" }, "top-secret-1"],
   [BASIC, { authorization: "Basic dG9wOnNlY3JldC0x" }, "top:secret-1"],
 ])(
-  "a secret in a header is in no row, hand-off, health or log: %j",
+  "a secret in a header is in no row, hand-off, health, log or answer of the page: %j",
   async (signature, headers, secret) => {
     const { logger, lines: shown } = logLines();
     const onEvent = (event: unknown, handoff: { headers: object }) => {
@@ -258,9 +260,17 @@ test.each<[SenderDefinition["signature"], Record<string, string>, secret: string
       expect(await send({ headers: sent, body })).toBe(outcome);
     const entries = await receiver.inbox.list();
     expect(entries).toHaveLength(2);
-    // What pages and exports show is made of these.
-    for (const { eventId } of entries)
+    const port = await listen(inboxPage(receiver, { authorize: () => true }));
+    const paths = ["events", "overview", "export"];
+    for (const { eventId } of entries) {
       shown.push(JSON.stringify(await receiver.inbox.get(eventId)));
+      paths.push(`event?endpoint=default&id=${encodeURIComponent(eventId)}`);
+    }
+    for (const path of paths) {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/${path}`);
+      expect(answer.status, path).toBe(200);
+      shown.push(await answer.text());
+    }
     shown.push(JSON.stringify([receiver.health(), await receiver.inbox.stats()]));
     const all = shown.join("\n");
     expect(all).toContain("sender/1");
