@@ -117,6 +117,21 @@ test("a reset goes back to the data, the accounts and the beginning that a file 
   ]);
 });
 
+test("the answer to what replaces the state has the new state's time in its header Date too", async () => {
+  const { url, control } = (await startEmulator()).emulator;
+  const bytes = Buffer.from(await control.snapshot());
+  const headers = { "Content-Type": "application/octet-stream" };
+  for (const asked of [["reset"], ["snapshot", { headers, body: bytes }]] as const) {
+    await control.advance({ months: 1 });
+    const response = await fetch(`${url}/_emulator/${asked[0]}`, { method: "POST", ...asked[1] });
+    const { now } = (await response.json()) as { now: string };
+    expect([now, response.headers.get("date")]).toEqual([
+      iso(BEGINNING),
+      new Date(now).toUTCString(),
+    ]);
+  }
+});
+
 test("without a beginning, a reset begins at the present", async () => {
   const own = await startEmulator();
   await own.emulator.control.advance({ days: 2 });

@@ -314,7 +314,8 @@ function createRateLimiter({ clock }: EmulatorCore) {
     admit(holder: string, tier: Tier): void {
       const most = LIMITS.requestsPerWindow[tier];
       const now = clock.now();
-      const times = (counted.get(holder) ?? []).filter((at) => at > now - WINDOW_MS);
+      // Times in the future were counted before the clock was set back. They no longer count.
+      const times = (counted.get(holder) ?? []).filter((at) => at > now - WINDOW_MS && at <= now);
       if (times.length >= most) {
         const waitSeconds = Math.max(1, Math.ceil(((times[0] ?? now) + WINDOW_MS - now) / 1000));
         throw new ServiceError(

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { finished } from "node:stream";
 import getRawBody from "raw-body";
 import { z } from "zod";
 import { parameterError, shownName } from "../operations/parse-input.js";
@@ -43,11 +44,34 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   try {
     return await getRawBody(request, { limit: limitBytes });
   } catch {
-    // The rest is read and dropped, so that a client that still writes it can read the answer.
-    request.resume();
+    await dropRest(request);
     const message = `The body must be complete and at most ${limitBytes} bytes.`;
-    throw new ServiceError("INVALID_BODY", message);
+    throw new ServiceError("INVALID_BODY", message, { headers: { Connection: "close" } });
   }
+}
+
+/** So much of a refused body is read, for so long; then the connection ends. */
+const MOST_DROPPED_BYTES = 64 * 1024 * 1024;
+const MOST_DROPPED_MS = 2000;
+
+/**
+ * Reads the rest of a body and drops it. If the connection were closed before, the client could get
+ * an error while it writes, and not read the answer.
+ */
+function dropRest(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let dropped = 0;
+    request.on("data", (chunk: Buffer) => {
+      dropped += chunk.length;
+      if (dropped > MOST_DROPPED_BYTES) resolve();
+    });
+    const timeout = setTimeout(resolve, MOST_DROPPED_MS);
+    finished(request, { writable: false }, () => {
+      clearTimeout(timeout);
+      resolve();
+    });
+    request.resume();
+  });
 }
 
 /** A whole number without plus sign and leading zeros. */

@@ -39,7 +39,9 @@ export function createInstanceHolder(config: EmulatorConfig, report: ReportEvent
 
   function instanceOf(database: Database, start: Start): Instance {
     try {
-      return openInstance({ database, ...start, config, report, stateControl: control });
+      // Also after the close, for an answer that is still to be sent.
+      const now = (): number => instance?.now() ?? config.clock.now();
+      return openInstance({ database, ...start, config, report, stateControl: control, now });
     } catch (error) {
       database.close();
       throw error;

@@ -37,6 +37,11 @@ export interface InstanceParts {
   report: ReportEvent;
   /** The control operations that replace the instance itself. */
   stateControl: ReturnType<typeof stateControl>;
+  /**
+   * The time of the current instance, for the header of an answer: a reset may replace this
+   * instance before it answers.
+   */
+  now: () => number;
 }
 
 /** The whole service over one database. */
@@ -94,7 +99,7 @@ export function openInstance(parts: InstanceParts) {
     random,
     inboxPage: config.inboxPage,
     changes,
-    now: clock.now,
+    now: parts.now,
   });
 
   let closing: Promise<void> | null = null;

@@ -12,6 +12,11 @@ export interface ParameterProblem {
 type InputErrorCode = "INVALID_PARAMETERS" | "INVALID_BODY";
 
 /**
+ * An error lists only the first problems, because a small body can have thousands of unknown keys.
+ */
+const MOST_PROBLEMS = 10;
+
+/**
  * Checks an input with a schema. @returns the input with all defaults. @throws ServiceError `code`
  */
 export function parseInput<Schema extends z.ZodType>(
@@ -27,8 +32,12 @@ export function parseInput<Schema extends z.ZodType>(
 /** Makes the error for wrong parameters. Its message and `details` name each of them. */
 export function parameterError(
   code: InputErrorCode,
-  details: readonly ParameterProblem[],
+  problems: readonly ParameterProblem[],
 ): ServiceError {
+  const details = problems.slice(0, MOST_PROBLEMS);
+  if (problems.length > MOST_PROBLEMS) {
+    details.push({ parameter: "", problem: `more than ${MOST_PROBLEMS} parameters are wrong` });
+  }
   const lines = details.map(({ parameter, problem }) =>
     parameter === "" ? problem : `${parameter}: ${problem}`,
   );
@@ -59,9 +68,10 @@ function schemaProblems(
 ): ParameterProblem[] {
   const problems = new Map<string, string>();
   for (const issue of issues) {
+    if (problems.size > MOST_PROBLEMS) break;
     const path = issue.path.map(String);
     if (issue.code === "unrecognized_keys") {
-      for (const key of issue.keys) {
+      for (const key of issue.keys.slice(0, MOST_PROBLEMS + 1)) {
         const problem = unknownProblem(key, path.length === 0 ? known : []);
         problems.set([...path, shownName(key)].join("."), problem);
       }

@@ -37,10 +37,14 @@ function refused(work: () => unknown): { code: string; wait?: string | undefined
   }
 }
 
+const times = (count: number, work: () => unknown): void => {
+  for (let done = 0; done < count; done++) work();
+};
+
 test("a rolling window takes 120 requests, and the next one when the first is exactly 60 seconds old", () => {
   const { access, base } = openAccess();
   const admit = () => refused(() => access.rateLimiter.admit("key_a", "pro"));
-  for (let sent = 0; sent < 119; sent++) admit();
+  times(119, admit);
   base.setNow(NEW_YEAR + 30_000);
   expect(admit()).toBeNull();
   // Neither this one nor the next is counted: they put nothing off.
@@ -54,4 +58,14 @@ test("a rolling window takes 120 requests, and the next one when the first is ex
   expect(admit()?.code).toBe("RATE_LIMITED");
   base.setNow(NEW_YEAR + 90_000);
   expect([admit(), admit()?.code]).toEqual([null, "RATE_LIMITED"]);
+  // A clock that is set back by an hour holds no key up for that hour.
+  base.setNow(NEW_YEAR - 3_600_000);
+  expect(admit()).toBeNull();
+});
+
+test("each key has a separate window", () => {
+  const { access } = openAccess();
+  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder, "pro"));
+  times(120, () => admit("key_a"));
+  expect([admit("key_b"), admit("key_a")?.code]).toEqual([null, "RATE_LIMITED"]);
 });

@@ -4,16 +4,22 @@ import {
   parseInput,
   type ParameterProblem,
 } from "../../../../../src/service/emulator/operations/parse-input.js";
-import type { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
+import { ServiceError } from "../../../../../src/service/emulator/operations/service-error.js";
 
-function problemsOf(schema: NonNullable<Operation["body"]>, input: unknown): ParameterProblem[] {
+const { body: REGISTER } = OPERATIONS.registerWebhook;
+
+function refusalOf(schema: NonNullable<Operation["body"]>, input: unknown): ServiceError | null {
   try {
     parseInput(schema, input, "INVALID_BODY");
-    return [];
+    return null;
   } catch (error) {
-    return (error as ServiceError).details as ParameterProblem[];
+    if (error instanceof ServiceError) return error;
+    throw error;
   }
 }
+
+const problemsOf = (schema: NonNullable<Operation["body"]>, input: unknown): ParameterProblem[] =>
+  (refusalOf(schema, input)?.details ?? []) as ParameterProblem[];
 
 test("no operation describes a problem in the words of zod", () => {
   const values = [
@@ -49,4 +55,22 @@ test("no operation describes a problem in the words of zod", () => {
   expect(
     [...new Set(problems.map(({ problem }) => problem))].filter((problem) => !ours.test(problem)),
   ).toEqual([]);
+});
+
+test("of thousands of unknown keys the first ten are named", () => {
+  const input = Object.fromEntries(Array.from({ length: 7000 }, (_, index) => [`key_${index}`, 1]));
+  const refused = refusalOf(REGISTER, input);
+  const problems = problemsOf(REGISTER, input);
+  expect(problems).toHaveLength(11);
+  expect(problems.at(-1)).toEqual({ parameter: "", problem: "more than 10 parameters are wrong" });
+  expect(JSON.stringify([refused?.message, refused?.details]).length).toBeLessThan(2000);
+});
+
+test("keys that every object inherits are unknown", () => {
+  for (const key of ["__proto__", "constructor", "toString"]) {
+    const input: unknown = JSON.parse(
+      `{"url":"https://receiver.example/","signal_types":["new_model"],"${key}":{}}`,
+    );
+    expect(problemsOf(REGISTER, input)).toEqual([{ parameter: key, problem: "is not known" }]);
+  }
 });
