@@ -92,7 +92,7 @@ test("one of twenty posts of one event at once is accepted and handed off [recei
   const event = signalEvent();
   const answers = await Promise.all(Array.from({ length: 20 }, () => deliver(port, event)));
   const bodies = answers.map(({ body }) => body).toSorted();
-  expect(bodies).toEqual([...Array(19).fill(DUPLICATE), RECEIVED].toSorted());
+  expect(bodies).toEqual([...Array<string>(19).fill(DUPLICATE), RECEIVED].toSorted());
   expect(receiver.health().deliveries).toMatchObject({ accepted: 1, duplicate: 19 });
   await done;
   expect(await receiver.inbox.stats()).toMatchObject({ total: 1, done: 1 });

@@ -43,17 +43,6 @@ test.for(STACKS)("a client that asks first is told to go on, over $name", async 
 });
 
 test.for(STACKS)(
-  "an HTTP/1.0 client is answered and its connection closed, over $name",
-  async (stack) => {
-    const { port } = await serve({}, stack);
-    const wire = await openWire(port);
-    await wire.write(rawRequest({ ...delivery(), version: "1.0" }));
-    expectAcknowledged(await wire.next(), RECEIVED);
-    expect(await wire.closed).toBe("end");
-  },
-);
-
-test.for(STACKS)(
   "a path below the mount, a query and a trailing slash are answered by the receiver, over $name",
   async (stack) => {
     const { port } = await serve({}, stack);

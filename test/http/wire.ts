@@ -109,7 +109,6 @@ function parseHead(head: string): { status: number; headers: Record<string, stri
 export interface RawRequest {
   method?: string;
   path?: string;
-  version?: string;
   /** Pairs, so that a name can be sent twice; or an object. */
   headers?: readonly (readonly [string, string])[] | Record<string, string>;
   body?: string | Uint8Array;
@@ -119,14 +118,7 @@ export interface RawRequest {
 
 /** The bytes of a whole request, ready for {@link Wire.write}. */
 export function rawRequest(request: RawRequest): Buffer {
-  const {
-    method = "POST",
-    path = MOUNT,
-    version = "1.1",
-    headers = [],
-    body = "",
-    length = true,
-  } = request;
+  const { method = "POST", path = MOUNT, headers = [], body = "", length = true } = request;
   const pairs = [...(Array.isArray(headers) ? headers : Object.entries(headers))] as [
     string,
     string,
@@ -136,7 +128,7 @@ export function rawRequest(request: RawRequest): Buffer {
   if (!names.has("host")) pairs.unshift(["Host", "receiver.example"]);
   if (length && !names.has("content-length"))
     pairs.push(["Content-Length", String(bytes.byteLength)]);
-  const head = `${method} ${path} HTTP/${version}\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+  const head = `${method} ${path} HTTP/1.1\r\n${pairs.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
   return Buffer.concat([Buffer.from(head, "latin1"), bytes]);
 }
 

@@ -32,7 +32,7 @@ const MOST_PREPARED = 500;
 export function openSqlite(source: string | Buffer): Database {
   const BetterSqlite3 = loadDriver();
   const database = new BetterSqlite3(source, { timeout: 0 });
-  const prepared = new Map<string, ReturnType<typeof database.prepare>>();
+  const prepared = new Map<string, ReturnType<typeof database.prepare<unknown[]>>>();
   function statementOf(sql: string) {
     const known = prepared.get(sql);
     if (known !== undefined) return known;

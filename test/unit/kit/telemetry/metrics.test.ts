@@ -113,12 +113,12 @@ test("gauges tell what waits for its commit and for its hand-off, and that hand-
 
   const release = store.hold();
   const event = signalEvent();
-  const delivery = rig.deliver(event);
+  const held = rig.deliver(event);
   await turns();
   expect(await valueOf(sdk, "queue.events")).toContain(1);
   expect(await valueOf(sdk, "queue.size")).toContain(Buffer.byteLength(JSON.stringify(event)));
   release();
-  await delivery;
+  await held;
 
   for (let call = 0; call < 10; call++) {
     await until(() => rig.calls.length > call);

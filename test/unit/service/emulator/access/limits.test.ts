@@ -62,10 +62,3 @@ test("a rolling window takes 120 requests, and the next one when the first is ex
   base.setNow(NEW_YEAR - 3_600_000);
   expect(admit()).toBeNull();
 });
-
-test("each key has a separate window", () => {
-  const { access } = openAccess();
-  const admit = (holder: string) => refused(() => access.rateLimiter.admit(holder, "pro"));
-  times(120, () => admit("key_a"));
-  expect([admit("key_b"), admit("key_a")?.code]).toEqual([null, "RATE_LIMITED"]);
-});
