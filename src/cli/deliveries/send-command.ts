@@ -200,13 +200,14 @@ async function fileMaker(
   };
 }
 
+/** The ids of samples are made of the time: no two events of this process have the same. */
+let latest = 0;
+
 /** Returns a function that makes the next event of the sample. */
 function sampleMaker(sample: EventSample, assignments: readonly Assignment[]): () => Made {
-  // Makes the ids of several events differ.
-  let number = 0;
   return () => {
-    const now = Date.now() + number++;
-    const { json, form = {}, ...rest } = fillSample(sample, now);
+    latest = Math.max(Date.now(), latest + 1);
+    const { json, form = {}, ...rest } = fillSample(sample, latest);
     const fields = setPaths(json ?? form, assignments);
     const { body, headers } = deliveryOfSample({
       ...rest,

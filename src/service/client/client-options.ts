@@ -67,7 +67,17 @@ export interface ClientOptions {
 }
 
 /** The options with all defaults. */
-export type ClientConfig = ReturnType<typeof resolveClientOptions>;
+export interface ClientConfig {
+  baseUrl: string;
+  readApiKey: (() => string | Promise<string>) | null;
+  timeoutMs: number;
+  retry: { maxAttempts: number; baseMs: number; maxMs: number; maxWaitMs: number };
+  answerLimitBytes: number;
+  userAgent?: string | undefined;
+  fetch: PlatformFetch;
+  clock: Clock;
+  random: () => number;
+}
 
 const FACTORY = { name: "createClient", page: "docs/client.md" };
 
@@ -97,19 +107,18 @@ const optionsSchema = z.strictObject({
 });
 
 /** @throws SignalboxError `option_unknown`, `option_invalid` */
-export function resolveClientOptions(options: ClientOptions) {
+export function resolveClientOptions(options: ClientOptions): ClientConfig {
   const { baseUrl, apiKey, fetch, clock, random, ...rest } = checkOptions(
     FACTORY,
     optionsSchema,
     options,
   );
-  // Instrumentation may replace `fetch` later, so it is looked up for each request.
-  const send: PlatformFetch = fetch ?? ((...request) => globalThis.fetch(...request));
   return {
     ...rest,
     baseUrl: parseBaseUrl(baseUrl),
     readApiKey: keyReader(apiKey),
-    fetch: send,
+    // Instrumentation may replace `fetch` later, so it is looked up for each request.
+    fetch: fetch ?? ((...request) => globalThis.fetch(...request)),
     clock: clock ?? clientClock,
     random: random ?? Math.random,
   };
