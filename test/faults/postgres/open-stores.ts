@@ -126,11 +126,11 @@ export function poolOfTest(max = 4, options = ""): Pool {
  * the usual ones.
  */
 export async function shortenCrashDelays(
-  { query }: { query: (sql: string) => Promise<unknown> },
+  client: { query: (sql: string) => Promise<unknown> },
   name: string,
   factor: number | string,
 ): Promise<void> {
-  await query(`
+  await client.query(`
     CREATE FUNCTION ${name}.shorten() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
       NEW.queue_at := ${name}.now_ms() + (NEW.queue_at - ${name}.now_ms()) / ${factor};
       NEW.due_at := coalesce(NEW.queue_at, NEW.due_at);
