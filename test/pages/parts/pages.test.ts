@@ -1,16 +1,24 @@
 // @vitest-environment happy-dom
-import { h } from "preact";
+import { Fragment, h, options } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ActivityChart } from "../../../src/page/inbox/browser/activity-chart.js";
 import { ActionButton } from "../../../src/page/parts/actions.js";
+import { showPage } from "../../../src/page/parts/page-frame.js";
 import { useData } from "../../../src/page/parts/use-data.js";
 import { DeskContext } from "../../../src/service/emulator/dashboard/control.js";
 import { Deliveries } from "../../../src/service/emulator/dashboard/deliveries.js";
 import { answerFetch, pressButton, settle, showPart } from "./show-part.js";
 
 const never = new Promise<never>(() => {});
+
+test("a text is safe to look at, alone, in a list and in a fragment", async () => {
+  onTestFinished(() => void delete options.vnode);
+  const Texts = () => h("main", null, "a\u202e", ["b\u202e"], h(Fragment, null, "c\u202e"));
+  await act(() => showPage(h(Texts, {})));
+  expect(document.querySelector("main")?.textContent).toBe("a\\u202eb\\u202ec\\u202e");
+});
 
 test("a chart of another range shows no bars of the range before it, while it loads and when that fails", async () => {
   const activity = [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }];
