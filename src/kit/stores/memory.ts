@@ -47,7 +47,7 @@ export function memoryStore(): InboxStore {
     },
     ...createOperations(run, async (transaction) => run(transaction)),
     hasReceiver: async (endpoint) => clocks.has(endpoint),
-    stats: async (endpoint) => run(({ steps }, nowAt) => steps.stats(endpoint, nowAt)),
+    stats: async (endpoint) => run(({ queries }, nowAt) => queries.stats(endpoint, nowAt)),
   };
 }
 

@@ -3,61 +3,35 @@ import type { InboxStore } from "../../inbox/store.js";
 import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { createCommitter, type Committer } from "./commit.js";
 import { preparePayloads } from "./payloads.js";
-import { createQueries, prepareFailures, type NowAt, type Steps } from "./queries.js";
+import {
+  createQueries,
+  prepareFailures,
+  type Failures,
+  type NowAt,
+  type Queries,
+} from "./queries.js";
 import { prepareSearch, search, type SearchSteps } from "./search.js";
-
-const READS = ["list", "endpoints", "get", "activity", "failing", "bodyHashes", "reports"] as const;
-const WRITES = [
-  "reclaim",
-  "saveReport",
-  "retryNow",
-  "replay",
-  "discard",
-  "restore",
-  "prune",
-] as const;
 
 /** An open inbox with its prepared statements. */
 export interface PreparedInbox {
   db: Database;
   committer: Committer;
-  steps: Steps<(typeof READS)[number] | (typeof WRITES)[number] | "oldestReady" | "stats">;
+  queries: Queries;
+  failures: Failures;
   searchSteps: SearchSteps;
 }
 
 export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
-  const committer = createCommitter(db, shared);
   return {
     db,
-    committer,
-    steps: {
-      ...createQueries(db),
-      ...prepareFailures(db),
-      reclaim: (request, nowAt) => committer.reclaim(request, nowAt(request.endpoint)),
-      restore: (endpoint, events, nowAt) => restore(db, endpoint, events, nowAt(endpoint)),
-    },
+    committer: createCommitter(db, shared),
+    queries: createQueries(db),
+    failures: prepareFailures(db),
     searchSteps: prepareSearch(db),
   };
 }
 
 export type Use<Result> = (inbox: PreparedInbox, nowAt: NowAt) => Result;
-
-/** @param around what each of these steps is called within */
-function each<Name extends keyof PreparedInbox["steps"]>(
-  names: readonly Name[],
-  run: (use: Use<unknown>) => Promise<unknown>,
-  around = (_db: Database, step: () => unknown) => step(),
-): Pick<InboxStore, Name> {
-  const operations = names.map((name) => [
-    name,
-    (...args: unknown[]) =>
-      run(({ db, steps }, nowAt) => {
-        const step = steps[name] as (...args: unknown[]) => unknown;
-        return around(db, () => step(...args, nowAt));
-      }),
-  ]);
-  return Object.fromEntries(operations) as Pick<InboxStore, Name>;
-}
 
 /**
  * The operations of the port, on an inbox in a file or in memory.
@@ -69,10 +43,31 @@ export function createOperations(
   read: <Result>(query: Use<Result>) => Result,
   write: <Result>(transaction: Use<Result>) => Promise<Result>,
 ) {
+  const change = <Result>(transaction: Use<Result>) =>
+    write((inbox, nowAt) => inbox.db.transaction(() => transaction(inbox, nowAt)).immediate());
   return {
-    ...each(READS, async (query) => read(query)),
-    ...each(WRITES, write, (db, step) => db.transaction(step).immediate()),
-    oldestReady: (endpoint) => read(({ steps }, nowAt) => steps.oldestReady(endpoint, nowAt)),
+    list: async (query) => read(({ queries }) => queries.list(query)),
+    endpoints: async () => read(({ queries }) => queries.endpoints()),
+    get: async (endpoint, eventId) => read(({ queries }) => queries.get(endpoint, eventId)),
+    activity: async (endpoint, query) =>
+      read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt)),
+    oldestReady: (endpoint) => read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt)),
+    bodyHashes: async (endpoint, beforeSeq, limit) =>
+      read(({ queries }) => queries.bodyHashes(endpoint, beforeSeq, limit)),
+    failing: async (endpoint, state, beforeSeq) =>
+      read(({ failures }) => failures.failing(endpoint, state, beforeSeq)),
+    reports: async (endpoint) => read(({ failures }) => failures.reports(endpoint)),
+    saveReport: (endpoint, reporter, report) =>
+      change(({ failures }, nowAt) => failures.saveReport(endpoint, reporter, report, nowAt)),
+    reclaim: (request) =>
+      change(({ committer }, nowAt) => committer.reclaim(request, nowAt(request.endpoint))),
+    retryNow: (events) => change(({ queries }, nowAt) => queries.retryNow(events, nowAt)),
+    replay: (events, readAgain) =>
+      change(({ queries }, nowAt) => queries.replay(events, readAgain, nowAt)),
+    discard: (events) => change(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    prune: (request) => change(({ queries }, nowAt) => queries.prune(request, nowAt)),
+    restore: (endpoint, events) =>
+      change(({ db }, nowAt) => restore(db, endpoint, events, nowAt(endpoint))),
     search: (endpoint, query) =>
       search((step) => read(({ searchSteps }) => step(searchSteps)), endpoint, query),
     async commit(batch) {

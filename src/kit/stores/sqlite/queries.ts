@@ -35,7 +35,7 @@ export function entryOf(row: EntryRow): InboxEntry {
 export type NowAt = (endpoint: string) => number;
 
 /** Operations of the port on an open inbox: they are synchronous, and are told the time last. */
-export type Steps<Name extends keyof InboxStore> = {
+type Steps<Name extends keyof InboxStore> = {
   [Each in Name]: NonNullable<InboxStore[Each]> extends (...args: infer Args) => infer Result
     ? (...args: [...Args, nowAt: NowAt]) => Awaited<Result>
     : never;
@@ -246,6 +246,8 @@ export function createQueries(db: Database) {
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 
+export type Queries = ReturnType<typeof createQueries>;
+
 /** What a commit counts; see G14 of the port. */
 export type Counts = Omit<Activity, "at">;
 
@@ -318,3 +320,5 @@ export function prepareFailures(db: Database) {
     reports: (endpoint) => reports.all(endpoint),
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
+
+export type Failures = ReturnType<typeof prepareFailures>;
