@@ -103,19 +103,16 @@ export function createEventStore(bodies: HeldBodies, config: EventStoreConfig) {
     // event with that id would count as a duplicate.
     const { id, type, subtype, subject } = reading.kind === "unusable" ? NO_FACTS : reading;
     const disposition = dispositionOf(reading);
-    const identity = { eventId: id ?? idOfBody(body), type, subtype, subject };
-    const input = { ...identity, disposition, received, body };
+    // Not made by object spread: each such object has a hidden class of its own, and is read slowly
+    // on the whole path.
+    const eventId = id ?? idOfBody(body);
+    const input = { eventId, type, subtype, subject, disposition, received, body };
     const acceptance = await inbox.accept(input);
     const outcome = outcomeOf(input, acceptance);
-    const eventId = acceptance.ownId ?? input.eventId;
-    observed?.end(outcome, eventId);
+    const storedAs = acceptance.ownId ?? eventId;
+    observed?.end(outcome, storedAs);
     tell(outcome, input, acceptance);
-    return {
-      outcome,
-      isDuplicate: acceptance.status === "duplicate",
-      eventId,
-      type,
-    };
+    return { outcome, isDuplicate: acceptance.status === "duplicate", eventId: storedAs, type };
   };
 }
 
