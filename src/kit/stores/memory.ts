@@ -51,8 +51,16 @@ export function memoryStore(): InboxStore {
   };
 }
 
+/** The statements that make the tables of this version: with them, all migrations run only once. */
+let tables: string | undefined;
+
 function open(): PreparedInbox {
   const db = new (loadDriver())(":memory:");
-  migrate(db);
+  if (tables === undefined) migrate(db);
+  else db.exec(tables);
+  tables ??= db
+    .prepare("SELECT group_concat(sql, ';') FROM sqlite_schema WHERE sql IS NOT NULL")
+    .pluck()
+    .get() as string;
   return prepareInbox(db, false);
 }
