@@ -11,6 +11,7 @@ export const PARTS = [
   "postgres",
   "postgres-million",
   "search",
+  "against",
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -21,6 +22,8 @@ export interface BenchOptions {
   only: readonly Part[];
   /** Absent: each part has its own. */
   servers?: Server[];
+  /** The commit of the part `against`. */
+  against?: string;
   rounds: number;
   seconds: number;
   connections: number;
@@ -40,19 +43,20 @@ Examples:
   npm run bench -- --only throughput --servers hono-nothing,signalbox-hono
                                                        another framework; Fastify: fastify-nothing,signalbox-fastify
   npm run bench -- --only scale-events --events 500000 with a large inbox
+  npm run bench -- --against HEAD~1                    what a change costs or saves
   npm run bench -- --only postgres                     with an inbox in PostgreSQL, beside job queues
   npm run --silent bench -- --json > result.json       for machines; progress goes to stderr
   npm run bench -- --keep                              keeps the result; npm run docs then writes its tables
 
 Servers: ${SERVERS.map(({ name }) => name).join(", ")}
-Parts: ${PARTS.join(", ")}; all
+Parts: ${PARTS.slice(0, -1).join(", ")}; all
 
 Every server runs in a process of its own. Another process sends all of them the same signed requests. An answer other
 than 200, or an acknowledged event that is not in the server's file afterwards, fails the run.`;
 
 /** Prints the help or the mistake, and then ends the process. */
 export function parseOptions(argv: readonly string[]): BenchOptions {
-  return new Command("npm run bench --")
+  const options = new Command("npm run bench --")
     .description(
       "Measures signalbox beside Express alone and what others build on it, on this machine.",
     )
@@ -60,6 +64,10 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
       new Option("--only <parts>", "run these parts")
         .default(USUAL, USUAL.join(","))
         .argParser<readonly Part[]>(toParts),
+    )
+    .option(
+      "--against <commit>",
+      "build signalbox of another commit, and compare this one with it, in turn (the part against, alone)",
     )
     .option(
       "--servers <names>",
@@ -87,11 +95,12 @@ export function parseOptions(argv: readonly string[]): BenchOptions {
     .addHelpText("after", EXAMPLES)
     .parse(argv)
     .opts<BenchOptions>();
+  return options.against === undefined ? options : { ...options, only: ["against"] };
 }
 
 function toParts(text: string): Part[] {
-  const wanted = text === "all" ? [...PARTS] : text.split(",");
-  const known: readonly string[] = PARTS;
+  const known: readonly string[] = PARTS.slice(0, -1);
+  const wanted = text === "all" ? known : text.split(",");
   for (const name of wanted)
     if (!known.includes(name)) throw new InvalidArgumentError(`There is no part ${name}.`);
   return PARTS.filter((part) => wanted.includes(part));

@@ -1,6 +1,7 @@
 import { POSTGRES_BINARIES } from "../own-postgres.js";
 import { describeMachine } from "./machine.js";
 import type { BenchOptions, Part } from "./options.js";
+import { measureAgainst } from "./parts/against.js";
 import {
   measureLatency,
   measureOneCore,
@@ -78,6 +79,7 @@ export async function runParts({
     postgres: () => measurePostgres(all),
     "postgres-million": () => measurePostgresMillion(all),
     search: () => measureSearch(all, events),
+    against: () => measureAgainst(all, options.against ?? "", options.servers),
   };
   for (const part of only) {
     if (part.startsWith("postgres") && POSTGRES_BINARIES === undefined) {

@@ -39,10 +39,16 @@ export function makeEvent(n: number, data: Partial<SignalEvent["data"]> = {}): S
 /**
  * A whole request as bytes, so that sending it is one write. It carries the signature headers of
  * all servers alike: all of them get the same bytes.
+ *
+ * @param bodyBytes the body is about as long, or as long as usual
  */
-export function makeSignedRequest(n: number, timestamp: number): Buffer {
+export function makeSignedRequest(n: number, timestamp: number, bodyBytes: number): Buffer {
   const event = makeEvent(n);
-  const body = JSON.stringify(event);
+  const usual = JSON.stringify(event);
+  const body = JSON.stringify({
+    ...event,
+    padding: "x".repeat(Math.max(0, bodyBytes - usual.length)),
+  });
   const stamped = createHmac("sha256", SECRET).update(`${timestamp}.`).update(body).digest("hex");
   const plain = createHmac("sha256", SECRET).update(body).digest("hex");
   const head = [

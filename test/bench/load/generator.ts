@@ -6,6 +6,8 @@ import { runLoad, type Load, type LoadResult } from "./run-load.js";
 
 export interface RequestSpec {
   count: number;
+  /** 0: as long as those of the fixtures. */
+  bodyBytes: number;
   /** Differs from the last one where the same requests must not be used again. */
   serial: number;
 }
@@ -39,7 +41,9 @@ answerQuestions({
     madeFor = key;
     madeAt = Date.now();
     const timestamp = Math.floor(madeAt / 1000);
-    requests = Array.from({ length: spec.count }, () => makeSignedRequest(nextEvent++, timestamp));
+    requests = Array.from({ length: spec.count }, () =>
+      makeSignedRequest(nextEvent++, timestamp, spec.bodyBytes),
+    );
   },
   async load(load: Load): Promise<LoadReport> {
     const { latenciesMs, lateMs, ...rest } = await runLoad(requests.slice(next), load);

@@ -29,6 +29,10 @@ export interface RoundOptions extends ProcessOptions {
   /** A rate that the server can sustain. Absent: as much as it takes. */
   requestsPerSecond?: number;
   serial?: number;
+  /** @default as long as those of the fixtures */
+  bodyBytes?: number;
+  /** So many requests at once, each on a connection of its own, in place of `seconds`. */
+  burst?: number | undefined;
   /** A folder whose files already hold so many events; it is not removed. */
   filled?: { folder: string; events: number };
   /** The connection string of an empty PostgreSQL database, for a server that needs one. */
@@ -47,6 +51,8 @@ const WARM_UP_SECONDS = 4;
  */
 const REQUESTS_PER_SECOND = 40_000;
 const MOST_REQUESTS = 250_000;
+/** The generator keeps them in memory. */
+const MOST_REQUEST_BYTES = 600_000_000;
 
 export const rateOf = (round: Round): number => round.requestsPerSecond;
 export const cpuOf = (round: Round): number => round.cpuMicrosPerRequest;
@@ -72,20 +78,22 @@ export async function runRound(
   title: string,
   { generator, seconds, connections, under, progress }: PartContext,
   server: Server,
-  { requestsPerSecond, serial = 0, filled, database, ...process }: RoundOptions = {},
+  options: RoundOptions = {},
 ): Promise<Round> {
+  const { requestsPerSecond, serial = 0, filled, database, bodyBytes = 0, burst } = options;
   const most = Math.ceil(seconds * (requestsPerSecond ?? REQUESTS_PER_SECOND)) + WARM_UP_REQUESTS;
-  const count = Math.min(MOST_REQUESTS, most);
-  await generator.ask("prepare", { count, serial } satisfies RequestSpec);
+  const fitting = bodyBytes === 0 ? MOST_REQUESTS : Math.ceil(MOST_REQUEST_BYTES / bodyBytes);
+  const count = Math.min(MOST_REQUESTS, most, fitting);
+  await generator.ask("prepare", { count, serial, bodyBytes } satisfies RequestSpec);
   const folder = filled?.folder ?? mkdtempSync(join(under, `${server.name}-`));
   const startedAt = performance.now();
   const config: ServerConfig = { name: server.name, folder, database };
-  const child = startProcess("servers/serve.js", config, process);
+  const child = startProcess("servers/serve.js", config, { ...options, root: server.root });
   let acknowledged = 0;
 
-  async function measure(load: Omit<Load, "connections" | "port">) {
+  async function measure(load: Partial<Load>) {
     await child.ask("begin");
-    const report: LoadReport = await generator.ask("load", { port, connections, ...load });
+    const report: LoadReport = await generator.ask("load", { port, connections, seconds, ...load });
     const loop = await child.ask<LoopDelay>("endLoad");
     assertAllAnswered(server, report);
     acknowledged += report.answered;
@@ -105,7 +113,9 @@ export async function runRound(
       seconds: Math.min(WARM_UP_SECONDS, seconds * 2),
       most: Math.min(WARM_UP_REQUESTS, Math.ceil(count / 5)),
     });
-    const sample = await measure({ seconds, requestsPerSecond });
+    const sample = await measure(
+      burst === undefined ? { requestsPerSecond } : { connections: burst, most: burst },
+    );
     const handedOff = await child.ask<number | null>("close");
     const tally = { acknowledged, handedOff, before: filled?.events ?? 0 };
     await assertAllKept(folder, database, server, tally);

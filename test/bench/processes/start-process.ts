@@ -1,8 +1,14 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import type { Question, Reply } from "./questions.js";
 
+/** From the compiled bench to the repository. */
+export const ROOT = join(import.meta.dirname, "../../../../..");
+
 export interface ProcessOptions {
+  /** The repository whose bench and signalbox it loads. @default this one */
+  root?: string | undefined;
   env?: NodeJS.ProcessEnv;
   /** Holds the process, with all its threads, to this core. Needs `taskset`. */
   core?: number | undefined;
@@ -16,9 +22,9 @@ export interface ProcessOptions {
 export function startProcess(
   script: string,
   config: object = {},
-  { env, core }: ProcessOptions = {},
+  { root = ROOT, env, core }: ProcessOptions = {},
 ) {
-  const path = new URL(`../${script}`, import.meta.url).pathname;
+  const path = join(root, "test/bench/dist/bench", script);
   const child = fork(path, [JSON.stringify(config)], {
     // Express and others do less when this is set, and it is how they are meant to run.
     env: { ...process.env, NODE_ENV: "production", ...env },

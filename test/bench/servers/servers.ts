@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import type { Receiver, ReceiverOptions } from "signalbox";
+import type { Receiver, ReceiverOptions, Sender } from "signalbox";
 import { PATH, POOL_SIZE, SECRET } from "../endpoint.js";
 
 /** What each server is started with. */
@@ -30,6 +30,8 @@ export interface Server {
   /** Where it stores acknowledged events: in a file, or in PostgreSQL; null: nowhere. */
   keeps: { file?: string; table: string } | null;
   isOurs: boolean;
+  /** The repository whose signalbox it loads, if not this one. */
+  root?: string;
   /** Called in the server's own process, which loads nothing that it does not need. */
   open(config: ServerConfig): OpenServer | Promise<OpenServer>;
 }
@@ -51,7 +53,7 @@ export const SERVERS: readonly Server[] = [
     ...OURS,
     name: "signalbox-node",
     label: "signalbox on node:http",
-    open: ours(async (receiver) => (await import("signalbox/node")).nodeHandler(receiver)),
+    open: ours(onNodeHttp),
   },
   {
     ...OTHER,
@@ -134,6 +136,24 @@ const BY_NAME: readonly Server[] = [
   },
   {
     ...OURS,
+    name: "signalbox-stripe",
+    label: "signalbox on node:http, Stripe",
+    open: ours(onNodeHttp, async () => {
+      const { stripe } = await import("signalbox/senders/stripe");
+      return { sender: stripe() };
+    }),
+  },
+  {
+    ...OURS,
+    name: "signalbox-github",
+    label: "signalbox on node:http, GitHub",
+    open: ours(onNodeHttp, async () => {
+      const { github } = await import("signalbox/senders/github");
+      return { sender: github() };
+    }),
+  },
+  {
+    ...OURS,
     name: "signalbox-traced",
     label: "signalbox on Express 5, all traced",
     open: ours(onExpress5, () => traced(1)),
@@ -163,25 +183,30 @@ export function findBaseline(servers: readonly Server[]): Server {
   return baseline;
 }
 
+type Extra = Pick<ReceiverOptions, "store" | "telemetry"> & { sender?: Sender };
+
 /** The receiver that all of our servers share: its hand-off only counts. */
 function ours(
   listen: (receiver: Receiver) => Promise<RequestListener>,
-  extra: (config: ServerConfig) => Promise<Partial<ReceiverOptions>> = async () => ({}),
+  extra: (config: ServerConfig) => Promise<Extra> = async () => ({}),
 ): Server["open"] {
   return async (config) => {
     const { createReceiver } = await import("signalbox");
     const { sqliteStore } = await import("signalbox/stores/sqlite");
-    const { store = sqliteStore(join(config.folder, "inbox.db")), telemetry } = await extra(config);
-    let handedOff = 0;
-    const receiver = createReceiver({
-      secrets: SECRET,
-      store,
+    const {
+      store = sqliteStore(join(config.folder, "inbox.db")),
       telemetry,
-      logger: false,
-      onSignal: async () => {
-        handedOff += 1;
-      },
-    });
+      sender,
+    } = await extra(config);
+    let handedOff = 0;
+    const count = async () => {
+      handedOff += 1;
+    };
+    const options = { secrets: SECRET, store, telemetry, logger: false } as const;
+    const receiver =
+      sender === undefined
+        ? createReceiver({ ...options, onSignal: count })
+        : createReceiver({ ...options, sender, onEvent: count });
     await receiver.start();
     return {
       listener: await listen(receiver),
@@ -189,6 +214,10 @@ function ours(
       close: () => receiver.close({ graceMs: 20_000 }),
     };
   };
+}
+
+async function onNodeHttp(receiver: Receiver): Promise<RequestListener> {
+  return (await import("signalbox/node")).nodeHandler(receiver);
 }
 
 async function onExpress5(receiver: Receiver): Promise<RequestListener> {
@@ -342,7 +371,7 @@ function isAuthentic(headers: IncomingHttpHeaders, body: Buffer): boolean {
 }
 
 /** Telemetry with a real SDK. @param ratio how many of the deliveries are sampled */
-async function traced(ratio: number): Promise<Partial<ReceiverOptions>> {
+async function traced(ratio: number): Promise<Extra> {
   const { context, metrics, trace } = await import("@opentelemetry/api");
   const { AsyncLocalStorageContextManager } = await import("@opentelemetry/context-async-hooks");
   const sdk = await import("@opentelemetry/sdk-metrics");
