@@ -119,18 +119,21 @@ export function createCommitter(db: Database, shared: boolean) {
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
     const { eventId, type, state, leaseMs, received, bodyHash, body, reason } = event;
     const token = state === "leased" ? 1 : 0;
-    const readySince = state === "ready" ? now : 0;
-    const times = [now + (leaseMs ?? 0), readySince, token, received.at];
-    const facts = [event.subtype, event.subject, event.sender, event.contentKey];
     const inserted = insert.run(
       endpoint,
       eventId,
       type,
       state,
-      ...times,
+      now + (leaseMs ?? 0),
+      state === "ready" ? now : 0,
+      token,
+      received.at,
       bodyHash,
       reason,
-      ...facts,
+      event.subtype,
+      event.subject,
+      event.sender,
+      event.contentKey,
     );
     if (inserted.changes === 0) return duplicateOf(event, endpoint);
     const seq = Number(inserted.lastInsertRowid);
