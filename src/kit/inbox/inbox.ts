@@ -97,28 +97,30 @@ export function createInbox(config: InboxConfig) {
    * its id is stored too.
    */
   async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
-    const identity = { ...input, bodyHash };
-    const ownId = ownIdOf(identity, config.unsignedFacts);
+    const { unsignedFacts } = config;
+    const { eventId: givenId, type, subtype, subject, disposition, received, body } = input;
+    const identity = { eventId: givenId, type, subtype, subject, bodyHash };
     const isRepeated = seen?.add(bodyHash) ?? false;
-    let eventId = firstIdOf(identity, config.unsignedFacts);
-    let contentKey = dropsRepeated ? contentKeyOf(input.type, bodyHash) : null;
+    let eventId = firstIdOf(identity, unsignedFacts);
+    let contentKey = dropsRepeated ? contentKeyOf(type, bodyHash) : null;
     try {
       for (;;) {
-        const result = await add({ ...input, eventId }, bodyHash, contentKey, isRepeated);
+        const event = { eventId, type, subtype, subject, disposition, received, body };
+        const result = await add(event, bodyHash, contentKey, isRepeated);
         const isSame =
           result.status === "accepted" ||
           result.isBackfilled ||
-          (result.sameBody &&
-            !result.differing.some((fact) => config.unsignedFacts.includes(fact)));
+          (result.sameBody && !result.differing.some((fact) => unsignedFacts.includes(fact)));
         const otherThan = isSame ? null : result.otherThan;
         // The API writes a body in another way than a delivery, so of what came by it the id alone
         // counts, as of what is stored by it.
-        const isOther =
-          otherThan === "id" && eventId !== ownId && input.received.backfilled !== true;
+        const ownId =
+          otherThan === "id" && received.backfilled !== true
+            ? ownIdOf(identity, unsignedFacts)
+            : eventId;
         if (otherThan === "content") contentKey = null;
-        else if (isOther) eventId = ownId;
-        else
-          return { ...result, ownId: eventId === input.eventId ? undefined : eventId, isRepeated };
+        else if (ownId !== eventId) eventId = ownId;
+        else return { ...result, ownId: eventId === givenId ? undefined : eventId, isRepeated };
       }
     } catch (error) {
       if (!isRepeated) seen?.forget(bodyHash);

@@ -139,7 +139,7 @@ const BY_NAME: readonly Server[] = [
     name: "signalbox-stripe",
     label: "signalbox on node:http, Stripe",
     open: ours(onNodeHttp, async () => {
-      const { stripe } = await import("signalbox/senders/stripe");
+      const { stripe } = await import("signalbox/senders");
       return { sender: stripe() };
     }),
   },
@@ -148,7 +148,7 @@ const BY_NAME: readonly Server[] = [
     name: "signalbox-github",
     label: "signalbox on node:http, GitHub",
     open: ours(onNodeHttp, async () => {
-      const { github } = await import("signalbox/senders/github");
+      const { github } = await import("signalbox/senders");
       return { sender: github() };
     }),
   },
