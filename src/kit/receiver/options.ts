@@ -263,8 +263,16 @@ function callbacksOf({ sender, onSignal, onTest, onEvent }: Callbacks): FindCall
       "onEvent",
       "expected a function, or an object of functions by type",
     );
+  const useless = Object.keys(onEvent).find((pattern) => !PATTERN.test(pattern));
+  if (useless !== undefined) {
+    const problem = `no event matches "${useless}"; expected a type, or the beginning of one and a star`;
+    throw new OptionError(FACTORY, "onEvent", problem);
+  }
   return findCallbackIn(onEvent);
 }
+
+/** A star stands only at the end. */
+const PATTERN = /^(?!\s)([^*]*[^*\s]|[^*]*\*)$/;
 
 const MIB = 1024 * 1024;
 

@@ -94,6 +94,16 @@ test.each([
   },
 );
 
+test.each(["", " invoice.paid", "invoice.paid ", "*.paid", "**", "invoice.*.x"])(
+  "the key %j of onEvent, which no event can match, is refused",
+  async (pattern) => {
+    await expect(startAcme({ onEvent: { [pattern]: () => undefined } })).rejects.toMatchObject({
+      code: "option_invalid",
+      message: expect.stringContaining(`no event matches "${pattern}"`) as string,
+    });
+  },
+);
+
 test("a stored event is read again with its headers after a restart; one that has no function any more is kept as dead", async () => {
   const store = memoryStore();
   const later = () => {
