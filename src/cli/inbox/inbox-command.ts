@@ -165,11 +165,11 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
         const total = { payloads: 0, keys: 0 };
         for (;;) {
           signal.throwIfAborted();
-          const { payloads, keys } = await store.prune({ endpoint, ...request });
+          const { payloads, keys, isAtEnd } = await store.prune({ endpoint, ...request });
           total.payloads += payloads;
           total.keys += keys;
           terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-          if (payloads + keys === 0) break;
+          if (payloads + keys === 0 && isAtEnd !== false) break;
         }
         const of = endpoints.length > 1 ? ` of ${echoed(endpoint)}` : "";
         if (json) terminal.printJson({ endpoint, ...total });

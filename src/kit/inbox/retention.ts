@@ -66,7 +66,8 @@ export function startRetention(config: {
           keysOlderThanMs,
           limit: ROWS_AT_ONCE,
         });
-        if (pruned.payloads + pruned.keys >= ROWS_AT_ONCE) delayMs = PORTION_EVERY_MS;
+        if (pruned.payloads + pruned.keys >= ROWS_AT_ONCE || pruned.isAtEnd === false)
+          delayMs = PORTION_EVERY_MS;
       } catch (error) {
         if (!stopped) config.onError(error);
       }

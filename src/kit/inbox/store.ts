@@ -310,9 +310,12 @@ export interface InboxStore {
    */
   restore?(endpoint: string, events: readonly StoredEvent[]): Promise<number>;
   /**
-   * Deletes old done events. @returns how many payloads and how many events (keys) it deleted
+   * Deletes old done events.
+   *
+   * @returns how many payloads and how many events (keys) it deleted. `isAtEnd: false`: it has not
+   * looked at all events yet, so that another call soon finds others
    *
    * - **G9** It changes only `done` events, and the `seq` of a deleted event is not used again.
    */
-  prune(request: PruneRequest): Promise<{ payloads: number; keys: number }>;
+  prune(request: PruneRequest): Promise<{ payloads: number; keys: number; isAtEnd?: boolean }>;
 }

@@ -56,7 +56,7 @@ let tables: string | undefined;
 
 function open(): PreparedInbox {
   const db = new (loadDriver())(":memory:");
-  if (tables === undefined) migrate(db);
+  if (tables === undefined) migrate(db, true);
   else db.exec(tables);
   tables ??= db
     .prepare("SELECT group_concat(sql, ';') FROM sqlite_schema WHERE sql IS NOT NULL")

@@ -214,6 +214,20 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     ]);
   });
 
+  testHere("prune passes a thousand events that it keeps", async () => {
+    const db = await filled([
+      ...Array.from({ length: 1100 }, (_, index) => ({
+        eventId: `evt_${index}`,
+        state: "quarantined" as const,
+        ageDays: 40,
+      })),
+      { eventId: "evt_old", ageDays: 40 },
+      { eventId: "evt_new" },
+    ]);
+    const run = await inbox(db, "prune", "--json");
+    expect(JSON.parse(run.stdout)).toMatchObject({ payloads: 1, keys: 1 });
+  });
+
   testHere("a retried event of a running receiver is handed off by it", async () => {
     const { args: db, createStore } = newPlace();
     let isRepaired = false;

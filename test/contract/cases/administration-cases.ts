@@ -24,9 +24,10 @@ import {
 } from "./store-case.js";
 
 /** Deletes what has been done for longer than these numbers of days. */
-function prune(store: InboxStore, payloadDays: number, keyDays: number, limit = 500) {
+async function prune(store: InboxStore, payloadDays: number, keyDays: number, limit = 500) {
   const ages = { payloadsOlderThanMs: payloadDays * DAY_MS, keysOlderThanMs: keyDays * DAY_MS };
-  return store.prune({ endpoint: ENDPOINT, ...ages, limit });
+  const { payloads, keys } = await store.prune({ endpoint: ENDPOINT, ...ages, limit });
+  return { payloads, keys };
 }
 
 /** G9 to G11: prune, replay, discard, close, list and stats. */

@@ -6,7 +6,7 @@ import { makeFolders, syncFolderOf, syncFoldersFrom } from "../../../base/files.
 import { checkSqliteVersion, loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { assertWritable, refuseNetworkFileSystem, refuseUnguardedFiles } from "./inbox-files.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
-import { lockOwner, refuseOwnedHere } from "./owner-lock.js";
+import { isOwned, lockOwner, refuseOwnedHere } from "./owner-lock.js";
 import { assertInbox, migrate } from "./schema.js";
 import { damagedError, isBusy, storeError } from "./store-error.js";
 
@@ -52,6 +52,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     assertSqliteFile(db, path);
     checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
+    const isAlone = role === "owner" || (role === "shared" && !isOwned(path));
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
     // SQLite would read the missing part of a page as zeros.
@@ -66,7 +67,7 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     // With FULL, SQLite syncs the first write of a new file, and the switch to WAL.
     db.pragma("synchronous = FULL");
     switchToWal(db);
-    if (canMake) migrate(db);
+    if (canMake) migrate(db, isAlone);
     // On macOS, checkpoints sync to the medium itself; elsewhere this has no effect.
     db.pragma("checkpoint_fullfsync = ON");
     limitSize(db, folder);

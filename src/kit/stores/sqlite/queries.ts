@@ -64,14 +64,13 @@ export function createQueries(db: Database) {
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
   const listing = createStatements<EntryRow>(db);
-  // Each count reads only a partial index, because the table has much wider rows and takes longer
-  // to read.
-  const counts = db.prepare<{ endpoint: string }, StateCounts>(`
+  // Each count reads only an index, because the table has much wider rows and takes longer to read.
+  type Counted = Omit<StateCounts, "done"> & { total: number };
+  const counts = db.prepare<{ endpoint: string }, Counted>(`
     SELECT
+      (SELECT count(*) FROM inbox INDEXED BY inbox_key WHERE endpoint = @endpoint) AS total,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'ready') AS ready,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'leased') AS leased,
-      (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 1)
-        + (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'done' AND has_payload = 0) AS done,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'dead') AS dead,
       (SELECT count(*) FROM inbox WHERE endpoint = @endpoint AND state = 'quarantined') AS quarantined`);
   // The oldest event that waits is the one that has been due for longest, or has failed and was
@@ -106,17 +105,20 @@ export function createQueries(db: Database) {
   const toDone = db.prepare("UPDATE inbox SET state = 'done', due_at = ? WHERE seq = ?");
   const dropPayload = db.prepare("UPDATE inbox SET has_payload = 0 WHERE seq = ?");
   const dropKey = db.prepare<[number]>("DELETE FROM inbox WHERE seq = ?");
-  const old = "FROM inbox WHERE endpoint = ? AND state = 'done' AND due_at < ?";
-  const findOldPayloads = db
-    .prepare<[string, number, number], number>(`SELECT seq ${old} AND has_payload = 1 LIMIT ?`)
-    .pluck();
+  /** Where the prune of each endpoint continues. Both walks begin again when both have ended. */
+  const walks = new Map<string, Record<keyof typeof START, number | null>>();
+  const walkPayloads = prepareWalk(
+    db,
+    "inbox_body CROSS JOIN inbox NOT INDEXED USING (seq)",
+    "has_payload = 1",
+  );
   // The row with the largest `seq` is kept. Otherwise SQLite would use that number again, and a
   // reader that pages by `afterSeq` would skip the new event.
-  const findOldKeys = db
-    .prepare<[string, number, number], number>(
-      `SELECT seq ${old} AND has_payload = 0 AND seq < (SELECT max(seq) FROM inbox) LIMIT ?`,
-    )
-    .pluck();
+  const walkKeys = prepareWalk(
+    db,
+    "inbox NOT INDEXED",
+    "has_payload = 0 AND seq < (SELECT max(seq) FROM inbox)",
+  );
 
   function oldestReadyOf(endpoint: string, now: number): OldestReady {
     const { dueAt, receivedAt } = oldestReady.get({ endpoint }) as {
@@ -214,9 +216,9 @@ export function createQueries(db: Database) {
       };
     },
     stats(endpoint, nowAt) {
-      const byState = counts.get({ endpoint }) as StateCounts;
-      const total = EVENT_STATES.reduce((sum, state) => sum + byState[state], 0);
-      return { ...byState, total, ...oldestReadyOf(endpoint, nowAt(endpoint)) };
+      const { total, ...others } = counts.get({ endpoint }) as Counted;
+      const done = Object.values(others).reduce((rest, count) => rest - count, total);
+      return { ...others, done, total, ...oldestReadyOf(endpoint, nowAt(endpoint)) };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
@@ -233,20 +235,57 @@ export function createQueries(db: Database) {
     discard: (events, nowAt) => moveEach(events, nowAt, discard),
     prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }, nowAt) {
       const now = nowAt(endpoint);
-      const withPayload = findOldPayloads.all(endpoint, now - payloadsOlderThanMs, limit);
-      for (const seq of withPayload) {
+      const walk = walks.get(endpoint) ?? START;
+      const old = walkPayloads(walk.payloads, endpoint, payloadsOlderThanMs, now, limit);
+      for (const { seq } of old.found) {
         dropPayload.run(seq);
         payloads.drop(seq);
       }
-      const keys = findOldKeys.all(endpoint, now - keysOlderThanMs, limit);
-      for (const seq of keys) dropKey.run(seq);
+      const keys = walkKeys(walk.keys, endpoint, keysOlderThanMs, now, limit);
+      for (const { seq } of keys.found) dropKey.run(seq);
       activity.prune(endpoint, limit, now);
-      return { payloads: withPayload.length, keys: keys.length };
+      const isAtEnd = old.next === null && keys.next === null;
+      walks.set(endpoint, isAtEnd ? START : { payloads: old.next, keys: keys.next });
+      return { payloads: old.found.length, keys: keys.found.length, isAtEnd };
     },
   } satisfies Partial<Steps<keyof InboxStore>>;
 }
 
 export type Queries = ReturnType<typeof createQueries>;
+
+const START = { payloads: 0, keys: 0 };
+/** How many events a step of {@link prepareWalk} looks at. */
+const LOOKED_AT = 1000;
+
+/**
+ * Finds old done events without an index, which each settlement would have to change. What is
+ * deleted leaves the beginning of its table. So a walk begins there, at what cannot be deleted, and
+ * ends where events were received too late to be old. The next one comes to what is done late; with
+ * a saved position it would be passed. A walk through the whole table, as in PostgreSQL, would take
+ * days where many millions are kept.
+ *
+ * @param from begins with the table of the rows that will be deleted
+ */
+function prepareWalk(db: Database, from: string, condition: string) {
+  const look = db.prepare<
+    [string, number, number],
+    { seq: number; receivedAt: number; isOld: number }
+  >(
+    `SELECT seq, received_at AS receivedAt, endpoint = ? AND state = 'done' AND due_at < ? AND ${condition} AS isOld
+     FROM ${from} WHERE seq >= ? ORDER BY seq LIMIT ${LOOKED_AT}`,
+  );
+  /** @param next where it continues, null at its end */
+  return (next: number | null, endpoint: string, ageMs: number, now: number, limit: number) => {
+    const before = now - ageMs;
+    const rows = next === null ? [] : look.all(endpoint, before, next);
+    const found = rows.filter(({ isOld }) => isOld === 1).slice(0, limit);
+    if (found.length === limit) return { found, next };
+    const { seq, receivedAt } = rows[LOOKED_AT - 1] ?? { seq: 0, receivedAt: now };
+    // A time in the future says nothing: the clock was set back.
+    const isAtEnd = receivedAt >= before && receivedAt <= now;
+    return { found, next: isAtEnd ? null : seq + 1 };
+  };
+}
 
 /** What a commit counts; see G14 of the port. */
 export type Counts = Omit<Activity, "at">;

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
 import { SignalboxError } from "../../../base/errors.js";
-import { MIGRATIONS } from "./tables.js";
+import { DROP_UNUSED, MIGRATIONS } from "./tables.js";
 
 /** Marks a file as an inbox ("sgbx"). */
 const APPLICATION_ID = 0x73676278;
@@ -50,13 +50,19 @@ export function assertInbox(db: Database, path: string, canMake: boolean): void 
   }
 }
 
-/** Applies the missing migrations to an inbox that {@link assertInbox} accepted. */
-export function migrate(db: Database): void {
+/**
+ * Applies the missing migrations to an inbox that {@link assertInbox} accepted.
+ *
+ * @param isAlone whether no other process has it open to hand off
+ */
+export function migrate(db: Database, isAlone: boolean): void {
   // A current file is not written to, because it may be damaged, which is checked later.
-  if (versionOf(db) === MIGRATIONS.length) return;
-  db.transaction(() => {
-    for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);
-    db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${MIGRATIONS.length}`);
-  }).immediate();
+  if (versionOf(db) !== MIGRATIONS.length) {
+    db.transaction(() => {
+      for (const migration of MIGRATIONS.slice(versionOf(db))) db.exec(migration);
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma(`user_version = ${MIGRATIONS.length}`);
+    }).immediate();
+  }
+  if (isAlone) db.exec(DROP_UNUSED);
 }

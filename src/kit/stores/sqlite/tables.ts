@@ -113,4 +113,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (endpoint, reporter)
   ) STRICT, WITHOUT ROWID;
 `,
+  // Done events stand in no index but those of the keys: see DROP_UNUSED. Processes of the version
+  // before are refused from now on, because they would read the whole inbox to prune it.
+  "",
 ];
+
+/**
+ * Drops the indexes with which older versions find old done events. Such a process that has a
+ * shared file open needs them until it ends, so this is not a migration.
+ */
+export const DROP_UNUSED =
+  "DROP INDEX IF EXISTS inbox_done_payload; DROP INDEX IF EXISTS inbox_done_key";

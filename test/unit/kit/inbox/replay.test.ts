@@ -187,6 +187,16 @@ test("retention works through many old events 500 at a time, and goes on a minut
   expect(new Set(limits)).toEqual(new Set([500]));
 });
 
+test("retention passes thousands of events that it keeps within seconds", async () => {
+  const store = await opened(memoryStore());
+  const kept = Array.from({ length: 3000 }, () => newEvent({ state: "dead" }));
+  await store.commit(batchOf({ accepts: [...kept, newEvent({ state: "done" }), newEvent()] }));
+  const rig = await startRig({ store });
+  rig.clock.setNow(T0 + 40 * DAY_MS);
+  await rig.clock.advance(62_000);
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ dead: 3000, total: 3001 });
+});
+
 test("an id that no event can have is not found, and fails no other", async () => {
   const inner = await opened(memoryStore());
   const event = newEvent({ state: "done" });

@@ -13,6 +13,9 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { DAY_MS } from "../../../../../src/base/time/units.js";
+import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
+import { lockOwner } from "../../../../../src/kit/stores/sqlite/owner-lock.js";
 import { checkSqliteVersion, loadDriver } from "../../../../../src/base/sqlite/sqlite-driver.js";
 import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
 import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
@@ -34,6 +37,7 @@ const LANDED = [
   "dc4030dee14b63e9",
   "3f720318ee49db77",
   "e49ec9cb1ed54cc1",
+  "e3b0c44298fc1c14",
 ];
 
 test.each([
@@ -123,6 +127,66 @@ test.each([
     });
   },
 );
+
+const DONE_INDEXES = ["inbox_done_key", "inbox_done_payload"];
+const doneIndexesOf = (path: string): unknown =>
+  edit(path, (db) =>
+    db
+      .prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'inbox_done%' ORDER BY name")
+      .pluck()
+      .all(),
+  );
+
+/** An inbox of version 0.2.0 with an old event of each kind. */
+function oldInbox(path: string): void {
+  edit(path, (db) => {
+    db.exec(`${MIGRATIONS.slice(0, 8).join("")}
+      PRAGMA user_version = 8; PRAGMA application_id = 1936155256`);
+    const add = db.prepare(
+      `INSERT INTO inbox (endpoint, event_id, type, state, due_at, token, received_at, body_hash, has_payload)
+       VALUES ('default', ?, '', ?, 1, 1, 1, x'00', ?)`,
+    );
+    for (const state of EVENT_STATES) add.run(`evt_${state}`, state, 1);
+    add.run("evt_key", "done", 0);
+    add.run("evt_last", "ready", 1);
+    db.exec("INSERT INTO inbox_body SELECT seq, '', x'' FROM inbox WHERE has_payload = 1");
+  });
+}
+
+test.each([true, false])(
+  "an older inbox loses the indexes of done events, which are pruned without (shared: %s)",
+  async (shared) => {
+    const path = inboxPath();
+    oldInbox(path);
+    const store = await openStore({ path, shared });
+    expect(doneIndexesOf(path)).toEqual([]);
+    expect(await store.stats("default")).toMatchObject({ done: 2, leased: 1, ready: 2, total: 7 });
+    const ages = { payloadsOlderThanMs: DAY_MS, keysOlderThanMs: DAY_MS };
+    const pruned = await store.prune({ endpoint: "default", ...ages, limit: 500 });
+    expect(pruned).toMatchObject({ payloads: 1, keys: 2 });
+  },
+);
+
+test("beside a process of an older version its indexes stay, and a later start drops them", async () => {
+  const path = inboxPath();
+  oldInbox(path);
+  const end = lockOwner(loadDriver(), path, true);
+  const beside = await openStore({ path, shared: true });
+  expect(doneIndexesOf(path)).toEqual(DONE_INDEXES);
+  expect(await beside.stats("default")).toMatchObject({ done: 2, total: 7 });
+  end();
+  await beside.close("default");
+  await openStore({ path, shared: true });
+  expect(doneIndexesOf(path)).toEqual([]);
+});
+
+test("a tool drops no index", async () => {
+  const path = inboxPath();
+  await (await openStore(path)).close("default");
+  edit(path, (db) => db.exec("CREATE INDEX inbox_done_key ON inbox (endpoint)"));
+  await openStore({ path, operator: true });
+  expect(doneIndexesOf(path)).toEqual(["inbox_done_key"]);
+});
 
 test("a file of a newer release is refused, and is as it was", async () => {
   const path = inboxPath();
