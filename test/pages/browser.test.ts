@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { pageFile } from "../../src/page/parts/page-server.js";
 /* oxlint-disable import/no-unassigned-import -- each of them registers its tests, in one file, so that all use one Chromium */
 import "./journeys/dashboard.js";
+import "./journeys/event.js";
 import "./journeys/inbox.js";
 import "./journeys/timeline.js";
 

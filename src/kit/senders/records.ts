@@ -17,6 +17,15 @@ type RequiredIn<Options> = {
   [Key in keyof Options]-?: object extends Pick<Options, Key> ? never : Key;
 }[keyof Options];
 
+/** An event of which `eventUrl` is made. Not all of it is signed. */
+export interface LinkedEvent {
+  eventId: string;
+  type: string;
+  subject: string | null;
+  headers: Readonly<Record<string, string>>;
+  payload: string | null;
+}
+
 /** What is known of a sender beside how it signs. */
 type RecordOf<Name extends Factory> = {
   /** Its events are stored with this name, and `--sender` takes it. */
@@ -27,6 +36,11 @@ type RecordOf<Name extends Factory> = {
   eventType: string;
   /** The options that follow from the secret. */
   optionsOfSecret?: (secret: string) => OptionsOf<Name>;
+  /**
+   * Where the sender's own page shows the event, or what it is about; empty: nowhere. The host is
+   * fixed, and what stands in the path has been checked or encoded: a stranger may have written it.
+   */
+  eventUrl?: (event: LinkedEvent) => string;
 } & ([RequiredIn<OptionsOf<Name>>] extends [never]
   ? { needs?: undefined }
   : { needs: { [Option in RequiredIn<OptionsOf<Name>>]: NeededOption } });
@@ -51,11 +65,20 @@ const RECORDS = {
     name: "stripe",
     page: "https://docs.stripe.com/webhooks",
     eventType: "StripeEvent",
+    eventUrl: ({ eventId, payload }) =>
+      `https://dashboard.stripe.com/${/"livemode": ?false/.test(payload ?? "") ? "test/" : ""}events/${encodeURIComponent(eventId)}`,
   },
   github: {
     name: "github",
     page: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
     eventType: "GithubPayload",
+    // The deliveries of the webhook of a repository.
+    eventUrl({ subject, headers }) {
+      const path = `${subject}/settings/hooks/${headers["x-github-hook-id"]}`;
+      return /^[\w.-]+\/[\w.-]+\/settings\/hooks\/\d+$/.test(path)
+        ? `https://github.com/${path}?tab=deliveries`
+        : "";
+    },
   },
   gitlab: {
     name: "gitlab",
@@ -68,6 +91,13 @@ const RECORDS = {
     name: "shopify",
     page: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
     eventType: "Record<string, unknown>",
+    eventUrl({ type, subject, payload }) {
+      const [, shop, kind, id] =
+        /^([a-z\d-]+)\.myshopify\.com (orders|products|customers)\/\S* \{"id": ?(\d+),/.exec(
+          `${subject} ${type} ${payload}`,
+        ) ?? [];
+      return id === undefined ? "" : `https://admin.shopify.com/store/${shop}/${kind}/${id}`;
+    },
   },
   slack: {
     name: "slack",
@@ -138,12 +168,14 @@ export interface SenderRecord {
   eventType: string;
   needs: Readonly<Record<string, NeededOption>>;
   optionsOfSecret: (secret: string) => object;
+  eventUrl: (event: LinkedEvent) => string;
 }
 
 export const SENDERS: readonly SenderRecord[] = Object.entries(RECORDS).map(
   ([factory, record]) => ({
     needs: {},
     optionsOfSecret: () => ({}),
+    eventUrl: () => "",
     ...record,
     factory: factory as Factory,
   }),

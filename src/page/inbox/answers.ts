@@ -8,7 +8,7 @@ import {
   type InboxEntry,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
-import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
+import { SENDERS } from "../../kit/senders/records.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch } from "./parse-search.js";
@@ -20,7 +20,6 @@ const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map(
   ["week", { minutes: 120, spans: 84 }],
 ]);
 const MOST_LISTED = 200;
-const HEX_BYTES = 4096;
 /** So much is sent of a body that is too large to be parsed. */
 const BEGINNING_BYTES = 16_384;
 /** Of the first line of an error in a list. */
@@ -114,50 +113,32 @@ export async function storedEvent(inbox: PageInbox, query: URLSearchParams): Pro
 export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
   const { received, bodyHash, rawBody, ...entry } = event;
   const json = rawBody === null ? null : parseSmall(rawBody);
-  return {
+  const answer = {
     ...entry,
     title: titleIn(json),
     headers: withoutSignature(received.headers, received.signatureHeader),
-    signedAt: signedAtIn(received),
     backfilled: received.backfilled === true,
     bodyHash: Buffer.from(bodyHash).toString("hex"),
     bytes: rawBody?.byteLength ?? null,
-    payload: rawBody === null ? null : payloadOf(rawBody, json),
+    payload: rawBody === null ? null : textOf(rawBody, json === null),
     isCut: rawBody !== null && json === null,
-    hex: rawBody === null ? null : Buffer.from(rawBody.subarray(0, HEX_BYTES)).toString("hex"),
     now,
   };
+  const record = SENDERS.find(({ name }) => name === event.sender);
+  return { ...answer, senderUrl: record?.eventUrl(answer) ?? "" };
 }
 
-/** The time in a signature header such as `t=1700000000,v1=…`. */
-function signedAtIn({
-  headers,
-  signatureHeader = SIGNATURE_HEADER,
-}: StoredEvent["received"]): number | null {
-  const [, seconds] =
-    /(?:^|,)t=(\d{1,12})(?:,|$)/.exec(headers[signatureHeader.toLowerCase()] ?? "") ?? [];
-  return seconds === undefined ? null : Number(seconds) * 1000;
-}
-
-function payloadOf(body: Uint8Array, json: ParsedJson | null): string | null {
-  if (json === null) return beginningOf(body);
-  if (!json.ok && json.reason === "not_utf8") return null;
-  const text = Buffer.from(body).toString("utf8");
-  return json.ok ? indentJson(text) : text;
-}
-
-function beginningOf(body: Uint8Array): string | null {
+function textOf(body: Uint8Array, isCut: boolean): string | null {
+  const shown = isCut ? body.subarray(0, BEGINNING_BYTES) : body;
   // With `stream` a character that the cut goes through is left out.
   const decode = (): string =>
-    new TextDecoder("utf-8", { fatal: true }).decode(body.subarray(0, BEGINNING_BYTES), {
-      stream: true,
-    });
+    new TextDecoder("utf-8", { fatal: true }).decode(shown, { stream: isCut });
   return safely<string | null>(decode, null);
 }
 
 const LONGEST_TITLE = 300;
 /** A larger body is not parsed, because the host application waits meanwhile. */
-const MOST_PARSED_BYTES = 131_072;
+const MOST_PARSED_BYTES = 102_400;
 const MOST_KEPT = 10_000;
 
 /**
@@ -201,33 +182,4 @@ function titleIn(json: ParsedJson | null): string | null {
   return typeof title === "string" && title.trim() !== ""
     ? title.slice(0, LONGEST_TITLE).toWellFormed()
     : null;
-}
-
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|\s+|\{\s*\}|\[\s*\]|[{}[\],:]/g;
-/** Deeper lines are not indented further: the text would be many times longer than the JSON. */
-const DEEPEST = 20;
-
-/** A longer text is not indented, since that would block the event loop. */
-const LONGEST_INDENTED = 65_536;
-
-/**
- * Indents valid JSON. Unlike `JSON.stringify` of the parsed value it keeps every number and every
- * key as it was written.
- */
-export function indentJson(json: string): string {
-  if (json.length > LONGEST_INDENTED) return json;
-  let depth = 0;
-  const lineEnd = (): string => `\n${"  ".repeat(Math.min(depth, DEEPEST))}`;
-  return json.replace(TOKEN, (token) => {
-    if (token.startsWith('"')) return token;
-    if (/^[{[]./s.test(token)) return token.replaceAll(/\s/g, "");
-    if (token === ":") return ": ";
-    if (token === ",") return token + lineEnd();
-    if (/[{}[\]]/.test(token)) {
-      const isOpening = token === "{" || token === "[";
-      depth += isOpening ? 1 : -1;
-      return isOpening ? token + lineEnd() : lineEnd() + token;
-    }
-    return "";
-  });
 }

@@ -81,8 +81,6 @@ export interface EventAnswer extends InboxEntry {
   title: string | null;
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
-  /** The time that the signature has; null when it has none. */
-  signedAt: number | null;
   history: PastStep[];
   /** Whether `receiver.accept` stored it, so that no signature was verified. */
   backfilled: boolean;
@@ -90,14 +88,14 @@ export interface EventAnswer extends InboxEntry {
   bodyHash: string;
   /** The size of the body; null once it is deleted. */
   bytes: number | null;
-  /** The body as text, indented if it is JSON; null when it is deleted, or is not UTF-8. */
+  /** The body as text; null when it is deleted, or is not UTF-8. */
   payload: string | null;
   /**
-   * Whether `payload` is only the beginning of the body, because the body is larger than 128 KiB.
+   * Whether `payload` is only the beginning of the body, because the body is larger than 100 KiB.
    */
   isCut: boolean;
-  /** The first 4 KiB of the body as hex; null when it is deleted. */
-  hex: string | null;
+  /** The event on its sender's own page; empty when none is known. */
+  senderUrl: string;
   now: number;
 }
 

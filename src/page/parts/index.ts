@@ -5,6 +5,7 @@ export { PageFrame, type Said, showPage, type Tone, usePage, View } from "./page
 export {
   Badge,
   CodeBlock,
+  CopyButton,
   type Column,
   DataTable,
   Facts,

@@ -1,5 +1,6 @@
-import { formatTime } from "../../base/text/format.js";
+import { formatDuration } from "../../base/text/format.js";
 import { gapBefore, type TimelineStep } from "../timeline/timeline-step.js";
+import { formatTime, otherTime } from "./clock-choice.js";
 import { CodeBlock } from "./panel.js";
 
 interface TimelineProps {
@@ -11,9 +12,14 @@ interface TimelineProps {
 
 const LANES = { sender: "Sender", inbox: "Inbox" } as const;
 
-/** The steps of an event, of one side or of both, on one axis, and the time between them. */
+/**
+ * The steps of an event, of one side or of both, on one axis, and the time between them. Of the
+ * inbox alone each has a bar from the step before it: the wait and the attempt, since the inbox
+ * stores no more of an attempt than its end.
+ */
 export function TimelineSteps({ steps, now }: TimelineProps) {
   const hasBoth = steps.some(({ lane }) => lane === "sender");
+  const times = [steps[0]?.at ?? 0, steps.at(-1)?.at ?? 0] as const;
   return (
     <ol class={hasBoth ? "timeline both" : "timeline"}>
       {steps.map((step, index) => (
@@ -22,6 +28,7 @@ export function TimelineSteps({ steps, now }: TimelineProps) {
           step={step}
           previous={steps[index - 1]}
           hasBoth={hasBoth}
+          times={times}
           isNewDelivery={
             step.delivery !==
             steps.slice(0, index).findLast(({ lane }) => lane === step.lane)?.delivery
@@ -38,25 +45,40 @@ interface StepProps extends Pick<TimelineProps, "now"> {
   previous: TimelineStep | undefined;
   /** The steps of both sides are there. */
   hasBoth: boolean;
+  /** Those of the first step and of the last. */
+  times: readonly [number, number];
   /** The step before it in its lane is of another delivery. */
   isNewDelivery: boolean;
 }
 
-function Step({ step, previous, hasBoth, isNewDelivery, now }: StepProps) {
-  const { lane, at, tone, text, detail = "", delivery, serviceAt } = step;
-  const gap = gapText(step, previous, now);
+function Step({ step, previous, hasBoth, times, isNewDelivery, now }: StepProps) {
+  const { lane, at, tone, text, detail = "", delivery, serviceAt, href } = step;
+  const gap = gapText(step, previous, hasBoth ? gapBefore(step, previous, now) : "");
   const [first = "", ...more] = detail.split("\n");
+  const from = previous?.at ?? at;
+  const share = (ms: number): string => `${(100 * ms) / (times[1] - times[0])}%`;
   return (
     <li class={lane}>
       {gap !== "" && <p class="gap muted">{gap}</p>}
-      <time dateTime={new Date(at).toISOString()} class="mono muted">
-        {new Date(at).toISOString().slice(11, 23)}
+      <time dateTime={new Date(at).toISOString()} title={otherTime(at)} class="mono muted">
+        {formatTime(at).slice(11, 19)}
       </time>
-      <span class={`mark ${tone}`} aria-hidden="true" />
+      {hasBoth ? (
+        <span class={`mark ${tone}`} aria-hidden="true" />
+      ) : (
+        <span
+          class={`bar ${tone}`}
+          style={{ marginInlineStart: share(from - times[0]), width: share(at - from) }}
+          aria-hidden="true"
+        />
+      )}
       <div class="what">
         <p>
           {hasBoth && <span class="muted">{LANES[lane]} </span>}
-          <span class={tone === "bad" ? "problem" : undefined}>{text}</span>
+          <a class={tone === "bad" ? "problem" : undefined} {...(href && { href })}>
+            {text}
+          </a>
+          {!hasBoth && at > from && <span class="muted"> +{formatDuration(at - from)}</span>}
         </p>
         {isNewDelivery && delivery !== undefined && <p class="hint">{delivery}</p>}
         {serviceAt !== undefined && (
@@ -74,9 +96,11 @@ function Step({ step, previous, hasBoth, isNewDelivery, now }: StepProps) {
   );
 }
 
-/** The time since the step before, if that is long, and the day, if it is another one. */
-function gapText(step: TimelineStep, previous: TimelineStep | undefined, now: number): string {
-  const day = formatTime(step.at).slice(0, 10);
-  const isNewDay = previous === undefined || formatTime(previous.at).slice(0, 10) !== day;
-  return [gapBefore(step, previous, now), isNewDay ? day : ""].filter(Boolean).join(", ");
+/** With its zone. */
+const dayOf = ({ at }: TimelineStep): string => formatTime(at).replace(/ \S+/, "");
+
+/** The gap before it, and the day with its zone, if it is another one. */
+function gapText(step: TimelineStep, previous: TimelineStep | undefined, gap: string): string {
+  const isNewDay = previous === undefined || dayOf(previous) !== dayOf(step);
+  return [gap, isNewDay ? dayOf(step) : ""].filter(Boolean).join(", ");
 }

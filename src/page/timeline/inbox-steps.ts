@@ -21,9 +21,10 @@ type Described = Pick<TimelineStep, "kind" | "tone" | "text"> & {
 export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
   const { receivedAt, bytes, history } = event;
   const size = bytes === null ? null : `${bytes} bytes`;
+  const past = history.map((step, index) => pastStep(step, history[index - 1]));
   const described: Described[] = [
     { at: receivedAt, kind: "received", tone: "good", text: "received and stored", detail: size },
-    ...foldErrors(history.map((past, index) => pastStep(past, history[index - 1]))),
+    ...past.map((step, index) => withoutSame(step, past[index - 1])),
     presentStep(event, now),
   ];
   return described.map(({ detail, ...step }) => ({
@@ -34,32 +35,14 @@ export function inboxSteps(event: TracedEvent, now: number): TimelineStep[] {
 }
 
 /** The calls after it can differ, although the error is the same. */
-const messageOf = ({ detail }: Described): string | undefined => detail?.split("\n", 1)[0];
+const messageOf = (step?: Described): string | undefined => step?.detail?.split("\n", 1)[0];
 
-/**
- * Of several failures in a row with the same error, the first is shown with it, and the others
- * together.
- */
-function foldErrors(steps: readonly Described[]): Described[] {
-  const folded: Described[] = [];
-  let same: Described[] = [];
-  for (const step of steps) {
-    const [first, ...others] = same;
-    const isSame =
-      step.kind === "failed" &&
-      step.tone === "bad" &&
-      first !== undefined &&
-      messageOf(step) === messageOf(first);
-    if (!isSame) same = step.kind === "failed" && step.tone === "bad" ? [step] : [];
-    else same.push(step);
-    if (isSame && others.length > 0) folded.pop();
-    const text =
-      others.length === 0
-        ? step.text
-        : `${others[0]?.text.replace(" failed", "")} to ${step.text.replace("hand-off ", "")}`;
-    folded.push(isSame ? { ...step, text: `${text} with the same error`, detail: null } : step);
-  }
-  return folded;
+/** An error is told once, of several failures in a row with it. */
+function withoutSame(step: Described, before: Described | undefined): Described {
+  const message = messageOf(step);
+  return message !== undefined && message === messageOf(before)
+    ? { ...step, detail: "the same error" }
+    : step;
 }
 
 function pastStep(

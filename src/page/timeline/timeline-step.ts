@@ -40,6 +40,8 @@ export interface TimelineStep {
    * safe.
    */
   detail?: string;
+  /** Where the text leads. */
+  href?: string;
   /** The receiver answered the attempt that it had the event already. */
   isDuplicate?: true;
   /** Which delivery it is of, when the event has several: `delivery 12 to wh_1`. */

@@ -5,6 +5,7 @@ import { act } from "preact/test-utils";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ActivityChart } from "../../../src/page/inbox/browser/activity-chart.js";
 import { ActionButton } from "../../../src/page/parts/actions.js";
+import { chooseClock, formatTime, otherTime } from "../../../src/page/parts/clock-choice.js";
 import { showPage } from "../../../src/page/parts/page-frame.js";
 import { useData } from "../../../src/page/parts/use-data.js";
 import { DeskContext } from "../../../src/service/emulator/dashboard/control.js";
@@ -72,6 +73,13 @@ test("of 21 deliveries 20 are shown with a link to older ones, and no link if th
   expect(await shown()).toEqual([20, "#/deliveries?before=102"]);
   items.pop();
   expect(await shown()).toEqual([20, undefined]);
+});
+
+test("times have a zone, and the clock that the reader chooses is kept", () => {
+  expect(formatTime(0, "UTC")).toBe("1970-01-01 00:00:00 UTC");
+  chooseClock("UTC");
+  expect([formatTime(0), otherTime(0)]).toEqual([formatTime(0, "UTC"), formatTime(0, "local")]);
+  expect(localStorage.getItem("signalbox.clock")).toBe("UTC");
 });
 
 test("an answer that comes after a newer load began is dropped", async () => {

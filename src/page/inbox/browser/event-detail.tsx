@@ -1,9 +1,8 @@
-import { formatBytes, formatCount } from "../../../base/text/format.js";
-import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
+import { useRef } from "preact/hooks";
 import {
-  address,
   Badge,
   CodeBlock,
+  CopyButton,
   Facts,
   href,
   Moment,
@@ -18,9 +17,12 @@ import {
 } from "../../parts/index.js";
 import { inboxSteps } from "../../timeline/inbox-steps.js";
 import type { EventAnswer, Overview } from "../inbox-api.js";
-import { headlineOf, nextStep, toneOf } from "./event-state.js";
+import { headlineOf, nextStep, toneOf, wordOf } from "./event-state.js";
+import { findEvents, keysOf, withTerm } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
-import { RefusedPanel, SituationLine } from "./situation.js";
+import { Payload } from "./payload.js";
+import { useKeys } from "./search-box.js";
+import { RefusedPanel } from "./situation.js";
 
 interface EventDetailProps {
   eventId: string;
@@ -29,124 +31,130 @@ interface EventDetailProps {
   back: string;
 }
 
-const DISCARDABLE: ReadonlySet<EventState> = new Set(["dead", "quarantined"] as const);
-
-function whyNoReplay({ state, bytes }: EventAnswer): string | undefined {
-  if (state === "leased") return "Its callback runs now.";
-  return bytes === null ? "Its payload was deleted." : undefined;
-}
-
-function whyNoDiscard({ state }: EventAnswer): string | undefined {
-  return DISCARDABLE.has(state)
-    ? undefined
-    : "Only a dead or a quarantined event can be discarded.";
-}
-
 export function EventDetail({ eventId, overview, back }: EventDetailProps) {
   const { data, problem, reload } = useData(eventId, (signal) =>
     request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
   );
-  const move = { eventIds: [eventId] };
+  const actions = useRef<HTMLDivElement>(null);
+  useKeys("r", () => {
+    actions.current?.querySelector("button")?.click();
+    return true;
+  });
+  const { text = eventId, about = "" } = data === undefined ? {} : headlineOf(data);
+  const claims = (overview?.refusals.examples ?? []).filter((each) =>
+    `/${eventId}`.endsWith(`/${each.eventId}`),
+  );
   return (
     <View
-      title={data === undefined ? eventId : headingOf(data)}
+      title={data?.title ?? [text, about].filter(Boolean).join(" · ")}
       actions={
         data !== undefined && (
-          <>
+          <div ref={actions} class="toolbar">
             <MoveButton
-              {...move}
+              eventIds={[eventId]}
               kind="replay"
-              whyNot={whyNoReplay(data)}
+              whyNot={
+                data.state === "leased"
+                  ? "Its callback runs now."
+                  : data.bytes === null
+                    ? "Its payload was deleted."
+                    : undefined
+              }
               isWaiting={data.state === "ready"}
             />
-            <MoveButton {...move} kind="discard" whyNot={whyNoDiscard(data)} />
-          </>
+            {(data.state === "dead" || data.state === "quarantined") && (
+              <MoveButton eventIds={[eventId]} kind="discard" whyNot={undefined} />
+            )}
+          </div>
         )
       }
-      above={<a href={back}>← All events</a>}
+      above={
+        <div class="toolbar hint">
+          <a href={back}>← All events</a>
+          <CopyButton label="Copy link" text={location.href} />
+          {data?.senderUrl && (
+            <a href={data.senderUrl} target="_blank" rel="noreferrer">
+              Open at {data.sender}
+            </a>
+          )}
+        </div>
+      }
     >
       <Problem of={problem} onRetry={reload} />
-      {problem instanceof RequestProblem && problem.status === 404 && overview !== undefined && (
-        <RefusedPanel refusals={overview.refusals} eventId={eventId} />
-      )}
-      {overview !== undefined && data !== undefined && data.state === "ready" && (
-        <SituationLine overview={overview} />
+      {problem instanceof RequestProblem && problem.status === 404 && claims.length > 0 && (
+        <RefusedPanel
+          refusals={{ byCode: [], ...overview?.refusals, examples: claims }}
+          eventId={eventId}
+        />
       )}
       {data === undefined && problem === undefined && <p class="muted">Loading…</p>}
-      {data !== undefined && <Detail event={data} />}
+      {data !== undefined && (
+        <>
+          <State event={data} overview={overview} />
+          <div class="halves">
+            <div class="stack">
+              <EventTimeline event={data} />
+              {data.subject !== null && <SameSubject event={data} keyOf={keysOf(overview)} />}
+              <EventFacts event={data} />
+            </div>
+            <div class="stack">
+              <Payload event={data} of={eventId} />
+            </div>
+          </div>
+        </>
+      )}
     </View>
   );
 }
 
-/** The title of a signal, or what the event is. */
-function headingOf(event: EventAnswer): string {
-  if (event.title !== null) return event.title;
-  const { text, about } = headlineOf(event);
-  return about === "" ? text : `${text} · ${about}`;
-}
-
-function Detail({ event }: { event: EventAnswer }) {
+/** What became of it, what is next, and why it fails. */
+function State({ event, overview }: { event: EventAnswer; overview: Overview | undefined }) {
   const { now } = usePage();
+  const { state, endpoint, lastError } = event;
+  const facts = overview?.endpoints.find((each) => each.endpoint === endpoint)?.facts;
   return (
     <>
-      <p class="toolbar" role="status">
-        <Badge tone={toneOf(event.state)}>{event.state}</Badge>
+      <p class="toolbar">
+        <span role="status">
+          <Badge tone={toneOf(state)}>{wordOf(state)}</Badge>
+        </span>
         {event.replayed && <Badge tone="idle">replayed</Badge>}
         {event.backfilled && <Badge tone="idle">backfilled</Badge>}
         {event.possiblyRepeated && <Badge tone="warn">possibly repeated</Badge>}
-        <span class="grows">{nextStep(event, now)}</span>
-        <code>{event.eventId}</code>
+        <span class="grows">{nextStep(event, now, facts)}</span>
       </p>
-      <div class="halves">
-        <div class="stack">
-          <EventTimeline event={event} />
-          <EventFacts event={event} />
-          <Headers event={event} />
+      {lastError !== null && state !== "done" && state !== "quarantined" && (
+        <div class="failed">
+          <CodeBlock label="Last error" text={lastError} wrap />
         </div>
-        <div class="stack">
-          <Payload event={event} />
-        </div>
-      </div>
+      )}
     </>
   );
 }
 
 /** A value, as a link to the events that have it too. */
 const linkTo = (term: string, value: string | null) =>
-  value === null ? "none" : <a href={href([], { q: `${term}:${value}` })}>{value}</a>;
+  value !== null && <a href={href([], { q: `${term}:${value}` })}>{value}</a>;
+
+const code = (text: string) => <code>{text}</code>;
 
 function EventFacts({ event }: { event: EventAnswer }) {
-  const {
-    type,
-    subtype,
-    subject,
-    sender,
-    state,
-    dueAt,
-    receivedAt,
-    signedAt,
-    attempts,
-    crashes,
-    bytes,
-    bodyHash,
-  } = event;
-  const isDefault = sender === DEFAULT_SENDER;
-  const due = { ready: "due", leased: "lease ends" }[state as string] ?? `${state} since`;
+  const { eventId, endpoint, type, subtype, subject, sender, headers } = event;
   return (
     <Panel title="Facts">
       <Facts
         of={{
-          type: type || "none",
-          [isDefault ? "signal type" : "subtype"]: linkTo("subtype", subtype),
-          [isDefault ? "product" : "subject"]: linkTo("subject", subject),
-          sender: !isDefault && sender,
-          signed: signedAt !== null && <Moment at={signedAt} full />,
-          received: <Moment at={receivedAt} full />,
-          [due]: <Moment at={dueAt} full />,
-          attempts: formatCount(attempts),
-          crashes: formatCount(crashes),
-          size: bytes === null ? "payload deleted" : formatBytes(bytes),
-          "SHA-256": <code>{bodyHash}</code>,
+          endpoint: linkTo("endpoint", endpoint),
+          id: code(eventId),
+          type: type !== "" && type,
+          subtype: linkTo("subtype", subtype),
+          subject: linkTo("subject", subject),
+          sender,
+          received: <Moment at={event.receivedAt} full />,
+          "SHA-256": code(event.bodyHash),
+          ...Object.fromEntries(
+            Object.entries(headers).map(([name, value]) => [name, code(value)]),
+          ),
         }}
       />
     </Panel>
@@ -156,67 +164,47 @@ function EventFacts({ event }: { event: EventAnswer }) {
 /** What happened to it in the inbox: the side of its sender is not known here. */
 function EventTimeline({ event }: { event: EventAnswer }) {
   const { now } = usePage();
+  // Its error and its state are said above.
+  const steps = inboxSteps(event, now)
+    .filter(({ kind }) => kind !== "dead" && kind !== "quarantined")
+    .map(({ detail, ...step }) =>
+      detail === undefined || detail === event.lastError ? step : { ...step, detail },
+    );
   return (
     <Panel title="Timeline">
-      <TimelineSteps steps={inboxSteps(event, now)} now={now} />
+      <TimelineSteps steps={steps} now={now} />
     </Panel>
   );
 }
 
-function Payload({ event: { eventId, payload, isCut, hex, bytes } }: { event: EventAnswer }) {
+const MOST_EVENTS = 12;
+
+/** The events of its subject at its endpoint, the newest on one axis. */
+function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<typeof keysOf> }) {
+  const { now } = usePage();
+  const { endpoint, subject, seq } = event;
+  const search = withTerm(`endpoint:${endpoint}`, "subject", subject ?? "");
+  const { data = [] } = useData(
+    "events",
+    async (signal) => {
+      const { events } = await findEvents({ search }, MOST_EVENTS, signal);
+      return events.toReversed();
+    },
+    // What happens to other events does not load it again.
+    event.dueAt,
+  );
+  if (data.length < 2) return null;
+  const steps = data.map((each) => ({
+    lane: "inbox" as const,
+    kind: "received" as const,
+    at: each.receivedAt,
+    tone: toneOf(each.state),
+    text: `${headlineOf(each).text}, ${wordOf(each.state)}`,
+    ...(each.seq !== seq && { href: href(["events", keyOf(each)], { q: search }) }),
+  }));
   return (
-    <Panel title="Payload">
-      {bytes !== null && (
-        <p>
-          <a class="button" href={address("api/bytes", { id: eventId })} download>
-            Download the bytes
-          </a>
-        </p>
-      )}
-      {bytes === null && (
-        <p class="muted">It is deleted, by a discard or because the event was done long ago.</p>
-      )}
-      {bytes !== null && payload === null && <p class="muted">It is not text in UTF-8.</p>}
-      {isCut && <p class="muted">It is too large to be shown whole. Download it.</p>}
-      {payload !== null && (
-        <CodeBlock
-          text={payload}
-          label={isCut ? "The beginning, as text" : "As text, JSON indented"}
-          wrap
-        />
-      )}
-      {hex !== null && (
-        <details open={payload === null}>
-          <summary>Raw bytes</summary>
-          <CodeBlock text={hexLines(hex)} label="As hex" />
-        </details>
-      )}
+    <Panel title={`Same subject: ${subject}`}>
+      <TimelineSteps steps={steps} now={now} />
     </Panel>
   );
-}
-
-function Headers({ event }: { event: EventAnswer }) {
-  const headers = Object.entries(event.headers).map(
-    ([name, value]) => [name, <code key={name}>{value}</code>] as const,
-  );
-  return (
-    <Panel title="Headers">
-      {headers.length === 0 ? (
-        <p class="muted">None are kept.</p>
-      ) : (
-        <Facts of={Object.fromEntries(headers)} />
-      )}
-    </Panel>
-  );
-}
-
-/** The offset, and 16 bytes, in each line. */
-function hexLines(hex: string): string {
-  const lines = hex.match(/.{1,32}/g) ?? [];
-  return lines
-    .map(
-      (line, index) =>
-        `${(index * 16).toString(16).padStart(4, "0")}  ${(line.match(/../g) ?? []).join(" ")}`,
-    )
-    .join("\n");
 }

@@ -1,4 +1,5 @@
-import { formatAge, formatCount } from "../../../base/text/format.js";
+import { formatAge, formatDuration } from "../../../base/text/format.js";
+import type { SituationFacts } from "../../../kit/inbox/situation.js";
 import {
   DEFAULT_SENDER,
   type EventState,
@@ -9,35 +10,56 @@ import {
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
 
-/** In the order of an event's life. */
-export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [
-  { state: "ready", tone: "warn", meaning: "waiting" },
-  { state: "leased", tone: "busy", meaning: "in a hand-off" },
-  { state: "done", tone: "good", meaning: "nothing to do" },
-  { state: "dead", tone: "bad", meaning: "given up" },
-  { state: "quarantined", tone: "bad", meaning: "not usable" },
+/** In the order of an event's life, with the words that a reader has for them. */
+export const STATES: readonly { state: EventState; tone: Tone; word: string }[] = [
+  { state: "ready", tone: "warn", word: "waiting" },
+  { state: "leased", tone: "busy", word: "running" },
+  { state: "done", tone: "good", word: "done" },
+  { state: "dead", tone: "bad", word: "given up" },
+  { state: "quarantined", tone: "bad", word: "unreadable" },
 ];
+
+export const wordOf = (state: EventState): string =>
+  STATES.find((each) => each.state === state)?.word ?? state;
 
 export function toneOf(state: EventState): Tone {
   return STATES.find((each) => each.state === state)?.tone ?? "idle";
 }
 
-/** What happens next to the event, in a sentence. */
-export function nextStep(event: EventAnswer, now: number): string {
-  const { state, attempts, dueAt, bytes, lastError } = event;
-  const reason = firstLine(lastError ?? "unknown");
-  const tried = attempts === 0 ? "" : ` ${formatCount(attempts, "attempt")} failed before.`;
+/**
+ * What became of the event, and what is next.
+ *
+ * @param facts of its endpoint; undefined while they are not known
+ */
+export function nextStep(
+  event: EventAnswer,
+  now: number,
+  facts: Pick<SituationFacts, "pause" | "hasReceiver"> | undefined,
+): string {
+  const { attempts, dueAt, bytes, endpoint, receivedAt, replayed } = event;
+  const tries = attempts === 1 ? "1 try" : `${attempts} tries`;
+  const kept = "It is kept until you replay or discard it.";
+  const { pause, hasReceiver } = facts ?? {};
+  const next = pause?.nextTryAt ?? dueAt;
+  const waits = pause ? `hand-offs of ${endpoint} are paused, ` : "";
+  const took = replayed ? "after a replay" : `in ${formatDuration(dueAt - receivedAt)}`;
+  const done =
+    attempts === 0 ? "without a hand-off" : `${took}, ${attempts === 1 ? "1st try" : tries}`;
   const words: Record<EventState, string> = {
     ready:
-      dueAt > now
-        ? `The next attempt is due in ${formatAge(dueAt - now)}.${tried}`
-        : `It is due now: the receiver hands it off when it runs, is free, and does not pause hand-offs.${tried}`,
-    leased: `It is being handed off now.${tried}`,
-    done: `Nothing more happens${isIgnored(event) ? `, it was ${IGNORED}` : ""}.${bytes === null ? " Its payload is deleted." : ""}`,
-    dead: `It was given up after ${formatCount(attempts, "attempt")}. It is kept until you replay or discard it.`,
-    quarantined: `It is authentic, but it cannot be used: ${reason}. It is kept until you replay or discard it.`,
+      hasReceiver === false
+        ? `Waits: no receiver of ${endpoint} runs.`
+        : `Waits: ${waits}next try ${next > now ? `in ${formatAge(next - now)}` : "now"}.`,
+    leased: `Try ${attempts + 1} runs.`,
+    done: isIgnored(event)
+      ? `${IGNORED}.`
+      : bytes === null
+        ? "Its payload is deleted."
+        : `Done ${done}.`,
+    dead: `Given up after ${tries}. ${kept}`,
+    quarantined: `It is authentic, but cannot be used: ${firstLine(event.lastError ?? "")}. ${kept}`,
   };
-  return words[state];
+  return words[event.state];
 }
 
 /** What the event is, in the words of its sender. */

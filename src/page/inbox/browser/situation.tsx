@@ -50,8 +50,8 @@ export function StateCounts({
   const others = search.replace(/\bstate:\w+\s*/, "").trim();
   return (
     <nav class="counts" aria-label="Events by state">
-      {[{ state: "total", tone: "idle", meaning: "stored" } as const, ...STATES].map(
-        ({ state, tone, meaning }) => {
+      {[{ state: "total", tone: "idle", word: "stored" } as const, ...STATES].map(
+        ({ state, tone, word }) => {
           const query = state === "total" ? "" : `state:${state}`;
           const isCurrent = query === "" ? others === search : search.includes(query);
           const isUrgent = (tone === "bad" || tone === "warn") && (counts?.[state] ?? 0) > 0;
@@ -59,7 +59,7 @@ export function StateCounts({
             <a
               key={state}
               class={isUrgent ? tone : undefined}
-              title={meaning}
+              title={word}
               href={href([], { q: [query, others].filter(Boolean).join(" ") })}
               aria-current={isCurrent ? "true" : undefined}
             >

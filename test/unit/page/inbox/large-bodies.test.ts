@@ -35,9 +35,12 @@ test("of a large event the page gets the beginning, and nothing is parsed", () =
   expect([JSON.stringify(answer).length < 100_000, parses()]).toEqual([true, 0]);
 });
 
-test("of a large event that is not text the page gets bytes alone", () => {
-  const { payload, hex, isCut } = eventAnswer(storedWith(Buffer.alloc(200_000, 0xff)), 0);
-  expect([payload, hex?.slice(0, 4), isCut]).toEqual([null, "ffff", true]);
+test("of an event that is not text the page gets its size alone", () => {
+  for (const bytes of [200, 200_000])
+    expect(eventAnswer(storedWith(Buffer.alloc(bytes, 0xff)), 0)).toMatchObject({
+      payload: null,
+      bytes,
+    });
 });
 
 test("an event of an ordinary size is parsed once, and comes whole with its title", () => {
@@ -45,7 +48,7 @@ test("an event of an ordinary size is parsed once, and comes whole with its titl
   const parses = countParses();
   const answer = eventAnswer(storedWith(body), 0);
   expect(answer).toMatchObject({ isCut: false, title: "A title" });
-  expect(answer.payload).toContain('"title": "A title"');
+  expect(answer.payload).toBe(String(body));
   expect(parses()).toBe(1);
 });
 

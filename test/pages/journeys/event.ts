@@ -1,0 +1,89 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/kit/testing/index.js";
+import { twilio } from "../../../src/kit/senders/index.js";
+import { tempFolder } from "../../unit/temp-folder.js";
+import { nextEvent } from "../../http/serve.js";
+import { openInbox } from "../open-inbox.js";
+
+test("a payload is a tree that is searched, and its paths, values and commands are copied as they are", async () => {
+  const { page, see, show, click, receive, ...inbox } = await openInbox({ onSignal: () => {} });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = (): Promise<string> => page.evaluate("navigator.clipboard.readText()");
+  const title = "It's '; touch attacked; echo $(id)\\\n`";
+  const event = signalEvent("new_feature", { id: "sig_1", data: { title } });
+  const body = JSON.stringify(event).replace(
+    '"data":{',
+    '"data":{"big":12345678901234567890,"a b":[[1]],',
+  );
+  await receive(body);
+  await show("events/sig_1");
+  await see("Done in");
+  const tree = page.locator(".tree");
+  await inbox.fill("Find in the payload", "BIG");
+  await see('"12345678901234567890"');
+  expect(await tree.locator("details, div").count()).toBe(3);
+  await inbox.fill("Find in the payload", "");
+  await click('path: data["a b"][0][0]');
+  expect(await copied()).toBe('data["a b"][0][0]');
+  await click("value: data.title");
+  expect(await copied()).toBe(title);
+  await inbox.look("inbox an event");
+
+  await click("Copy as send");
+  const [write = "", send] = (await copied()).split(/\n(?=npx)/);
+  expect(send).toBe("npx signalbox send event.json --url http://localhost:3000/webhooks/signals");
+  const folder = tempFolder();
+  execFileSync("sh", ["-c", write], { cwd: folder });
+  expect(readFileSync(join(folder, "event.json"), "utf8")).toBe(body);
+  expect(readdirSync(folder)).toEqual(["event.json"]);
+});
+
+test("a form is shown decoded, and what is nested too deep as a text", async () => {
+  const sender = twilio({ publicUrl: "https://hooks.example/sms" });
+  const { page, see, show, receiver } = await openInbox({
+    sender,
+    secrets: "0123456789abcdef0123456789abcdef",
+    onSignal: undefined,
+    onEvent: () => {},
+  } as never);
+  const body = "MessageSid=SM1&SmsStatus=sent&Body=%D7%A9+%26%3Cb%3E";
+  await receiver.accept({ body, headers: {} });
+  const [entry] = await receiver.inbox.list();
+  await show(`events/${entry?.eventId}`);
+  await see("form, decoded");
+  await see('"ש &<b>"');
+  await receiver.accept({ body: `{"a":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, headers: {} });
+  const [, deep] = await receiver.inbox.list();
+  await show(`events/${deep?.eventId}`);
+  await see('{"a":[[[[');
+  expect(await page.locator(".tree").count()).toBe(0);
+});
+
+test("a waiting event says what it waits for, leads to those of its subject, and r hands it off", async () => {
+  let isDown = true;
+  const { see, show, press, page, ...inbox } = await openInbox({
+    endpoint: "ledger",
+    handoff: { backoff: () => 60_000 },
+    onSignal: () => {
+      if (isDown) throw new Error("The ledger is down.");
+    },
+  });
+  const failed = nextEvent(inbox.receiver, "handoffFailed");
+  const data = { product: { slug: "cobalt" } };
+  for (let number = 1; number <= 12; number += 1)
+    await inbox.receive(signalEvent("price_increased", { id: `sig_${number}`, data }));
+  await failed;
+  await show("events/sig_2");
+  await see(/Waits: hand-offs of ledger are paused, next try in \d+ s\./);
+  expect(await inbox.textOf("Last error")).toContain("The ledger is down.");
+  await see("Same subject: cobalt");
+  await page.locator(".timeline a[href]").first().click();
+  await page.locator("dd code", { hasText: /^sig_1$/ }).waitFor();
+  isDown = false;
+  await press("r");
+  await inbox.confirm("Hand off now");
+  await see(/Done in .*, \d tries\./);
+});
