@@ -17,6 +17,12 @@ export function formatAge(ms: number): string {
   return `${formatCount(Math.floor(length / size))} ${unit}`;
 }
 
+/** How long something took: `83 ms`, `2.4 s`, `3 h`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : formatAge(ms);
+}
+
 /** `in 3 h` or `3 h ago`. */
 export function formatMoment(at: number, now: number): string {
   return at > now ? `in ${formatAge(at - now)}` : `${formatAge(now - at)} ago`;

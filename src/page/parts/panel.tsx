@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
-import { formatCount, formatMoment, formatTime } from "../../base/text/format.js";
+import { useId, useState } from "preact/hooks";
+import { formatCount, formatMoment, formatTime as formatUtc } from "../../base/text/format.js";
+import { formatTime, otherTime, shortTime } from "./clock-choice.js";
 import { type Tone, usePage, useRoot } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
@@ -78,18 +79,23 @@ interface MomentProps {
   at: number | string;
   /** Shows the date and the time too, which are a tooltip otherwise. */
   full?: boolean;
+  /** Shows the time of day, or of another day its date too. */
+  short?: boolean;
 }
 
 /** A time as seen from now: `4 min ago`, `in 2 h`. */
-export function Moment({ at, full = false }: MomentProps) {
+export function Moment({ at, full = false, short = false }: MomentProps) {
   const { now } = usePage();
   const ms = new Date(at).getTime();
   const time = formatTime(ms);
   // The page knows the server's time as it was at the last answer.
   const distance = Math.abs(ms - now) < 2000 ? "now" : formatMoment(ms, now);
   return (
-    <time dateTime={time.replace(" ", "T")} title={full ? undefined : time}>
-      {full ? `${time} ` : distance}
+    <time
+      dateTime={formatUtc(ms).replace(" ", "T")}
+      title={full ? otherTime(ms) : `${time}, ${otherTime(ms)}`}
+    >
+      {full ? `${time} ` : short ? shortTime(ms, now) : distance}
       {full && <span class="muted">({distance})</span>}
     </time>
   );
@@ -108,31 +114,47 @@ interface CodeBlockProps {
   wrap?: boolean;
 }
 
-/** A text of fixed width with a button that copies it as it is. */
-export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
+interface CopyButtonProps {
+  text: string;
+  /** @default "Copy" */
+  label?: string;
+  /** What it copies, for a screen reader. */
+  of?: string;
+}
+
+/** Copies the text, and says so itself. */
+export function CopyButton({ text, label = "Copy", of }: CopyButtonProps) {
   const { notify } = useRoot();
+  const [copied, setCopied] = useState<string>();
 
   async function copy(): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      notify("Copied.");
+      setCopied(text);
     } catch {
       notify({ text: "The browser did not allow the copy. Select the text instead.", tone: "bad" });
     }
   }
+  const said = copied === text ? "Copied" : label;
+  return (
+    <button
+      type="button"
+      class="plain"
+      aria-label={of && `${said}: ${of}`}
+      onClick={() => void copy()}
+    >
+      {said}
+    </button>
+  );
+}
 
+/** A text of fixed width with a button that copies it as it is. */
+export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
   return (
     <figure class="code">
       <figcaption>
         {label}
-        <button
-          type="button"
-          class="plain"
-          aria-label={`Copy: ${label}`}
-          onClick={() => void copy()}
-        >
-          Copy
-        </button>
+        <CopyButton of={label} text={text} />
       </figcaption>
       {/* It can scroll, so the keyboard must reach it. */}
       <pre class={wrap ? "wrap" : undefined} tabIndex={0} role="region" aria-label={label}>
