@@ -4,6 +4,7 @@ import { pageFile } from "../../src/page/parts/page-server.js";
 /* oxlint-disable import/no-unassigned-import -- each of them registers its tests, in one file, so that all use one Chromium */
 import "./journeys/dashboard.js";
 import "./journeys/inbox.js";
+import "./journeys/inbox-list.js";
 import "./journeys/timeline.js";
 
 test.each(["inbox", "dashboard"] as const)("the page %s loads less than 30 KB", (name) => {

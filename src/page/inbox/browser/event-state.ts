@@ -1,4 +1,4 @@
-import { formatAge, formatCount } from "../../../base/text/format.js";
+import { formatAge, formatCount, formatDuration } from "../../../base/text/format.js";
 import {
   DEFAULT_SENDER,
   type EventState,
@@ -9,14 +9,17 @@ import {
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
 
-/** In the order of an event's life. */
-export const STATES: readonly { state: EventState; tone: Tone; meaning: string }[] = [
-  { state: "ready", tone: "warn", meaning: "waiting" },
-  { state: "leased", tone: "busy", meaning: "in a hand-off" },
-  { state: "done", tone: "good", meaning: "nothing to do" },
-  { state: "dead", tone: "bad", meaning: "given up" },
-  { state: "quarantined", tone: "bad", meaning: "not usable" },
+/** In the order of an event's life, with the words that a reader has for them. */
+export const STATES: readonly { state: EventState; tone: Tone; word: string }[] = [
+  { state: "ready", tone: "warn", word: "waiting" },
+  { state: "leased", tone: "busy", word: "running" },
+  { state: "done", tone: "good", word: "done" },
+  { state: "dead", tone: "bad", word: "given up" },
+  { state: "quarantined", tone: "bad", word: "unreadable" },
 ];
+
+export const wordOf = (state: EventState): string =>
+  STATES.find((each) => each.state === state)?.word ?? state;
 
 export function toneOf(state: EventState): Tone {
   return STATES.find((each) => each.state === state)?.tone ?? "idle";
@@ -53,6 +56,23 @@ export function headlineOf(
   const isSignal = sender === DEFAULT_SENDER && subtype !== null;
   const text = isSignal ? subtype : [type, subtype].filter((word) => word !== null).join(" ");
   return { text: text, about: subject ?? "" };
+}
+
+/** What came of the event so far: how long it took, or why it waits. */
+export function outcomeOf(event: InboxEntry, now: number, isPaused: boolean): string {
+  const { state, attempts, dueAt, receivedAt, lastError } = event;
+  if (isIgnored(event)) return "ignored";
+  const due = dueAt > now ? `in ${formatAge(dueAt - now)}` : "is due";
+  const words: Record<EventState, string> = {
+    ready: isPaused ? "paused" : `try ${attempts + 1} ${due}`,
+    leased: "",
+    done: formatDuration(dueAt - receivedAt),
+    dead: "",
+    quarantined: "",
+  };
+  const tries = attempts > 1 && `${attempts} tries`;
+  const error = state !== "done" && firstLine(lastError ?? "");
+  return [words[state], tries, error].filter(Boolean).join(" · ");
 }
 
 /** The name, and the start of the message. */
