@@ -5,6 +5,7 @@ import { pageFile } from "../../src/page/parts/page-server.js";
 import "./journeys/dashboard.js";
 import "./journeys/event.js";
 import "./journeys/inbox.js";
+import "./journeys/inbox-list.js";
 import "./journeys/timeline.js";
 
 test.each(["inbox", "dashboard"] as const)("the page %s loads less than 30 KB", (name) => {

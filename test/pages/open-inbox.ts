@@ -48,6 +48,14 @@ export async function openInbox(options: OpenInboxOptions = {}) {
       await reader.fill("Search events", terms);
       await reader.press("Enter");
     },
+    /** The link of an event in the list. */
+    eventLink: (id: string) => reader.page.locator(`tbody a[title="${id}"]`),
+    /** Waits until so many events are in the state, as the choice of states has it. */
+    seeCount: (state: string, count: number) =>
+      reader.page
+        .getByRole("combobox", { name: "State" })
+        .locator("option", { hasText: `${state} (${count})` })
+        .waitFor({ state: "attached" }),
     receive,
     /** Resolves when a signal with each of the ids is dead. */
     async receiveDead(ids: readonly string[]) {

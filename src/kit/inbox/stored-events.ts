@@ -209,6 +209,11 @@ export interface Activity {
   failed: number;
 }
 
+/** The longest times from received to done that are counted together. */
+export const DURATION_BOUNDS_MS = [
+  5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 60_000, 600_000, 3_600_000,
+] as const;
+
 /** For how long activity is kept. */
 export const ACTIVITY_KEPT_MS = 8 * 24 * 60 * 60 * 1000;
 

@@ -46,12 +46,17 @@ export interface FailureRow extends Omit<Failure, "eventIds"> {
   endpoint: string;
 }
 
-/** `GET api/activity?range=hour|day|week` */
+/** `GET api/activity?range=hour|day|week&endpoint=NAME` */
 export interface ActivityAnswer {
   /** The length of a span. Spans in which nothing happened are left out. */
   minutes: number;
   spans: number;
-  activity: Activity[];
+  activity: (Activity & {
+    /** Events that were stored as done, because no callback takes their type. */
+    ignored?: number;
+    /** Events by the time from received to done: as `DURATION_BOUNDS_MS`, and those above. */
+    durations?: readonly number[];
+  })[];
   now: number;
 }
 

@@ -29,3 +29,11 @@ export function formatTime(ms: number, clock = chosen): string {
 
 /** As {@link formatTime}, by the other clock: for a tooltip. */
 export const otherTime = (ms: number): string => formatTime(ms, chosen === "UTC" ? "local" : "UTC");
+
+const HALF_A_DAY_MS = 43_200_000;
+
+/** `10:04:12`, or `11-28 10:04` if that is long ago. */
+export function shortTime(ms: number, now: number): string {
+  const time = formatTime(ms);
+  return now - ms < HALF_A_DAY_MS ? time.slice(11, 19) : time.slice(5, 16);
+}

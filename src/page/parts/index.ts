@@ -1,7 +1,8 @@
 // The parts that both pages are made of, all of them for a browser.
 export { ActionButton, ActionForm, type Field, FilterForm, type Values } from "./actions.js";
+export { chooseClock, clockChosen, shortTime } from "./clock-choice.js";
 export { followLive } from "./follow-live.js";
-export { PageFrame, type Said, showPage, type Tone, usePage, View } from "./page-frame.js";
+export { PageFrame, type Said, showPage, type Tone, usePage, useRoot, View } from "./page-frame.js";
 export {
   Badge,
   CodeBlock,

@@ -41,7 +41,8 @@ interface Notice {
   tone: Tone;
 }
 
-/** A notice of something that went wrong stays until the reader closes it. */
+/** What went wrong, and what came of something long, stays until the reader closes it. */
+const STAYING: ReadonlySet<Tone> = new Set(["bad", "idle"]);
 const SHOWN_MS = 5000;
 const MOST_NOTICES = 3;
 const ON_THE_WAY_MS = 1000;
@@ -85,7 +86,7 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
         ...(typeof said === "string" ? { text: said } : said),
       };
       setNotices((shown) => [...shown, notice].slice(-MOST_NOTICES));
-      if (notice.tone !== "bad") setTimeout(() => close(key), SHOWN_MS);
+      if (!STAYING.has(notice.tone)) setTimeout(() => close(key), SHOWN_MS);
     },
     [close],
   );
@@ -93,7 +94,7 @@ export function PageRoot({ children }: { children: ComponentChildren }) {
     // What was said is of the view that was left, except what was said on the way to this one.
     const clear = (): void =>
       setNotices((shown) =>
-        shown.filter(({ tone, at }) => tone === "bad" || Date.now() - at < ON_THE_WAY_MS),
+        shown.filter(({ tone, at }) => STAYING.has(tone) || Date.now() - at < ON_THE_WAY_MS),
       );
     addEventListener("hashchange", clear);
     return () => removeEventListener("hashchange", clear);
@@ -131,6 +132,8 @@ export interface PageFacts {
   brand: string;
   /** The present time in milliseconds since 1970, by the clock of the server. */
   now: number;
+  /** The server does not answer: what is shown is of `now`. */
+  isLost?: boolean;
   /** Another number when what the server has may have changed. */
   version: number;
 }
@@ -140,7 +143,15 @@ const Page = createContext<PageFacts>({ brand: "", now: 0, version: 0 });
 export const usePage = (): PageFacts => useContext(Page);
 
 interface PageFrameProps extends PageFacts {
-  nav?: readonly { label: string; href: string; isCurrent: boolean }[];
+  nav?:
+    | readonly {
+        label: string;
+        href: string;
+        isCurrent: boolean;
+        tone?: Tone;
+        note?: string | false;
+      }[]
+    | undefined;
   /** At the end of the head of the page, such as whether it is live. */
   aside?: ComponentChildren;
   children: ComponentChildren;
@@ -156,23 +167,25 @@ export function PageFrame({ nav, aside, children, ...facts }: PageFrameProps) {
   };
   return (
     <Page.Provider value={facts}>
-      <header class="head">
+      <header class={facts.isLost ? "head lost" : "head"}>
         <a class="skip" href="#/" onClick={skip}>
           Skip to the content
         </a>
         <strong>{facts.brand}</strong>
         {nav !== undefined && (
           <nav class="tabs" aria-label="Views">
-            {nav.map(({ label, href, isCurrent }) => (
-              <a key={href} href={href} aria-current={isCurrent ? "page" : undefined}>
+            {nav.map(({ label, href, isCurrent, tone, note }) => (
+              <a key={label} href={href} aria-current={isCurrent ? "page" : undefined}>
+                {tone && <span class={`dot ${tone}`} />}
                 {label}
+                {note && <span class="muted"> {note}</span>}
               </a>
             ))}
           </nav>
         )}
         <div class="aside">{aside}</div>
       </header>
-      <main ref={main} tabIndex={-1}>
+      <main ref={main} tabIndex={-1} class={facts.isLost ? "lost" : undefined}>
         {children}
       </main>
     </Page.Provider>
@@ -211,10 +224,12 @@ export function View({
   const { brand, alert = 0 } = usePage();
   const { isFirstView } = useRoot();
   const first = useRef<HTMLHeadingElement>(null);
+  const wasHidden = useRef(isHidden);
   useLayoutEffect(() => {
     if (!isHidden) document.title = visible(`${alert > 0 ? `(${alert}) ` : ""}${title} · ${brand}`);
   });
   useLayoutEffect(() => {
+    if (wasHidden.current) return;
     if (!isFirstView.current) first.current?.focus();
     isFirstView.current = false;
   }, [isFirstView]);

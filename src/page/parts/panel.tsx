@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 import { formatCount, formatMoment, formatTime as formatUtc } from "../../base/text/format.js";
-import { formatTime, otherTime } from "./clock-choice.js";
+import { formatTime, otherTime, shortTime } from "./clock-choice.js";
 import { type Tone, usePage, useRoot } from "./page-frame.js";
 import { problemText } from "./request.js";
 import type { Data } from "./use-data.js";
@@ -79,10 +79,12 @@ interface MomentProps {
   at: number | string;
   /** Shows the date and the time too, which are a tooltip otherwise. */
   full?: boolean;
+  /** Shows the time of day, or of another day its date too. */
+  short?: boolean;
 }
 
 /** A time as seen from now: `4 min ago`, `in 2 h`. */
-export function Moment({ at, full = false }: MomentProps) {
+export function Moment({ at, full = false, short = false }: MomentProps) {
   const { now } = usePage();
   const ms = new Date(at).getTime();
   const time = formatTime(ms);
@@ -93,7 +95,7 @@ export function Moment({ at, full = false }: MomentProps) {
       dateTime={formatUtc(ms).replace(" ", "T")}
       title={full ? otherTime(ms) : `${time}, ${otherTime(ms)}`}
     >
-      {full ? `${time} ` : distance}
+      {full ? `${time} ` : short ? shortTime(ms, now) : distance}
       {full && <span class="muted">({distance})</span>}
     </time>
   );

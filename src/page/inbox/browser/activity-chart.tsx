@@ -1,108 +1,169 @@
 import { useState } from "preact/hooks";
-import { formatCount, formatTime } from "../../../base/text/format.js";
-import { Problem, request, useData } from "../../parts/index.js";
-import type { ActivityAnswer } from "../inbox-api.js";
+import { formatCount, formatDuration } from "../../../base/text/format.js";
+import { DURATION_BOUNDS_MS, type EventState } from "../../../kit/inbox/stored-events.js";
+import {
+  Facts,
+  go,
+  Problem,
+  request,
+  shortTime,
+  type Tone,
+  useData,
+  usePage,
+} from "../../parts/index.js";
+import type { ActivityAnswer, Overview } from "../inbox-api.js";
+import { countOf, termIn, withTerm } from "./find-events.js";
 
-const RANGES = ["hour", "day", "week"] as const;
-/** In the order of their bars within a span. */
-const SERIES = [
-  { of: "accepted", label: "accepted", tone: "busy" },
-  { of: "handedOff", label: "handed off", tone: "good" },
-  { of: "failed", label: "failed", tone: "bad" },
-] as const;
-
-type Range = (typeof RANGES)[number];
-
-/** What happened lately, as a strip: three bars for each span of time, on one scale. */
-export function ActivityChart() {
-  const [range, setRange] = useState<Range>("day");
-  return (
-    <section class="strip" aria-label={`Activity in the last ${range}`}>
-      {/* The answer for one range says nothing about another one. */}
-      <Chart key={range} range={range} />
-      <div class="toolbar">
-        {RANGES.map((each) => (
-          <button
-            key={each}
-            type="button"
-            class="small"
-            aria-pressed={each === range}
-            onClick={() => setRange(each)}
-          >
-            {each.charAt(0).toUpperCase() + each.slice(1)}
-          </button>
-        ))}
-      </div>
-    </section>
-  );
-}
-
+const RANGES = ["Hour", "Day", "Week"] as const;
 const NOTHING: ActivityAnswer = { activity: [], minutes: 1, spans: 1, now: 0 };
 
-function Chart({ range }: { range: Range }) {
-  const { data, problem, reload } = useData(range, (signal) =>
-    request<ActivityAnswer>("GET", "api/activity", { query: { range }, signal }),
-  );
-  const { activity, minutes, spans, now } = data ?? NOTHING;
+type Point = ActivityAnswer["activity"][number];
+
+interface ActivityChartProps {
+  /** The chart is of its endpoint. */
+  search: string;
+  overview: Overview | undefined;
+}
+
+/** What happened lately: a stack for each span of time, and numbers that sum up. */
+export function ActivityChart({ search, overview }: ActivityChartProps) {
+  const { now: present } = usePage();
+  const [range, setRange] = useState<(typeof RANGES)[number]>("Day");
+  const [marked, setMarked] = useState<readonly [from: number, to: number]>();
+  const endpoint = termIn(search, "endpoint");
+  const of = `${range} ${endpoint}`;
+  const { data, problem, reload } = useData(of, async (signal) => {
+    const query = { range: range.toLowerCase(), endpoint };
+    return { of, ...(await request<ActivityAnswer>("GET", "api/activity", { query, signal })) };
+  });
+  // The answer for one range or endpoint says nothing about another one.
+  const isKnown = data?.of === of;
+  const { activity, minutes, spans, now } = isKnown ? data : NOTHING;
   const spanMs = minutes * 60_000;
   const first = now - (now % spanMs) - (spans - 1) * spanMs;
-  const most = Math.max(1, ...activity.flatMap((each) => SERIES.map(({ of }) => each[of])));
-  const totals = SERIES.map(({ of, label, tone }) => {
-    const total = activity.reduce((sum, each) => sum + each[of], 0);
-    return { of, tone, text: `${data === undefined ? "…" : formatCount(total)} ${label}` };
-  });
-  const scale = `most ${formatCount(most)} in ${formatCount(minutes, "minute")}`;
+  const most = Math.max(
+    1,
+    ...activity.map((point) => partsOf(point).reduce((sum, [, count]) => sum + count, 0)),
+  );
+  const [from, to] = [Math.min(...(marked ?? [0])), Math.max(...(marked ?? [spans - 1]))];
+  const timeOf = (span: number): number => first + span * spanMs;
+  const points = activity.filter(({ at }) => at >= timeOf(from) && at <= timeOf(to));
+  const inState = (...states: EventState[]): number =>
+    marked === undefined
+      ? states.reduce((sum, state) => sum + countOf(overview, state, endpoint), 0)
+      : 0;
+  const waiting = inState("ready", "leased");
+  const lost = inState("dead", "quarantined");
+  const { received, done, ignored, failed, times } = numbersOf(points);
+  // It was received before, or was discarded or erased.
+  const rest = received - done - ignored - waiting - lost;
+
+  function mark(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const span = Math.floor(((event.clientX - left) / width) * spans);
+    setMarked([isStart || marked === undefined ? span : marked[0], span]);
+  }
+  /** Searches in what is marked. */
+  function narrow(): void {
+    const [after = "", before = ""] = [from, to + 1].map((span) =>
+      new Date(timeOf(span)).toISOString().replace(":00.000", ""),
+    );
+    go([], { q: withTerm(withTerm(search, "after", after), "before", before) });
+  }
+
   return (
-    <>
+    <section class="strip" aria-label={`Activity in the last ${range.toLowerCase()}`}>
       <Problem of={problem} onRetry={reload} />
-      <ul class="legend">
-        {totals.map(({ of, tone, text }) => (
-          <li key={of} class={tone}>
-            {text}
-          </li>
-        ))}
-      </ul>
       <div>
         <svg
           class="bars"
           viewBox={`0 0 ${spans} 100`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`In the last ${range}: ${totals.map(({ text }) => text).join(", ")}; ${scale}.`}
+          aria-label="Received in each span of time"
+          onPointerDown={(event) => mark(event, true)}
+          onPointerMove={(event) => mark(event, event.buttons === 0)}
+          onPointerUp={narrow}
+          onPointerLeave={() => setMarked(undefined)}
         >
-          {activity.flatMap((each) =>
-            SERIES.map(({ of, label, tone }, index) => {
+          {marked && <rect x={from} width={to - from + 1} height={100} />}
+          {activity.flatMap((point) => {
+            let y = 100;
+            return partsOf(point).map(([tone, count]) => {
               // Even one event can be seen.
-              const height = each[of] === 0 ? 0 : Math.max(6, (each[of] / most) * 100);
-              const x = (each.at - first) / spanMs + 0.05 + index * 0.3;
+              const height = count === 0 ? 0 : Math.max(3, (count / most) * 96);
+              y -= height;
+              const x = (point.at - first) / spanMs + 0.1;
               return (
-                <rect
-                  key={`${each.at} ${of}`}
-                  class={tone}
-                  x={x}
-                  y={100 - height}
-                  width={0.3}
-                  height={height}
-                >
-                  <title>{`${formatTime(each.at)}: ${formatCount(each[of])} ${label}`}</title>
-                </rect>
+                <rect key={`${x}${tone}`} class={tone} x={x} y={y} width={0.8} height={height} />
               );
-            }),
-          )}
+            });
+          })}
         </svg>
-        {data !== undefined && (
-          <p class="axis muted">
-            <span>{shortTime(first, range)}</span>
-            <span>{scale}</span>
-            <span>now</span>
-          </p>
-        )}
+        <p class="axis muted">
+          {shortTime(timeOf(from), present)}
+          <span class="toolbar">
+            {RANGES.map((each) => (
+              <button
+                key={each}
+                type="button"
+                class="small"
+                aria-pressed={each === range}
+                onClick={() => setRange(each)}
+              >
+                {each}
+              </button>
+            ))}
+          </span>
+          {to === spans - 1 ? "now" : shortTime(timeOf(to + 1), present)}
+        </p>
       </div>
-    </>
+      {isKnown && (
+        <Facts
+          of={{
+            received,
+            "handed off": done,
+            ignored: ignored > 0 && ignored,
+            waiting: waiting > 0 && waiting,
+            "given up": lost > 0 && <span class="problem">{formatCount(lost)}</span>,
+            otherwise: marked === undefined && rest !== 0 && rest,
+            "failed tries": marked !== undefined && failed,
+            "p50, p95 below": times,
+          }}
+        />
+      )}
+    </section>
   );
 }
 
-function shortTime(ms: number, range: Range): string {
-  const text = formatTime(ms);
-  return range === "hour" ? `${text.slice(11, 16)}Z` : `${text.slice(5, 16)}Z`;
+/** The parts of a stack, from below. What does not end in its span waits, unless it fails. */
+function partsOf({ accepted, handedOff, ignored = 0, failed }: Point): [Tone, number][] {
+  const done = handedOff + ignored;
+  return [
+    ["idle", done],
+    ["warn", Math.max(0, accepted - done - failed)],
+    ["bad", failed],
+  ];
+}
+
+/** What happened in these spans. */
+function numbersOf(points: readonly Point[]) {
+  const total = (of: "accepted" | "handedOff" | "ignored" | "failed"): number =>
+    points.reduce((sum, point) => sum + (point[of] ?? 0), 0);
+  const times = DURATION_BOUNDS_MS.map((_, index) =>
+    points.reduce((sum, { durations }) => sum + (durations?.[index] ?? 0), 0),
+  );
+  const below = (part: number): string => {
+    let left = times.reduce((sum, count) => sum + count, 0) * part;
+    return formatDuration(
+      DURATION_BOUNDS_MS[times.findIndex((count) => (left -= count) <= 0)] ?? 0,
+    );
+  };
+  return {
+    received: total("accepted"),
+    done: total("handedOff"),
+    ignored: total("ignored"),
+    failed: total("failed"),
+    times: times.some(Boolean) && `${below(0.5)}, ${below(0.95)}`,
+  };
 }

@@ -1,32 +1,32 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
 import type { PauseReason } from "../../../kit/inbox/dispatch/dispatcher.js";
-import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
 import {
-  ActionButton,
   address,
   CodeBlock,
   href,
   Problem,
   RequestProblem,
-  type Said,
   useData,
   usePage,
   View,
 } from "../../parts/index.js";
-import type { Overview } from "../inbox-api.js";
+import type { ListedEvent, Overview } from "../inbox-api.js";
 import { ActivityChart } from "./activity-chart.js";
+import { wordOf } from "./event-state.js";
 import { EventTable } from "./event-table.js";
-import { findEvents, keysOf } from "./find-events.js";
+import { findEvents, type Found, keysOf, termIn, withTerm } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
-import { Facets, NoMatch, SearchBox } from "./search-box.js";
-import { FailuresPanel, RefusedPanel, SituationLine, StateCounts } from "./situation.js";
+import { countsOf, Facets, NoMatch, SearchBox } from "./search-box.js";
+import { Failures, isPaused, RefusedPanel, SituationLine } from "./situation.js";
 
 interface EventListProps {
   search: string;
   /** Where the page of the list begins, as `nextBeforeSeq` of the page before it. */
   before: number | undefined;
+  /** It has as many events as can be moved at once. */
+  isLong: boolean;
   overview: Overview | undefined;
   /** The key of the event that is shown instead, or beside the list where there is room. */
   open: string | undefined;
@@ -34,36 +34,45 @@ interface EventListProps {
 
 /** The other reason is in the situation. */
 const PAUSED: Readonly<Record<Exclude<PauseReason, "callback_failing">, string>> = {
-  leases_unsure:
-    "Hand-offs are paused, because heartbeats to the inbox fail: other processes may hand its events off. They continue when a heartbeat succeeds.",
-  not_running: "Hand-offs are paused, because this receiver is not running.",
+  leases_unsure: "until a heartbeat to the inbox succeeds.",
+  not_running: "because this receiver is not running.",
 };
 
 const PAGE = 50;
 /** As many as the server moves at once. */
-const MOST_SELECTED = 1000;
+const LONG_PAGE = 1000;
 /** A search that needs more requests is not repeated by itself whenever an event changes. */
 const MOST_LIVE_REQUESTS = 3;
+/** With more new events the list does not follow the inbox until they are shown. */
+const MOST_NEW = 150;
+/** What was found, and of which list: an answer can be of the one before. */
+type Listed = Found & { of: string };
+const NOTHING = { of: "", events: [] };
 
-export function EventList({ search, before, overview, open }: EventListProps) {
+export function EventList({ search, before, isLong, overview, open }: EventListProps) {
   const { version } = usePage();
-  const [slowAt, setSlowAt] = useState<number>();
-  const selection = useSelection(search);
+  const [heldAt, setHeldAt] = useState<number>();
+  const query = { q: search, before, long: isLong ? "yes" : undefined };
+  const of = JSON.stringify(query);
   const { data, problem, isLoading, reload } = useData(
-    `${search}\n${before}`,
-    async (signal) => {
-      const found = await findEvents({ search, before, titles: "yes" }, PAGE, signal);
-      setSlowAt(found.requests > MOST_LIVE_REQUESTS ? version : undefined);
-      return found;
+    of,
+    async (signal): Promise<Listed> => {
+      const most = isLong ? LONG_PAGE : PAGE + (isStale ? 0 : fresh);
+      const found = await findEvents({ search, before, titles: "yes" }, most, signal);
+      const isSlow = found.requests > MOST_LIVE_REQUESTS;
+      setHeldAt(isSlow || fresh > MOST_NEW ? version : undefined);
+      return { ...found, of };
     },
-    slowAt ?? version,
+    heldAt ?? version,
   );
-  const isRefused = problem instanceof RequestProblem && problem.status === 400;
-  // After a failed search the events of the search before it must not be selected.
-  const events = problem === undefined ? (data?.events ?? []) : [];
+  const { rows, fresh, showFresh } = useSteadyRows(data ?? NOTHING);
+  const isStale = problem !== undefined || data?.of !== of;
   const keyOf = keysOf(overview);
-  const shownIds = events.map(keyOf);
+  const selection = useSelection(search, isStale ? [] : rows.map(keyOf));
+  const isRefused = problem instanceof RequestProblem && problem.status === 400;
   const isEmptyInbox = overview?.counts.total === 0 && search === "";
+  const endpoints = overview?.endpoints ?? [];
+  const endpoint = termIn(search, "endpoint") || undefined;
 
   return (
     <View
@@ -71,55 +80,47 @@ export function EventList({ search, before, overview, open }: EventListProps) {
       heading="Events"
       isHidden={open !== undefined}
       isDense
-      actions={<StateCounts overview={overview} search={search} />}
     >
-      {overview !== undefined && !isEmptyInbox && <SituationLine overview={overview} />}
+      {overview !== undefined && <SituationLine overview={overview} endpoint={endpoint} />}
       {overview?.paused != null && overview.paused !== "callback_failing" && (
         <p class="problem" role="status">
-          {PAUSED[overview.paused]}
+          Hand-offs are paused {PAUSED[overview.paused]}
         </p>
       )}
       {overview?.shortage != null && <p class="problem">{overview.shortage}</p>}
-      {isEmptyInbox && <FirstEvent />}
-      {overview !== undefined && search === "" && (
-        <div class="folds">
-          <FailuresPanel
-            failures={overview.failures}
-            hasManyEndpoints={overview.endpoints.length > 1}
-          />
-          <RefusedPanel refusals={overview.refusals} />
-        </div>
+      {isEmptyInbox && <FirstEvent endpoints={endpoints.map((each) => each.endpoint)} />}
+      {!isEmptyInbox && <ActivityChart search={search} overview={overview} />}
+      {overview !== undefined && withTerm(search, "endpoint", "") === "" && (
+        <Failures overview={overview} endpoint={endpoint} />
       )}
-      {!isEmptyInbox && <ActivityChart />}
-      <section class="panel" aria-label="List of events" hidden={isEmptyInbox}>
+      <section class="panel" aria-label="List of events" aria-busy={isStale} hidden={isEmptyInbox}>
         <SearchBox search={search} problem={isRefused ? problem.message : undefined}>
-          <a class="button" href={address("api/export", { q: search })} download="events.ndjson">
-            Export
-          </a>
+          <Facets search={search} events={rows} overview={overview} />
         </SearchBox>
         <Problem of={isRefused ? undefined : problem} onRetry={reload} />
-        {events.length > 0 && (
+        {rows.length > 0 && (
           <>
-            <SelectionBar
-              selection={selection}
-              shownIds={shownIds}
-              keyOf={keyOf}
-              search={search}
-              onMoved={reload}
-            >
-              <Facets search={search} events={events} overview={overview} />
+            <SelectionBar selection={selection} rows={rows} keyOf={keyOf} onMoved={reload}>
+              {fresh > 0 && (
+                <button type="button" class="plain fresh" onClick={() => (showFresh(), reload())}>
+                  {formatCount(fresh, "new event")}
+                </button>
+              )}
             </SelectionBar>
             <EventTable
-              events={events}
+              events={rows}
               keyOf={keyOf}
               selected={selection.ids}
               onSelect={selection.select}
+              isStale={isStale}
+              paused={new Set(endpoints.filter(isPaused).map((each) => each.endpoint))}
+              hasMany={endpoints.length > 1 && endpoint === undefined}
               open={open}
-              query={{ q: search, before }}
+              query={query}
             />
           </>
         )}
-        {data !== undefined && events.length === 0 && problem === undefined && !isLoading && (
+        {!isStale && rows.length === 0 && !isLoading && (
           <>
             <NoMatch search={search} isWhole={data.next === null} />
             {overview !== undefined && /^[^\s:]+$/.test(search) && (
@@ -130,19 +131,28 @@ export function EventList({ search, before, overview, open }: EventListProps) {
         {problem === undefined && (
           <div class="toolbar">
             <p class="muted grows" role="status">
-              {data === undefined ? "Loading…" : `${formatCount(events.length, "event")} shown`}
-              {slowAt !== undefined &&
-                " when the search ended. It takes long, so it does not follow the inbox."}
+              {isStale ? "Searching…" : `${formatCount(rows.length, "event")} shown`}
+              {!isStale && heldAt !== undefined && ", which do not follow the inbox"}
             </p>
+            <a class="button" href={address("api/export", { q: search })} download="events.ndjson">
+              Export
+            </a>
             {before !== undefined && (
               <a class="button" href={href([], { q: search })}>
                 Newest
               </a>
             )}
-            {data !== undefined && data.next !== null && (
-              <a class="button" href={href([], { q: search, before: data.next })}>
-                Next page
-              </a>
+            {!isStale && data.next !== null && (
+              <>
+                {!isLong && (
+                  <a class="button" href={href([], { ...query, long: "yes" })}>
+                    {`Show ${formatCount(LONG_PAGE)}`}
+                  </a>
+                )}
+                <a class="button" href={href([], { ...query, before: data.next })}>
+                  Next page
+                </a>
+              </>
             )}
           </div>
         )}
@@ -151,88 +161,99 @@ export function EventList({ search, before, overview, open }: EventListProps) {
   );
 }
 
-/** The selection stays from page to page of one search. */
-function useSelection(search: string) {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set<string>());
-  const clear = (): void => setIds(new Set());
-  useEffect(clear, [search]);
-  const select = (eventIds: readonly string[], isSelected: boolean): void =>
-    setIds(
-      (old) =>
-        new Set(
-          isSelected ? [...old, ...eventIds] : [...old].filter((id) => !eventIds.includes(id)),
-        ),
-    );
-  return { ids, select, clear };
+/** Rows keep their places while the inbox goes on: new events wait until the reader asks for them. */
+function useSteadyRows({ of, events }: Pick<Listed, "of" | "events">) {
+  const shown = useRef({ of, top: 0 });
+  const newest = events[0]?.seq ?? 0;
+  if (shown.current.of !== of || shown.current.top === 0) shown.current = { of, top: newest };
+  const rows = events.filter(({ seq }) => seq <= shown.current.top);
+  return {
+    rows,
+    fresh: events.length - rows.length,
+    showFresh: () => void (shown.current.top = 0),
+  };
+}
+
+/** Only what is shown is selected; what is back on the page is selected again. */
+function useSelection(search: string, shownIds: readonly string[]) {
+  const [kept, setKept] = useState({ search, ids: [] as readonly string[] });
+  const all = new Set(kept.search === search ? kept.ids : []);
+  const select = (eventIds: readonly string[], isSelected: boolean): void => {
+    const others = [...all].filter((id) => !eventIds.includes(id));
+    setKept({ search, ids: isSelected ? [...others, ...eventIds] : others });
+  };
+  return { ids: new Set(shownIds.filter((id) => all.has(id))), select };
 }
 
 interface SelectionBarProps {
   selection: ReturnType<typeof useSelection>;
-  shownIds: readonly string[];
-  keyOf: (event: InboxEntry) => string;
-  search: string;
+  rows: readonly ListedEvent[];
+  keyOf: (event: ListedEvent) => string;
   onMoved: () => void;
   children: ComponentChildren;
 }
 
-function SelectionBar(bar: SelectionBarProps) {
-  const { shownIds, keyOf, search, onMoved, children } = bar;
-  const { ids, select, clear } = bar.selection;
-  const areAllShown = shownIds.every((id) => ids.has(id));
-
-  async function selectMatching(): Promise<Said> {
-    const { events, next } = await findEvents({ search }, MOST_SELECTED);
-    const found = events.map(keyOf);
-    select(found, true);
-    const count = formatCount(found.length, "event");
-    return next === null
-      ? `${count} selected.`
-      : { text: `More may match: the newest ${count} are selected.`, tone: "warn" };
-  }
-
+function SelectionBar({ selection, rows, keyOf, onMoved, children }: SelectionBarProps) {
+  const { ids, select } = selection;
+  const chosen = rows.filter((event) => ids.has(keyOf(event)));
+  const areAll = chosen.length === rows.length;
   return (
-    <div class="toolbar selection" role="group" aria-label="Selected events">
+    <div
+      class={ids.size === 0 ? "toolbar" : "toolbar selection"}
+      role="group"
+      aria-label="Selected events"
+    >
       <label class="check">
         <input
           type="checkbox"
-          checked={areAllShown}
-          indeterminate={!areAllShown && shownIds.some((id) => ids.has(id))}
-          onChange={({ currentTarget }) =>
-            currentTarget.checked ? select(shownIds, true) : clear()
-          }
+          checked={areAll}
+          indeterminate={!areAll && ids.size > 0}
+          onChange={({ currentTarget }) => select(rows.map(keyOf), currentTarget.checked)}
         />
         <span aria-live="polite">
           {ids.size === 0 ? "Select all shown" : `${formatCount(ids.size)} selected`}
         </span>
       </label>
-      {(["replay", "discard"] as const).map((kind) => (
-        <MoveButton
-          key={kind}
-          kind={kind}
-          eventIds={[...ids]}
-          whyNot={ids.size > 0 ? undefined : "Select an event first."}
-          onMoved={() => {
-            clear();
-            onMoved();
-          }}
-        />
-      ))}
-      <ActionButton label="Select all that match" tone="plain" run={selectMatching} />
+      {ids.size > 0 &&
+        (["replay", "discard"] as const).map((kind) => (
+          <MoveButton
+            key={kind}
+            kind={kind}
+            eventIds={[...ids]}
+            about={aboutAll(chosen)}
+            onMoved={() => {
+              select([...ids], false);
+              onMoved();
+            }}
+          />
+        ))}
       {children}
     </div>
   );
 }
 
-function FirstEvent() {
+/** Which events they are: their states, and where they are from. */
+const aboutAll = (events: readonly ListedEvent[]): string =>
+  [events.map(({ state }) => wordOf(state)), events.map(({ endpoint }) => endpoint)]
+    .map((values) =>
+      [...countsOf(values)].map(([value, count]) => `${formatCount(count)} ${value}`).join(", "),
+    )
+    .join("; ");
+
+function FirstEvent({ endpoints }: { endpoints: readonly string[] }) {
+  const [what, where] = endpoints.includes("default")
+    ? ["price_increased", "signals"]
+    : ["sample --sender stripe", "stripe"];
   return (
     <section class="panel empty">
       <h2>No event yet</h2>
       <p>Send a first one to your receiver, at the address where it is mounted:</p>
       <CodeBlock
         label="In a terminal"
-        text="npx signalbox send price_increased --url http://localhost:3000/webhooks/signals"
+        text={`npx signalbox send ${what} --url http://localhost:3000/webhooks/${where}`}
         wrap
       />
+      <p>Listening… it appears here when it comes.</p>
     </section>
   );
 }

@@ -77,6 +77,23 @@ export function headlineOf(
   return { text: text, about: subject ?? "" };
 }
 
+/** What came of the event so far: how long it took, or why it waits. */
+export function outcomeOf(event: InboxEntry, now: number, isPaused: boolean): string {
+  const { state, attempts, dueAt, receivedAt, lastError } = event;
+  if (isIgnored(event)) return "ignored";
+  const due = dueAt > now ? `in ${formatAge(dueAt - now)}` : "is due";
+  const words: Record<EventState, string> = {
+    ready: isPaused ? "paused" : `try ${attempts + 1} ${due}`,
+    leased: "",
+    done: formatDuration(dueAt - receivedAt),
+    dead: "",
+    quarantined: "",
+  };
+  const tries = attempts > 1 && `${attempts} tries`;
+  const error = state !== "done" && firstLine(lastError ?? "");
+  return [words[state], tries, error].filter(Boolean).join(" · ");
+}
+
 /** The name, and the start of the message. */
 export function firstLine(error: string): string {
   return error.split("\n", 1)[0] ?? "";

@@ -1,8 +1,15 @@
 import { useRef } from "preact/hooks";
-import { DEFAULT_SENDER, isIgnored, NO_HANDLER } from "../../../kit/inbox/stored-events.js";
-import { Badge, type Column, DataTable, go, href, Moment, type Query } from "../../parts/index.js";
+import {
+  type Column,
+  DataTable,
+  go,
+  href,
+  Moment,
+  type Query,
+  usePage,
+} from "../../parts/index.js";
 import type { ListedEvent } from "../inbox-api.js";
-import { firstLine, headlineOf, toneOf } from "./event-state.js";
+import { headlineOf, outcomeOf, toneOf, wordOf } from "./event-state.js";
 import { useKeys } from "./search-box.js";
 
 interface EventTableProps {
@@ -10,41 +17,37 @@ interface EventTableProps {
   keyOf: (event: ListedEvent) => string;
   selected: ReadonlySet<string>;
   onSelect: (eventIds: readonly string[], isSelected: boolean) => void;
+  /** They belong to another search: they are dimmed, and nothing can be done with them. */
+  isStale: boolean;
+  /** The endpoints that hand nothing off. */
+  paused: ReadonlySet<string>;
+  /** Whether there is another endpoint too. */
+  hasMany: boolean;
   /** The key of the event that is shown beside the list. */
   open: string | undefined;
   /** Kept in the address of an event, so that the way back leads here. */
   query: Query;
 }
 
-/** What is unusual about the event: where it is from, and its error. */
-function remarkOn(event: ListedEvent, hasMany: boolean): string {
-  const { lastError, sender, endpoint, attempts, type } = event;
-  // Why an event is not usable is its headline.
-  const error =
-    lastError === null || lastError === NO_HANDLER || type === "" ? "" : firstLine(lastError);
-  return [
-    hasMany ? endpoint : "",
-    sender === DEFAULT_SENDER ? "" : sender,
-    attempts > 1 ? `${attempts}×` : "",
-    isIgnored(event) ? "ignored" : error,
-  ]
-    .filter((part) => part !== "")
-    .join(" · ");
-}
-
-export function EventTable({ events, keyOf, selected, onSelect, open, query }: EventTableProps) {
+export function EventTable(props: EventTableProps) {
+  const { events, keyOf, selected, onSelect, isStale, paused, hasMany, open, query } = props;
+  const { now } = usePage();
   const table = useRef<HTMLDivElement>(null);
   const lastIndex = useRef(0);
+  const show = (event: ListedEvent): void => go(["events", keyOf(event)], query);
   // Enter opens the row: it is a link.
   useKeys("jkx", ({ key }) => {
+    const step = key === "j" ? 1 : -1;
     const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
     const row = document.activeElement?.closest("tr");
     const index = links.findIndex((link) => link.closest("tr") === row);
-    if (key === "x") row?.querySelector<HTMLElement>("input")?.click();
-    else links[key === "j" ? index + 1 : Math.max(0, index - 1)]?.focus();
+    const next = events[events.findIndex((event) => keyOf(event) === open) + step];
+    if (open !== undefined) {
+      if (key !== "x" && next !== undefined) show(next);
+    } else if (key === "x") row?.querySelector<HTMLElement>("input")?.click();
+    else links[Math.max(0, index + step)]?.focus();
     return false;
   });
-  const hasMany = new Set(events.map(({ endpoint }) => endpoint)).size > 1;
 
   /** With the shift key, all between this row and the last one that was chosen. */
   function select(event: ListedEvent, isSelected: boolean, isRange: boolean): void {
@@ -72,46 +75,54 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
     },
     {
       label: "State",
-      cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge>,
       leads: true,
+      cell: ({ state }) => (
+        <>
+          <span class={`dot ${toneOf(state)}`} />
+          {wordOf(state)}
+        </>
+      ),
     },
+    {
+      label: "Received",
+      leads: true,
+      cell: ({ receivedAt }) => <Moment at={receivedAt} short />,
+    },
+    ...(hasMany ? [{ label: "Endpoint", cell: "endpoint" } as const] : []),
+    { label: "Type", cell: (event) => (event.type === "" ? "" : headlineOf(event).text) },
     {
       label: "Event",
       cell: (event) => {
-        const { text, about } = headlineOf(event);
-        const [first, ...others] = [event.title ?? "", text, about].filter((part) => part !== "");
+        const { title, subject, eventId } = event;
+        const name = title ?? subject ?? eventId;
         return (
-          <span title={[first, ...others].join(" · ")}>
-            <strong>{first}</strong>
-            {others.length > 0 && ` · ${others.join(" · ")}`}
+          <span title={name}>
+            <a
+              href={href(["events", keyOf(event)], query)}
+              title={eventId}
+              aria-current={keyOf(event) === open ? "true" : undefined}
+            >
+              {name}
+            </a>{" "}
+            {title !== null && subject}
           </span>
         );
       },
     },
-    { label: "Received", cell: ({ receivedAt }) => <Moment at={receivedAt} />, leads: true },
     {
-      label: "Remark",
+      label: "Outcome",
       cell: (event) => {
-        const remark = remarkOn(event, hasMany);
-        return remark === "" ? "" : <span title={remark}>{remark}</span>;
+        const outcome = outcomeOf(event, now, paused.has(event.endpoint));
+        return (
+          <span class={toneOf(event.state) === "bad" ? "problem" : "muted"} title={outcome}>
+            {outcome}
+          </span>
+        );
       },
-    },
-    {
-      label: "Id",
-      cell: (event) => (
-        <a
-          class="mono"
-          href={href(["events", keyOf(event)], query)}
-          title={event.eventId}
-          aria-current={keyOf(event) === open ? "true" : undefined}
-        >
-          {event.eventId}
-        </a>
-      ),
     },
   ];
   return (
-    <div ref={table}>
+    <div ref={table} class={hasMany ? "many" : undefined} inert={isStale}>
       <DataTable
         label="Events, the newest first"
         empty=""
@@ -120,7 +131,7 @@ export function EventTable({ events, keyOf, selected, onSelect, open, query }: E
         rows={events}
         keyOf={keyOf}
         isSelected={(event) => selected.has(keyOf(event))}
-        onOpen={(event) => go(["events", keyOf(event)], query)}
+        onOpen={show}
       />
     </div>
   );

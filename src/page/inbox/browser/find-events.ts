@@ -1,4 +1,4 @@
-import type { InboxEntry } from "../../../kit/inbox/stored-events.js";
+import type { EventState, InboxEntry } from "../../../kit/inbox/stored-events.js";
 import { request } from "../../parts/request.js";
 import type { EventsAnswer, ListedEvent, Overview } from "../inbox-api.js";
 
@@ -48,14 +48,15 @@ export function keysOf(
   return ({ endpoint, eventId }) => (hasMany ? `${endpoint}/${eventId}` : eventId);
 }
 
-const NAMES = { endpoint: ["endpoint"], type: ["type"], subject: ["subject", "product"] } as const;
-type Term = keyof typeof NAMES;
+type Term = "endpoint" | "type" | "subject" | "state" | "after" | "before";
 
 /** The words of a search, as the server reads them: a part in quotes may have blanks. */
 export const wordsOf = (search: string): string[] => search.match(/(?:"[^"]*"|\S)+/g) ?? [];
 
 const isOf = (term: Term, word: string): boolean =>
-  NAMES[term].some((name) => word.toLowerCase().startsWith(`${name}:`));
+  (term === "subject" ? [term, "product"] : [term]).some((name) =>
+    word.toLowerCase().startsWith(`${name}:`),
+  );
 
 /** What the search has for this term; empty without it. */
 export function termIn(search: string, term: Term): string {
@@ -70,4 +71,14 @@ export function withTerm(search: string, term: Term, value: string): string {
     ...others,
     ...(value === "" ? [] : [`${term}:${/\s/.test(value) ? `"${value}"` : value}`]),
   ].join(" ");
+}
+
+/** Of one endpoint not every count is known. */
+export function countOf(
+  overview: Overview | undefined,
+  state: EventState,
+  endpoint: string,
+): number {
+  const of = overview?.endpoints.find((each) => each.endpoint === endpoint)?.facts;
+  return (endpoint === "" ? overview?.counts : of)?.[state as "dead"] ?? 0;
 }

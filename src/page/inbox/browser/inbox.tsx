@@ -1,16 +1,25 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { formatCount } from "../../../base/text/format.js";
 import {
   Badge,
+  chooseClock,
+  clockChosen,
   followLive,
+  go,
   href,
   PageFrame,
   request,
+  shortTime,
   showPage,
+  type Tone,
   useRoute,
 } from "../../parts/index.js";
 import type { Overview } from "../inbox-api.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
+import { termIn, withTerm } from "./find-events.js";
+import { useKeys } from "./search-box.js";
+import { isPaused } from "./situation.js";
 
 /** Where the emulator serves the page, beside its own. */
 const DASHBOARD = /\/_emulator\/inbox\/$/;
@@ -19,54 +28,95 @@ const DASHBOARD = /\/_emulator\/inbox\/$/;
 function InboxPage() {
   const { path, query } = useRoute();
   const live = useLiveInbox();
+  const [clock, setClock] = useState(clockChosen);
   const eventId = path[0] === "events" ? path[1] : undefined;
-  const wasListShown = useListBehind(eventId !== undefined);
+  useWayBack(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoints = [] } = live.overview ?? {};
   const endpoint = endpoints[0]?.endpoint ?? "default";
+  const hasMany = endpoints.length > 1;
+  const toList = { q: search, before, long: query.get("long") ?? undefined };
+  useKeys("Escape", () => {
+    if (eventId !== undefined) go([], toList);
+    return eventId !== undefined;
+  });
+  const isLost = live.lostAt !== undefined;
+  const otherClock = clock === "UTC" ? "local" : "UTC";
 
   return (
     <PageFrame
-      brand={endpoint === "default" || endpoints.length > 1 ? "Inbox" : `Inbox ${endpoint}`}
+      brand={endpoint === "default" || hasMany ? "Inbox" : `Inbox ${endpoint}`}
       alert={live.overview?.counts.dead ?? 0}
       now={live.now}
       version={live.version}
+      isLost={isLost}
+      nav={hasMany ? tabsOf(endpoints, search) : undefined}
       aside={
         <>
           {DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
+          <button
+            type="button"
+            class="plain"
+            title={`Show times in ${otherClock} time`}
+            onClick={() => {
+              chooseClock(otherClock);
+              setClock(otherClock);
+            }}
+          >
+            {clock} time
+          </button>
           <span role="status">
-            <Badge tone={live.isConnected ? "good" : "warn"}>
-              {live.isConnected ? "live" : "connection lost, trying again"}
+            <Badge tone={isLost ? "warn" : "good"}>
+              {isLost ? `connection lost, as of ${shortTime(live.now, live.now)}` : "live"}
             </Badge>
           </span>
         </>
       }
     >
-      {wasListShown && (
-        <EventList search={search} before={before} overview={live.overview} open={eventId} />
-      )}
+      <EventList
+        search={search}
+        before={before}
+        isLong={query.has("long")}
+        overview={live.overview}
+        open={eventId}
+      />
       {eventId !== undefined && (
         <EventDetail
           key={eventId}
           eventId={eventId}
           overview={live.overview}
-          back={href([], { q: search, before })}
+          back={href([], toList)}
         />
       )}
     </PageFrame>
   );
 }
 
+/** A tab for each endpoint, with a dot that says how it is. The other terms of the search stay. */
+function tabsOf(endpoints: Overview["endpoints"], search: string) {
+  const tab = (endpoint: string) => ({
+    label: endpoint || "All",
+    href: href([], { q: withTerm(search, "endpoint", endpoint) }),
+    isCurrent: endpoint === termIn(search, "endpoint"),
+  });
+  return [
+    tab(""),
+    ...endpoints.map((row) => {
+      const { dead, quarantined } = row.facts;
+      const lost = (dead ?? 0) + (quarantined ?? 0);
+      const tone: Tone = isPaused(row) ? "warn" : lost > 0 ? "bad" : "good";
+      const note = isPaused(row) ? "paused" : lost > 0 && formatCount(lost);
+      return { ...tab(row.endpoint), tone, note };
+    }),
+  ];
+}
+
 /**
  * The list stays behind an event, so that its selection, its scroll and its focus are there on the
  * way back.
- *
- * @returns whether there is a list: an event that is opened first has none behind it
  */
-function useListBehind(isBehind: boolean): boolean {
-  const [wasShown, setWasShown] = useState(!isBehind);
-  if (!isBehind && !wasShown) setWasShown(true);
+function useWayBack(isBehind: boolean): void {
   const wasBehind = useRef(isBehind);
   const left = useRef<{ scroll: number; focused: Element | null }>({ scroll: 0, focused: null });
   useLayoutEffect(() => {
@@ -90,13 +140,13 @@ function useListBehind(isBehind: boolean): boolean {
     if (!isBehind && focused instanceof HTMLElement && focused.isConnected)
       focused.focus({ preventScroll: true });
   }, [isBehind]);
-  return wasShown || !isBehind;
 }
 
 interface Live {
   /** The newest; undefined until the first. */
   overview: Overview | undefined;
-  isConnected: boolean;
+  /** Since when the server does not answer; undefined while it does. */
+  lostAt: number | undefined;
   /** Another number when events may have changed. */
   version: number;
   /** The present time, by the server's clock. */
@@ -104,17 +154,18 @@ interface Live {
 }
 
 /** How often ages are written anew. */
-const TICK_MS = 5000;
+const TICK_MS = 1000;
 
 /** Follows the inbox. */
 function useLiveInbox(): Live {
   const [overview, setOverview] = useState<Overview>();
-  const [isConnected, setConnected] = useState(true);
+  const [lostAt, setLostAt] = useState<number>();
   const [now, setNow] = useState(() => Date.now());
 
   useEffect(() => {
     let skew = 0;
     const tick = (): void => setNow(Date.now() + skew);
+    const lose = (): void => setLostAt((since) => since ?? Date.now() + skew);
     let newest = 0;
     const show = (next: Overview): void => {
       // The first answer can come after a live message that is newer.
@@ -125,13 +176,13 @@ function useLiveInbox(): Live {
       tick();
     };
     // Behind a proxy that holds back the live messages, this is all that the page gets.
-    request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
+    request<Overview>("GET", "api/overview").then(show, lose);
     const stopFollowing = followLive<Overview>("api/live", {
       onMessage(next) {
-        setConnected(true);
+        setLostAt(undefined);
         show(next);
       },
-      onEnd: (wasLive) => !wasLive && setConnected(false),
+      onEnd: (wasLive) => !wasLive && lose(),
     });
     const timer = setInterval(tick, TICK_MS);
     return () => {
@@ -140,7 +191,7 @@ function useLiveInbox(): Live {
     };
   }, []);
 
-  return { overview, isConnected, version: overview?.revision ?? 0, now };
+  return { overview, lostAt, version: overview?.revision ?? 0, now: lostAt ?? now };
 }
 
 showPage(<InboxPage />);

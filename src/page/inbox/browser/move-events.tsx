@@ -1,7 +1,8 @@
 import { formatCount } from "../../../base/text/format.js";
+import { ignore } from "../../../base/errors.js";
 import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
-import { ActionButton, request, type Said } from "../../parts/index.js";
-import type { MoveAnswer } from "../inbox-api.js";
+import { ActionButton, request, type Said, usePage, useRoot } from "../../parts/index.js";
+import type { EventAnswer, MoveAnswer } from "../inbox-api.js";
 
 type Kind = "replay" | "discard";
 
@@ -16,7 +17,7 @@ const TEXTS = {
     action: "Discard",
     text: "The payload of each is deleted, which cannot be undone. Its id stays known, so that it is not accepted again.",
     moved: "discarded",
-    wrongState: "neither dead nor quarantined",
+    wrongState: "neither given up nor unreadable",
   },
 } as const;
 
@@ -29,9 +30,11 @@ interface MoveButtonProps {
   kind: Kind;
   eventIds: readonly string[];
   /** Why it cannot be done; undefined when it can. */
-  whyNot: string | undefined;
+  whyNot?: string | undefined;
   /** The events wait for their hand-off. */
   isWaiting?: boolean;
+  /** Which events they are, before it is confirmed. */
+  about?: string;
   /** Called when the events have been moved, as far as they could be. */
   onMoved?: () => void;
 }
@@ -42,12 +45,14 @@ export function MoveButton({
   eventIds,
   whyNot,
   isWaiting = false,
+  about,
   onMoved,
 }: MoveButtonProps) {
+  const handOver = useMove();
   const { action, text } = isWaiting ? HAND_OFF_NOW : TEXTS[kind];
 
   async function move(): Promise<Said> {
-    const said = await moveEvents(kind, eventIds);
+    const said = await handOver(kind, eventIds);
     onMoved?.();
     return said;
   }
@@ -58,7 +63,11 @@ export function MoveButton({
       tone={kind === "discard" ? "danger" : undefined}
       isAllowed={whyNot === undefined}
       whyNot={whyNot}
-      confirm={{ title: `${action} ${formatCount(eventIds.length, "event")}?`, text, action }}
+      confirm={{
+        title: `${action} ${formatCount(eventIds.length, "event")}?`,
+        text: about === undefined ? text : `${about} ${text}`,
+        action,
+      }}
       run={move}
     />
   );
@@ -72,20 +81,46 @@ async function post(
 }
 
 /**
- * Moves the events. To replay one that waits is to hand it off now. @returns what became of them
+ * Moves events. To replay one that waits is to hand it off now. What became of them is said at once,
+ * and later what their hand-offs came to.
  */
-export async function moveEvents(kind: Kind, eventIds: readonly string[]): Promise<Said> {
-  const outcomes = await post(kind, eventIds);
-  const waiting =
-    kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
-  const retried = waiting.length === 0 ? [] : await post("retry", waiting);
-  const all = outcomes.map((outcome) =>
-    outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome,
-  );
-  return {
-    text: summary(kind, all),
-    tone: all.every((outcome) => outcome === "moved") ? "good" : "warn",
+export function useMove(): (kind: Kind, eventIds: readonly string[]) => Promise<Said> {
+  const { notify } = useRoot();
+  const { now } = usePage();
+  return async (kind, eventIds) => {
+    const outcomes = await post(kind, eventIds);
+    const waiting =
+      kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
+    const retried = waiting.length === 0 ? [] : await post("retry", waiting);
+    const all = outcomes.map((outcome) =>
+      outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome,
+    );
+    const moved = eventIds.filter((_id, index) => all[index] === "moved");
+    if (kind === "replay" && moved.length > 1) endsOf(moved, now).then(notify, ignore);
+    return { text: summary(kind, all), tone: moved.length === all.length ? "good" : "warn" };
   };
+}
+
+/** An event that is not handed off yet is asked for again, for ten minutes in all. */
+const AGAIN_MS = 500;
+const MOST_TIMES = 1200;
+
+/** What the hand-offs since then came to. */
+async function endsOf(keys: readonly string[], since: number): Promise<Said> {
+  let [done, failed, times] = [0, 0, 0];
+  for (const id of keys) {
+    for (; times < MOST_TIMES; times += 1) {
+      const { state, history } = await request<EventAnswer>("GET", "api/event", { query: { id } });
+      const last = history.at(-1);
+      const hasFailed = state === "dead" || (last?.kind === "failed" && last.at >= since);
+      if (hasFailed) failed += 1;
+      else if (state === "done") done += 1;
+      if (hasFailed || state === "done") break;
+      await new Promise((resume) => setTimeout(resume, AGAIN_MS));
+    }
+  }
+  const text = `${formatCount(done)} done, ${formatCount(failed)} failed again.`;
+  return { text, tone: failed > 0 ? "bad" : "idle" };
 }
 
 function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {

@@ -1,9 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { DEFAULT_SENDER } from "../../../kit/inbox/stored-events.js";
+import { formatCount } from "../../../base/text/format.js";
+import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
 import { go, href, Problem, useData } from "../../parts/index.js";
 import type { ListedEvent, Overview } from "../inbox-api.js";
-import { findEvents, termIn, withTerm, wordsOf } from "./find-events.js";
+import { STATES, wordOf } from "./event-state.js";
+import { countOf, findEvents, termIn, withTerm, wordsOf } from "./find-events.js";
 
 interface SearchBoxProps {
   search: string;
@@ -46,22 +48,21 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
             aria-label="Search events"
             aria-describedby="search-hint"
             aria-invalid={problem !== undefined}
-            placeholder="state:dead type:price_increased"
+            placeholder="Search titles, ids, errors, or type: state: …"
             spellcheck={false}
             autocomplete="off"
             value={text}
             onInput={({ currentTarget }) => setText(currentTarget.value)}
           />
-          <button class="primary">Search</button>
           {children}
           <details ref={help}>
             <summary class="hint">Help</summary>
             <p class="hint" id="search-hint">
-              The beginning of an id, or <code>state:</code> <code>type:</code>{" "}
-              <code>product:acme</code> <code>error:"timed out"</code> <code>after:2h</code>{" "}
-              <code>before:2026-11-01</code> <code>endpoint:</code>, all of which must match. Keys:{" "}
-              <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next and previous event,{" "}
-              <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>?</kbd> this help.
+              Words, the beginning of an id, or <code>state:dead</code> <code>product:acme</code>{" "}
+              <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code>,
+              all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next
+              and previous event, <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>Esc</kbd>{" "}
+              back, <kbd>?</kbd> this help.
             </p>
           </details>
         </div>
@@ -100,16 +101,15 @@ interface FacetsProps {
   overview: Overview | undefined;
 }
 
-/** Narrows the search to one endpoint, type or subject of the events that are shown. */
+/** Narrows the search to a state, and to a type or subject of the events that are shown. */
 export function Facets({ search, events, overview }: FacetsProps) {
-  const endpoints = overview?.endpoints.map(({ endpoint }) => endpoint) ?? [];
+  const states = STATES.map(({ state }) => {
+    const count = countOf(overview, state, termIn(search, "endpoint"));
+    return [state, count] as const;
+  });
   const isOfService = events.every(({ sender }) => sender === DEFAULT_SENDER);
   const facets = [
-    [
-      "endpoint",
-      "Endpoint",
-      countsOf(endpoints.length > 1 ? events.map(({ endpoint }) => endpoint) : [], endpoints),
-    ],
+    ["state", "State", new Map<string, number>(states)],
     ["type", "Type", countsOf(events.map(typeOf))],
     [
       "subject",
@@ -139,8 +139,8 @@ export function Facets({ search, events, overview }: FacetsProps) {
             <option value="">{label}: all</option>
             {[...values].map(([value, count]) => (
               <option key={value} value={value}>
-                {value}
-                {count > 0 && ` (${count} shown)`}
+                {term === "state" ? wordOf(value as EventState) : value}
+                {count > 0 && ` (${formatCount(count)}${term === "state" ? "" : " shown"})`}
               </option>
             ))}
           </select>
@@ -155,8 +155,8 @@ export const typeOf = ({ sender, type, subtype }: ListedEvent): string =>
   sender === DEFAULT_SENDER ? (subtype ?? type) : type;
 
 /** How often each value is there, the most frequent first. */
-function countsOf(values: readonly string[], known: readonly string[] = []): Map<string, number> {
-  const counts = new Map(known.map((value) => [value, 0]));
+export function countsOf(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
   // A search cannot have a quote in a value.
   for (const value of values)
     if (value !== "" && !value.includes('"')) counts.set(value, (counts.get(value) ?? 0) + 1);

@@ -3,31 +3,53 @@ import { describeSituation } from "../../../kit/inbox/situation.js";
 import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { ActionButton, href, Moment, request, type Said, usePage } from "../../parts/index.js";
 import type { FailureRow, Overview } from "../inbox-api.js";
-import { STATES } from "./event-state.js";
-import { findEvents } from "./find-events.js";
-import { moveEvents } from "./move-events.js";
+import { findEvents, keysOf } from "./find-events.js";
+import { useMove } from "./move-events.js";
 
-/** Whether the receiver is behind, and why, in a sentence for each endpoint. */
-export function SituationLine({ overview }: { overview: Overview }) {
+type EndpointRow = Overview["endpoints"][number];
+
+export const isPaused = ({ facts }: EndpointRow): boolean => facts.pause !== null;
+
+/** What keeps events from being handed off, besides a pause. */
+const STOPS = new Set<string>(["inbox_not_storing", "inbox_behind", "inbox_not_owned"]);
+
+interface SituationLineProps {
+  overview: Overview;
+  /** Only this one. */
+  endpoint?: string | undefined;
+}
+
+/** The endpoint that is paused, or else one that is behind, in one line; nothing when none is. */
+export function SituationLine({ overview, endpoint }: SituationLineProps) {
   const { now } = usePage();
   const { endpoints, paused } = overview;
-  const situations = endpoints.map(({ endpoint, facts }) => ({
-    endpoint,
-    facts,
-    ...describeSituation({ ...facts, now }),
-  }));
-
+  const rows = endpoints
+    .filter((row) => row.endpoint === (endpoint ?? row.endpoint))
+    .map((row) => {
+      const { problems } = describeSituation({ ...row.facts, now });
+      return { ...row, problem: problems.find(({ id }) => STOPS.has(id)) };
+    });
+  const row = rows.find(isPaused) ?? rows.find(({ problem }) => problem !== undefined);
+  const pause = row?.facts.pause;
+  const name = endpoints.length > 1 && row?.endpoint;
   return (
-    <div class="situations" role="status">
-      {situations.map(({ endpoint, facts, level, text }) => (
-        <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
-          {situations.length > 1 && <strong>{endpoint}: </strong>}
-          {text}{" "}
-          {facts.pause !== null && paused === "callback_failing" && (
-            <ActionButton label="Try one event now" tone="plain" run={tryOne} />
+    <div role="status">
+      {row && (
+        <p class="alert bad">
+          <strong>{pause ? `${name || "The inbox"} is paused` : name}</strong>
+          {pause ? (
+            <span class="grows">
+              {pause.error} · since <Moment at={pause.since} short /> · {row.facts.ready} waiting ·
+              next try <Moment at={pause.nextTryAt} />
+            </span>
+          ) : (
+            row.problem?.text
+          )}
+          {pause && paused === "callback_failing" && (
+            <ActionButton label="Try one event now" run={tryOne} />
           )}
         </p>
-      ))}
+      )}
     </div>
   );
 }
@@ -37,86 +59,53 @@ async function tryOne(): Promise<string> {
   return "One event is tried now.";
 }
 
-/** How many events are in each state. Each count is a link to these events. */
-export function StateCounts({
-  overview,
-  search,
-}: {
-  overview: Overview | undefined;
-  search: string;
-}) {
-  const { counts } = overview ?? {};
-  // The other terms of the search stay.
-  const others = search.replace(/\bstate:\w+\s*/, "").trim();
-  return (
-    <nav class="counts" aria-label="Events by state">
-      {[{ state: "total", tone: "idle", word: "stored" } as const, ...STATES].map(
-        ({ state, tone, word }) => {
-          const query = state === "total" ? "" : `state:${state}`;
-          const isCurrent = query === "" ? others === search : search.includes(query);
-          const isUrgent = (tone === "bad" || tone === "warn") && (counts?.[state] ?? 0) > 0;
-          return (
-            <a
-              key={state}
-              class={isUrgent ? tone : undefined}
-              title={word}
-              href={href([], { q: [query, others].filter(Boolean).join(" ") })}
-              aria-current={isCurrent ? "true" : undefined}
-            >
-              <strong>{counts === undefined ? "…" : formatCount(counts[state])}</strong>{" "}
-              {state === "total" ? "all" : state}
-            </a>
-          );
-        },
-      )}
-    </nav>
-  );
+interface FailuresProps {
+  overview: Overview;
+  /** Its failures alone. */
+  endpoint: string | undefined;
 }
 
-interface FailuresPanelProps {
-  failures: readonly FailureRow[];
-  /** The endpoint is said, and is a term of each search. */
-  hasManyEndpoints: boolean;
-}
-
-const SHOWN = 3;
 /** As many as the server moves at once. */
 const MOST_MOVED = 1000;
 
-/** The errors of the events that fail now, with what to do about each. */
-export function FailuresPanel({ failures, hasManyEndpoints }: FailuresPanelProps) {
-  if (failures.length === 0) return null;
-  const first = failures
-    .slice(0, SHOWN)
-    .map(({ count, error }) => `${formatCount(count)} × ${error}`);
+/** The errors of the events that fail now, with what to do about each, and what was refused. */
+export function Failures({ overview, endpoint }: FailuresProps) {
+  const failures = overview.failures
+    .filter((failure) => failure.endpoint === (endpoint ?? failure.endpoint))
+    .sort((a, b) => b.count - a.count);
+  const isRefusing = overview.refusals.byCode.length > 0;
+  if (failures.length === 0 && !isRefusing) return null;
   return (
-    <details class="panel folded">
-      <summary>
-        <strong>{formatCount(failures.length, "error")}</strong> {first.join("; ")}
-      </summary>
-      <ul class="rows" aria-label="Failures">
+    <section class="panel issues" aria-label="What fails">
+      <ul aria-label="Failures">
         {failures.map((failure) => (
           <li key={`${failure.endpoint} ${failure.error}`}>
-            <FailureLine
-              failure={failure}
-              endpoint={hasManyEndpoints ? failure.endpoint : undefined}
-            />
+            <Issue failure={failure} overview={overview} />
           </li>
         ))}
       </ul>
-    </details>
+      <div class="toolbar">
+        {failures.length > 3 && formatCount(failures.length, "error")}
+        {isRefusing && <RefusedPanel refusals={overview.refusals} />}
+      </div>
+    </section>
   );
 }
 
-function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: string | undefined }) {
+function Issue({ failure, overview }: { failure: FailureRow; overview: Overview }) {
   const { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount } = failure;
-  const search = searchOf(error, endpoint);
-  const states = [
-    waiting > 0 ? `${formatCount(waiting)} waiting` : "",
-    dead > 0 ? `${formatCount(dead)} dead` : "",
+  const handOver = useMove();
+  const endpoint = overview.endpoints.length > 1 && failure.endpoint;
+  // A quote in the error would end the term.
+  const term = `error:"${error.replaceAll('"', "…")}"`;
+  const search = endpoint === false ? term : `${term} endpoint:${endpoint}`;
+  const parts = [
+    endpoint,
+    waiting > 0 && `${formatCount(waiting)} waiting`,
+    dead > 0 && `${formatCount(dead)} given up`,
+    subjects.slice(0, 3).join(", "),
+    subjectCount > 3 && formatCount(subjectCount, "subject"),
   ];
-  const others = subjectCount - subjects.length;
-  const about = [...subjects, ...(others > 0 ? [`${formatCount(others)} more`] : [])].join(", ");
 
   async function handOff(): Promise<Said> {
     const found = await Promise.all(
@@ -126,74 +115,53 @@ function FailureLine({ failure, endpoint }: { failure: FailureRow; endpoint: str
     );
     const events = found.flatMap((each) => each.events).slice(0, MOST_MOVED);
     if (events.length === 0) return "None of them fails any more.";
-    return moveEvents(
-      "replay",
-      events.map(({ eventId }) => (endpoint === undefined ? eventId : `${endpoint}/${eventId}`)),
-    );
+    return handOver("replay", events.map(keysOf(overview)));
   }
 
+  const most = formatCount(Math.min(count, MOST_MOVED));
   return (
     <>
+      <strong>{formatCount(count)}</strong>
       <p>
-        <strong>{formatCount(count)}</strong> <span class="mono problem">{error}</span>
-      </p>
-      <div class="toolbar">
-        <span class="muted grows">
-          {endpoint !== undefined && `${endpoint}; `}
-          {states.filter((state) => state !== "").join(", ")}; first failed{" "}
-          <Moment at={firstSeen} />, last <Moment at={lastSeen} />
-          {about !== "" && `; ${about}`}
-        </span>
-        <a class="button" href={href([], { q: search })}>
-          Show
+        <a class="mono" href={href([], { q: search })} title={error}>
+          {error}
         </a>
-        <ActionButton
-          label={`Hand off ${formatCount(Math.min(count, MOST_MOVED))}…`}
-          of={`with the error ${error}`}
-          confirm={{
-            title: `Hand off ${formatCount(Math.min(count, MOST_MOVED), "event")}?`,
-            text: "The callback gets each of them again now: those that wait, and the dead ones.",
-            action: "Hand off",
-          }}
-          run={handOff}
-        />
-      </div>
+        <span class="muted">{parts.filter(Boolean).join(" · ")}</span>
+      </p>
+      <span class="muted">
+        <Moment at={firstSeen} /> → <Moment at={lastSeen} />
+      </span>
+      <ActionButton
+        label={`Hand off ${most}`}
+        of={`with the error ${error}`}
+        confirm={{
+          title: `Hand off ${most}?`,
+          text: "The callback gets each of them again now: those that wait, and those that were given up.",
+          action: "Hand off",
+        }}
+        run={handOff}
+      />
     </>
   );
 }
 
-/** A quote in the error would end the term. */
-function searchOf(error: string, endpoint: string | undefined): string {
-  return `error:"${error.replaceAll('"', "…")}"${endpoint === undefined ? "" : ` endpoint:${endpoint}`}`;
-}
-
 interface RefusedPanelProps {
   refusals: Refusals;
-  /** The event that was looked for; its refusals are shown alone, if there are any. */
+  /** Only its refusals are shown. */
   eventId?: string | undefined;
 }
 
 /** The deliveries that were refused in the last 24 hours. Nothing in them is proved. */
 export function RefusedPanel({ refusals: { byCode, examples }, eventId }: RefusedPanelProps) {
-  if (byCode.length === 0) {
-    return eventId === undefined ? null : (
-      <p class="muted">No delivery was refused in the last 24 hours.</p>
-    );
-  }
-  const own =
-    eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
-  const shown = own.length > 0 ? own : examples;
+  const shown = examples.filter((example) => example.eventId === (eventId ?? example.eventId));
   const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${code}`).join(", ");
+  if (shown.length === 0) return null;
   return (
-    <details class="panel folded" open={eventId !== undefined}>
+    <details class="muted" open={eventId !== undefined}>
       <summary>
-        {own.length > 0 ? (
-          <strong>Deliveries with this id were refused</strong>
-        ) : (
-          <>
-            <strong>Refused in the last 24 hours:</strong> {counts}
-          </>
-        )}
+        {eventId === undefined
+          ? `Refused in the last 24 hours: ${counts}`
+          : "Deliveries with this id were refused"}
       </summary>
       <ul class="rows" aria-label="Refused deliveries">
         {shown.map(({ at, code, address, eventId: id }, index) => (
@@ -204,9 +172,9 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
           </li>
         ))}
       </ul>
-      <p class="muted">
-        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what
-        is wrong with a receiver.
+      <p>
+        `signalbox doctor --url` finds out what is wrong with a receiver, and docs/errors.md says
+        what each code means.
       </p>
     </details>
   );

@@ -76,12 +76,12 @@ function InboxSituation() {
     askInbox<InboxOverview>("overview", { signal }),
   );
   return (
-    <div class="situations" role="status">
+    <div class="stack" role="status">
       <Problem of={problem} />
       {(data?.endpoints ?? []).map(({ endpoint, facts }, _index, { length }) => {
         const { level, text } = describeSituation({ ...facts, now: data?.now ?? now });
         return (
-          <p key={endpoint} class={`situation ${level === "ok" ? "good" : "bad"}`}>
+          <p key={endpoint} class={`alert ${level === "ok" ? "good" : "bad"}`}>
             <a href="../inbox/">Inbox{length > 1 && ` ${endpoint}`}</a>: {text}
           </p>
         );

@@ -1,0 +1,112 @@
+import type { Route } from "playwright-core";
+import { expect, test } from "vitest";
+import { signalEvent } from "../../../src/kit/testing/index.js";
+import { openInbox } from "../open-inbox.js";
+
+test("while the answer to a search is slow, lost or late, no event of another search can be selected", async () => {
+  const { page, see, press, search, ...inbox } = await openInbox({ mayLog: /ERR_FAILED/ });
+  await inbox.receiveDead(["old_1", "old_2", "new_1"]);
+  await search("old");
+  await see("2 events shown");
+  const all = page.getByRole("checkbox", { name: /Select all shown|selected/ });
+  const first = page.locator("tbody input").first();
+  const held: Route[] = [];
+  const answer = (index: number) => expect.poll(() => held[index]).toBeDefined();
+  const expectNothingSelected = async (): Promise<void> => {
+    await page.locator("[inert] table").waitFor();
+    await all.click();
+    await first.click({ force: true });
+    for (const key of ["j", "x"]) await press(key);
+    expect(await page.locator("tbody input:checked").count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Replay…" }).count()).toBe(0);
+  };
+  await all.check();
+  await page.route("**/api/events?*", (route) => void held.push(route));
+  await search("new");
+  await see("Searching…");
+  await expectNothingSelected();
+
+  // The answer to the search before it comes last.
+  await search("old_1");
+  await answer(1);
+  await held[1]?.continue();
+  await see("1 event shown");
+  await all.check();
+  await held[0]?.continue().catch(() => {});
+  await see("1 selected");
+  expect(await page.locator("tbody tr").count()).toBe(1);
+
+  await search("new_1");
+  await answer(2);
+  await held[2]?.abort();
+  await see("The server does not answer.");
+  await expectNothingSelected();
+  await page.unroute("**/api/events?*");
+  await inbox.click("Try again");
+  await inbox.eventLink("new_1").waitFor();
+  expect(await first.isChecked()).toBe(false);
+});
+
+test("an event that leaves the list is not selected any more", async () => {
+  const { page, see, receiver, mend, receiveDead, show } = await openInbox();
+  await receiveDead(["sig_1", "sig_2"]);
+  await show("?q=state:dead");
+  await page.getByRole("checkbox", { name: "Select all shown" }).check();
+  await see("2 selected");
+  mend();
+  await receiver.inbox.replay(["sig_1"]);
+  await see("1 selected");
+});
+
+test("new events wait behind a button, and no row moves", async () => {
+  const { page, see, click, receive, eventLink } = await openInbox({ onSignal: () => undefined });
+  await receive(signalEvent("new_feature", { id: "sig_1" }));
+  await eventLink("sig_1").waitFor();
+  const place = await eventLink("sig_1").boundingBox();
+  for (const id of ["sig_2", "sig_3"]) await receive(signalEvent("new_feature", { id }));
+  await page.getByRole("button", { name: "2 new events" }).waitFor();
+  expect(await eventLink("sig_1").boundingBox()).toEqual(place);
+  expect(await eventLink("sig_2").count()).toBe(0);
+  await click("2 new events");
+  await see("3 events shown");
+});
+
+test("the chart reads what is under the pointer, and what is dragged becomes the search", async () => {
+  const { page, see, receive, textOf } = await openInbox({ onSignal: () => undefined });
+  await receive(signalEvent("new_feature"));
+  await see("1 event shown");
+  const seeReceived = (count: number) =>
+    expect
+      .poll(() => textOf("Activity in the last day"))
+      .toMatch(new RegExp(`received\\s+${count}`));
+  const { x, y, width } = (await page.locator(".bars").boundingBox()) ?? { x: 0, y: 0, width: 0 };
+  await page.mouse.move(x + 5, y + 20);
+  await seeReceived(0);
+  await page.mouse.move(x + width - 60, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + width - 2, y + 20);
+  await seeReceived(1);
+  await page.mouse.up();
+  const terms = /^after:\d{4}-\d\d-\d\dT\d\d:\d\dZ before:\d{4}-\d\d-\d\dT\d\d:\d\dZ$/;
+  await expect.poll(() => page.getByLabel("Search events").inputValue()).toMatch(terms);
+});
+
+test("j and k go on when an event is open, Escape leads back, and times are of the chosen clock", async () => {
+  const { page, press, eventLink, receive, show, click } = await openInbox();
+  for (const id of ["sig_1", "sig_2"]) await receive(signalEvent("new_feature", { id }));
+  await show("events/sig_2?q=state:dead");
+  for (const [id, key] of [
+    ["sig_2", "j"],
+    ["sig_1", "k"],
+    ["sig_2", "Escape"],
+  ] as const) {
+    await eventLink(id).and(page.locator("[aria-current]")).waitFor({ state: "attached" });
+    await press(key);
+  }
+  const time = page.locator("tbody time").first();
+  await time.waitFor();
+  expect(page.url()).toMatch(/#\/\?q=state%3Adead$/);
+  await click("local time");
+  await page.reload();
+  expect(await time.getAttribute("title")).toContain(`${await time.innerText()} UTC`);
+});
