@@ -203,10 +203,59 @@ export interface Activity {
   /** The start of the span, in milliseconds since 1970: a multiple of its length. */
   at: number;
   accepted: number;
+  /** Of these, the events that were `done` at once, because no callback takes their type. */
+  ignored: number;
   /** Hand-offs that completed their event. */
   handedOff: number;
   /** Attempts that failed. */
   failed: number;
+  /**
+   * The hand-offs that completed their event, by the time from received to done: how many took at
+   * most `DURATION_BOUNDS_MS[0]`, how many more at most the next bound, and last how many took
+   * longer than all bounds.
+   */
+  durations: readonly number[];
+}
+
+/** What a commit counts, and sums of it. */
+export type ActivityCounts = Omit<Activity, "at" | "durations"> & { durations: number[] };
+
+/** See `durations` of {@link Activity}. A store has a column for each, and for what is above. */
+export const DURATION_BOUNDS_MS: readonly number[] = [
+  5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 60_000, 600_000, 3_600_000,
+];
+
+export function noActivity(): ActivityCounts {
+  const durations = [0, ...DURATION_BOUNDS_MS.map(() => 0)];
+  return { accepted: 0, ignored: 0, handedOff: 0, failed: 0, durations };
+}
+
+/** Counts an event that is done, this long after it was received. */
+export function countDone(counts: ActivityCounts, durationMs: number): void {
+  const index = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
+  counts.handedOff += 1;
+  // A store that counts fails no commit.
+  counts.durations[index < 0 ? DURATION_BOUNDS_MS.length : index]! += 1;
+}
+
+export function addActivity(sum: ActivityCounts, more: Omit<Activity, "at">): void {
+  sum.accepted += more.accepted;
+  sum.ignored += more.ignored;
+  sum.handedOff += more.handedOff;
+  sum.failed += more.failed;
+  sum.durations = sum.durations.map((count, index) => count + (more.durations[index] ?? 0));
+}
+
+/**
+ * @param percent 50 for the median
+ * @returns within how many milliseconds so many of the events were done: a bound, so at least as
+ * long as it took. Infinity above all bounds; null when nothing was counted
+ */
+export function percentileOf(durations: Activity["durations"], percent: number): number | null {
+  let left = (durations.reduce((sum, count) => sum + count, 0) * percent) / 100;
+  if (left === 0) return null;
+  const index = durations.findIndex((count) => (left -= count) <= 0);
+  return DURATION_BOUNDS_MS[index] ?? Infinity;
 }
 
 /** For how long activity is kept. */

@@ -1,10 +1,29 @@
 import { safely } from "../../base/errors.js";
-import { ANYTHING, DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js";
+import {
+  ANYTHING,
+  DEFAULT_SENDER,
+  DURATION_BOUNDS_MS,
+  type ReceivedDelivery,
+} from "../inbox/stored-events.js";
 
 /** The columns of an entry, in the SQL of every store. */
 export const ENTRY = `seq, endpoint, event_id AS "eventId", type, state, due_at AS "dueAt", attempts, crashes,
   possibly_repeated AS "possiblyRepeated", replayed, received_at AS "receivedAt", last_error AS "lastError",
   subtype, subject, coalesce(sender, '${DEFAULT_SENDER}') AS sender`;
+
+/** The columns of the counts of a minute after `accepted`, `handed_off` and `failed`. */
+export const MINUTE_COLUMNS = [
+  "ignored",
+  ...Array.from({ length: DURATION_BOUNDS_MS.length + 1 }, (_, index) => `took_${index}`),
+];
+
+/** The sums of these columns. */
+export const MINUTE_SUMS = MINUTE_COLUMNS.map((name) => `sum(${name})`);
+
+/** Adds what was counted to the counts of a minute, in the SQL of every store. */
+export const ADD_MINUTE = ["accepted", "handed_off", "failed", ...MINUTE_COLUMNS]
+  .map((name) => `${name} = inbox_minute.${name} + excluded.${name}`)
+  .join(", ");
 
 /**
  * Reads what a store keeps of a delivery as JSON.

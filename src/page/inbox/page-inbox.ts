@@ -1,12 +1,15 @@
 import type { EndpointState, OpenInbox, RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
-import type {
-  Activity,
-  ActivityQuery,
-  InboxEntry,
-  SearchPage,
-  SearchQuery,
-  StoredEvent,
+import {
+  addActivity,
+  noActivity,
+  type Activity,
+  type ActivityCounts,
+  type ActivityQuery,
+  type InboxEntry,
+  type SearchPage,
+  type SearchQuery,
+  type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
 
 /**
@@ -94,15 +97,11 @@ function mergePages(pages: readonly SearchPage[], limit: number): SearchPage {
 }
 
 function addActivities(activities: readonly Activity[]): Activity[] {
-  const sums = new Map<number, Activity>();
-  for (const { at, accepted, handedOff, failed } of activities) {
-    const sum = sums.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
-    sums.set(at, {
-      at,
-      accepted: sum.accepted + accepted,
-      handedOff: sum.handedOff + handedOff,
-      failed: sum.failed + failed,
-    });
+  const sums = new Map<number, ActivityCounts & { at: number }>();
+  for (const activity of activities) {
+    const sum = sums.get(activity.at) ?? { at: activity.at, ...noActivity() };
+    addActivity(sum, activity);
+    sums.set(activity.at, sum);
   }
   return [...sums.values()].sort((a, b) => a.at - b.at);
 }

@@ -156,4 +156,9 @@ export const MIGRATIONS: readonly string[] = [
   LOCK TABLE inbox_owner, inbox;
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
+  // Of the events of a minute: those without a callback, and the times from received to done.
+  // Processes of the version before pass neither.
+  ["ignored", ...Array.from({ length: 14 }, (_, index) => `took_${index}`)]
+    .map((name) => `ALTER TABLE inbox_minute ADD COLUMN ${name} bigint NOT NULL DEFAULT 0;`)
+    .join("\n"),
 ];

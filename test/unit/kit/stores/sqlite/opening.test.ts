@@ -34,6 +34,7 @@ const LANDED = [
   "dc4030dee14b63e9",
   "3f720318ee49db77",
   "e49ec9cb1ed54cc1",
+  "0e3074e06014285e",
 ];
 
 test.each([
