@@ -234,16 +234,14 @@ export function noActivity(): ActivityCounts {
 export function countDone(counts: ActivityCounts, durationMs: number): void {
   const index = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
   counts.handedOff += 1;
-  // A store that counts fails no commit.
   counts.durations[index < 0 ? DURATION_BOUNDS_MS.length : index]! += 1;
 }
 
-export function addActivity(sum: ActivityCounts, more: Omit<Activity, "at">): void {
-  sum.accepted += more.accepted;
-  sum.ignored += more.ignored;
-  sum.handedOff += more.handedOff;
-  sum.failed += more.failed;
-  sum.durations = sum.durations.map((count, index) => count + (more.durations[index] ?? 0));
+export function addActivity<Sum extends ActivityCounts>(sum: Sum, more: Omit<Activity, "at">): Sum {
+  for (const name of ["accepted", "ignored", "handedOff", "failed"] as const)
+    sum[name] += more[name];
+  more.durations.forEach((count, index) => (sum.durations[index]! += count));
+  return sum;
 }
 
 /**

@@ -99,9 +99,8 @@ function mergePages(pages: readonly SearchPage[], limit: number): SearchPage {
 function addActivities(activities: readonly Activity[]): Activity[] {
   const sums = new Map<number, ActivityCounts & { at: number }>();
   for (const activity of activities) {
-    const sum = sums.get(activity.at) ?? { at: activity.at, ...noActivity() };
-    addActivity(sum, activity);
-    sums.set(activity.at, sum);
+    const { at } = activity;
+    sums.set(at, addActivity(sums.get(at) ?? { at, ...noActivity() }, activity));
   }
   return [...sums.values()].sort((a, b) => a.at - b.at);
 }

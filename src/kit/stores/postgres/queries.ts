@@ -306,9 +306,7 @@ export function createActivityCounter(run: Run, name: string, endpoint: string) 
   /** @param counts of one commit; `at` is its minute */
   function count({ at, ...counts }: Activity): void {
     if (counts.accepted + counts.handedOff + counts.failed === 0) return;
-    const sum = sums.get(at) ?? { at, ...noActivity() };
-    addActivity(sum, counts);
-    sums.set(at, sum);
+    sums.set(at, addActivity(sums.get(at) ?? { at, ...noActivity() }, counts));
     timer ??= setTimeout(() => {
       timer = undefined;
       add().catch(ignore);
