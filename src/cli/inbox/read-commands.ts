@@ -167,8 +167,11 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     ]);
     const headings = ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())];
     formatTable([headings, ...counts]).forEach(print);
-    const [p50, p95] = [latency.p50Ms, latency.p95Ms].map(boundText);
-    if (p50 !== "") print(`p50 ${p50}, p95 ${p95} from received to done in the last hour`);
+    const { p50Ms, p95Ms } = latency;
+    if (p50Ms !== null && p95Ms !== null)
+      print(
+        `p50 ${boundText(p50Ms)}, p95 ${boundText(p95Ms)} from received to done in the last hour`,
+      );
     return exitCode;
   });
 }
@@ -178,11 +181,8 @@ function latencyOf(activities: readonly Activity[]) {
   return { p50Ms: percentileOf(durations, 50), p95Ms: percentileOf(durations, 95) };
 }
 
-function boundText(ms: number | null): string {
-  if (ms === null) return "";
-  if (ms === Infinity) return "over 1 h";
-  return ms < 10_000 ? `${formatCount(ms)} ms` : formatAge(ms);
-}
+const boundText = (ms: number): string =>
+  ms < 10_000 ? `${formatCount(ms)} ms` : ms === Infinity ? "over 1 h" : formatAge(ms);
 
 type State = ReturnType<typeof describeEndpoints<EndpointState>>["endpoints"][number];
 

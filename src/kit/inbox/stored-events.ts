@@ -226,15 +226,14 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
 ];
 
 export function noActivity(): ActivityCounts {
-  const durations = [0, ...DURATION_BOUNDS_MS.map(() => 0)];
+  const durations = Array.from({ length: DURATION_BOUNDS_MS.length + 1 }, () => 0);
   return { accepted: 0, ignored: 0, handedOff: 0, failed: 0, durations };
 }
 
 /** Counts an event that is done, this long after it was received. */
 export function countDone(counts: ActivityCounts, durationMs: number): void {
-  const index = DURATION_BOUNDS_MS.findIndex((bound) => durationMs <= bound);
   counts.handedOff += 1;
-  counts.durations[index < 0 ? DURATION_BOUNDS_MS.length : index]! += 1;
+  counts.durations[DURATION_BOUNDS_MS.filter((bound) => bound < durationMs).length]! += 1;
 }
 
 export function addActivity<Sum extends ActivityCounts>(sum: Sum, more: Omit<Activity, "at">): Sum {
@@ -250,10 +249,9 @@ export function addActivity<Sum extends ActivityCounts>(sum: Sum, more: Omit<Act
  * long as it took. Infinity above all bounds; null when nothing was counted
  */
 export function percentileOf(durations: Activity["durations"], percent: number): number | null {
-  let left = (durations.reduce((sum, count) => sum + count, 0) * percent) / 100;
+  let left = (durations.reduce((sum, count) => sum + count) * percent) / 100;
   if (left === 0) return null;
-  const index = durations.findIndex((count) => (left -= count) <= 0);
-  return DURATION_BOUNDS_MS[index] ?? Infinity;
+  return DURATION_BOUNDS_MS[durations.findIndex((count) => (left -= count) <= 0)] ?? Infinity;
 }
 
 /** For how long activity is kept. */

@@ -46,8 +46,10 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
       const pages = await Promise.all(searched.map((inbox) => inbox.search({ ...query, limit })));
       return mergePages(pages, limit);
     },
-    async activity(query: ActivityQuery): Promise<Activity[]> {
-      const found = await Promise.all(inboxes.map((inbox) => inbox.activity(query)));
+    /** With `endpoint`, only of that endpoint. */
+    async activity(query: ActivityQuery, endpoint?: string | null): Promise<Activity[]> {
+      const asked = inboxes.filter((inbox) => inbox.endpoint === (endpoint ?? inbox.endpoint));
+      const found = await Promise.all(asked.map((inbox) => inbox.activity(query)));
       return addActivities(found.flat());
     },
     /** An id without an endpoint finds the first event that has it. */

@@ -60,7 +60,7 @@ test("the list has titles and narrows to a type, and a search for a part of a wo
   expect(await search.inputValue()).toBe("type:new_feature");
   await inbox.choose("Type", { label: "Type: all" });
   await see("2 events shown");
-  await inbox.search("state:done lark");
+  await inbox.search("state:done subject:lark");
   await inbox.follow("subject:larkvoice");
   await inbox.seeLink("sig_2");
   expect(await search.inputValue()).toBe("state:done subject:larkvoice");
@@ -86,7 +86,7 @@ test("why it is behind is told in a sentence, and the events of one error are ha
     await inbox.receive(signalEvent("price_increased", { id, data }));
   }
   await failed;
-  await see(/Hand-offs are paused since \d\d:\d\d by `Error: connect .*one event is tried/);
+  await see(/Hand-offs are paused since .* by `Error: connect .*one event is tried/);
   await page.getByText("1 error").click();
   const failures = page.getByRole("list", { name: "Failures" });
   await failures.getByText("Error: connect … for …").waitFor();
@@ -114,10 +114,9 @@ test("an event that is not there: what was refused is told, and nothing of it ru
   await show(`events/${encodeURIComponent(id)}`);
   await see("Deliveries with this id were refused");
   const refused = page.getByRole("list", { name: "Refused deliveries" });
-  await refused.getByText("signature_mismatch", { exact: true }).waitFor();
+  await refused.getByText("The signature does not match the body.").waitFor();
   await show("?q=sig_nope");
-  await see("No event matches.");
-  await refused.getByText("signature_mismatch", { exact: true }).waitFor();
+  await see("No refused delivery that is kept claims this id.");
 });
 
 test("a search that failed shows no events of the search before it", async () => {

@@ -19,7 +19,14 @@ import {
   type StoredReport,
   type StoreStats,
 } from "../../inbox/stored-events.js";
-import { ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS, parseReceived } from "../rows.js";
+import {
+  activityOf,
+  ADD_MINUTE,
+  ENTRY,
+  MINUTE_COLUMNS,
+  MINUTE_SUMS,
+  parseReceived,
+} from "../rows.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
@@ -251,16 +258,17 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
         [endpoint],
       ),
-    activity: (endpoint, { minutes, spans }) =>
-      run<Activity>(
-        `SELECT minute - minute % $2 AS at, sum(accepted)::bigint AS accepted, ${MINUTE_SUMS[0]}::bigint AS ignored,
-       sum(handed_off)::bigint AS "handedOff", sum(failed)::bigint AS failed, json_build_array(${MINUTE_SUMS.slice(1).join(", ")}) AS durations
+    async activity(endpoint, { minutes, spans }) {
+      const rows = await run<{ at: number; sums: number[] }>(
+        `SELECT minute - minute % $2 AS at, json_build_array(${MINUTE_SUMS}) AS sums
      FROM ${name}.inbox_minute
      WHERE endpoint = $1 AND minute >= (SELECT now - now % $2 - ($3 - 1) * $2 FROM ${name}.now_ms() AS now)
        AND minute <= ${name}.now_ms()
      GROUP BY 1 ORDER BY 1`,
         [endpoint, minutes * MINUTE_MS, spans],
-      ),
+      );
+      return rows.map(({ at, sums }) => activityOf(at, sums));
+    },
   };
 }
 
@@ -280,9 +288,11 @@ export const ACTIVITY_FUNCTION = `
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    INSERT INTO inbox_minute (endpoint, minute, accepted, handed_off, failed, ${MINUTE_COLUMNS.join(", ")})
+    INSERT INTO inbox_minute (endpoint, minute, ${MINUTE_COLUMNS.join(", ")})
     SELECT p_endpoint, s.at, s.accepted, s."handedOff", s.failed, coalesce(s.ignored, 0),
-      ${MINUTE_COLUMNS.slice(1).map((_, index) => `coalesce(s.durations[${index + 1}], 0)`)}
+      ${noActivity()
+        .durations.map((_, index) => `coalesce(s.durations[${index + 1}], 0)`)
+        .join(", ")}
     FROM json_to_recordset(p_sums)
       AS s(at bigint, accepted bigint, "handedOff" bigint, failed bigint, ignored bigint, durations bigint[])
     ORDER BY s.at

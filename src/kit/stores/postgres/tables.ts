@@ -1,3 +1,5 @@
+import { addColumns } from "../rows.js";
+
 /**
  * The statement that drops functions with their arguments of any version: with other arguments, a
  * function would stand beside them.
@@ -158,7 +160,5 @@ export const MIGRATIONS: readonly string[] = [
 `,
   // Of the events of a minute: those without a callback, and the times from received to done.
   // Processes of the version before pass neither.
-  ["ignored", ...Array.from({ length: 14 }, (_, index) => `took_${index}`)]
-    .map((name) => `ALTER TABLE inbox_minute ADD COLUMN ${name} bigint NOT NULL DEFAULT 0;`)
-    .join("\n"),
+  addColumns("bigint"),
 ];

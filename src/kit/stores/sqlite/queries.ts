@@ -20,7 +20,7 @@ import {
   type StateCounts,
   type StoredReport,
 } from "../../inbox/stored-events.js";
-import { ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
+import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
 import { preparePayloads } from "./payloads.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
@@ -252,13 +252,10 @@ export type Queries = ReturnType<typeof createQueries>;
 /** Counts for each minute, in one small row, so that a commit writes one page for them. */
 export function prepareActivity(db: Database) {
   const add = db.prepare(`
-    INSERT INTO inbox_minute (endpoint, minute, accepted, handed_off, failed, ${MINUTE_COLUMNS.join(", ")})
-    VALUES (?, ?, ?, ?, ?${", ?".repeat(MINUTE_COLUMNS.length)}) ON CONFLICT (endpoint, minute) DO UPDATE SET ${ADD_MINUTE}`);
-  const [ignored, ...durations] = MINUTE_SUMS;
-  type Row = Omit<Activity, "durations"> & { durations: string };
-  const find = db.prepare<Record<string, unknown>, Row>(`
-    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at, sum(accepted) AS accepted, ${ignored} AS ignored,
-      sum(handed_off) AS handedOff, sum(failed) AS failed, json_array(${durations.join(", ")}) AS durations
+    INSERT INTO inbox_minute (endpoint, minute, ${MINUTE_COLUMNS.join(", ")})
+    VALUES (?, ?${", ?".repeat(MINUTE_COLUMNS.length)}) ON CONFLICT (endpoint, minute) DO UPDATE SET ${ADD_MINUTE}`);
+  const find = db.prepare<Record<string, unknown>, { at: number; sums: string }>(`
+    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at, json_array(${MINUTE_SUMS}) AS sums
     FROM inbox_minute WHERE endpoint = @endpoint AND minute BETWEEN @first AND @last GROUP BY at ORDER BY at`);
   const prune = db.prepare(`
     DELETE FROM inbox_minute WHERE endpoint = @endpoint AND minute IN
@@ -274,7 +271,7 @@ export function prepareActivity(db: Database) {
       const first = last - (last % minutes) - (spans - 1) * minutes;
       return find
         .all({ endpoint, minutes, first, last })
-        .map((row) => ({ ...row, durations: JSON.parse(row.durations) as number[] }));
+        .map(({ at, sums }) => activityOf(at, JSON.parse(sums) as number[]));
     },
     /** Deletes at most `limit` minutes that are too old. */
     prune: (endpoint: string, limit: number, now: number) =>

@@ -1,3 +1,5 @@
+import { addColumns } from "../rows.js";
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
 export const MIGRATIONS: readonly string[] = [
   // With two tables a change of state does not rewrite the payload. Each state has a partial index
@@ -115,7 +117,5 @@ export const MIGRATIONS: readonly string[] = [
 `,
   // Of the events of a minute: those without a callback, and the times from received to done. Zeros
   // take a byte each. A process of the version before, which has the file open, goes on.
-  ["ignored", ...Array.from({ length: 14 }, (_, index) => `took_${index}`)]
-    .map((name) => `ALTER TABLE inbox_minute ADD COLUMN ${name} INTEGER NOT NULL DEFAULT 0;`)
-    .join("\n"),
+  addColumns("INTEGER"),
 ];

@@ -11,6 +11,7 @@ import {
 import type { Overview } from "../inbox-api.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
+import { tellNewest } from "./find-events.js";
 
 /** Where the emulator serves the page, beside its own. */
 const DASHBOARD = /\/_emulator\/inbox\/$/;
@@ -24,6 +25,8 @@ function InboxPage() {
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoints = [] } = live.overview ?? {};
+  // What is shown is asked for once, when its revision is known.
+  const isReady = live.overview !== undefined || !live.isConnected;
   const endpoint = endpoints[0]?.endpoint ?? "default";
 
   return (
@@ -43,10 +46,10 @@ function InboxPage() {
         </>
       }
     >
-      {wasListShown && (
+      {isReady && wasListShown && (
         <EventList search={search} before={before} overview={live.overview} open={eventId} />
       )}
-      {eventId !== undefined && (
+      {isReady && eventId !== undefined && (
         <EventDetail
           key={eventId}
           eventId={eventId}
@@ -103,6 +106,8 @@ interface Live {
   now: number;
 }
 
+/** The first live message comes earlier, unless a proxy holds it back. */
+const LATE_MS = 1000;
 /** How often ages are written anew. */
 const TICK_MS = 5000;
 
@@ -120,21 +125,30 @@ function useLiveInbox(): Live {
       // The first answer can come after a live message that is newer.
       if (next.revision < newest) return;
       newest = next.revision;
+      tellNewest(next.newest);
       setOverview(next);
       skew = next.now - Date.now();
       tick();
     };
     // Behind a proxy that holds back the live messages, this is all that the page gets.
-    request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
+    const ask = (): unknown =>
+      request<Overview>("GET", "api/overview").then(show, () => setConnected(false));
+    const asking = setTimeout(ask, LATE_MS);
     const stopFollowing = followLive<Overview>("api/live", {
       onMessage(next) {
+        clearTimeout(asking);
         setConnected(true);
         show(next);
       },
-      onEnd: (wasLive) => !wasLive && setConnected(false),
+      onEnd(wasLive) {
+        if (wasLive) return;
+        tellNewest();
+        setConnected(false);
+      },
     });
     const timer = setInterval(tick, TICK_MS);
     return () => {
+      clearTimeout(asking);
       clearInterval(timer);
       stopFollowing();
     };

@@ -1,10 +1,9 @@
 import { formatCount } from "../../../base/text/format.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
-import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { ActionButton, href, Moment, request, type Said, usePage } from "../../parts/index.js";
 import type { FailureRow, Overview } from "../inbox-api.js";
 import { STATES } from "./event-state.js";
-import { findEvents } from "./find-events.js";
+import { findEvents, termIn } from "./find-events.js";
 import { moveEvents } from "./move-events.js";
 
 /** Whether the receiver is behind, and why, in a sentence for each endpoint. */
@@ -45,7 +44,8 @@ export function StateCounts({
   overview: Overview | undefined;
   search: string;
 }) {
-  const { counts } = overview ?? {};
+  const of = termIn(search, "endpoint");
+  const { counts } = overview?.endpoints.find(({ endpoint }) => endpoint === of) ?? overview ?? {};
   // The other terms of the search stay.
   const others = search.replace(/\bstate:\w+\s*/, "").trim();
   return (
@@ -168,22 +168,23 @@ function searchOf(error: string, endpoint: string | undefined): string {
 }
 
 interface RefusedPanelProps {
-  refusals: Refusals;
+  refusals: Overview["refusals"];
   /** The event that was looked for; its refusals are shown alone, if there are any. */
   eventId?: string | undefined;
 }
 
 /** The deliveries that were refused in the last 24 hours. Nothing in them is proved. */
 export function RefusedPanel({ refusals: { byCode, examples }, eventId }: RefusedPanelProps) {
-  if (byCode.length === 0) {
+  // With several endpoints the one of the event stands before its id.
+  const own = examples.filter(({ eventId: id }) => id !== null && `/${eventId}`.endsWith(`/${id}`));
+  const shown = eventId === undefined ? examples : own;
+  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${code}`).join(", ");
+  const textOf = new Map(byCode.map(({ code, text }) => [code, text]));
+  if (byCode.length === 0 || (eventId !== undefined && own.length === 0)) {
     return eventId === undefined ? null : (
-      <p class="muted">No delivery was refused in the last 24 hours.</p>
+      <p class="muted">No refused delivery that is kept claims this id.</p>
     );
   }
-  const own =
-    eventId === undefined ? [] : examples.filter((example) => example.eventId === eventId);
-  const shown = own.length > 0 ? own : examples;
-  const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${code}`).join(", ");
   return (
     <details class="panel folded" open={eventId !== undefined}>
       <summary>
@@ -198,16 +199,13 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
       <ul class="rows" aria-label="Refused deliveries">
         {shown.map(({ at, code, address, eventId: id }, index) => (
           <li key={index}>
-            <Moment at={at} full /> <strong>{code}</strong>
+            <Moment at={at} full /> <strong>{code}</strong> {textOf.get(code)}
             {address !== null && ` from ${address}`}
             {id !== null && `, event ${id}`}
           </li>
         ))}
       </ul>
-      <p class="muted">
-        docs/errors.md, Answer codes, says what each needs. `signalbox doctor --url` finds out what
-        is wrong with a receiver.
-      </p>
+      <p class="muted">`signalbox doctor --url` finds out what is wrong with a receiver.</p>
     </details>
   );
 }
