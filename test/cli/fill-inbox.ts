@@ -121,7 +121,10 @@ export async function fill(
         state === "dead"
           ? ({ state, delayMs: 0 } as const)
           : ({ state: "ready", delayMs: DAY_MS } as const);
-      return [{ seq, token, ...after, attempts: 20, possiblyRepeated: false, lastError }];
+      const receivedAt = accepts[index]!.received.at;
+      return [
+        { seq, token, ...after, attempts: 20, possiblyRepeated: false, lastError, receivedAt },
+      ];
     });
     await store.commit({ ...batch, settlements });
     const ids = portion.map(({ eventId }) => eventId);

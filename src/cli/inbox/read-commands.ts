@@ -1,11 +1,15 @@
 import { Option, type Command } from "#commander";
-import { formatCount, formatMoment } from "../../base/text/format.js";
+import { formatAge, formatCount, formatMoment } from "../../base/text/format.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import type { EndpointState } from "../../kit/inbox/open-inbox.js";
 import { joinRefusals } from "../../kit/inbox/receiver-report.js";
 import { describeEndpoints } from "../../kit/inbox/situation.js";
 import {
+  addActivity,
   EVENT_STATES,
+  noActivity,
+  percentileOf,
+  type Activity,
   type InboxEntry,
   ANYTHING,
   type Failure,
@@ -142,11 +146,13 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     );
     const exitCode = needsNobody ? EXIT.ok : EXIT.failed;
     const refusals = joinRefusals(endpoints.map((each) => each.refusals));
+    const latency = latencyOf(await inbox.activity({ minutes: 1, spans: 60 }));
     if (json) {
       const rows = endpoints.map(rowOf);
       const endpoint = rows.length === 1 ? rows[0]?.endpoint : null;
       const summary = lines.join(" ");
-      terminal.printJson({ endpoint, ...total(rows), refusals, level, summary, endpoints: rows });
+      const sums = { ...total(rows), ...latency, refusals, level, summary };
+      terminal.printJson({ endpoint, ...sums, endpoints: rows });
       return exitCode;
     }
     const { paint, print } = terminal;
@@ -161,9 +167,22 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     ]);
     const headings = ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())];
     formatTable([headings, ...counts]).forEach(print);
+    const { p50Ms, p95Ms } = latency;
+    if (p50Ms !== null && p95Ms !== null)
+      print(
+        `p50 ${boundText(p50Ms)}, p95 ${boundText(p95Ms)} from received to done in the last hour`,
+      );
     return exitCode;
   });
 }
+
+function latencyOf(activities: readonly Activity[]) {
+  const { durations } = activities.reduce(addActivity, noActivity());
+  return { p50Ms: percentileOf(durations, 50), p95Ms: percentileOf(durations, 95) };
+}
+
+const boundText = (ms: number): string =>
+  ms < 10_000 ? `${formatCount(ms)} ms` : ms === Infinity ? "over 1 h" : formatAge(ms);
 
 type State = ReturnType<typeof describeEndpoints<EndpointState>>["endpoints"][number];
 

@@ -98,6 +98,8 @@ export interface Settlement {
    * may hold the row now.
    */
   mayBeCompleted?: boolean;
+  /** As `received` of the event has it; see G14 of the port. */
+  receivedAt: number;
 }
 
 /**

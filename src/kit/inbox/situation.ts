@@ -1,4 +1,4 @@
-import { formatAge, formatCount } from "../../base/text/format.js";
+import { formatAge, formatCount, formatUtc } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
 import { commonError, readFailures } from "./failures.js";
 import { readNews } from "./receiver-report.js";
@@ -63,8 +63,10 @@ const BEHIND_MS = 60_000;
 /**
  * Says whether an inbox is behind, why, and what a person must do: the same words on the page, in
  * the terminal and in `health()`.
+ *
+ * @param timeOf writes a time with its zone, as the reader has chosen it
  */
-export function describeSituation(facts: SituationFacts): Situation {
+export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Situation {
   const {
     ready,
     dead,
@@ -86,7 +88,7 @@ export function describeSituation(facts: SituationFacts): Situation {
   const texts: Partial<Record<SituationProblem["id"], string | false>> = {
     inbox_not_storing: typeof unavailable === "string" && `${unavailable}; deliveries get 503.`,
     inbox_behind: isBehind && `Behind: ${oldest}.`,
-    inbox_paused: pause !== null && pauseText(pause, facts),
+    inbox_paused: pause !== null && pauseText(pause, facts, timeOf),
     inbox_not_owned: hasReceiver === false && "No receiver has this inbox open.",
     inbox_refusing: isRefusing(facts) && refused,
     inbox_dead: dead !== null && dead > 0 && `${formatCount(dead)} dead: hand-offs were given up.`,
@@ -165,10 +167,11 @@ function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): s
 function pauseText(
   { since, error, nextTryAt }: Pause,
   { now, pausedSubjects = 0 }: SituationFacts,
+  timeOf: (ms: number) => string,
 ): string {
   const subjects = pausedSubjects > 1 ? ` (${formatCount(pausedSubjects)} subjects)` : "";
   const next = nextTryAt > now ? `in ${formatAge(nextTryAt - now)}` : "now";
-  return `Hand-offs are paused since ${clockTime(since, now)} by \`${shortOf(visible(error))}\`${subjects}; one event is tried ${next}.`;
+  return `Hand-offs are paused since ${timeOf(since)} by \`${shortOf(visible(error))}\`${subjects}; one event is tried ${next}.`;
 }
 
 const LONGEST_ERROR = 100;
@@ -177,12 +180,6 @@ const shortOf = (text: string): string =>
   text.length > LONGEST_ERROR ? `${text.slice(0, LONGEST_ERROR)}…` : text;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** In the reader's time zone; with the date if it is not of the last 24 hours. */
-function clockTime(at: number, now: number): string {
-  const time = new Date(at).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
-  return now - at < DAY_MS ? time : `${new Date(at).toLocaleDateString("en-CA")} ${time}`;
-}
 
 /** Everything that a person asks of an inbox first. */
 export interface InboxState {

@@ -244,8 +244,9 @@ export interface InboxStore {
   /**
    * What happened lately, the oldest span first; spans in which nothing happened are left out.
    *
-   * - **G14** It counts, for each minute of the store's clock, the accepted events, the applied
-   *   settlements as `done`, and the applied settlements with an error. What is reported as a
+   * - **G14** It counts, for each minute of the store's clock, the accepted events, those of them
+   *   that were accepted as `done`, the applied settlements as `done`, by the time since
+   *   `receivedAt` too, and the applied settlements with an error. What is reported as a
    *   duplicate or as applied before is not counted again. `prune` deletes what is older than 8
    *   days.
    */

@@ -1,4 +1,5 @@
 import { safely } from "../../base/errors.js";
+import { helpWithName } from "../../base/options/option-error.js";
 import { parseJson, type ParsedJson } from "../../base/text/parse-json.js";
 import { nextTurn } from "../../base/time/timers.js";
 import { withoutSignature } from "../../kit/inbox/exported-event.js";
@@ -6,12 +7,14 @@ import { joinRefusals } from "../../kit/inbox/receiver-report.js";
 import {
   DEFAULT_SENDER,
   type InboxEntry,
+  type SearchPage,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
+import { REJECTIONS, type Rejection } from "../../kit/receiver/rejection.js";
 import { SENDERS } from "../../kit/senders/records.js";
 import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
-import { parseSearch } from "./parse-search.js";
+import { parseSearch, type Wanted } from "./parse-search.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
 
 const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map([
@@ -28,17 +31,26 @@ const ERROR_LENGTH = 300;
 /** Of each endpoint so many errors are listed, with so many characters. */
 const MOST_FAILURES = 20;
 
+/** The list without a search. */
+const FIRST_PAGE = new URLSearchParams({ titles: "yes" });
+
 export async function overviewOf(
   inbox: PageInbox,
   revision: number,
   now: number,
+  titlesOf: Titles,
 ): Promise<Overview> {
   const states = await inbox.states(now);
+  const { byCode, examples } = joinRefusals(states.map(({ refusals }) => refusals));
   const counts = { ready: 0, leased: 0, done: 0, dead: 0, quarantined: 0, total: 0 };
   for (const { stats } of states)
     for (const name of Object.keys(counts) as (keyof typeof counts)[]) counts[name] += stats[name];
   return {
-    endpoints: states.map(({ endpoint, facts: { now: _now, ...facts } }) => ({ endpoint, facts })),
+    endpoints: states.map(({ endpoint, facts: { now: _now, ...facts }, stats }) => ({
+      endpoint,
+      facts,
+      counts: stats,
+    })),
     counts,
     failures: states.flatMap(({ endpoint, failures }) =>
       failures.slice(0, MOST_FAILURES).map(({ eventIds: _eventIds, ...failure }) => ({
@@ -47,13 +59,17 @@ export async function overviewOf(
         error: failure.error.slice(0, ERROR_LENGTH).toWellFormed(),
       })),
     ),
-    refusals: joinRefusals(states.map(({ refusals }) => refusals)),
+    refusals: { byCode: byCode.map((each) => ({ ...each, text: refusalText(each.code) })), examples },
+    newest: await eventsOf(inbox, FIRST_PAGE, now, titlesOf),
     paused: states.find(({ paused }) => paused !== null)?.paused ?? null,
     shortage: states.find(({ shortage }) => shortage !== null)?.shortage ?? null,
     revision,
     now,
   };
 }
+
+const refusalText = (code: string): string =>
+  (REJECTIONS as Readonly<Record<string, Rejection | undefined>>)[code]?.message ?? "";
 
 export async function activityOf(
   inbox: PageInbox,
@@ -62,7 +78,7 @@ export async function activityOf(
 ): Promise<ActivityAnswer> {
   const range = RANGES.get(query.get("range") ?? "hour");
   if (range === undefined) return refuseInput('"range" must be hour, day or week.');
-  return { ...range, activity: await inbox.activity(range), now };
+  return { ...range, activity: await inbox.activity(range, query.get("endpoint")), now };
 }
 
 /** @param titlesOf looked at when the query asks for titles */
@@ -70,17 +86,56 @@ export async function eventsOf(
   inbox: PageInbox,
   query: URLSearchParams,
   now: number,
-  titlesOf: ReturnType<typeof createTitles>,
+  titlesOf: Titles,
 ): Promise<EventsAnswer> {
   const wanted = parseSearch(query.get("q") ?? "", now);
   const beforeSeq = numberIn(query, "before", Number.MAX_SAFE_INTEGER);
   const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
-  const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit });
+  const found = await searchEvents(inbox, wanted, titlesOf, limit, beforeSeq);
+  const { entries, nextBeforeSeq } = found;
   const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
   return {
     events: entries.map((entry, index) => ({ ...listed(entry), title: titles[index] ?? null })),
     nextBeforeSeq,
   };
+}
+
+/** A word like this is taken for the beginning of an id, if there is such an id. */
+const LIKE_ID = /^(?=.*\d).{8}/s;
+/** One search for words looks at so many events, since no index has their titles. */
+const MOST_LOOKED_AT = 1000;
+
+/** As `inbox.search`, also for words. @throws Refusal 400 for an endpoint that the page has not */
+export async function searchEvents(
+  inbox: PageInbox,
+  { words, ...wanted }: Wanted,
+  titlesOf: Titles,
+  limit: number,
+  beforeSeq?: number,
+): Promise<SearchPage> {
+  const { endpoint } = wanted;
+  if (endpoint !== undefined && !inbox.endpoints.includes(endpoint)) {
+    const help = helpWithName(endpoint, inbox.endpoints);
+    return refuseInput(`The page has no endpoint of this name. ${help}`, "search_invalid");
+  }
+  const [first = ""] = words ?? [];
+  if (words?.length === 1 && LIKE_ID.test(first) && wanted.eventId === undefined) {
+    const page = await inbox.search({ ...wanted, eventId: first, beforeSeq, limit });
+    if (page.entries.length > 0) return page;
+  }
+  let before = beforeSeq;
+  for (let looked = limit; ; looked += limit) {
+    const page = await inbox.search({ ...wanted, beforeSeq: before, limit });
+    if (words === undefined) return page;
+    const titles = await titlesOf(page.entries);
+    page.entries = page.entries.filter(({ type, subtype, subject, eventId, lastError }, index) => {
+      const text = [titles[index], type, subtype, subject, eventId, lastError].join("\n");
+      return words.every((word) => text.toLowerCase().includes(word.toLowerCase()));
+    });
+    const { entries, nextBeforeSeq } = page;
+    if (entries.length > 0 || nextBeforeSeq === null || looked >= MOST_LOOKED_AT) return page;
+    before = nextBeforeSeq;
+  }
 }
 
 function listed(entry: InboxEntry): InboxEntry {
@@ -140,6 +195,8 @@ const LONGEST_TITLE = 300;
 /** A larger body is not parsed, because the host application waits meanwhile. */
 const MOST_PARSED_BYTES = 102_400;
 const MOST_KEPT = 10_000;
+
+export type Titles = ReturnType<typeof createTitles>;
 
 /**
  * Finds the titles of signals for a list. A title never changes, so each is read from the store

@@ -19,13 +19,17 @@ import type {
  */
 export interface Overview {
   /** What is known of each endpoint. */
-  endpoints: { endpoint: string; facts: Omit<SituationFacts, "now"> }[];
+  endpoints: { endpoint: string; facts: Omit<SituationFacts, "now">; counts: Counts }[];
   /** Of all endpoints. */
-  counts: StateCounts & { total: number };
+  counts: Counts;
   /** What fails, the largest group of each endpoint first. */
   failures: FailureRow[];
-  /** Of all endpoints, in the last 24 hours. */
-  refusals: Refusals;
+  /** Of all endpoints, in the last 24 hours; `text` says what the code means. */
+  refusals: Pick<Refusals, "examples"> & {
+    byCode: { code: string; count: number; text: string }[];
+  };
+  /** As `GET api/events?titles=yes` answers. */
+  newest: EventsAnswer;
   /**
    * As in `health()`, of the first receiver of this process that pauses; null also when the page
    * has no receiver.
@@ -40,6 +44,8 @@ export interface Overview {
   revision: number;
   now: number;
 }
+
+type Counts = StateCounts & { total: number };
 
 /** A {@link Failure} without the ids of its events. */
 export interface FailureRow extends Omit<Failure, "eventIds"> {

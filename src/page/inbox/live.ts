@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ignore } from "../../base/errors.js";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
 import { createLiveStreams } from "../parts/page-server.js";
-import { overviewOf } from "./answers.js";
+import { overviewOf, type Titles } from "./answers.js";
 import type { PageInbox } from "./page-inbox.js";
 
 /** After this time a stream ends. The browser connects again, and is authorised again. */
@@ -30,7 +30,10 @@ export interface LiveConfig {
 /**
  * Tells listening pages what has changed. While no page listens, it has no timer and no listener.
  */
-export function createLive({ inbox, clock, report, onChange, closing }: LiveConfig) {
+export function createLive(
+  { inbox, clock, report, onChange, closing }: LiveConfig,
+  titlesOf: Titles,
+) {
   /** Each knows the revision that its client has seen. */
   const streams = createLiveStreams(
     0,
@@ -76,19 +79,10 @@ export function createLive({ inbox, clock, report, onChange, closing }: LiveConf
     let current = revision;
     let message = STILL_HERE;
     try {
-      const overview = await overviewOf(inbox, revision, clock.now());
-      // An attempt that failed changes no count.
-      const activity = await inbox.activity({ minutes: 1, spans: 2 });
-      const { counts, paused, failures, refusals, endpoints } = overview;
+      const overview = await overviewOf(inbox, revision, clock.now(), titlesOf);
+      const { counts, paused, failures, refusals, newest, endpoints } = overview;
       const pauses = endpoints.map(({ facts }) => [facts.pause, facts.hasReceiver]);
-      const found = JSON.stringify([
-        counts,
-        paused,
-        pauses,
-        failures.length,
-        refusals.byCode,
-        activity,
-      ]);
+      const found = JSON.stringify([counts, paused, pauses, failures, refusals.byCode, newest]);
       if (found !== seen) {
         seen = found;
         current = revision += 1;

@@ -1,25 +1,28 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { signalboxCode } from "../../base/errors.js";
 import { nextTurn } from "../../base/time/timers.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
-import type { StoredEvent } from "../../kit/inbox/stored-events.js";
+import type { SearchPage, StoredEvent } from "../../kit/inbox/stored-events.js";
 import { isClosing, sendResponse } from "../../kit/receiver/adapters/send-response.js";
-import { PAGE_HEADERS, pageFile } from "../parts/page-server.js";
+import { PAGE_HEADERS, pageFile, takesGzip } from "../parts/page-server.js";
 import {
   activityOf,
   createTitles,
   eventAnswer,
   eventsOf,
   overviewOf,
+  searchEvents,
   storedEvent,
 } from "./answers.js";
 import { assertNotForeign, assertOwnWrite, createGuard, type GuardConfig } from "./guard.js";
 import type { ApiError } from "./inbox-api.js";
 import { createLive, type LiveConfig } from "./live.js";
 import type { PageInbox } from "./page-inbox.js";
-import { parseSearch, type Wanted } from "./parse-search.js";
+import { parseSearch } from "./parse-search.js";
 import { readEventIds } from "./read-request.js";
 import { Refusal, refuseUnknown } from "./refusal.js";
 
@@ -49,11 +52,12 @@ export function createPageHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const { inbox, clock, report, closing } = config;
   const allow = createGuard(config);
-  const live = createLive(config);
+  const titlesOf = createTitles(inbox);
+  const live = createLive(config, titlesOf);
 
   const get = (run: (query: URLSearchParams, now: number) => Promise<object>): Route => ({
     method: "GET",
-    run: async ({ query }) => json(await run(query, clock.now())),
+    run: async ({ query, request }) => packed(json(await run(query, clock.now())), request),
   });
   const move = (how: "replay" | "retryNow" | "discard", least: 0 | 1 = 1): Route => ({
     method: "POST",
@@ -68,10 +72,8 @@ export function createPageHandler(
     },
   });
 
-  const titlesOf = createTitles(inbox);
-
   const routes: ReadonlyMap<string, Route> = new Map([
-    ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now))],
+    ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now, titlesOf))],
     ["api/activity", get((query, now) => activityOf(inbox, query, now))],
     ["api/events", get((query, now) => eventsOf(inbox, query, now, titlesOf))],
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
@@ -101,7 +103,10 @@ export function createPageHandler(
   }
 
   async function downloadEvents({ query, response }: Call): Promise<void> {
-    const lines = exportLines(inbox, parseSearch(query.get("q") ?? "", clock.now()));
+    const wanted = parseSearch(query.get("q") ?? "", clock.now());
+    const lines = exportLines(inbox, (beforeSeq) =>
+      searchEvents(inbox, wanted, titlesOf, PAGE, beforeSeq),
+    );
     // The first line is read before the head is sent, so that a store that fails is answered with
     // 503.
     const first = await lines.next();
@@ -155,6 +160,15 @@ export function createPageHandler(
       // The hooks of the application on the response throw, so no answer can be sent.
       .catch(() => void response.destroy());
   };
+}
+
+const gzipped = promisify(gzip);
+
+async function packed(answer: Answer, { headers }: IncomingMessage): Promise<Answer> {
+  // Less fits into one packet.
+  if (answer.body.length < 1024 || !takesGzip(headers["accept-encoding"])) return answer;
+  const body = await gzipped(answer.body);
+  return { ...answer, headers: { ...answer.headers, "Content-Encoding": "gzip" }, body };
 }
 
 const UNKNOWN = "The page has nothing at this address.";
@@ -219,9 +233,12 @@ const PAGE = 100;
 const READ_AT_ONCE = 4;
 
 /** The lines of `signalbox inbox export` for the events that match, the newest first. */
-async function* exportLines(inbox: PageInbox, wanted: Wanted): AsyncGenerator<string, undefined> {
+async function* exportLines(
+  inbox: PageInbox,
+  search: (beforeSeq: number | undefined) => Promise<SearchPage>,
+): AsyncGenerator<string, undefined> {
   for (let beforeSeq: number | undefined; ;) {
-    const { entries, nextBeforeSeq } = await inbox.search({ ...wanted, beforeSeq, limit: PAGE });
+    const { entries, nextBeforeSeq } = await search(beforeSeq);
     for (let from = 0; from < entries.length; from += READ_AT_ONCE) {
       const group = entries.slice(from, from + READ_AT_ONCE);
       const read = await Promise.all(

@@ -1,12 +1,15 @@
 import type { EndpointState, OpenInbox, RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
-import type {
-  Activity,
-  ActivityQuery,
-  InboxEntry,
-  SearchPage,
-  SearchQuery,
-  StoredEvent,
+import {
+  addActivity,
+  noActivity,
+  type Activity,
+  type ActivityCounts,
+  type ActivityQuery,
+  type InboxEntry,
+  type SearchPage,
+  type SearchQuery,
+  type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
 
 /**
@@ -43,8 +46,10 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
       const pages = await Promise.all(searched.map((inbox) => inbox.search({ ...query, limit })));
       return mergePages(pages, limit);
     },
-    async activity(query: ActivityQuery): Promise<Activity[]> {
-      const found = await Promise.all(inboxes.map((inbox) => inbox.activity(query)));
+    /** With `endpoint`, only of that endpoint. */
+    async activity(query: ActivityQuery, endpoint?: string | null): Promise<Activity[]> {
+      const asked = inboxes.filter((inbox) => inbox.endpoint === (endpoint ?? inbox.endpoint));
+      const found = await Promise.all(asked.map((inbox) => inbox.activity(query)));
       return addActivities(found.flat());
     },
     /** An id without an endpoint finds the first event that has it. */
@@ -94,15 +99,10 @@ function mergePages(pages: readonly SearchPage[], limit: number): SearchPage {
 }
 
 function addActivities(activities: readonly Activity[]): Activity[] {
-  const sums = new Map<number, Activity>();
-  for (const { at, accepted, handedOff, failed } of activities) {
-    const sum = sums.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
-    sums.set(at, {
-      at,
-      accepted: sum.accepted + accepted,
-      handedOff: sum.handedOff + handedOff,
-      failed: sum.failed + failed,
-    });
+  const sums = new Map<number, ActivityCounts & { at: number }>();
+  for (const activity of activities) {
+    const { at } = activity;
+    sums.set(at, addActivity(sums.get(at) ?? { at, ...noActivity() }, activity));
   }
   return [...sums.values()].sort((a, b) => a.at - b.at);
 }

@@ -3,7 +3,11 @@ import { EVENT_STATES, type EventState, type SearchQuery } from "../../kit/inbox
 import { refuseInput } from "./refusal.js";
 
 /** What a search finds, without the page of its result. */
-export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & { endpoint?: string };
+export type Wanted = Omit<SearchQuery, "beforeSeq" | "limit"> & {
+  endpoint?: string;
+  /** An event must have each in its title, type, subject, id or error. */
+  words?: string[];
+};
 
 const LONGEST = 1000;
 
@@ -26,8 +30,7 @@ const NAMES = [...TERMS.keys()];
 const WORD = /(?:"[^"]*"|\S)+/g;
 
 /**
- * Reads a search such as `state:dead type:price_drop error:"timed out" before:2h sig_8857`. A word
- * without a name is the beginning of an event's id.
+ * Reads a search such as `state:dead type:price_drop error:"timed out" before:2h discount`.
  *
  * @throws Refusal 400 `search_invalid`, which names the wrong term but not its value
  */
@@ -37,6 +40,10 @@ export function parseSearch(text: string, now: number): Wanted {
   const wanted: Wanted = {};
   for (const [word] of text.matchAll(WORD)) {
     const [name, value] = termOf(word.replaceAll('"', ""));
+    if (name === "") {
+      if (value !== "") (wanted.words ??= []).push(value);
+      continue;
+    }
     if (value === "") refuse(`"${name}:" has no value after it.`);
     const read = TERMS.get(name)?.(value, now) ?? {};
     // A term that is given twice would find nothing, and the user would not see why.
@@ -49,7 +56,7 @@ export function parseSearch(text: string, now: number): Wanted {
 function termOf(word: string): [name: string, value: string] {
   const [, name, value] = /^([a-z]+):(.*)$/is.exec(word) ?? [];
   // The id of an event without a usable id of its own is its hash.
-  if (name === undefined || value === undefined || name === "sha256") return ["id", word];
+  if (name === undefined || value === undefined || name === "sha256") return ["", word];
   const known = name.toLowerCase();
   if (TERMS.has(known)) return [known, value];
   const meant = nearMiss(known, NAMES);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
-import { gzipSync } from "node:zlib";
+import type { Writable } from "node:stream";
+import { constants, createGzip, gzipSync } from "node:zlib";
 import { ignore } from "../../base/errors.js";
 
 /** The pages, by the names of their files in `dist/pages/assets`. */
@@ -52,7 +53,7 @@ export function pageFile(
   }
   const asset = page.assets.find((each) => path === `assets/${each.name}`);
   if (asset === undefined) return null;
-  const isGzipped = /\bgzip\b/.test(encodings ?? "");
+  const isGzipped = takesGzip(encodings);
   const headers: Record<string, string> = {
     ...PAGE_HEADERS,
     "Content-Type": asset.type,
@@ -62,6 +63,10 @@ export function pageFile(
   if (isGzipped) headers["Content-Encoding"] = "gzip";
   return { headers, body: isGzipped ? asset.gzipped : asset.body };
 }
+
+/** @param encodings a request's `Accept-Encoding` */
+export const takesGzip = (encodings: string | undefined): boolean =>
+  /\bgzip\b/.test(encodings ?? "");
 
 function loadPage(name: PageName) {
   const [script, style] = [loadAsset(`${name}.js`), loadAsset("style.css")];
@@ -99,7 +104,8 @@ function loadAsset(file: string) {
 
 /**
  * The open streams of a live channel. Both pages have one: the inbox page sends server-sent events,
- * the dashboard lines of JSON. `page/parts/follow-live.ts` reads both.
+ * the dashboard lines of JSON. `page/parts/follow-live.ts` reads both. A stream is compressed as a
+ * whole, so that what a message repeats of those before takes few bytes.
  *
  * @param nothing what the client of a new stream has seen
  * @param onFirst called when the first stream opens
@@ -107,7 +113,14 @@ function loadAsset(file: string) {
  */
 export function createLiveStreams<Seen>(nothing: Seen, onFirst: () => void, onLast: () => void) {
   /** The open streams, each with what its client has seen. */
-  const streams = new Map<ServerResponse, Seen>();
+  const streams = new Map<ServerResponse, { seen: Seen; out: Writable }>();
+
+  /** A client that does not read would keep an ended stream open. */
+  function end(response: ServerResponse): void {
+    if (response.writableNeedDrain) response.destroy();
+    else attempt(response, () => streams.get(response)?.out.end());
+  }
+
   return {
     get size(): number {
       return streams.size;
@@ -115,24 +128,28 @@ export function createLiveStreams<Seen>(nothing: Seen, onFirst: () => void, onLa
     /** Answers with a stream. It stays open until the client goes or the server ends it. */
     open(response: ServerResponse, headers: Readonly<Record<string, string>>, hello: string): void {
       response.on("error", ignore);
-      response.writeHead(200, { ...headers, ...STREAM_HEADERS });
-      attempt(response, () => response.write(hello));
+      const isPacked = takesGzip(response.req.headers["accept-encoding"]);
+      const encoding = isPacked ? { "Content-Encoding": "gzip" } : {};
+      response.writeHead(200, { ...headers, ...STREAM_HEADERS, ...encoding });
+      const out = isPacked ? packer(response) : response;
+      attempt(response, () => out.write(hello));
       response.on("close", () => {
+        out.destroy();
         streams.delete(response);
         if (streams.size === 0) onLast();
       });
       if (streams.size === 0) onFirst();
-      streams.set(response, nothing);
+      streams.set(response, { seen: nothing, out });
     },
     /** Writes to each stream what its client has not seen yet; null: nothing. */
     write(messageAfter: (seen: Seen) => { text: string; seen: Seen } | null): void {
-      for (const [response, seen] of streams) {
+      for (const [response, { seen, out }] of streams) {
         // A client that does not read gets nothing more until it does.
         if (response.writableNeedDrain) continue;
         const message = messageAfter(seen);
         if (message === null) continue;
-        streams.set(response, message.seen);
-        attempt(response, () => response.write(message.text));
+        streams.set(response, { seen: message.seen, out });
+        attempt(response, () => out.write(message.text));
       }
     },
     end,
@@ -150,10 +167,12 @@ const STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** A client that does not read would keep an ended stream open. */
-function end(response: ServerResponse): void {
-  if (response.writableNeedDrain) response.destroy();
-  else attempt(response, () => response.end());
+/** Compresses into a response, each text at once. */
+function packer(response: ServerResponse): Writable {
+  // Not by `pipe`, in which a hook of the application that throws would end the process.
+  return createGzip({ flush: constants.Z_SYNC_FLUSH })
+    .on("data", (part: Buffer) => attempt(response, () => response.write(part)))
+    .on("end", () => attempt(response, () => response.end()));
 }
 
 /** The hooks of the application on the response may throw. */

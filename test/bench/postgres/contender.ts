@@ -65,6 +65,7 @@ const DONE = {
   attempts: 1,
   possiblyRepeated: false,
   lastError: null,
+  receivedAt: 0,
 } as const;
 
 /**

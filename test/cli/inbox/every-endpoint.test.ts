@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/time/clock.js";
+import { accept, ENDPOINT, settle } from "../../contract/cases/store-case.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";
 import { fill, KINDS, newFile, type Filling, type Place } from "../fill-inbox.js";
@@ -70,6 +71,21 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       ...lines.map((line) => `inbox ${line}`),
       "doctor DB",
     ]);
+  });
+
+  testHere("stats says how long events took from received to done", async () => {
+    const place = newPlace();
+    const store = place.createStore();
+    await store.open({ endpoint: ENDPOINT, clock: systemClock });
+    for (const age of [-60_000, -60_000, 30_000]) {
+      const lease = await accept(store, `evt_${Math.random()}`, { state: "leased" });
+      await settle(store, lease, { receivedAt: Date.now() - age });
+    }
+    await store.close(ENDPOINT);
+    const { stdout } = await callCli(["inbox", "stats", ...place.args]);
+    expect(stdout).toMatch(/^p50 5 ms, p95 1 min from received to done in the last hour$/m);
+    const [json] = ndjson(await callCli(["inbox", "stats", ...place.args, "--json"]));
+    expect(json).toMatchObject({ p50Ms: 5, p95Ms: 60_000 });
   });
 
   testHere("what fails elsewhere than in default is told first, by every command", async () => {

@@ -169,7 +169,7 @@ export const LEASE_CASES: readonly StoreCase[] = [
         const { state, dueAt, attempts, possiblyRepeated, lastError } = entries[
           index
         ] as InboxEntry;
-        const { delayMs, ...values } = wanted;
+        const { delayMs, receivedAt: _receivedAt, ...values } = wanted;
         const found = {
           seq: wanted.seq,
           token: wanted.token,

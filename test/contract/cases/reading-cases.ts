@@ -4,6 +4,7 @@ import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import type { BodyHashes, InboxStore } from "../../../src/kit/inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
+  DURATION_BOUNDS_MS,
   DEFAULT_SENDER,
   MOST_PAST_STEPS,
   NO_HANDLER,
@@ -25,6 +26,7 @@ import {
   claimOne,
   commit,
   crash,
+  dueAtOf,
   idsOf,
   newEvent,
   settle,
@@ -34,6 +36,7 @@ import {
 } from "./store-case.js";
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** @returns the ids of all events that match, page by page, the newest first */
 async function searchAll(store: InboxStore, query: SearchQuery, limit = 3): Promise<string[]> {
@@ -76,18 +79,15 @@ async function replay(store: InboxStore, eventId: string, read: Partial<NewEvent
   return (await store.replay([{ endpoint: ENDPOINT, eventId }], () => facts))[0];
 }
 
-function sumOf(spans: readonly Activity[]): Omit<Activity, "at"> {
-  const sum = { accepted: 0, handedOff: 0, failed: 0 };
-  for (const { accepted, handedOff, failed } of spans) {
-    sum.accepted += accepted;
-    sum.handedOff += handedOff;
-    sum.failed += failed;
-  }
+function sumOf(spans: readonly Activity[]) {
+  const sum = { accepted: 0, ignored: 0, handedOff: 0, failed: 0 };
+  for (const span of spans)
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += span[name];
   return sum;
 }
 
 /** What was counted in the last hour. */
-async function lately(store: InboxStore, endpoint = ENDPOINT): Promise<Omit<Activity, "at">> {
+async function lately(store: InboxStore, endpoint = ENDPOINT) {
   return sumOf(await store.activity(endpoint, { minutes: 1, spans: 60 }));
 }
 
@@ -336,7 +336,7 @@ export const READING_CASES: readonly StoreCase[] = [
     );
     deepStrictEqual(
       await lately(store),
-      { accepted: 1, handedOff: 0, failed: 0 },
+      { accepted: 1, ignored: 1, handedOff: 0, failed: 0 },
       "the reason counts as a failure",
     );
   }),
@@ -460,7 +460,7 @@ export const READING_CASES: readonly StoreCase[] = [
         history.slice(1),
         "a moved event kept too many steps",
       );
-      const none = { accepted: 0, handedOff: 0, failed: 0 };
+      const none = { accepted: 0, ignored: 0, handedOff: 0, failed: 0 };
       deepStrictEqual(
         await lately(store, SECOND),
         none,
@@ -505,12 +505,12 @@ export const READING_CASES: readonly StoreCase[] = [
       ok(isInOrder, "the spans are not in order, or do not start at a whole minute");
       deepStrictEqual(
         sumOf(early ?? []),
-        { accepted: 5, handedOff: 1, failed: 1 },
+        { accepted: 5, ignored: 1, handedOff: 1, failed: 1 },
         "activity counted wrongly",
       );
       deepStrictEqual(
         sumOf(late ?? []),
-        { accepted: 1, handedOff: 0, failed: 1 },
+        { accepted: 1, ignored: 0, handedOff: 0, failed: 1 },
         "activity counted wrongly later",
       );
       const newest = await store.activity(ENDPOINT, { minutes: 1, spans: 2 });
@@ -522,7 +522,7 @@ export const READING_CASES: readonly StoreCase[] = [
       const hours = await store.activity(ENDPOINT, { minutes: 60, spans: 2 });
       deepStrictEqual(
         sumOf(hours),
-        { accepted: 6, handedOff: 1, failed: 2 },
+        { accepted: 6, ignored: 1, handedOff: 1, failed: 2 },
         "activity did not sum up its minutes",
       );
       ok(hours.length <= 2, "activity returned more spans than there are");
@@ -532,18 +532,45 @@ export const READING_CASES: readonly StoreCase[] = [
       );
     },
   ),
+  storeCase(
+    "G14",
+    "activity counts how long events took from received to done",
+    async ({ store, advance }) => {
+      const now = (await accept(store, "evt_now"), await dueAtOf(store, "evt_now"));
+      const leases = [];
+      for (const id of ["evt_1", "evt_2", "evt_3", "evt_4", "evt_5"])
+        leases.push(settlement(await accept(store, id, { state: "leased" })));
+      const ages = [-HOUR_MS, 6000, 6000, 10 * DAY_MS, 6000];
+      const settlements = leases.map((each, index) => ({
+        ...each,
+        receivedAt: now - (ages[index] ?? 0),
+        ...(index === 4 && { state: "ready" as const, lastError: "Error: x" }),
+      }));
+      // The second commit applies nothing.
+      for (let round = 0; round < 2; round++) await commit(store, { settlements });
+      await advance(2 * MINUTE_MS);
+      await settle(store, await claimOne(store), { receivedAt: now - HOUR_MS / 2 });
+      const found = DURATION_BOUNDS_MS.map(() => 0).concat(0);
+      for (const { durations } of await store.activity(ENDPOINT, { minutes: 60, spans: 2 })) {
+        strictEqual(durations.length, found.length, "there is no count for each bound");
+        durations.forEach((count, index) => (found[index]! += count));
+      }
+      const wanted = found.map((_count, index) => ({ 0: 1, 9: 2, 12: 1, 13: 1 })[index] ?? 0);
+      deepStrictEqual(found, wanted, "the times were counted wrongly");
+    },
+  ),
   storeCase("G14", "activity counts only its own endpoint", async ({ store }) => {
     await accept(store, "evt_1");
     const lease = await accept(store, "evt_1", { state: "leased" }, SECOND);
     await commit(store, { endpoint: SECOND, settlements: [settlement(lease)] });
     deepStrictEqual(
       await lately(store),
-      { accepted: 1, handedOff: 0, failed: 0 },
+      { accepted: 1, ignored: 0, handedOff: 0, failed: 0 },
       "another endpoint was counted",
     );
     deepStrictEqual(
       await lately(store, SECOND),
-      { accepted: 1, handedOff: 1, failed: 0 },
+      { accepted: 1, ignored: 0, handedOff: 1, failed: 0 },
       "an endpoint was not counted",
     );
   }),
@@ -560,7 +587,7 @@ export const READING_CASES: readonly StoreCase[] = [
       for (let round = 0; round < 3; round++) await commit(store, { settlements });
       deepStrictEqual(
         await lately(store),
-        { accepted: 2, handedOff: 1, failed: 1 },
+        { accepted: 2, ignored: 0, handedOff: 1, failed: 1 },
         "something was counted twice",
       );
       strictEqual((await historyOf(store, "evt_2")).length, 1, "a failure is in the history twice");

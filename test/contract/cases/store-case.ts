@@ -134,7 +134,13 @@ export async function claimOne(
 
 /** A settlement as `done`, unless `over` says otherwise. */
 export function settlement({ seq, token }: Lease, over: Partial<Settlement> = {}): Settlement {
-  const values = { delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const values = {
+    delayMs: 0,
+    attempts: 1,
+    possiblyRepeated: false,
+    lastError: null,
+    receivedAt: RECEIVED_AT,
+  };
   return { seq, token, state: "done", ...values, ...over };
 }
 

@@ -66,7 +66,14 @@ async function settle(
   from = 0,
   to = EVENTS,
 ): Promise<void> {
-  const values = { token: 1, delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const values = {
+    token: 1,
+    delayMs: 0,
+    attempts: 1,
+    possiblyRepeated: false,
+    lastError: null,
+    receivedAt: 0,
+  };
   const settlements = seqs.flatMap((seq, index): Settlement[] => {
     const state = (["done", "done", "dead"] as const)[index % 5];
     return state === undefined || index < from || index >= to ? [] : [{ seq, state, ...values }];

@@ -28,7 +28,8 @@ const LANDED = [
   { tables: "d3afada14dfdf3dd" },
   { tables: "045786a497dc15a5" },
   { tables: "09617f3d8c9aff3f" },
-  { tables: "e3c3e0e4633df316", functions: "140e532d8775bec7" },
+  { tables: "e3c3e0e4633df316" },
+  { tables: "1735958d946541d7", functions: "85935f244011c171" },
 ];
 
 function hashOf(sql: string): string {
@@ -131,6 +132,11 @@ testOnDatabase(
       "accepted",
       "id",
     ]);
+
+    const counted = [{ at: Date.now(), accepted: 7, handedOff: 3, failed: 0 }];
+    await database.sql("SELECT add_activity($1, $2)", [ENDPOINT, JSON.stringify(counted)]);
+    const [found] = await store.activity(ENDPOINT, { minutes: 1440, spans: 2 });
+    expect(found).toMatchObject({ accepted: 8, ignored: 0, handedOff: 3 });
 
     const byNew = newEvent("evt_by_new", { ...facts, body: Buffer.from("other") });
     expect(statuses(await commit(store, { accepts: [byNew] }))).toEqual(["accepted"]);

@@ -19,7 +19,9 @@ import { CONTEXT, ENDPOINT, testOnDatabase } from "./open-stores.js";
 const LAST_HOUR = { minutes: 1, spans: 60 };
 
 /** What was counted in the last hour. */
-async function lately(store: InboxStore): Promise<Omit<Activity, "at">> {
+async function lately(
+  store: InboxStore,
+): Promise<Pick<Activity, "accepted" | "handedOff" | "failed">> {
   const sum = { accepted: 0, handedOff: 0, failed: 0 };
   for (const span of await store.activity(ENDPOINT, LAST_HOUR))
     for (const name of ["accepted", "handedOff", "failed"] as const) sum[name] += span[name];

@@ -57,7 +57,7 @@ test("the list has titles and narrows to a type, and a search for a part of a wo
   expect(await search.inputValue()).toBe("type:new_feature");
   await inbox.choose("Type", { label: "Type: all" });
   await see("2 events shown");
-  await inbox.search("state:done lark");
+  await inbox.search("state:done subject:lark");
   await inbox.follow("subject:larkvoice");
   await inbox.eventLink("sig_2").waitFor();
   expect(await search.inputValue()).toBe("state:done subject:larkvoice");
@@ -112,11 +112,23 @@ test("an event that is not there: what was refused is told, and nothing of it ru
   await show(`events/${encodeURIComponent(id)}`);
   await see("Deliveries with this id were refused");
   const refused = page.getByRole("list", { name: "Refused deliveries" });
-  await refused.getByText("signature_mismatch", { exact: true }).waitFor();
+  await refused.getByText("The signature does not match the body.").waitFor();
   await show("?q=sig_nope");
   await see("No event matches.");
   // They are of another event.
   expect(await refused.count()).toBe(0);
+});
+
+test("a search that failed shows no events of the search before it", async () => {
+  const { page, see, receive, search } = await openInbox();
+  await receive(signalEvent("price_increased"));
+  await see("1 event shown");
+  await page.route("**/api/events?*", (route) =>
+    route.fulfill({ status: 200, body: "<h1>Log in</h1>" }),
+  );
+  await search("state:dead");
+  await see("If you have to log in again, reload the page.");
+  expect(await page.getByRole("checkbox").count()).toBe(0);
 });
 
 test("one of 251 selected is discarded after a confirmation, and 250 are replayed", async () => {

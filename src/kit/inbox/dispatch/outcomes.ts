@@ -196,7 +196,7 @@ export function released(event: ClaimedEvent, mayHaveBegun: boolean, dueForMs: n
  * makes its properties slow to read.
  */
 function settlementOf(
-  { seq, token, possiblyRepeated }: ClaimedEvent,
+  { seq, token, possiblyRepeated, received }: ClaimedEvent,
   state: Settlement["state"],
   delayMs: number,
   attempts: number,
@@ -212,6 +212,7 @@ function settlementOf(
     possiblyRepeated: possiblyRepeated || mayHaveBegun,
     lastError,
     mayBeCompleted: false,
+    receivedAt: received.at,
   };
 }
 

@@ -14,7 +14,9 @@ import type {
 } from "../../inbox/batch.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import {
+  countDone,
   isStorable,
+  noActivity,
   type Activity,
   DEFAULT_SENDER,
   MOST_PAST_STEPS,
@@ -116,29 +118,27 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     const summary = first?.summary as Summary;
     const result: BatchResult = { settlements: [], accepts: [], claim: null };
     // For the minute of the commit by the database's clock.
-    const counts = {
-      at: summary.now - (summary.now % MINUTE_MS),
-      accepted: 0,
-      handedOff: 0,
-      failed: 0,
-    };
+    const counts = { at: summary.now - (summary.now % MINUTE_MS), ...noActivity() };
     for (const [at, index] of settled.entries()) {
       const applied = summary.applied?.[at] ?? true;
       result.settlements[index] = applied === "before" ? true : applied;
-      const { state, lastError, mayBeCompleted } = ends[at] as Settlement;
+      const { state, lastError, mayBeCompleted, receivedAt } = ends[at] as Settlement;
       // A completed event counts with its settlement: its transaction must not hold a row that
       // others write.
       const isCompleted =
         applied === "completed" ||
         (applied === "before" && state === "done" && mayBeCompleted === true);
-      if (isCompleted || (applied === true && state === "done")) counts.handedOff += 1;
+      if (isCompleted || (applied === true && state === "done"))
+        countDone(counts, summary.now - receivedAt);
       if (applied === true && lastError !== null) counts.failed += 1;
     }
     const firstOf = new Map<number, NewEvent>();
     for (const [at, index] of accepted.entries()) {
       const accept = acceptResult(summary, events[at] as NewEvent, at, firstOf, firstToken);
       result.accepts[index] = accept;
-      if (accept.status === "accepted") counts.accepted += 1;
+      if (accept.status !== "accepted") continue;
+      counts.accepted += 1;
+      if (events[at]?.state === "done") counts.ignored += 1;
     }
     if (claim !== null) {
       const { dead, nextDueInMs } = summary;

@@ -7,7 +7,10 @@ import {
   FAILED_ERROR_LENGTH,
   MOST_REPORTS,
   REPORT_KEPT_MS,
+  addActivity,
+  noActivity,
   type Activity,
+  type ActivityCounts,
   type FailedEvent,
   type InboxEntry,
   type MoveOutcome,
@@ -16,7 +19,14 @@ import {
   type StoredReport,
   type StoreStats,
 } from "../../inbox/stored-events.js";
-import { ENTRY, parseReceived } from "../rows.js";
+import {
+  activityOf,
+  ADD_MINUTE,
+  ENTRY,
+  MINUTE_COLUMNS,
+  MINUTE_SUMS,
+  parseReceived,
+} from "../rows.js";
 import { IN_SCHEMA } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
@@ -248,16 +258,17 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         `SELECT at, report FROM ${name}.inbox_report WHERE endpoint = $1 ORDER BY at DESC`,
         [endpoint],
       ),
-    activity: (endpoint, { minutes, spans }) =>
-      run<Activity>(
-        `SELECT minute - minute % $2 AS at, sum(accepted)::bigint AS accepted, sum(handed_off)::bigint AS "handedOff",
-       sum(failed)::bigint AS failed
+    async activity(endpoint, { minutes, spans }) {
+      const rows = await run<{ at: number; sums: number[] }>(
+        `SELECT minute - minute % $2 AS at, json_build_array(${MINUTE_SUMS}) AS sums
      FROM ${name}.inbox_minute
      WHERE endpoint = $1 AND minute >= (SELECT now - now % $2 - ($3 - 1) * $2 FROM ${name}.now_ms() AS now)
        AND minute <= ${name}.now_ms()
      GROUP BY 1 ORDER BY 1`,
         [endpoint, minutes * MINUTE_MS, spans],
-      ),
+      );
+      return rows.map(({ at, sums }) => activityOf(at, sums));
+    },
   };
 }
 
@@ -277,14 +288,15 @@ export const ACTIVITY_FUNCTION = `
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    INSERT INTO inbox_minute AS a (endpoint, minute, accepted, handed_off, failed)
-    SELECT p_endpoint, s.at, s.accepted, s."handedOff", s.failed
-    FROM json_to_recordset(p_sums) AS s(at bigint, accepted bigint, "handedOff" bigint, failed bigint)
+    INSERT INTO inbox_minute (endpoint, minute, ${MINUTE_COLUMNS.join(", ")})
+    SELECT p_endpoint, s.at, s.accepted, s."handedOff", s.failed, coalesce(s.ignored, 0),
+      ${noActivity()
+        .durations.map((_, index) => `coalesce(s.durations[${index + 1}], 0)`)
+        .join(", ")}
+    FROM json_to_recordset(p_sums)
+      AS s(at bigint, accepted bigint, "handedOff" bigint, failed bigint, ignored bigint, durations bigint[])
     ORDER BY s.at
-    ON CONFLICT (endpoint, minute) DO UPDATE SET
-      accepted = a.accepted + excluded.accepted,
-      handed_off = a.handed_off + excluded.handed_off,
-      failed = a.failed + excluded.failed;
+    ON CONFLICT (endpoint, minute) DO UPDATE SET ${ADD_MINUTE};
   END $$;
 `;
 
@@ -297,18 +309,14 @@ export const ACTIVITY_FUNCTION = `
  */
 export function createActivityCounter(run: Run, name: string, endpoint: string) {
   /** By minute. */
-  let sums = new Map<number, Activity>();
+  let sums = new Map<number, ActivityCounts & { at: number }>();
   let adding: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   /** @param counts of one commit; `at` is its minute */
-  function count({ at, accepted, handedOff, failed }: Activity): void {
-    if (accepted + handedOff + failed === 0) return;
-    const sum = sums.get(at) ?? { at, accepted: 0, handedOff: 0, failed: 0 };
-    sum.accepted += accepted;
-    sum.handedOff += handedOff;
-    sum.failed += failed;
-    sums.set(at, sum);
+  function count({ at, ...counts }: Activity): void {
+    if (counts.accepted + counts.handedOff + counts.failed === 0) return;
+    sums.set(at, addActivity(sums.get(at) ?? { at, ...noActivity() }, counts));
     timer ??= setTimeout(() => {
       timer = undefined;
       add().catch(ignore);

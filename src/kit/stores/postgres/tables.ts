@@ -1,3 +1,5 @@
+import { addColumns } from "../rows.js";
+
 /**
  * The statement that drops functions with their arguments of any version: with other arguments, a
  * function would stand beside them.
@@ -156,4 +158,7 @@ export const MIGRATIONS: readonly string[] = [
   LOCK TABLE inbox_owner, inbox;
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
+  // Of the events of a minute: those without a callback, and the times from received to done.
+  // Processes of the version before pass neither.
+  addColumns("bigint"),
 ];

@@ -13,8 +13,9 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
+import { countDone, noActivity } from "../../inbox/stored-events.js";
 import { preparePayloads } from "./payloads.js";
-import { prepareActivity, type Counts } from "./queries.js";
+import { prepareActivity } from "./queries.js";
 import { writeNothing } from "./schema.js";
 
 interface LeasedRow extends Omit<
@@ -25,8 +26,6 @@ interface LeasedRow extends Omit<
   replayed: number;
   receivedAt: number;
 }
-
-const NOTHING: Counts = { accepted: 0, handedOff: 0, failed: 0 };
 
 /**
  * When the clock was set back, each claim corrects at most this many events, so that a backlog does
@@ -60,7 +59,7 @@ export function createCommitter(db: Database, shared: boolean) {
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
   /** What the running commit has counted. */
-  const counts: Counts = { ...NOTHING };
+  let counts = noActivity();
   type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
   const original =
     "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
@@ -140,6 +139,7 @@ export function createCommitter(db: Database, shared: boolean) {
     if (event.possiblyRepeated) markRepeated.run(seq);
     payloads.insert(seq, received, body);
     counts.accepted += 1;
+    if (state === "done") counts.ignored += 1;
     return { status: "accepted", seq, token };
   }
 
@@ -167,7 +167,13 @@ export function createCommitter(db: Database, shared: boolean) {
       const first = settlements[applied.length] as Settlement;
       let length = 1;
       while (isAlike(first, settlements[applied.length + length], length)) length += 1;
-      const areAllApplied = settleAlike(first, length, now) === length;
+      const settled = settleAlike(first, length, now);
+      // If not all were applied, the time of another one may be counted.
+      for (let index = 0; first.state === "done" && index < settled; index += 1) {
+        const { receivedAt } = settlements[applied.length + index] as Settlement;
+        countDone(counts, now - receivedAt);
+      }
+      const areAllApplied = settled === length;
       for (let seq = first.seq; seq < first.seq + length; seq += 1) {
         // No event is leased under this token now. If it is still the token of the event, a
         // settlement has ended that lease.
@@ -192,7 +198,6 @@ export function createCommitter(db: Database, shared: boolean) {
       payloads.addStep(each, { at: now, kind: "failed", attempts, error: lastError });
     const settled = lastError === null ? settleRange.run(...values).changes : failed.length;
     counts.failed += failed.length;
-    if (state === "done") counts.handedOff += settled;
     return settled;
   }
 
@@ -242,7 +247,7 @@ export function createCommitter(db: Database, shared: boolean) {
   }
 
   const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => {
-    Object.assign(counts, NOTHING);
+    counts = noActivity();
     const result = {
       settlements: settle(batch.settlements, now),
       accepts: batch.accepts.map((event) => accept(event, endpoint, now)),

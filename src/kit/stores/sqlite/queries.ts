@@ -10,6 +10,7 @@ import {
   MOST_REPORTS,
   REPORT_KEPT_MS,
   type Activity,
+  type ActivityCounts,
   type ActivityQuery,
   type FailedEvent,
   type InboxEntry,
@@ -19,7 +20,7 @@ import {
   type StateCounts,
   type StoredReport,
 } from "../../inbox/stored-events.js";
-import { ENTRY } from "../rows.js";
+import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
 import { preparePayloads } from "./payloads.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
@@ -287,35 +288,29 @@ function prepareWalk(db: Database, from: string, condition: string) {
   };
 }
 
-/** What a commit counts; see G14 of the port. */
-export type Counts = Omit<Activity, "at">;
-
 /** Counts for each minute, in one small row, so that a commit writes one page for them. */
 export function prepareActivity(db: Database) {
   const add = db.prepare(`
-    INSERT INTO inbox_minute (endpoint, minute, accepted, handed_off, failed) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (endpoint, minute) DO UPDATE SET accepted = accepted + excluded.accepted,
-      handed_off = handed_off + excluded.handed_off, failed = failed + excluded.failed`);
-  const find = db.prepare<Record<string, unknown>, Activity>(`
-    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at,
-      sum(accepted) AS accepted, sum(handed_off) AS handedOff, sum(failed) AS failed
+    INSERT INTO inbox_minute (endpoint, minute, ${MINUTE_COLUMNS.join(", ")})
+    VALUES (?, ?${", ?".repeat(MINUTE_COLUMNS.length)}) ON CONFLICT (endpoint, minute) DO UPDATE SET ${ADD_MINUTE}`);
+  const find = db.prepare<Record<string, unknown>, { at: number; sums: string }>(`
+    SELECT (minute - minute % @minutes) * ${MINUTE_MS} AS at, json_array(${MINUTE_SUMS}) AS sums
     FROM inbox_minute WHERE endpoint = @endpoint AND minute BETWEEN @first AND @last GROUP BY at ORDER BY at`);
   const prune = db.prepare(`
     DELETE FROM inbox_minute WHERE endpoint = @endpoint AND minute IN
       (SELECT minute FROM inbox_minute WHERE endpoint = @endpoint AND minute < @first LIMIT @limit)`);
   return {
-    add(endpoint: string, { accepted, handedOff, failed }: Counts, now: number): void {
+    add(endpoint: string, counts: ActivityCounts, now: number): void {
+      const { accepted, handedOff, failed, ignored, durations: took } = counts;
       if (accepted + handedOff + failed === 0) return;
-      add.run(endpoint, Math.floor(now / MINUTE_MS), accepted, handedOff, failed);
+      add.run(endpoint, Math.floor(now / MINUTE_MS), accepted, handedOff, failed, ignored, ...took);
     },
     find(endpoint: string, { minutes, spans }: ActivityQuery, now: number): Activity[] {
       const last = Math.floor(now / MINUTE_MS);
-      return find.all({
-        endpoint,
-        minutes,
-        first: last - (last % minutes) - (spans - 1) * minutes,
-        last,
-      });
+      const first = last - (last % minutes) - (spans - 1) * minutes;
+      return find
+        .all({ endpoint, minutes, first, last })
+        .map(({ at, sums }) => activityOf(at, JSON.parse(sums) as number[]));
     },
     /** Deletes at most `limit` minutes that are too old. */
     prune: (endpoint: string, limit: number, now: number) =>

@@ -1,3 +1,5 @@
+import { addColumns } from "../rows.js";
+
 /** Append only: a file's `user_version` is the number of migrations that were applied to it. */
 export const MIGRATIONS: readonly string[] = [
   // With two tables a change of state does not rewrite the payload. Each state has a partial index
@@ -116,6 +118,9 @@ export const MIGRATIONS: readonly string[] = [
   // Done events stand in no index but those of the keys: see DROP_UNUSED. Processes of the version
   // before are refused from now on, because they would read the whole inbox to prune it.
   "",
+  // Of the events of a minute: those without a callback, and the times from received to done. Zeros
+  // take a byte each. A process of the version before, which has the file open, goes on.
+  addColumns("INTEGER"),
 ];
 
 /**

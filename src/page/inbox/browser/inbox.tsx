@@ -17,7 +17,7 @@ import {
 import type { Overview } from "../inbox-api.js";
 import { EventDetail } from "./event-detail.js";
 import { EventList } from "./event-list.js";
-import { termIn, withTerm } from "./find-events.js";
+import { tellNewest, termIn, withTerm } from "./find-events.js";
 import { useKeys } from "./search-box.js";
 import { isPaused } from "./situation.js";
 
@@ -34,6 +34,8 @@ function InboxPage() {
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
   const { endpoints = [] } = live.overview ?? {};
+  // What is shown is asked for once, when its revision is known.
+  const isReady = live.overview !== undefined || live.lostAt !== undefined;
   const endpoint = endpoints[0]?.endpoint ?? "default";
   const hasMany = endpoints.length > 1;
   const toList = { q: search, before, long: query.get("long") ?? undefined };
@@ -74,14 +76,16 @@ function InboxPage() {
         </>
       }
     >
-      <EventList
-        search={search}
-        before={before}
-        isLong={query.has("long")}
-        overview={live.overview}
-        open={eventId}
-      />
-      {eventId !== undefined && (
+      {isReady && (
+        <EventList
+          search={search}
+          before={before}
+          isLong={query.has("long")}
+          overview={live.overview}
+          open={eventId}
+        />
+      )}
+      {isReady && eventId !== undefined && (
         <EventDetail
           key={eventId}
           eventId={eventId}
@@ -153,6 +157,8 @@ interface Live {
   now: number;
 }
 
+/** The first live message comes earlier, unless a proxy holds it back. */
+const LATE_MS = 1000;
 /** How often ages are written anew. */
 const TICK_MS = 1000;
 
@@ -171,21 +177,31 @@ function useLiveInbox(): Live {
       // The first answer can come after a live message that is newer.
       if (next.revision < newest) return;
       newest = next.revision;
+      tellNewest(next.newest);
       setOverview(next);
       skew = next.now - Date.now();
       tick();
     };
     // Behind a proxy that holds back the live messages, this is all that the page gets.
-    request<Overview>("GET", "api/overview").then(show, lose);
+    const asking = setTimeout(
+      () => void request<Overview>("GET", "api/overview").then(show, lose),
+      LATE_MS,
+    );
     const stopFollowing = followLive<Overview>("api/live", {
       onMessage(next) {
+        clearTimeout(asking);
         setLostAt(undefined);
         show(next);
       },
-      onEnd: (wasLive) => !wasLive && lose(),
+      onEnd(wasLive) {
+        if (wasLive) return;
+        tellNewest();
+        lose();
+      },
     });
     const timer = setInterval(tick, TICK_MS);
     return () => {
+      clearTimeout(asking);
       clearInterval(timer);
       stopFollowing();
     };

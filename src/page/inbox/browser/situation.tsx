@@ -1,6 +1,5 @@
 import { formatCount } from "../../../base/text/format.js";
 import { describeSituation } from "../../../kit/inbox/situation.js";
-import type { Refusals } from "../../../kit/inbox/stored-events.js";
 import { ActionButton, href, Moment, request, type Said, usePage } from "../../parts/index.js";
 import type { FailureRow, Overview } from "../inbox-api.js";
 import { findEvents, keysOf } from "./find-events.js";
@@ -146,7 +145,7 @@ function Issue({ failure, overview }: { failure: FailureRow; overview: Overview 
 }
 
 interface RefusedPanelProps {
-  refusals: Refusals;
+  refusals: Overview["refusals"];
   /** Only its refusals are shown. */
   eventId?: string | undefined;
 }
@@ -155,6 +154,7 @@ interface RefusedPanelProps {
 export function RefusedPanel({ refusals: { byCode, examples }, eventId }: RefusedPanelProps) {
   const shown = examples.filter((example) => example.eventId === (eventId ?? example.eventId));
   const counts = byCode.map(({ code, count }) => `${formatCount(count)} ${code}`).join(", ");
+  const textOf = new Map(byCode.map(({ code, text }) => [code, text]));
   if (shown.length === 0) return null;
   return (
     <details class="muted" open={eventId !== undefined}>
@@ -166,16 +166,13 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
       <ul class="rows" aria-label="Refused deliveries">
         {shown.map(({ at, code, address, eventId: id }, index) => (
           <li key={index}>
-            <Moment at={at} full /> <strong>{code}</strong>
+            <Moment at={at} full /> <strong>{code}</strong> {textOf.get(code)}
             {address !== null && ` from ${address}`}
             {id !== null && `, event ${id}`}
           </li>
         ))}
       </ul>
-      <p>
-        `signalbox doctor --url` finds out what is wrong with a receiver, and docs/errors.md says
-        what each code means.
-      </p>
+      <p class="muted">`signalbox doctor --url` finds out what is wrong with a receiver.</p>
     </details>
   );
 }

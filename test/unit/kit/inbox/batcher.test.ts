@@ -37,7 +37,13 @@ async function rig(
 const claim = claimOf();
 
 function done(seq: number): Settlement {
-  const values = { delayMs: 0, attempts: 1, possiblyRepeated: false, lastError: null };
+  const values = {
+    delayMs: 0,
+    attempts: 1,
+    possiblyRepeated: false,
+    lastError: null,
+    receivedAt: 0,
+  };
   return { seq, token: 1, state: "done", ...values };
 }
 

@@ -37,6 +37,7 @@ export function settleDone(store: InboxStore, seq: number): Promise<BatchResult>
     attempts: 1,
     possiblyRepeated: false,
     lastError: null,
+    receivedAt: 0,
   };
   return store.commit(batchOf({ settlements: [settlement] }));
 }

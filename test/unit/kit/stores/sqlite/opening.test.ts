@@ -38,6 +38,7 @@ const LANDED = [
   "3f720318ee49db77",
   "e49ec9cb1ed54cc1",
   "e3b0c44298fc1c14",
+  "0e3074e06014285e",
 ];
 
 test.each([
