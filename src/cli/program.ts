@@ -1,7 +1,8 @@
-import { Command, type CommandUnknownOpts } from "#commander";
+import { Command, CommanderError, type CommandUnknownOpts } from "#commander";
 import type { Cli, Outcome } from "./console/cli.js";
 import { byNpx, commandPath, type CommandContext } from "./console/define-command.js";
-import { usageError } from "./console/exit.js";
+import examples from "./console/examples.json" with { type: "json" };
+import { EXIT, usageError } from "./console/exit.js";
 import { wrap } from "./console/terminal.js";
 import { packageVersion } from "./init/signalbox-package.js";
 
@@ -9,48 +10,48 @@ const START = `
 Start here:
   Show a receiver at work; needs no configuration:
     $ npx signalbox demo
-  Make a new receiver:
-    $ npx signalbox init my-receiver
-  Run the service on this machine for the receiver that you develop:
-    $ npx signalbox dev
   Send a signed event to a receiver on this machine:
-    $ export SIGNALS_SECRET=…
-    $ npx signalbox send test --url http://localhost:3000/webhooks/signals
+    $ npx signalbox send sample --sender stripe --url http://localhost:3000/webhooks/stripe
 
-Give the secret of a webhook as SIGNALS_SECRET, --secret or --secret-file; otherwise it is read from signals.secret.
 Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or service cannot be used, 130 interrupted.`;
 
 const HELP_COLUMNS = 100;
 
+type Load = () => Promise<(program: Command, context: CommandContext) => void>;
+
 /**
- * The commands in the order of the help. Only the typed command is loaded, because loading all
+ * The commands in the groups of the help. Only the typed command is loaded, because loading all
  * takes long. For the same reason a command's action itself imports what is large (`await import`),
  * so that the help of all commands does not wait for it.
  */
-const COMMANDS: ReadonlyMap<
-  string,
-  () => Promise<(program: Command, context: CommandContext) => void>
-> = new Map([
-  ["init", async () => (await import("./init/init-command.js")).addInitCommand],
-  ["dev", async () => (await import("./service/dev/dev-command.js")).addDevCommand],
-  ["demo", async () => (await import("./service/demo/demo-command.js")).addDemoCommand],
-  ["sign", async () => (await import("./deliveries/sign-command.js")).addSignCommand],
-  ["verify", async () => (await import("./deliveries/verify-command.js")).addVerifyCommand],
-  ["send", async () => (await import("./deliveries/send-command.js")).addSendCommand],
-  ["replay", async () => (await import("./deliveries/replay-command.js")).addReplayCommand],
-  ["check", async () => (await import("./probe/check/check-command.js")).addCheckCommand],
-  ["doctor", async () => (await import("./probe/doctor/doctor-command.js")).addDoctorCommand],
-  [
-    "register",
-    async () => (await import("./service/register/register-command.js")).addRegisterCommand,
-  ],
-  ["inbox", async () => (await import("./inbox/inbox-command.js")).addInboxCommand],
-  ["trace", async () => (await import("./service/trace/trace-command.js")).addTraceCommand],
-  [
-    "emulator",
-    async () => (await import("./service/emulator/emulator-command.js")).addEmulatorCommand,
-  ],
-]);
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
+  Start: {
+    init: async () => (await import("./init/init-command.js")).addInitCommand,
+    dev: async () => (await import("./service/dev/dev-command.js")).addDevCommand,
+    demo: async () => (await import("./service/demo/demo-command.js")).addDemoCommand,
+    completion: async () => (await import("./console/completion.js")).addCompletionCommand,
+  },
+  Try: {
+    send: async () => (await import("./deliveries/send-command.js")).addSendCommand,
+    sign: async () => (await import("./deliveries/sign-command.js")).addSignCommand,
+    verify: async () => (await import("./deliveries/verify-command.js")).addVerifyCommand,
+    replay: async () => (await import("./deliveries/replay-command.js")).addReplayCommand,
+  },
+  Diagnose: {
+    doctor: async () => (await import("./probe/doctor/doctor-command.js")).addDoctorCommand,
+    check: async () => (await import("./probe/check/check-command.js")).addCheckCommand,
+    trace: async () => (await import("./service/trace/trace-command.js")).addTraceCommand,
+  },
+  Inbox: {
+    inbox: async () => (await import("./inbox/inbox-command.js")).addInboxCommand,
+  },
+  Service: {
+    emulator: async () =>
+      (await import("./service/emulator/emulator-command.js")).addEmulatorCommand,
+    register: async () =>
+      (await import("./service/register/register-command.js")).addRegisterCommand,
+  },
+};
 
 /**
  * With the typed command, or with all if the first word of `args` is none. The run sets `outcome`.
@@ -62,7 +63,8 @@ export async function createProgram(
 ): Promise<Command> {
   const program = new Command("signalbox")
     .description(
-      "Signs, sends, verifies and replays the signed webhook events of a Product Intelligence service.",
+      "Starts and tests receivers of webhooks (Stripe, GitHub and others), shows and retries the events in their inbox, and " +
+        "runs the Product Intelligence service on this machine.",
     )
     .version(packageVersion(), "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
@@ -78,20 +80,42 @@ export async function createProgram(
       writeErr: () => undefined,
     })
     .configureHelp({
-      subcommandDescription: (command) => command.description().replace(/(?<=\.) .*/s, ""),
+      subcommandTerm: (command) => command.name(),
+      subcommandDescription: (command) => command.description().replace(/[.:;] .*|\.$/s, ""),
     })
     .addHelpText("after", START);
-  const typed = COMMANDS.get(args[0] ?? "");
-  for (const load of typed === undefined ? COMMANDS.values() : [typed])
+  const all = Object.entries(COMMANDS).flatMap(([group, each]) =>
+    Object.entries(each).map(([name, load]) => ({ group, name, load })),
+  );
+  // The script of `completion` has them all.
+  const typed = all.filter(({ name }) => name === args[0] && name !== "completion");
+  program.commandsGroup("Start:").helpCommand("help [command]", "print the help of a command");
+  for (const { group, load } of typed.length > 0 ? typed : all) {
+    program.commandsGroup(`${group}:`);
     (await load())(program, { cli, outcome });
+  }
   explainWrongUsage(program, outcome);
   return program;
 }
 
+const EXAMPLES = new Map(Object.entries(examples));
+
+function addExamples(command: CommandUnknownOpts): void {
+  const path = commandPath(command).replace("signalbox ", "");
+  const lines = EXAMPLES.get(path)?.map(([line = "", what]) => `  ${what}:\n    $ ${byNpx(line)}`);
+  if (lines !== undefined) command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
+}
+
 function explainWrongUsage(command: CommandUnknownOpts, outcome: Outcome): void {
+  addExamples(command);
   command.exitOverride((error) => {
     const { exitCode, code, message } = error;
     if (exitCode === 0) throw error;
+    // The name of a program alone asks what it can do.
+    if (code === "commander.help" && command.args.length === 0) {
+      command.outputHelp();
+      throw new CommanderError(EXIT.ok, code, message);
+    }
     const path = commandPath(command);
     outcome.commandName = path;
     const names = command.commands.map((subcommand) => subcommand.name());

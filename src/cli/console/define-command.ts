@@ -7,13 +7,6 @@ export interface CommandContext {
   outcome: Outcome;
 }
 
-export type Example = readonly [line: string, effect: string];
-
-export function withExamples(command: CommandUnknownOpts, examples: readonly Example[]): void {
-  const lines = examples.map(([line, effect]) => `  ${effect}:\n    $ ${byNpx(line)}`);
-  command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
-}
-
 /**
  * Adds `npx` in front of each `signalbox`, also inside `$(…)` and after a pipe. The package is
  * usually installed in a project, where a shell does not find `signalbox` without `npx`.

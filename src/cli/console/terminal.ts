@@ -126,22 +126,38 @@ function createPaint(stream: Output, env: NodeJS.ProcessEnv): Paint {
 }
 
 /** Lines with aligned columns and two spaces between them. Cells can have colours. */
-export function formatTable(
-  rows: readonly (readonly string[])[],
-  leastWidths: readonly number[] = [],
-): string[] {
-  const widths = [...leastWidths];
-  for (const row of rows) {
-    row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
-    });
-  }
+export function formatTable(rows: Rows, leastWidths: readonly number[] = []): string[] {
+  const widths = widthsOf(rows, leastWidths);
   return rows.map((row) => {
     const padded = row.map(
       (cell, column) => cell + " ".repeat((widths[column] ?? 0) - widthOf(cell)),
     );
     return padded.join("  ").trimEnd();
   });
+}
+
+type Rows = readonly (readonly string[])[];
+
+function widthsOf(rows: Rows, least: readonly number[] = []): number[] {
+  const widths = [...least];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+    });
+  }
+  return widths;
+}
+
+const LEAST_CELL = 6;
+
+/** Cuts cells until the table fits. The widest column gives way first, the `whole` first ones never. */
+export function cutToFit(rows: Rows, whole: number, columns: number): string[][] {
+  const safe = rows.map((row) => row.map(printable));
+  const widths = widthsOf(safe);
+  const widest = (): number => Math.max(LEAST_CELL, ...widths.slice(whole));
+  while (widths.reduce((sum, width) => sum + width + 2, -2) > columns && widest() > LEAST_CELL)
+    widths[widths.lastIndexOf(widest())] = widest() - 1;
+  return safe.map((row) => row.map((cell, column) => shortened(cell, widths[column] ?? 0)));
 }
 
 /** A text is beside its label if it has at least this many columns there. */
@@ -219,10 +235,13 @@ export function echoed(text: string): string {
   return shortened(text, 81);
 }
 
-/** The text on one line, cut to at most `length` characters. */
-export function shortened(text: string, length: number): string {
+/** The text on one line, cut to at most so many columns. */
+export function shortened(text: string, columns: number): string {
   const safe = printable(text);
-  return safe.length <= length ? safe : `${safe.slice(0, length - 1)}…`;
+  if (widthOf(safe) <= columns) return safe;
+  let end = columns - 1;
+  while (widthOf(safe.slice(0, end)) >= columns) end -= 1;
+  return `${safe.slice(0, end)}…`;
 }
 
 const SHOWN_NAMES = 5;

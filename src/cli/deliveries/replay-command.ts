@@ -1,5 +1,5 @@
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext } from "../console/define-command.js";
+import { runs, type CommandContext } from "../console/define-command.js";
 import { EXIT, usageError } from "../console/exit.js";
 import {
   collect,
@@ -23,7 +23,7 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("replay")
     .description(
-      "Send every fixture and hostile delivery, and compare the answers. The receiver treats the events as real: its " +
+      "Send every fixture and hostile delivery; compare the answers. The receiver treats the events as real: its " +
         "onSignal gets made-up signals, and unusable events stay in its quarantine.",
     )
     .argument(
@@ -52,18 +52,6 @@ export function addReplayCommand(program: Command, context: CommandContext): voi
     .option("--concurrency <n>", "how many cases to send at a time", wholeNumber(1, 256), 1)
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    [EXAMPLE, "Send all to a receiver on this machine"],
-    [
-      "signalbox replay --url http://localhost:3000/webhooks/signals --only 'signals/price_*'",
-      "Send some of them",
-    ],
-    [
-      "signalbox replay ./captured --url http://localhost:3000/webhooks/signals",
-      "Send your own events",
-    ],
-    [CLEAN_UP.replace("INBOX", "signals.db"), "Empty the receiver's quarantine afterwards"],
-  ]);
   runs(command, context, async (folder, options, { cli }) => {
     const { only, skip = [], dotenv, asIs = false, concurrency, timeout, json = false } = options;
     const env = dotenv === undefined ? cli.env : readDotenv(dotenv, cli.env);

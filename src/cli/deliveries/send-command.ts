@@ -4,13 +4,7 @@ import https from "node:https";
 import { Option, type Command } from "#commander";
 import type { EventSample } from "../../kit/senders/samples.js";
 import { deliveryOfSample, fillSample, samplesOf } from "../../kit/senders/samples.js";
-import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import {
   collect,
@@ -60,7 +54,7 @@ export function addSendCommand(program: Command, context: CommandContext) {
   const command = program
     .command("send")
     .description(
-      "Sign an event now and send it, with a new id and new times (with --sender: the bytes of a file are sent unchanged).",
+      "Sign an event now and send it: with a new id and new times, but with --sender the bytes of a file as they are.",
     )
     .argument(
       "<type|file>",
@@ -86,27 +80,6 @@ export function addSendCommand(program: Command, context: CommandContext) {
     .addOption(new Option("--as-is", "send the bytes of the file unchanged").conflicts("set"))
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
-  const url = "--url http://localhost:3000/webhooks/signals";
-  withExamples(command, [
-    [`signalbox send price_increased ${url}`, "Send a signal"],
-    [
-      `signalbox send price_increased ${url} --count 3 --duplicate`,
-      "Send one event three times: it is accepted once",
-    ],
-    [
-      `signalbox send price_increased ${url} --skew -${DEFAULT_TOLERANCE_SECONDS + 1}`,
-      "Send one that is too old: 401",
-    ],
-    [
-      `signalbox send price_increased ${url} --set data.product.slug=acme`,
-      "Send a signal about another product",
-    ],
-    [
-      "signalbox send invoice.paid --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Send an event of another sender, as the sender makes it",
-    ],
-    [`signalbox send test ${url} --count 1000 --concurrency 16`, "Send a thousand test events"],
-  ]);
   runs(command, context, send);
   return command;
 }

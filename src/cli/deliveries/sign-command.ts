@@ -1,7 +1,7 @@
 import { Option, type Command } from "#commander";
 import { SIGNATURE_HEADER } from "../../kit/senders/signature/header.js";
 import { signBody } from "../../kit/senders/signature/sign.js";
-import { runs, withExamples, type CommandContext } from "../console/define-command.js";
+import { runs, type CommandContext } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import {
   httpUrl,
@@ -45,22 +45,6 @@ export function addSignCommand(program: Command, context: CommandContext): void 
       httpUrl,
     )
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    ["signalbox sign event.json", "Print the header in the form of `curl -H`"],
-    [
-      'curl -H "$(signalbox sign event.json)" --data-binary @event.json http://localhost:3000/webhooks/signals',
-      "Sign a file and send it",
-    ],
-    ["signalbox sign event.json --curl", "Print a curl command that does both"],
-    [
-      "signalbox sign push.json --sender github -H 'X-GitHub-Event: push'",
-      "Print the headers of another sender",
-    ],
-    [
-      "cat event.json | signalbox sign - --value",
-      "Sign stdin, and print only the value of the header",
-    ],
-  ]);
   runs(command, context, async (file, options, { cli }) => {
     if (options.url !== undefined && options.curl === undefined)
       throw usageError("--url needs --curl");

@@ -1,7 +1,7 @@
 import { Option, type Command } from "#commander";
 import type { Reading } from "../../kit/senders/engine/sender.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../../kit/senders/signature/verify.js";
-import { runs, withExamples, type CommandContext } from "../console/define-command.js";
+import { runs, type CommandContext } from "../console/define-command.js";
 import { EXIT } from "../console/exit.js";
 import { wholeNumber, readInput, readSecrets, SECRET, SECRET_FILE } from "../console/options.js";
 import { headersOf, PUBLIC_URL, SENDER, senderOf } from "../console/sender.js";
@@ -12,7 +12,7 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("verify")
     .description(
-      "Check a signature over the exact bytes of a file and, if it is not valid, print the likely cause.",
+      "Check a signature over the exact bytes of a file; if it is not valid, print the likely cause.",
     )
     .argument("<file>", "the body as received, or - for stdin")
     .addOption(
@@ -38,21 +38,6 @@ export function addVerifyCommand(program: Command, context: CommandContext): voi
       wholeNumber(1),
     )
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    ["signalbox verify body.json --header 't=1795255200,v1=…'", "Verify a captured delivery"],
-    [
-      "signalbox verify body.json -H 't=1795255200,v1=…' --now 1795255203",
-      "Verify it as of its arrival",
-    ],
-    [
-      "signalbox verify body.json -H 't=1795255200,v1=…' --secret-file secrets.txt",
-      "Try several secrets, one per line",
-    ],
-    [
-      "signalbox verify body.json --sender stripe -H 'Stripe-Signature: t=1795255200,v1=…'",
-      "Verify a delivery of another sender",
-    ],
-  ]);
   runs(command, context, async (file, options, { cli }) => {
     const secrets = readSecrets(options, cli);
     const sender = await senderOf(options, secrets[0]);

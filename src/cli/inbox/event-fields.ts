@@ -10,16 +10,17 @@ import {
   NO_HANDLER,
   type EventState,
   type InboxEntry,
-  type PastStep,
   type RefusedDelivery,
   type Refusals,
   type StoredEvent,
 } from "../../kit/inbox/stored-events.js";
+import { inboxSteps } from "../../page/timeline/inbox-steps.js";
 import {
   type Paint,
   type Terminal,
   printable,
   shortened,
+  cutToFit,
   formatTable,
 } from "../console/terminal.js";
 import type { CommandInbox } from "./open-inbox.js";
@@ -27,39 +28,49 @@ import { shortId } from "./select-events.js";
 
 type Colour = (text: string) => string;
 
-/** The remark of an event gets what is left of the width, and at least this. */
-const LEAST_REMARK = 24;
+/** A remark that would be cut to fewer characters is left out. */
+const CRAMPED = /^.{0,22}…$/;
+/** On a terminal with fewer columns ids are shortened. */
+const NARROW = 100;
+/** State, age and id are not cut further. */
+const WHOLE_CELLS = 3;
 
-/** The table of `ls`. */
+/** The table of `ls`, one line for each event. */
 export function listLines(
   entries: readonly InboxEntry[],
+  titles: readonly (string | null)[],
   { endpoints, now }: Pick<CommandInbox, "endpoints" | "now">,
   { paint, columns }: Pick<Terminal, "paint" | "columns">,
 ): string[] {
   const isJoined = endpoints.length > 1;
-  const headings = ["STATE", ...(isJoined ? ["ENDPOINT"] : []), "TYPE", "ABOUT", "   AGE", "ID"];
-  const rows = entries.map((entry) => [
-    entry.state,
-    ...(isJoined ? [shortened(entry.endpoint, 24)] : []),
-    shownTypeOf(entry),
-    shortened(entry.subject ?? "", 24),
-    formatAge(now - entry.receivedAt).padStart(6),
-    shortId(entry.eventId),
-  ]);
-  const width = Math.max(...formatTable([headings, ...rows]).map((line) => line.length));
-  const room = Math.max(LEAST_REMARK, columns - width - 3);
-  return formatTable([
-    headings.map(paint.dim),
-    ...entries.map((entry, index) => {
-      const [state = "", ...cells] = rows[index] ?? [];
-      const remark = remarkOn(entry, now);
-      return [
-        colourOf(entry.state, paint)(state),
-        ...cells,
-        paint.dim(columns === Infinity ? remark : shortened(remark, room)),
-      ];
+  const rows = [
+    ["STATE", "   AGE", "ID", ...(isJoined ? ["ENDPOINT"] : []), "TYPE", "ABOUT"],
+    ...entries.map((entry, index) => [
+      entry.state,
+      formatAge(now - entry.receivedAt).padStart(6),
+      shortId(entry.eventId, columns < NARROW),
+      ...(isJoined ? [entry.endpoint] : []),
+      shownTypeOf(entry, isJoined),
+      [titles[index], entry.subject].filter((text) => text != null).join(" · "),
+      remarkOn(entry, now),
+    ]),
+  ];
+  let cells = cutToFit(rows, WHOLE_CELLS, columns);
+  const last = cells[0]?.length ?? 0;
+  if (cells.some((row) => CRAMPED.test(row[last] ?? "")))
+    cells = cutToFit(
+      rows.map((row) => row.slice(0, last)),
+      WHOLE_CELLS,
+      columns,
+    );
+  return formatTable(
+    cells.map((row, index) => {
+      const { state } = entries[index - 1] ?? {};
+      if (state === undefined) return row.map(paint.dim);
+      const [shown = "", ...others] = row.slice(0, last);
+      return [colourOf(state, paint)(shown), ...others, ...row.slice(last).map(paint.dim)];
     }),
-  ]);
+  );
 }
 
 const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
@@ -98,7 +109,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
       colourOf(state, paint),
     ],
     ["result", isIgnored(event) ? IGNORED : ""],
-    ["history", event.history.map((step) => stepLine(step, now)).join("\n")],
+    ["history", historyOf(event, now)],
     ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
   ];
@@ -118,10 +129,15 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   return formatTable(cells);
 }
 
-function stepLine({ at, kind, attempts, error }: PastStep, now: number): string {
-  const [firstLine = ""] = error?.split("\n", 1) ?? [];
-  const what = kind === "failed" ? `attempt ${attempts} failed: ${shortened(firstLine, 60)}` : kind;
-  return `${moment(at, now)} ${what}`;
+/** As the page joins it: several failures in a row with the same error are one line. */
+function historyOf(event: StoredEvent, now: number): string {
+  const steps = inboxSteps({ ...event, bytes: 0 }, now).slice(1, -1);
+  return steps
+    .map(({ at, text, detail = "" }) => {
+      const [error = ""] = detail.split("\n", 1);
+      return `${moment(at, now)} ${text}${error === "" ? "" : `: ${shortened(error, 60)}`}`;
+    })
+    .join("\n");
 }
 
 /** The payload, indented if it is JSON. */
@@ -158,12 +174,13 @@ function moment(at: number, now: number): string {
 }
 
 /** The signal's type, or sender, type and subtype of another event. */
-function shownTypeOf({ type, subtype, sender }: InboxEntry): string {
-  if (sender === DEFAULT_SENDER)
-    return shortened(type === "signal.published" ? (subtype ?? "") : type, 24);
-  return [shortened(sender, 24), shortened(type, 40), shortened(subtype ?? "", 24)]
-    .filter((part) => part !== "")
-    .join(" ");
+function shownTypeOf(
+  { type, subtype, sender, endpoint }: InboxEntry,
+  hasEndpoint: boolean,
+): string {
+  if (sender === DEFAULT_SENDER) return type === "signal.published" ? (subtype ?? "") : type;
+  const known = hasEndpoint && sender === endpoint ? "" : sender;
+  return [known, type, subtype ?? ""].filter((part) => part !== "").join(" ");
 }
 
 /** What is unusual: several attempts, a later hand-off, an error. */

@@ -7,7 +7,7 @@ import { DEFAULT_SENDER, EVENT_STATES, type StoredEvent } from "../../kit/inbox/
 import type { CommandContext } from "../console/define-command.js";
 import { CliError, EXIT, usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";
-import { withInbox, type InboxOptions, type CommandInbox } from "./open-inbox.js";
+import { placeOf, withInbox, type InboxOptions, type CommandInbox } from "./open-inbox.js";
 
 type ImportOptions = InboxOptions & { create?: true; json?: true };
 
@@ -60,7 +60,7 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   let read = 0;
   let imported = 0;
   // Not with --endpoint: the inbox may not have it yet.
-  await withInbox({ ...options, endpoint: undefined }, async (inbox) => {
+  await withInbox({ ...placeOf(options, cli), endpoint: undefined }, async (inbox) => {
     let batch: StoredEvent[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {

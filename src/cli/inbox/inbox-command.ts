@@ -3,12 +3,7 @@ import { DAY_MS } from "../../base/time/units.js";
 import { exportedEvent } from "../../kit/inbox/exported-event.js";
 import { RETENTION } from "../../kit/inbox/retention.js";
 import { EVENT_STATES } from "../../kit/inbox/stored-events.js";
-import {
-  withExamples,
-  type CommandContext,
-  type Example,
-  runs,
-} from "../console/define-command.js";
+import { type CommandContext, runs } from "../console/define-command.js";
 import { usageError } from "../console/exit.js";
 import { untilStopped } from "../console/interruption.js";
 import { numberOf, wholeNumber } from "../console/options.js";
@@ -16,9 +11,9 @@ import { printable, echoed } from "../console/terminal.js";
 import { addMoveCommands } from "./move-commands.js";
 import {
   defineInboxCommand,
-  inboxExample,
   noteIfEmpty,
   pageOfInbox,
+  placeOf,
   runsOnInbox,
   withInbox,
 } from "./open-inbox.js";
@@ -28,6 +23,7 @@ import {
   addShowCommand,
   addStatsCommand,
 } from "./read-commands.js";
+import { searchPages } from "./select-events.js";
 
 export function addInboxCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -35,18 +31,6 @@ export function addInboxCommand(program: Command, context: CommandContext): void
     .description(
       "List, show, retry and delete the events of an inbox. The receiver can run at the same time.",
     );
-  const examples: readonly Example[] = [
-    ["stats DB", "Is the receiver behind? Count the events in each state"],
-    ["failures DB", "Which errors are there, since when, and about what?"],
-    ["ls DB --state dead", "List the dead events"],
-    ["show sig_885702_10233 DB --payload", "Show an event's error and payload"],
-    ["retry --all-dead DB", "Retry all dead events"],
-    ["serve DB", "Open the inbox in a browser"],
-  ];
-  withExamples(
-    command,
-    examples.map(([line, effect]) => [inboxExample(line), effect]),
-  );
   addListCommand(command, context);
   addFailuresCommand(command, context);
   addShowCommand(command, context);
@@ -68,13 +52,6 @@ function addExportCommand(parent: Command, context: CommandContext): void {
     parent,
     "export",
     "Print all events as NDJSON, with headers and payload (base64).",
-    [
-      ["export DB > events.ndjson", "Export all events"],
-      [
-        "export DB --state dead | jq -r '.bodyBase64 | @base64d'",
-        "Print the payloads of dead events",
-      ],
-    ],
   ).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES));
   runsOnInbox(command, context, async (inbox, { state }, { cli: { terminal, signal } }) => {
     let count = 0;
@@ -106,12 +83,6 @@ function addImportCommand(parent: Command, context: CommandContext): void {
     parent,
     "import",
     "Add the events that `inbox export` printed, from stdin. Events whose ids are in the inbox are not changed, so it can be run again.",
-    [
-      [
-        'export DB > events.ndjson && signalbox inbox import --db "$DATABASE_URL" --create < events.ndjson',
-        "Move an inbox into a database, while no receiver runs",
-      ],
-    ],
   ).option("--create", "make the inbox if there is none");
   runs(command, context, async (...given) =>
     (await import("./import-events.js")).importEvents(...given),
@@ -130,10 +101,6 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
     parent,
     "prune",
     "Delete old done events now, as a running receiver does.",
-    [
-      ["prune DB", "Delete what a receiver deletes by default"],
-      ["prune DB --payload-days 1", "Keep payloads for one day only"],
-    ],
   )
     .option(
       "--key-days <days>",
@@ -146,9 +113,10 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
       "how long its payload is kept; at most --key-days",
       numberOf(0),
       PAYLOAD_DAYS,
-    );
+    )
+    .option("--dry-run", "count what it would delete, and delete nothing");
   runs(command, context, async (options, { cli }) => {
-    const { keyDays, payloadDays, json } = options;
+    const { keyDays, payloadDays, json, dryRun = false } = options;
     const { terminal, signal } = cli;
     if (payloadDays > keyDays) {
       throw usageError(
@@ -160,20 +128,31 @@ function addPruneCommand(parent: Command, context: CommandContext): void {
       keysOlderThanMs: keyDays * DAY_MS,
       limit: ROWS_AT_ONCE,
     };
-    await withInbox(options, async ({ store, endpoints }) => {
+    await withInbox(placeOf(options, cli), async (inbox) => {
+      const { store, endpoints, now } = inbox;
       for (const endpoint of endpoints) {
         const total = { payloads: 0, keys: 0 };
-        for (;;) {
+        const done = dryRun ? searchPages(inbox, { state: "done", endpoint }) : [];
+        for await (const page of done) {
+          signal.throwIfAborted();
+          for (const { dueAt } of page) {
+            total.payloads += Number(dueAt < now - request.payloadsOlderThanMs);
+            total.keys += Number(dueAt < now - request.keysOlderThanMs);
+          }
+        }
+        for (let isOver: boolean = dryRun; !isOver;) {
           signal.throwIfAborted();
           const { payloads, keys, isAtEnd } = await store.prune({ endpoint, ...request });
           total.payloads += payloads;
           total.keys += keys;
           terminal.progress(`${total.payloads} payloads, ${total.keys} ids`);
-          if (payloads + keys === 0 && isAtEnd !== false) break;
+          isOver = payloads + keys === 0 && isAtEnd !== false;
         }
         const of = endpoints.length > 1 ? ` of ${echoed(endpoint)}` : "";
+        // A search does not tell whose payload is deleted already.
+        const what = dryRun ? "would delete at most" : "deleted";
         if (json) terminal.printJson({ endpoint, ...total });
-        else terminal.print(`deleted ${total.payloads} payloads and ${total.keys} ids${of}`);
+        else terminal.print(`${what} ${total.payloads} payloads and ${total.keys} ids${of}`);
       }
     });
   });
@@ -186,11 +165,7 @@ function addServeCommand(parent: Command, context: CommandContext): void {
   const command = defineInboxCommand(
     parent,
     "serve",
-    "Serve a page that shows the inbox, and replays and discards its events, to browsers on this machine.",
-    [
-      ["serve DB", "Serve the page at http://127.0.0.1:4020"],
-      ["serve DB --port 0 --json", "Serve it on a free port, and print its address as JSON"],
-    ],
+    "Serve a page that shows the inbox: it replays and discards events too, for browsers on this machine.",
   ).option(
     "--port <n>",
     "the port to listen on; 0 chooses a free port",

@@ -1,11 +1,18 @@
 import { Option, type Command } from "#commander";
+import { formatCount } from "../../base/text/format.js";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
-import type { EventState, SearchQuery } from "../../kit/inbox/stored-events.js";
+import type { EventState, InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
 import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";
-import { defineInboxCommand, noteIfEmpty, withInbox, type CommandInbox } from "./open-inbox.js";
+import {
+  defineInboxCommand,
+  noteIfEmpty,
+  placeOf,
+  withInbox,
+  type CommandInbox,
+} from "./open-inbox.js";
 import {
   findEvent,
   shortId,
@@ -20,6 +27,8 @@ interface Move {
   how: "retry" | "discard";
   /** The word for a moved event in the totals. */
   moved: string;
+  /** The states from which it moves an event. */
+  from: readonly EventState[];
   /** The text for each outcome that it can have. */
   texts: Readonly<Partial<Record<RetryOutcome, string>>>;
 }
@@ -30,6 +39,7 @@ const MOVED: ReadonlySet<RetryOutcome> = new Set<RetryOutcome>(["moved", "due_no
 const RETRY: Move = {
   how: "retry",
   moved: "retried",
+  from: ["ready", "dead", "done", "quarantined"],
   texts: {
     moved: "ready again",
     due_now: "due now",
@@ -45,6 +55,7 @@ const RETRY: Move = {
 const DISCARD: Move = {
   how: "discard",
   moved: "discarded",
+  from: ["dead", "quarantined"],
   texts: {
     moved: "discarded",
     not_found: "not found",
@@ -58,15 +69,8 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     defineMove(
       parent,
       "retry",
-      "Hand dead or done events off again, quarantined ones that this version can use, and waiting ones now. A filter without " +
+      "Hand events off again: dead or done ones, quarantined ones that this version can use, and waiting ones now. A filter without " +
         "--state chooses among the dead and the waiting ones.",
-      [
-        ["retry sig_885702_10233 DB", "Retry one event"],
-        ["retry --all-dead DB", "Retry all dead events after the cause is fixed"],
-        ['retry --error "connect ECONNREFUSED" DB', "Retry what failed so, and what waits for it"],
-        ["retry --product acme --since 2h DB", "Retry what came about a product in two hours"],
-        ["retry --state quarantined DB", "Retry quarantined events after an upgrade"],
-      ],
     ),
   );
   runs(retry, context, (ids, options) =>
@@ -77,17 +81,9 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     parent,
     "discard",
     "Give up dead or quarantined events. Their payload is deleted; their ids stay known, so they are not accepted again.",
-    [
-      ["discard sig_885702_10233 DB", "Discard one event"],
-      ["discard --all-dead --yes DB", "Discard all dead events"],
-    ],
   ).option("--yes", "required with --all-dead and --state");
   runs(discard, context, (ids, options) => {
     const queries = selectedQueries(ids, options);
-    // Confirmed by an option and not by a question, because a script could not answer a question.
-    const [{ state } = {}] = queries ?? [];
-    if (state !== undefined && !options.yes)
-      throw usageError(`this deletes the payload of all ${state} events: add --yes`);
     return moveEvents(DISCARD, ids, queries, options, context);
   });
 }
@@ -98,10 +94,11 @@ function defineMove(...definition: Parameters<typeof defineInboxCommand>) {
     .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
     .addOption(
       new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]),
-    );
+    )
+    .option("--dry-run", "print what it would do, and do nothing");
 }
 
-type MoveOptions = OptionsOf<typeof defineMove> & Filters;
+type MoveOptions = OptionsOf<typeof defineMove> & Filters & { yes?: true };
 
 function selectedQueries(
   ids: readonly string[],
@@ -126,32 +123,54 @@ function selectedQueries(
  * @param queries all events that match one of these; null: those of `ids`
  */
 async function moveEvents(
-  { how, moved: done, texts }: Move,
+  { how, moved: done, from, texts }: Move,
   ids: readonly string[],
   queries: readonly SearchQuery[] | null,
   options: MoveOptions,
-  { cli: { terminal, signal } }: CommandContext,
+  { cli }: CommandContext,
 ): Promise<ExitCode> {
-  const { json } = options;
+  const { json, dryRun } = options;
+  const { terminal, signal } = cli;
+  // Confirmed by an option and not by a question, because a script could not answer a question.
+  const isAsking = how === "discard" && queries !== null && !options.yes && !dryRun;
+  const isDry = isAsking || dryRun;
+  const shown = isDry ? { ...texts, moved: `would be ${done}` } : texts;
   let moved = 0;
   let stayed = 0;
   const touched = new Set<string>();
-  const totals = (): string => `${moved} ${done}, ${stayed} not ${done}`;
-  await withInbox(options, async (inbox) => {
+  const bySender = new Map<string, number>();
+  let totals = `0 ${done}, 0 not ${done}`;
+  await withInbox(placeOf(options, cli), async (inbox) => {
     for await (const events of selectEvents(inbox, ids, queries)) {
       signal.throwIfAborted();
-      const outcomes = await inbox.move(how, events.map(inbox.keyOf));
-      const rows = events.map(({ endpoint, eventId }, index) => {
+      const outcomes = isDry
+        ? events.map(({ state }): RetryOutcome => {
+            if (state === undefined) return "not_found";
+            return from.includes(state) ? "moved" : "wrong_state";
+          })
+        : await inbox.move(how, events.map(inbox.keyOf));
+      const rows = events.map(({ endpoint, eventId, sender = "" }, index) => {
         const outcome = outcomes[index] ?? "not_found";
+        if (!MOVED.has(outcome)) stayed += 1;
+        else {
+          moved += 1;
+          touched.add(endpoint);
+          bySender.set(sender, (bySender.get(sender) ?? 0) + 1);
+        }
         return { endpoint, eventId, outcome };
       });
-      const taken = rows.filter(({ outcome }) => MOVED.has(outcome));
-      moved += taken.length;
-      stayed += rows.length - taken.length;
-      for (const { endpoint } of taken) touched.add(endpoint);
+      totals = `${moved} ${done}, ${stayed} not ${done}`;
+      if (isAsking) continue;
       if (json) for (const row of rows) terminal.printJson(row);
-      else tableOf(rows, inbox, texts, terminal.paint).forEach(terminal.print);
-      terminal.progress(totals());
+      else tableOf(rows, inbox, shown, terminal.paint).forEach(terminal.print);
+      terminal.progress(totals);
+    }
+    const kinds = [...bySender].map(([name, count]) => `${formatCount(count)} ${echoed(name)}`);
+    const counts = `${formatCount(moved, "event")}: ${kinds.join(", ")}`;
+    if (isAsking && moved > 0) throw usageError(`this deletes the payload of ${counts}; add --yes`);
+    if (isDry) {
+      totals = `would be ${done}: ${counts}`;
+      touched.clear();
     }
     for (const endpoint of how === "retry" ? touched : []) {
       if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
@@ -171,7 +190,7 @@ async function moveEvents(
   const isOk = stayed === 0 && (moved > 0 || !isFiltered(options));
   if (json) terminal.printJson({ summary: { ok: isOk, [done]: moved, failed: stayed } });
   else if (moved + stayed !== 1)
-    terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals()));
+    terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals));
   return isOk ? EXIT.ok : EXIT.failed;
 }
 
@@ -190,11 +209,14 @@ function tableOf(
   );
 }
 
+/** An id that no event has lacks the rest. */
+type Chosen = EventKey & Partial<Pick<InboxEntry, "state" | "sender">>;
+
 async function* selectEvents(
   inbox: CommandInbox,
   ids: readonly string[],
   queries: readonly SearchQuery[] | null,
-): AsyncGenerator<EventKey[]> {
+): AsyncGenerator<Chosen[]> {
   const [endpoint = ""] = inbox.endpoints;
   const find = async (eventId: string) =>
     (await findEvent(inbox, eventId)) ?? { endpoint, eventId };

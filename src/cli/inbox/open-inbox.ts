@@ -7,13 +7,8 @@ import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
 import type { createPageHandler } from "../../page/inbox/page-handler.js";
 import type { PageInbox } from "../../page/inbox/page-inbox.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type Example,
-  type OptionsOf,
-} from "../console/define-command.js";
+import type { Cli } from "../console/cli.js";
+import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import {
   usageError,
   environmentError,
@@ -51,15 +46,51 @@ export const ENDPOINT = new Option(
 /**
  * A command for this inbox that a person can copy, such as `inbox failures`. It has no password.
  */
-export function inboxCommand(words: string, { db, schema, endpoint }: EndpointPlace): string {
-  const isSecret =
-    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db));
-  const options = { db: isSecret ? '"$DATABASE_URL"' : shellQuote(db), schema, endpoint };
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const quoted = given.map(
-    ([name, value]) => `--${name} ${name === "db" ? value : shellQuote(value ?? "")}`,
+export function inboxCommand(words: string, options: Partial<EndpointPlace>): string {
+  const { db = "", schema, endpoint } = options;
+  const quoted = Object.entries({ db, schema, endpoint }).flatMap(([name, value = ""]) =>
+    value === ""
+      ? []
+      : `--${name} ${name === "db" && isSecret(db) ? '"$DATABASE_URL"' : shellQuote(value)}`,
   );
-  return printable(`npx signalbox ${words} ${quoted.join(" ")}`);
+  return printable(["npx signalbox", words, ...quoted].join(" "));
+}
+
+/** No message may contain such an address. */
+function isSecret(db: string): boolean {
+  return (
+    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db))
+  );
+}
+
+/**
+ * The inbox of `--db`, otherwise of SIGNALBOX_DB, otherwise `signals.db` if it is in this folder. A
+ * note names one that was not given.
+ */
+export function findInbox(
+  given: string | undefined,
+  { env, terminal }: Pick<Cli, "env" | "terminal">,
+): string | undefined {
+  if (given !== undefined) return given;
+  const named = env["SIGNALBOX_DB"] || undefined;
+  const db = named ?? (existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined);
+  if (db !== undefined)
+    terminal.note(
+      terminal.notePaint.dim(`inbox: ${isSecret(db) ? "SIGNALBOX_DB" : printable(db)}`),
+    );
+  return db;
+}
+
+export const NO_INBOX = `no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…, or set SIGNALBOX_DB`;
+
+/** @throws CliError when no inbox was given, and none is found */
+export function placeOf<Options extends Partial<EndpointPlace>>(
+  options: Options,
+  cli: Pick<Cli, "env" | "terminal">,
+): Options & EndpointPlace {
+  const db = findInbox(options.db, cli);
+  if (db !== undefined) return { ...options, db };
+  throw usageError(NO_INBOX);
 }
 
 /** The connection string has a password, so no message may contain it. */
@@ -90,31 +121,21 @@ export interface CommandInbox extends PageInbox {
   now: number;
 }
 
-/** A command for an inbox. In an example `DB` stands for the option that names the inbox. */
-export function defineInboxCommand(
-  parent: Command,
-  name: string,
-  description: string,
-  examples: readonly Example[],
-) {
+export const DB = new Option(
+  "--db <inbox>",
+  `the inbox: its SQLite file, or the URL of its PostgreSQL database (default: SIGNALBOX_DB, otherwise ${DEFAULT_INBOX})`,
+).argParser(notEmpty);
+
+/** A command for an inbox. */
+export function defineInboxCommand(parent: Command, name: string, description: string) {
   const command = parent
     .command(name)
     .description(description)
-    .requiredOption(
-      "--db <inbox>",
-      "the inbox: its SQLite file, or the URL of its PostgreSQL database",
-      notEmpty,
-    )
+    .addOption(DB)
     .addOption(SCHEMA)
     .option("--json", "print NDJSON")
     .addOption(ENDPOINT);
-  const lines = examples.map(([line, effect]): Example => [inboxExample(line), effect]);
-  withExamples(command, lines);
   return command;
-}
-
-export function inboxExample(line: string): string {
-  return `signalbox inbox ${line.replace("DB", `--db ${DEFAULT_INBOX}`)}`;
 }
 
 export type InboxOptions = OptionsOf<typeof defineInboxCommand>;
@@ -128,7 +149,9 @@ export function runsOnInbox<Args extends unknown[], Options extends InboxOptions
     ...given: [...Args, Options, CommandContext]
   ) => Promise<ExitCode | void>,
 ): void {
-  runs(command, context, (...given) => withInbox(command.opts(), (inbox) => run(inbox, ...given)));
+  runs(command, context, (...given) =>
+    withInbox(placeOf(command.opts(), context.cli), (inbox) => run(inbox, ...given)),
+  );
 }
 
 /**

@@ -51,12 +51,9 @@ import {
 
 export function addListCommand(parent: Command, context: CommandContext): void {
   const command = addFilters(
-    defineInboxCommand(parent, "ls", "List events, newest first.", [
-      ["ls DB", "List the 50 newest events"],
-      ["ls DB --state dead --json | jq -r .eventId", "Print the ids of the dead events"],
-      ["ls DB --product acme --since 2h", "List what came about a product in two hours"],
-      ['ls DB --error "connect ECONNREFUSED"', "List the events that failed so"],
-    ]).addOption(new Option("--state <state>", "only events in this state").choices(EVENT_STATES)),
+    defineInboxCommand(parent, "ls", "List events, newest first.").addOption(
+      new Option("--state <state>", "only events in this state").choices(EVENT_STATES),
+    ),
   )
     .option("--limit <n>", "the maximum number of events", wholeNumber(1, 100_000), 50)
     .option("--after <seq>", "the next page; the last one says its number", wholeNumber(1));
@@ -72,7 +69,11 @@ export function addListCommand(parent: Command, context: CommandContext): void {
     }
     const page = found.slice(0, limit);
     if (json) page.forEach(terminal.printJson);
-    else if (page.length > 0) listLines(page, inbox, terminal).forEach(terminal.print);
+    else if (page.length > 0) {
+      const { createTitles } = await import("../../page/inbox/answers.js");
+      const titles = await createTitles(inbox)(page);
+      listLines(page, titles, inbox, terminal).forEach(terminal.print);
+    }
     if (found.length > limit)
       terminal.note(
         `there are older events; for the next page add --after ${page.at(-1)?.seq ?? 0}`,
@@ -90,11 +91,6 @@ export function addShowCommand(parent: Command, context: CommandContext): void {
     parent,
     "show",
     "Show an event: its state, its last error, and its delivery.",
-    [
-      ["show sig_885702_10233 DB", "Show the state of an event"],
-      ["show sig_885702_10233 DB --payload", "Show an event with its payload"],
-      ["show sig_885702_10233 DB --raw > event.json", "Save the payload of an event"],
-    ],
   )
     .argument("<id>", "the event's id")
     .option("--payload", "also print the payload, indented")
@@ -131,11 +127,6 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     parent,
     "stats",
     "Say what is wrong with each endpoint, and count the events in each state. The exit code is 1 if a person must act.",
-    [
-      ["stats DB", "Is it behind, paused, or refusing? Then the counts"],
-      ["stats DB --json | jq .dead", "Print the number of dead events, for a monitor"],
-      ["stats DB --endpoint stripe --since 1h", "For a script: exit 1 if it needs a person"],
-    ],
   ).addOption(JUDGED_SINCE);
   runsOnInbox(command, context, async (inbox, { since, json }, { cli: { terminal } }) => {
     const states = await inbox.states(inbox.now, since);
@@ -214,10 +205,6 @@ export function addFailuresCommand(parent: Command, context: CommandContext): vo
     parent,
     "failures",
     "Group the events that fail now by their error: those that wait for another attempt, and the dead ones.",
-    [
-      ["failures DB", "Which errors are there, since when, and about what?"],
-      ["failures DB --json | jq -r .error", "Print the errors alone"],
-    ],
   ).option("--limit <n>", "the maximum number of errors", wholeNumber(1, 10_000), 10);
   runsOnInbox(command, context, async (inbox, options, { cli: { terminal } }) => {
     const { inboxes, isShared, now } = inbox;
@@ -250,7 +237,7 @@ const LEAST_ERROR = 36;
 function linesOf(
   { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
   all: readonly Failure[],
-  place: EndpointPlace,
+  place: Partial<EndpointPlace>,
   now: number,
   { paint }: Pick<Terminal, "paint">,
 ): string[] {

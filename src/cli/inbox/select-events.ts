@@ -66,7 +66,7 @@ const PAGE = 500;
 /** All entries that match, the newest first, page by page. */
 export async function* searchPages(
   { search }: CommandInbox,
-  query: Omit<SearchQuery, "limit">,
+  query: Omit<SearchQuery, "limit"> & { endpoint?: string },
 ): AsyncGenerator<InboxEntry[]> {
   let { beforeSeq } = query;
   for (;;) {
@@ -85,16 +85,16 @@ const SHOWN_DIGITS = 16;
 const HASH = /^sha256:[0-9a-f]{64}$/;
 const SHORT_HASH = /^sha256:[0-9a-f]{8,63}$/;
 
-/** The id as tables show it. */
-export function shortId(eventId: string): string {
-  return HASH.test(eventId)
-    ? eventId.slice(0, "sha256:".length + SHOWN_DIGITS)
-    : printable(eventId);
+/** The id as tables show it; with `isNarrow` at most 21 characters. `findEvent` knows it. */
+export function shortId(eventId: string, isNarrow = false): string {
+  if (HASH.test(eventId)) return eventId.slice(0, "sha256:".length + SHOWN_DIGITS);
+  const id = printable(eventId);
+  return isNarrow && id.length > 24 ? `${id.slice(0, 12)}…${id.slice(-8)}` : id;
 }
 
 /**
- * Finds an event in whichever endpoint it is. `typed` is its id, the start of a hash, or a delivery
- * key (`endpoint/id`) from the log. @throws CliError when it is in several
+ * Finds an event in whichever endpoint it is. `typed` is its id, the start of a hash, an id that
+ * `ls` has shortened, or a delivery key (`endpoint/id`) from the log. @throws CliError when it is in several
  */
 export async function findEvent(
   { inboxes }: Pick<CommandInbox, "inboxes">,
@@ -112,12 +112,14 @@ async function eventOf(inbox: OpenInbox, typed: string): Promise<StoredEvent | u
   if (event !== undefined) return event;
   const prefix = `${inbox.endpoint}/`;
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
-  if (!SHORT_HASH.test(id)) return id === typed ? undefined : inbox.get(id);
-  const { entries } = await inbox.search({ eventId: id, limit: 2 });
-  if (entries.length > 1)
+  const [start = "", end] = id.split("…");
+  if (!SHORT_HASH.test(id) && end === undefined) return id === typed ? undefined : inbox.get(id);
+  const { entries } = await inbox.search({ eventId: start, limit: PAGE });
+  const found = entries.filter(({ eventId }) => eventId.endsWith(end ?? ""));
+  if (found.length > 1)
     throw new CliError(
       EXIT.failed,
-      `several events have an id that starts with ${id}: type more digits`,
+      `several events have an id like ${echoed(id)}: type more of it`,
     );
-  return entries[0] && inbox.get(entries[0].eventId);
+  return found[0] && inbox.get(found[0].eventId);
 }

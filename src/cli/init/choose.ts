@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+import { SENDER_NAMES, type SenderName } from "../../kit/senders/records.js";
 import type { Cli } from "../console/cli.js";
 import { CliError, environmentError, EXIT, usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";
@@ -8,7 +9,7 @@ import { isAddOn, TEMPLATES, type Template } from "./templates.js";
 interface Given {
   folder: string | undefined;
   template: string | undefined;
-  sender: string | undefined;
+  sender: SenderName | undefined;
   force: boolean;
   /** The output is for a program, so no question is asked. */
   json: boolean;
@@ -16,6 +17,8 @@ interface Given {
 
 export interface Choices {
   template: Template;
+  /** Undefined for the service. */
+  sender: SenderName | undefined;
   directory: string;
   /** Whether existing files of the same name are replaced. */
   replace: boolean;
@@ -32,18 +35,20 @@ export async function choose(given: Given, cli: Cli): Promise<Choices> {
     throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
-  const name = given.template ?? (given.sender === undefined ? await asker?.template() : undefined);
+  const isOpen = given.template === undefined && given.sender === undefined;
+  const sender = isOpen ? await asker?.sender() : given.sender;
+  const name = given.template ?? (sender === undefined ? await asker?.template() : undefined);
   // No name means the first template. Unknown names do not get here, because Commander refuses
   // them.
   const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
   // An add-on is written into the folder of an app, so a folder that is not empty needs no
   // question.
   if (!isTaken(directory) || given.force || isAddOn(template.name)) {
-    return { template, directory, replace: given.force };
+    return { template, sender, directory, replace: given.force };
   }
   const shown = echoed(directory);
   const replace = await asker?.confirm(`${shown} is not empty. Replace files of the same name?`);
-  if (replace) return { template, directory, replace };
+  if (replace) return { template, sender, directory, replace };
   throw usageError(
     `${shown} is not empty: name another folder, or give --force to replace files of the same name`,
   );
@@ -71,6 +76,14 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
         defaultValue: SUGGESTION,
       };
       return answered(await text({ ...common, ...options }));
+    },
+    async sender(): Promise<SenderName | undefined> {
+      const options = [
+        { value: "" as const, label: "the Product Intelligence service" },
+        ...SENDER_NAMES.map((value) => ({ value, label: value })),
+      ];
+      const message = "Whose webhooks?";
+      return answered(await select<SenderName | "">({ ...common, message, options })) || undefined;
     },
     async template(): Promise<string> {
       // The description is in the label, because Clack shows a `hint` only for the choice under the

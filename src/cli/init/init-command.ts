@@ -1,12 +1,7 @@
 import { Option, type Command } from "#commander";
 import { SENDER_NAMES } from "../../kit/senders/records.js";
 import type { Cli } from "../console/cli.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { notEmpty } from "../console/options.js";
 import { shellQuote, formatTable } from "../console/terminal.js";
@@ -21,7 +16,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
   const command = program
     .command("init")
     .description(
-      "Write a new receiver into a folder, and install its dependencies. On a terminal it asks for missing values.",
+      "Write a new receiver into a folder; install its dependencies. On a terminal it asks for missing values.",
     )
     .argument("[dir]", "the folder; created if it does not exist")
     .addOption(
@@ -67,30 +62,6 @@ export function addInitCommand(program: Command, context: CommandContext) {
     .option("--json", "print one JSON document that lists the written files, and ask no questions");
   const list = formatTable(TEMPLATES.map(({ name, description }) => [`  ${name}`, description]));
   command.addHelpText("after", `\nTemplates:\n${list.join("\n")}`);
-  withExamples(command, [
-    [
-      "npx signalbox init my-receiver",
-      "Make a new receiver; on a terminal it asks for the template",
-    ],
-    [
-      "npx signalbox init my-receiver --template bullmq --package-manager pnpm",
-      "Answer all questions beforehand",
-    ],
-    ["npx signalbox init my-receiver --sender stripe", "Make a new receiver of Stripe's webhooks"],
-    [
-      "npx signalbox init my-receiver --store postgres",
-      "Make a new receiver with its inbox in PostgreSQL",
-    ],
-    [
-      "npx signalbox init . --template add-on --sender github",
-      "Add files for GitHub's webhooks to the Express app in this folder",
-    ],
-    ["npx signalbox init . --force --no-install", "Write only the files, into this folder"],
-    [
-      "npx signalbox init trial --signalbox ./signalbox-1.0.0.tgz",
-      "Depend on a tarball of signalbox",
-    ],
-  ]);
   runs(command, context, init);
   return command;
 }
@@ -99,16 +70,14 @@ type InitOptions = OptionsOf<typeof addInitCommand>;
 
 async function init(
   folder: string | undefined,
-  options: InitOptions,
+  given: InitOptions,
   { cli }: CommandContext,
 ): Promise<ExitCode> {
-  const { force = false, json = false } = options;
-  const choices = await choose(
-    { folder, template: options.template, sender: options.sender, force, json },
-    cli,
-  );
+  const { template: name, sender: from, force = false, json = false } = given;
+  const choices = await choose({ folder, template: name, sender: from, force, json }, cli);
   cli.signal.throwIfAborted();
-  const { template } = choices;
+  const { template, sender } = choices;
+  const options = { ...given, ...(sender && { sender }) };
   if (options.sender !== undefined && template.signalsOnly)
     throw usageError(`--sender does not work with --template ${template.name}`);
   if (isAddOn(template.name)) return addToApp(choices, options, cli);

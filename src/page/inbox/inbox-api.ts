@@ -57,12 +57,7 @@ export interface ActivityAnswer {
   /** The length of a span. Spans in which nothing happened are left out. */
   minutes: number;
   spans: number;
-  activity: (Activity & {
-    /** Events that were stored as done, because no callback takes their type. */
-    ignored?: number;
-    /** Events by the time from received to done: as `DURATION_BOUNDS_MS`, and those above. */
-    durations?: readonly number[];
-  })[];
+  activity: Activity[];
   now: number;
 }
 

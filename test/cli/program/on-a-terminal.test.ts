@@ -13,18 +13,18 @@ testOnTerminal("on a terminal it asks for what is not given", async () => {
   const folder = tempFiles();
   const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
   await answer("Which folder", `trial${ENTER}`);
+  await answer("Whose webhooks", ENTER);
   await answer("Which template", `${DOWN}${ENTER}`);
   expect(await end).toBe(0);
   expect(seen()).toContain("wrote the");
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
 });
 
-testOnTerminal("with --sender it asks for the folder alone", async () => {
+testOnTerminal("for another sender it does not ask for a template", async () => {
   const folder = tempFiles();
-  const { answer, end } = onTerminal(["init", "--sender", "stripe", ...FILES_ONLY], {
-    cwd: folder,
-  });
+  const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
   await answer("Which folder", `trial${ENTER}`);
+  await answer("Whose webhooks", `${DOWN}${ENTER}`);
   expect(await end).toBe(0);
   expect(existsSync(join(folder, "trial", "src", "on-event.ts"))).toBe(true);
 });
@@ -41,6 +41,7 @@ testOnTerminal("the questions can be read on a terminal without a size", async (
     size: "cols 0 rows 0",
   });
   await answer("Which folder?", ENTER);
+  await answer("Whose webhooks?", ENTER);
   await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
   expect(await end).toBe(130);
 });
@@ -60,7 +61,7 @@ testOnTerminal("Ctrl-C in a question is 130, and nothing is written", async () =
   const folder = tempFiles();
   for (const given of [[], ["trial"]]) {
     const { answer, end, seen } = onTerminal(["init", ...given, ...FILES_ONLY], { cwd: folder });
-    await answer("Which", CTRL_C);
+    await answer("Wh", CTRL_C);
     expect(await end).toBe(130);
     expect(seen()).not.toContain("    at ");
     expect(readdirSync(folder)).toEqual([]);

@@ -87,12 +87,29 @@ test.each([{ words: [] }, { words: ["inbox"] }, ...LEAVES])(
 test("the help names every command, and `help` works too", async () => {
   const run = await callCli(["--help"]);
   for (const name of NAMES) expect(run.stdout).toMatch(new RegExp(`^ {2}${name} `, "m"));
+  expect(await callCli([])).toEqual(run);
   expect((await callCli(["help", "sign"])).stdout).toContain("Usage: signalbox sign");
   expect((await callCli(["inbox", "help", "ls"])).stdout).toContain("Usage: signalbox inbox ls");
 });
 
+test.each([
+  ["npx signalbox inbox re", "retry"],
+  ["signalbox inbox ls --json --st", "--state"],
+  ["signalbox inbox ls --state d", "done dead"],
+])("bash completes %j by %j", async (line, completed) => {
+  const { stdout: script } = await callCli(["completion", "bash"]);
+  const call = `COMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _signalbox $COMP_WORDS \${COMP_WORDS[-1]}`;
+  const input = `${script}\n${call}; echo "\${COMPREPLY[@]}"`;
+  expect(spawnSync("bash", { input, encoding: "utf8" }).stdout).toBe(`${completed}\n`);
+});
+
+test.each(["zsh", "fish"])("%s can read its script, if it is installed", async (shell) => {
+  const { stdout: input } = await callCli(["completion", shell]);
+  expect(spawnSync(shell, ["-n"], { input }).status ?? 0).toBe(0);
+});
+
 test("a process exits with 2 for wrong usage, and prints the package's version", async () => {
-  const wrong = await runCli(["inbox", "discard", "--all-dead", "--db", "x"]);
+  const wrong = await runCli(["inbox", "discard", "--db", "x"]);
   expect(wrong).toMatchObject({ exitCode: 2, stdout: "" });
   expect(wrong.stderr.trimEnd().split("\n")).toHaveLength(1);
   const file = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");

@@ -73,6 +73,7 @@ testOnTerminal(
     const address = readFileSync(opened, "utf8");
     const [, page = "", eventId = ""] = /^(http\S+)#\/events\/(\w+)$/.exec(address) ?? [];
     expect(seen()).toContain(`dashboard: ${address}`);
+    expect(seen()).toMatch(/published price_increased .* 200 in \d+ ms · handed off \d+ ms/);
     expect(seen()).toMatch(new RegExp(`Dashboard +${page}`));
     expect((await fetch(page)).headers.get("content-type")).toContain("text/html");
     const inbox = await fetch(new URL(`../inbox/api/event?id=${eventId}`, page));

@@ -115,11 +115,15 @@ test.each(["SIGTERM", "SIGHUP"] as const)(
 );
 
 test.each([
+  [[process.execPath, "-e", "console.log('out')"], "app │ out"],
   [[process.execPath, "-e", "process.exit(4)"], "ended: exit code 4"],
+  [[process.execPath, "-e", "console.error('bad')"], "app │ bad"],
   [["no-such-command"], "there is no such command"],
-])("when the command ends, dev says so and ends with 1: %j", async (command, says) => {
-  const run = await callCli(["dev", "--port", "0", "--url", urlAt(1), "--", ...command]);
-  expect([run.exitCode, run.stdout]).toEqual([1, expect.stringContaining(says)]);
+])("the command's lines have a gutter, and its end ends dev with 1: %j", async (command, says) => {
+  const run = await outcomeOf(
+    startCli(["dev", "--port", "0", "--url", urlAt(1), "--", ...command]),
+  );
+  expect([run.exitCode, run.stdout + run.stderr]).toEqual([1, expect.stringContaining(says)]);
 });
 
 test("the usual port may be in use, a port that is asked for may not", async () => {

@@ -1,10 +1,5 @@
 import type { Command } from "#commander";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../../console/define-command.js";
 import { CliError, EXIT, type ExitCode } from "../../console/exit.js";
 import {
   collect,
@@ -50,7 +45,7 @@ export function addCheckCommand(program: Command, context: CommandContext) {
   const command = program
     .command("check")
     .description(
-      "Check any receiver, in any language, against the service's document. " +
+      "Check any receiver, in any language: compare it with the service's document. " +
         "It sends about 60 made-up signals, which the receiver treats as real.",
     )
     .argument("<url>", "the address of the receiver", httpUrl)
@@ -88,19 +83,6 @@ export function addCheckCommand(program: Command, context: CommandContext) {
     )
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
-  const url = "http://localhost:3000/webhooks/signals";
-  withExamples(command, [
-    [`signalbox check ${url}`, "Run all checks against a receiver on this machine"],
-    [
-      `signalbox check ${url} --only signature. --only age.`,
-      "Run only the checks of signatures and ages",
-    ],
-    [
-      `signalbox check ${url} --restart-command 'docker restart -t 5 inbox'`,
-      "Also see whether ids survive a restart",
-    ],
-    [`signalbox check ${url} --strict --json`, "Run all checks on a build server"],
-  ]);
   command.addHelpText(
     "after",
     `\nRequired checks:\n${idsOf("required")}\n\nAdvised checks:\n${idsOf("advised")}`,

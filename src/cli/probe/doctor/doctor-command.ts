@@ -1,5 +1,5 @@
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { runs, type CommandContext } from "../../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../../console/exit.js";
 import {
   httpUrl,
@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
   const command = program
     .command("doctor")
     .description(
-      "Find out what is wrong with a running receiver, and how to fix it. It sends only webhook.verification events, " +
+      "Say what is wrong with a running receiver, and how to fix it. It sends only webhook.verification events, " +
         "which a receiver answers but does not store or hand off.",
     )
     .option("--url <url>", "the address of the receiver, as registered at the service", httpUrl)
@@ -44,19 +44,6 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
     )
     .option("--timeout <seconds>", "how long to wait for an answer", wholeNumber(1, 3600), 15)
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    [EXAMPLE, "Examine a receiver on this machine"],
-    [`${EXAMPLE} --db signals.db`, "Examine its inbox too"],
-    ['signalbox doctor --db "$DATABASE_URL"', "Examine an inbox in PostgreSQL, and send nothing"],
-    [
-      "signalbox doctor --sender stripe --url http://localhost:3000/webhooks/stripe",
-      "Examine a receiver of another sender",
-    ],
-    [
-      "signalbox doctor --url https://example.com/webhooks/signals",
-      "Examine the proxies in front of a receiver too",
-    ],
-  ]);
   runs(command, context, async (options, { cli }) => {
     const { url, db, schema, endpoint, since, timeout, testEvent = false, json = false } = options;
     if (url === undefined && db === undefined) {

@@ -1,5 +1,5 @@
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { runs, type CommandContext } from "../../console/define-command.js";
 
 export function addDemoCommand(program: Command, context: CommandContext): void {
   const command = program
@@ -11,10 +11,6 @@ export function addDemoCommand(program: Command, context: CommandContext): void 
     .option("--verbose", "print a line for each delivery of the fixtures")
     .option("--keep", "keep the inbox's file and print its path")
     .option("--json", "print NDJSON, with a line for each delivery");
-  withExamples(command, [
-    ["signalbox demo", "Run the demo; it needs no configuration and deletes its files"],
-    ["signalbox demo --keep", "Keep the inbox, to look into it"],
-  ]);
   runs(command, context, async (options, { cli }) =>
     (await import("./run-demo.js")).runDemo(options, cli),
   );

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Command } from "#commander";
-import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { runs, type CommandContext } from "../../console/define-command.js";
 import {
   httpUrl,
   notEmpty,
@@ -8,14 +8,14 @@ import {
   readDotenv,
   receiverAddress,
 } from "../../console/options.js";
-import { DEFAULT_INBOX, SCHEMA } from "../../inbox/open-inbox.js";
+import { DEFAULT_INBOX, findInbox, SCHEMA } from "../../inbox/open-inbox.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 
 export function addDevCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("dev")
     .description(
-      "Run the service on this machine for the receiver that you develop: register the receiver for all signal types, follow " +
+      "Run the service on this machine for the receiver you develop: register it for all signal types, follow " +
         "products, publish signals, and print a line for each signal and delivery.",
     )
     .argument("[command...]", "a command that starts the receiver; it is stopped at the end")
@@ -32,9 +32,8 @@ export function addDevCommand(program: Command, context: CommandContext): void {
     )
     .option(
       "--db <inbox>",
-      "the receiver's inbox, a file or postgres://…, for the dashboard",
+      `the receiver's inbox, a file or postgres://…, for the dashboard (default: SIGNALBOX_DB, otherwise ${DEFAULT_INBOX})`,
       notEmpty,
-      DEFAULT_INBOX,
     )
     .addOption(SCHEMA)
     .option(
@@ -48,21 +47,11 @@ export function addDevCommand(program: Command, context: CommandContext): void {
       wholeNumber(0),
     )
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    [
-      "signalbox dev",
-      "Wait for the receiver at http://localhost:3000/webhooks/signals, and send it signals",
-    ],
-    ["signalbox dev -- node app.mjs", "Start the receiver too"],
-    [
-      "signalbox dev --url http://localhost:8080/hooks --secret-file app.secret",
-      "Use another address and file",
-    ],
-  ]);
   runs(command, context, async (words, options) => {
     const { runDev } = await import("./run-dev.js");
     const { env } = context.cli;
     const url = options.url ?? receiverAddress(existsSync(".env") ? readDotenv(".env", env) : env);
-    return runDev({ ...options, url, command: words }, context);
+    const db = findInbox(options.db, context.cli) ?? DEFAULT_INBOX;
+    return runDev({ ...options, db, url, command: words }, context);
   });
 }

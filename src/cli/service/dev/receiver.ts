@@ -6,7 +6,10 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSignalboxError } from "../../../base/errors.js";
+import { formatMoment } from "../../../base/text/format.js";
 import { systemClock } from "../../../base/time/clock.js";
+import { isIgnored, type InboxEntry } from "../../../kit/inbox/stored-events.js";
+import type { PageInbox } from "../../../page/inbox/page-inbox.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import { CliError } from "../../console/exit.js";
 import { printable, shortened } from "../../console/terminal.js";
@@ -19,6 +22,7 @@ import {
 } from "../../inbox/open-inbox.js";
 import { registerAllTypes } from "../register/register-webhooks.js";
 import { waitUntilActive } from "../register/wait-until-active.js";
+import type { HandoffEnd } from "../emulator/report-event.js";
 import type { Session } from "./session.js";
 
 const PAUSE_MS = 300;
@@ -115,15 +119,18 @@ export function startCommand(
   [file = "", ...args]: readonly string[],
   {
     env,
-    stdout,
-  }: { env: NodeJS.ProcessEnv; stdout: "stdout" | "stderr" | ((line: string) => void) },
+    pass,
+  }: { env: NodeJS.ProcessEnv; pass?: ((line: string, to: "print" | "note") => void) | undefined },
 ) {
-  const target = typeof stdout === "function" ? "pipe" : stdout === "stdout" ? 1 : 2;
+  const target = pass === undefined ? 2 : "pipe";
   // Its own process group, because a command such as `npm start` ends before the process that it
   // has started.
-  const child = spawn(file, args, { env, stdio: ["ignore", target, 2], detached: true });
-  if (child.stdout !== null && typeof stdout === "function")
-    createInterface({ input: child.stdout }).on("line", stdout);
+  const child = spawn(file, args, { env, stdio: ["ignore", target, target], detached: true });
+  for (const [input, to] of [
+    [child.stdout, "print"],
+    [child.stderr, "note"],
+  ] as const)
+    if (input !== null) createInterface({ input }).on("line", (line) => pass?.(line, to));
   const ended = new Promise<string>((resolve) => {
     child.once("error", ({ code, message }: NodeJS.ErrnoException) =>
       resolve(code === "ENOENT" ? "there is no such command" : (code ?? message)),
@@ -201,38 +208,48 @@ function parsed(line: string): Record<string, unknown> | null {
 }
 
 const ENDPOINT = "default";
+/** A hand-off that takes longer has its line before its end. */
+const MOST_LOOKS = 100;
+
+interface Opened {
+  file: string;
+  handler: RequestListener;
+  inbox: PageInbox;
+  close: () => Promise<void>;
+}
 
 /**
  * A page of the receiver's inbox. It is opened at the first request, because the receiver may make
  * it later.
  */
 export function createInboxOfReceiver(place: InboxPlace, note: (line: string) => void) {
-  let opened: { file: string; handler: RequestListener; close: () => Promise<void> } | null = null;
+  let opened: Opened | null = null;
+  const closing = new AbortController();
   /** One after the other, so that the inbox is opened once. */
   let changing: Promise<unknown> = Promise.resolve();
 
   /** @throws CliError, SignalboxError when there is no inbox that can be used */
-  async function current(): Promise<RequestListener> {
+  async function current(): Promise<Opened> {
     const file = fileAt(place);
-    if (opened?.file === file) return opened.handler;
+    if (opened?.file === file) return opened;
     await opened?.close();
     opened = null;
     const store = await storeOf(place);
     await store.open({ endpoint: ENDPOINT, clock: systemClock });
-    const closing = new AbortController();
+    const closingPage = new AbortController();
     const [, inbox] = await inboxOf(store, [ENDPOINT]);
-    const handler = await pageOfInbox(inbox, { closing: closing.signal, note });
+    const handler = await pageOfInbox(inbox, { closing: closingPage.signal, note });
     async function close(): Promise<void> {
-      closing.abort();
+      closingPage.abort();
       await store.close(ENDPOINT);
     }
-    opened = { file, handler, close };
-    return handler;
+    opened = { file, handler, inbox, close };
+    return opened;
   }
 
   return {
     listener: ((request, response) => {
-      const handled = changing.then(async () => (await current())(request, response));
+      const handled = changing.then(async () => (await current()).handler(request, response));
       changing = handled.catch((error: unknown) => {
         const isExpected = error instanceof CliError || isSignalboxError(error);
         if (!isExpected) note(`the inbox could not be opened: ${String(error)}`);
@@ -244,11 +261,34 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
         response.end(JSON.stringify({ error: { code: "inbox_unavailable", message } }));
       });
     }) satisfies RequestListener,
+    /** Undefined for an event that the inbox does not have. */
+    async endOf(eventId: string): Promise<HandoffEnd | undefined> {
+      for (let looks = 0; !closing.signal.aborted; looks++) {
+        const found = changing.then(async () => (await current()).inbox.get(eventId));
+        const event = await (changing = found.catch(() => undefined));
+        const end = event && endText(event);
+        if (event?.state !== "leased" || looks === MOST_LOOKS) return end;
+        await sleep(LOOK_MS);
+      }
+      return undefined;
+    },
     async close(): Promise<void> {
+      closing.abort();
       await changing;
       await opened?.close();
     },
   };
+}
+
+function endText(event: InboxEntry): HandoffEnd {
+  const { state, dueAt, receivedAt, lastError } = event;
+  if (state === "done")
+    return { text: isIgnored(event) ? "ignored" : `handed off ${dueAt - receivedAt} ms` };
+  if (lastError === null) return { text: "not handed off yet" };
+  const [line = ""] = lastError.split("\n", 1);
+  const [error] = /\bE[A-Z]{4,}\b/.exec(line) ?? [line];
+  const then = state === "ready" ? `again ${formatMoment(dueAt, systemClock.now())}` : state;
+  return { text: `failed: ${shortened(error, LONGEST_VALUE)}, ${then}`, isBad: true };
 }
 
 /** Which file it is: the user may delete the inbox, and the receiver then makes another one. */

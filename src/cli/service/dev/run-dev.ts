@@ -54,6 +54,7 @@ export async function runDev(
   const controlToken = env["SIGNALS_CONTROL_TOKEN"] || undefined;
   const screen = createScreen(terminal, {
     isJson,
+    endOf: (eventId) => inbox.endOf(eventId),
     resumeHelp(id) {
       if (hasKeys) return ["Start the receiver, then press space"];
       return [
@@ -181,18 +182,15 @@ async function runSession(
 function startReceiver(session: Session): RunningCommand | null {
   const { cli, emulator, apiKey, screen, options, stop, end } = session;
   if (options.command.length === 0) return null;
-  const isTerminal = cli.terminal.columns !== Infinity;
-  const shown = isTerminal ? (line: string) => screen.pass(shortLogLine(line)) : "stdout";
   const command = startCommand(options.command, {
     env: {
-      // In a terminal its log lines are shown short. Its stdout is then none, so it is told that
-      // colours are welcome.
-      ...(isTerminal && { FORCE_COLOR: "1" }),
+      // Its output is a pipe, so it is told that colours are welcome.
+      ...(cli.terminal.columns !== Infinity && { FORCE_COLOR: "1" }),
       ...cli.env,
       SIGNALS_BASE_URL: emulator.baseUrl,
       SIGNALS_API_KEY: apiKey,
     },
-    stdout: options.json ? "stderr" : shown,
+    pass: options.json ? undefined : (line, to) => screen.pass(shortLogLine(line), to),
   });
   cli.setUnfinished({
     atMostMs: STOP_MS,

@@ -3,12 +3,7 @@ import { formatCount } from "../../../base/text/format.js";
 import { withoutSignature } from "../../../kit/inbox/exported-event.js";
 import type { SignalEvent } from "../../../kit/senders/signals/envelope.js";
 import type { EmulatorControl } from "../../../service/emulator/instance/create-emulator.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type Example,
-} from "../../console/define-command.js";
+import { runs, type CommandContext } from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
 import { httpUrl, notEmpty, wholeNumber } from "../../console/options.js";
 import { echoed, printable, formatTable } from "../../console/terminal.js";
@@ -54,14 +49,12 @@ export function addControlCommands(
 
   function asks<Args extends unknown[], Options extends OptionValues>(
     command: Command<Args, Options>,
-    example: Example,
     ask: (
       emulator: { control: EmulatorControl; origin: string },
       ...given: [...Args, Options]
     ) => Promise<Answer>,
   ): void {
     command.addOption(BASE_URL).option("--json", "print NDJSON").allowExcessArguments(false);
-    withExamples(command, [example]);
     runs(command, context, async () => {
       const options = command.opts();
       const { baseUrl, json = emulator.opts().json } = options as { baseUrl?: URL; json?: true };
@@ -85,10 +78,6 @@ export function addControlCommands(
         "the product; if not given, one that the account follows",
         notEmpty,
       ),
-    [
-      "signalbox emulator publish price_increased",
-      "Publish a signal about a product that the first account follows",
-    ],
     async ({ control }, words, { account, product }) => {
       const types = readSignalTypes({ types: words }).flat();
       const slug = product ?? (await anyFollowed(control, await accountOf(control, account)));
@@ -110,7 +99,6 @@ export function addControlCommands(
       )
       .addOption(ACCOUNT)
       .option("--top <n>", "follow the products with the most traffic", wholeNumber(1, 50)),
-    ["signalbox emulator follow --top 25", "Follow the 25 products with the most traffic"],
     async ({ control, origin }, slugs, { account, top }) => {
       const account_id = await accountOf(control, account);
       if (slugs.length > 0) await control.follow({ account_id, slugs });
@@ -132,7 +120,6 @@ export function addControlCommands(
       .option("--days <n>", "days", wholeNumber(1))
       .option("--hours <n>", "hours", wholeNumber(1))
       .option("--minutes <n>", "minutes", wholeNumber(1)),
-    ["signalbox emulator advance --months 1", "Let a month pass, with its signals"],
     async ({ control }, { months, days, hours, minutes }) => {
       if ((months ?? days ?? hours ?? minutes) === undefined)
         throw usageError("how far? Give --months 1, --days 1, --hours 1 or --minutes 1");
@@ -147,7 +134,6 @@ export function addControlCommands(
       .description(
         `List the last ${LISTED_DELIVERIES} deliveries, newest first, or show one with its requests and answers.`,
       ),
-    ["signalbox emulator deliveries", "List what was sent, and what the receiver answered"],
     async ({ control }, id) => {
       if (id !== undefined) {
         if (!/^[1-9]\d*$/.test(id)) throw usageError("the id of a delivery is a number");

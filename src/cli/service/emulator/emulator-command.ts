@@ -2,12 +2,7 @@ import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import { nearMiss } from "../../../base/options/option-error.js";
 import type { AssumptionOptions } from "../../../service/emulator/instance/assumption-options.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../../console/define-command.js";
 import { usageError } from "../../console/exit.js";
 import { untilStopped } from "../../console/interruption.js";
 import { collect, notEmpty, wholeNumber } from "../../console/options.js";
@@ -66,25 +61,6 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
     // The action refuses them: Commander's message would not say that a command is misspelt.
     .allowExcessArguments();
   addControlCommands(command, context);
-  withExamples(command, [
-    [
-      "signalbox emulator",
-      "Run the service in memory, with a Pro account and a Developer Access account",
-    ],
-    [
-      "signalbox emulator --db emulator.db --allow-loopback-http",
-      "Keep the state, and send to this machine",
-    ],
-    [
-      "signalbox emulator --port 0 --json > emulator.ndjson &",
-      "In a script: line 1 has addresses, keys, process id",
-    ],
-    ["signalbox emulator --openapi > openapi.json", "Write the OpenAPI document to a file"],
-    [
-      "signalbox emulator advance --months 1",
-      "Let a month pass in the service that runs, from another terminal",
-    ],
-  ]);
   runs(command, context, (options) => {
     const [word] = command.args;
     if (word === undefined) return runEmulator(options, context);

@@ -18,11 +18,11 @@ export interface ReporterOptions {
 export function createEventReporter(
   terminal: Terminal,
   { isJson, resumeHelp }: ReporterOptions,
-): (event: EmulatorEvent) => void {
+): (event: EmulatorEvent, end?: HandoffEnd) => void {
   const { notePaint } = terminal;
   const lineOf = createEventLine(terminal.paint);
 
-  return (event) => {
+  return (event, end) => {
     if (event.event === "failed") {
       const reason = event.error instanceof Error ? event.error.message : String(event.error);
       terminal.note(`${notePaint.red("error")}: ${printable(`${event.about}: ${reason}`)}`);
@@ -42,7 +42,7 @@ export function createEventReporter(
       if (command !== undefined) terminal.note(`  $ ${command}`);
     } else if (isJson) terminal.printJson(event);
     else {
-      const line = lineOf(event);
+      const line = lineOf(event, end);
       if (line !== null) terminal.print(timed(line, terminal));
     }
   };
@@ -85,8 +85,14 @@ type Attempt = EventNamed<"verified" | "sent" | "retried" | "refused">;
  */
 const SHOWN_IN_AN_ADVANCE = 40;
 
+/** What became of an event in the receiver's inbox. */
+export interface HandoffEnd {
+  text: string;
+  isBad?: true;
+}
+
 /** Returns the line for an event, without the time of day; null for an event that is not shown. */
-type EventLine = (event: EmulatorEvent) => string | null;
+type EventLine = (event: EmulatorEvent, end?: HandoffEnd) => string | null;
 
 export function createEventLine(paint: Paint): EventLine {
   const names = new Map<string, string>();
@@ -104,7 +110,8 @@ export function createEventLine(paint: Paint): EventLine {
     return `${name} (${id})`;
   }
 
-  function textOf(event: EmulatorEvent): string | null {
+  function textOf(event: EmulatorEvent, end?: HandoffEnd): string | null {
+    const tone = end?.isBad ? paint.red : paint.green;
     switch (event.event) {
       case "registered":
         return `registered ${nameOf(event.registration_id)} ${event.endpoint} for ${formatCount(event.signal_types, "signal type")}`;
@@ -116,7 +123,10 @@ export function createEventLine(paint: Paint): EventLine {
         return `${paint.green("verified")} ${nameOf(event.registration_id)} ${answerOf(event)}`;
       case "sent":
       case "retried":
-        return `${paint.green(verbOf(event))} ${subjectOf(event)} → ${nameOf(event.registration_id)} ${answerOf(event)}`;
+        return [
+          `${tone(verbOf(event))} ${subjectOf(event)} → ${nameOf(event.registration_id)} ${answerOf(event)}`,
+          ...(end === undefined ? [] : [end.isBad ? paint.red(end.text) : end.text]),
+        ].join(" · ");
       case "refused": {
         const { next_attempt_at: next, at } = event;
         const then =
@@ -134,7 +144,7 @@ export function createEventLine(paint: Paint): EventLine {
     return null;
   }
 
-  return (event) => {
+  return (event, end) => {
     if (event.event === "clock_moved") {
       const hidden = Math.max(0, inAdvance - SHOWN_IN_AN_ADVANCE);
       inAdvance = 0;
@@ -142,7 +152,7 @@ export function createEventLine(paint: Paint): EventLine {
     }
     if (event.during_advance && "attempt" in event && ++inAdvance > SHOWN_IN_AN_ADVANCE)
       return null;
-    return textOf(event);
+    return textOf(event, end);
   };
 }
 

@@ -2,7 +2,7 @@ import { Option, type Command } from "#commander";
 import { SIGNAL_TYPES } from "../../../kit/senders/signals/signal-types.js";
 import { LIMITS } from "../../../service/contract/limits.js";
 import type { ServiceLocale } from "../../../service/contract/shared-schemas.js";
-import { runs, withExamples, type CommandContext } from "../../console/define-command.js";
+import { runs, type CommandContext } from "../../console/define-command.js";
 import {
   collect,
   httpUrl,
@@ -17,13 +17,12 @@ const EXIT_CODES =
   "Exit codes: 0 registered, secrets stored, and the receiver answers verifications; 1 registered, but the receiver does\n" +
   "not; 2 wrong usage, or the service answered 400; 3 another answer (401, 403, 404, 409, 429, 500, 503), no answer, or\n" +
   "a secret file that cannot be written; 130 interrupted.";
-const URL = "https://hooks.example/webhooks/signals";
 
 export function addRegisterCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("register")
     .description(
-      "Register a receiver at the service, and store the signing secret, which the service shows once, in a file that the " +
+      "Register a receiver at the service: store the signing secret, which the service shows once, in a file that the " +
         `receiver reads (\`secretFile\`). Then wait until the registration is active. A registration has at most ${LIMITS.typesPerRegistration} signal types. For more types several ` +
         "registrations are made, each with its own secret.",
     )
@@ -62,20 +61,6 @@ export function addRegisterCommand(program: Command, context: CommandContext): v
       30,
     )
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    [
-      `signalbox register --url ${URL} --all-types`,
-      "Register for all signal types, which takes two registrations",
-    ],
-    [
-      `signalbox register --url ${URL} --types price_increased,price_decreased`,
-      "Register for some signal types",
-    ],
-    [
-      `signalbox register --url ${URL} --all-types --secret-file app.secret`,
-      "Store the secrets in another file",
-    ],
-  ]);
   command.addHelpText("after", `\n${EXIT_CODES}\n\nSignal types:\n  ${SIGNAL_TYPES.join(", ")}`);
   runs(command, context, async (...given) =>
     (await import("./register-webhooks.js")).registerWebhooks(...given),

@@ -1,18 +1,20 @@
-import { existsSync } from "node:fs";
 import type { Command } from "#commander";
 import { buildTimeline, type TimelineSides } from "../../../page/timeline/build-timeline.js";
 import { gapBefore, type TimelineStep } from "../../../page/timeline/timeline-step.js";
 import type { Cli } from "../../console/cli.js";
-import {
-  runs,
-  withExamples,
-  type CommandContext,
-  type OptionsOf,
-} from "../../console/define-command.js";
+import { runs, type CommandContext, type OptionsOf } from "../../console/define-command.js";
 import { CliError, EXIT, usageError } from "../../console/exit.js";
-import { httpUrl, notEmpty } from "../../console/options.js";
+import { httpUrl } from "../../console/options.js";
 import { echoed, printable, shortened, formatTable, type Paint } from "../../console/terminal.js";
-import { DEFAULT_INBOX, ENDPOINT, SCHEMA, noteIfEmpty, withInbox } from "../../inbox/open-inbox.js";
+import {
+  DB,
+  ENDPOINT,
+  SCHEMA,
+  findInbox,
+  NO_INBOX,
+  noteIfEmpty,
+  withInbox,
+} from "../../inbox/open-inbox.js";
 import { noteRefusals } from "../../inbox/event-fields.js";
 import { findEvent } from "../../inbox/select-events.js";
 import { connectControl, DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
@@ -32,25 +34,10 @@ export function addTraceCommand(program: Command, context: CommandContext) {
       `the emulator's address; or set SIGNALS_BASE_URL (default: ${DEFAULT_EMULATOR_URL})`,
       httpUrl,
     )
-    .option(
-      "--db <inbox>",
-      `the inbox: its SQLite file, or the URL of its PostgreSQL database (default: ${DEFAULT_INBOX} if it is here)`,
-      notEmpty,
-    )
+    .addOption(DB)
     .addOption(SCHEMA)
     .addOption(ENDPOINT)
     .option("--json", "print NDJSON");
-  withExamples(command, [
-    [
-      "signalbox trace sig_885702_10233",
-      `Show an event of the emulator on this machine and of ${DEFAULT_INBOX}`,
-    ],
-    ["signalbox trace sig_885702_10233 --db postgres://app@db/app", "Use an inbox in PostgreSQL"],
-    [
-      "signalbox trace sig_885702_10233 --url http://127.0.0.1:4020",
-      "Use an emulator at another address",
-    ],
-  ]);
   runs(command, context, trace);
   return command;
 }
@@ -65,34 +52,37 @@ async function trace(
   const { terminal } = cli;
   const inbox = await readInbox(id, place, cli);
   const sender = await readSender(inbox?.event?.eventId ?? id, url, cli);
+  const noEmulator = `no emulator at ${(cli.env["SIGNALS_BASE_URL"] || DEFAULT_EMULATOR_URL).replace(/^https?:\/\//, "")}`;
   if (inbox === null && sender === null)
-    throw usageError("there is nowhere to look: give --db, or --url");
+    throw usageError(`there is nowhere to look, and ${noEmulator}: give --db, or --url`);
   const now = Date.now();
   const { steps, notes } = buildTimeline({ now, sender, inbox });
-  if (steps.length === 0)
-    throw new CliError(EXIT.failed, `no side that was asked knows the event ${echoed(id)}`);
+  if (steps.length === 0) {
+    const unasked = sender === null ? ` (${noEmulator})` : "";
+    throw new CliError(
+      EXIT.failed,
+      `no side that was asked knows the event ${echoed(id)}${unasked}`,
+    );
+  }
   if (json) for (const step of steps) terminal.printJson(step);
   else for (const line of traceLines(steps, now, terminal.paint)) terminal.print(line);
   for (const note of notes) terminal.note(note);
+  if (sender === null) terminal.note(terminal.notePaint.dim(`Inbox only (${noEmulator}).`));
 }
 
 /** @returns null when there is no inbox to look into, and notes how to give one */
 async function readInbox(
   id: string,
-  {
-    db = existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined,
-    ...place
-  }: Pick<TraceOptions, "db" | "schema" | "endpoint">,
-  { terminal }: Pick<Cli, "terminal">,
+  place: Pick<TraceOptions, "db" | "schema" | "endpoint">,
+  cli: Pick<Cli, "env" | "terminal">,
 ): Promise<TimelineSides["inbox"]> {
+  const { terminal } = cli;
+  const db = findInbox(place.db, cli);
   if (db === undefined) {
-    if (place.schema !== undefined) terminal.note("--schema has no effect without --db");
-    terminal.note(
-      `no inbox: there is no ${DEFAULT_INBOX} here; give --db FILE or --db postgres://…`,
-    );
+    terminal.note(NO_INBOX);
     return null;
   }
-  return withInbox({ db, ...place }, async (inbox) => {
+  return withInbox({ ...place, db }, async (inbox) => {
     const found = await findEvent(inbox, id);
     if (found === undefined) {
       await noteIfEmpty(inbox, terminal);
@@ -104,7 +94,7 @@ async function readInbox(
   });
 }
 
-/** @returns null when no emulator was given and none is found, and notes how to give one */
+/** @returns null when no emulator was given, and none is found */
 async function readSender(
   eventId: string,
   url: URL | undefined,
@@ -119,9 +109,6 @@ async function readSender(
     return { deliveries, serviceNow: Date.parse(now) };
   } catch (error) {
     if (url !== undefined || !(error instanceof CliError)) throw error;
-    cli.terminal.note(
-      `the receiver's side alone: ${error.message}; in production that is all, elsewhere give --url`,
-    );
     return null;
   }
 }

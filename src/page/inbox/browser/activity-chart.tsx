@@ -1,6 +1,10 @@
 import { useState } from "preact/hooks";
 import { formatCount, formatDuration } from "../../../base/text/format.js";
-import { DURATION_BOUNDS_MS, type EventState } from "../../../kit/inbox/stored-events.js";
+import {
+  DURATION_BOUNDS_MS,
+  percentileOf,
+  type EventState,
+} from "../../../kit/inbox/stored-events.js";
 import {
   Facts,
   go,
@@ -137,7 +141,7 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
 }
 
 /** The parts of a stack, from below. What does not end in its span waits, unless it fails. */
-function partsOf({ accepted, handedOff, ignored = 0, failed }: Point): [Tone, number][] {
+function partsOf({ accepted, handedOff, ignored, failed }: Point): [Tone, number][] {
   const done = handedOff + ignored;
   return [
     ["idle", done],
@@ -149,21 +153,19 @@ function partsOf({ accepted, handedOff, ignored = 0, failed }: Point): [Tone, nu
 /** What happened in these spans. */
 function numbersOf(points: readonly Point[]) {
   const total = (of: "accepted" | "handedOff" | "ignored" | "failed"): number =>
-    points.reduce((sum, point) => sum + (point[of] ?? 0), 0);
-  const times = DURATION_BOUNDS_MS.map((_, index) =>
-    points.reduce((sum, { durations }) => sum + (durations?.[index] ?? 0), 0),
+    points.reduce((sum, point) => sum + point[of], 0);
+  const durations = [...DURATION_BOUNDS_MS, Infinity].map((_, index) =>
+    points.reduce((sum, point) => sum + (point.durations[index] ?? 0), 0),
   );
-  const below = (part: number): string => {
-    let left = times.reduce((sum, count) => sum + count, 0) * part;
-    return formatDuration(
-      DURATION_BOUNDS_MS[times.findIndex((count) => (left -= count) <= 0)] ?? 0,
-    );
+  const below = (percent: number): string => {
+    const ms = percentileOf(durations, percent);
+    return ms === Infinity ? "over an hour" : formatDuration(ms ?? 0);
   };
   return {
     received: total("accepted"),
     done: total("handedOff"),
     ignored: total("ignored"),
     failed: total("failed"),
-    times: times.some(Boolean) && `${below(0.5)}, ${below(0.95)}`,
+    times: durations.some(Boolean) && `${below(50)}, ${below(95)}`,
   };
 }

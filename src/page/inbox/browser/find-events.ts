@@ -78,12 +78,12 @@ export function withTerm(search: string, term: Term, value: string): string {
   ].join(" ");
 }
 
-/** Of one endpoint not every count is known. */
+/** @param endpoint empty for all */
 export function countOf(
   overview: Overview | undefined,
   state: EventState,
   endpoint: string,
 ): number {
-  const of = overview?.endpoints.find((each) => each.endpoint === endpoint)?.facts;
-  return (endpoint === "" ? overview?.counts : of)?.[state as "dead"] ?? 0;
+  const of = overview?.endpoints.find((each) => each.endpoint === endpoint);
+  return (endpoint === "" ? overview : of)?.counts[state] ?? 0;
 }

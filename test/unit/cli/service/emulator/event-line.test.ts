@@ -11,7 +11,8 @@ const EVENTS = JSON.parse(
 ) as EmulatorEvent[];
 
 test("each event is one line, and a registration has a short name, which its first line explains", async () => {
-  const lines = EVENTS.map(createEventLine(PAINT));
+  const line = createEventLine(PAINT);
+  const lines = EVENTS.map((event) => line(event));
   await expect(lines.join("\n")).toMatchFileSnapshot(join(import.meta.dirname, "event-lines.txt"));
 });
 
