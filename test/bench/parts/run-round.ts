@@ -36,7 +36,7 @@ export interface RoundOptions extends ProcessOptions {
   /** A folder whose files already hold so many events; it is not removed. */
   filled?: { folder: string; events: number };
   /** The connection string of an empty PostgreSQL database, for a server that needs one. */
-  database?: string;
+  database?: string | undefined;
 }
 
 /**

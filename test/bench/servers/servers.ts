@@ -2,7 +2,8 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { join } from "node:path";
 import type { Express, RequestHandler } from "express";
-import type { Receiver, ReceiverOptions, Sender } from "signalbox";
+import type { Receiver, ReceiverOptions } from "signalbox";
+import type { Sender } from "signalbox/senders";
 import { PATH, POOL_SIZE, SECRET } from "../endpoint.js";
 
 /** What each server is started with. */
@@ -183,7 +184,7 @@ export function findBaseline(servers: readonly Server[]): Server {
   return baseline;
 }
 
-type Extra = Pick<ReceiverOptions, "store" | "telemetry"> & { sender?: Sender };
+type Extra = Partial<Pick<ReceiverOptions, "store" | "telemetry">> & { sender?: Sender };
 
 /** The receiver that all of our servers share: its hand-off only counts. */
 function ours(

@@ -119,18 +119,6 @@ test("an event that is not there: what was refused is told, and nothing of it ru
   expect(await refused.count()).toBe(0);
 });
 
-test("a search that failed shows no events of the search before it", async () => {
-  const { page, see, receive, search } = await openInbox();
-  await receive(signalEvent("price_increased"));
-  await see("1 event shown");
-  await page.route("**/api/events?*", (route) =>
-    route.fulfill({ status: 200, body: "<h1>Log in</h1>" }),
-  );
-  await search("state:dead");
-  await see("If you have to log in again, reload the page.");
-  expect(await page.getByRole("checkbox").count()).toBe(0);
-});
-
 test("one of 251 selected is discarded after a confirmation, and 250 are replayed", async () => {
   const { page, see, follow, click, receiver, ...inbox } = await openInbox();
   await inbox.receiveDead(count(251));
@@ -181,7 +169,7 @@ test("hostile texts run nothing, and are shown", async () => {
     await isDead;
   }
   await inbox.receive("not json");
-  await inbox.click(/\d+ new events?/);
+  await page.reload();
   await see(`${HOSTILE.length + 1} events shown`);
   await page.getByRole("checkbox", { name: "Select all shown" }).check();
   await inbox.look("inbox the list");
@@ -277,8 +265,8 @@ test("it works behind a proxy that strips a prefix, its downloads too", async ()
     return (await download).suggestedFilename();
   };
   await receiveDead(count(2));
-  await see("2 events shown");
-  await follow("sig_1");
+  await page.reload();
+  await eventLink("sig_1").click();
   await see(/^Given up after/);
   const link = page.url();
   expect(link).toContain("/#/events/sig_1");

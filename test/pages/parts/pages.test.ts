@@ -22,7 +22,7 @@ test("a text is safe to look at, alone, in a list and in a fragment", async () =
 });
 
 test("a chart of another range shows no bars of the range before it, while it loads and when that fails", async () => {
-  const activity = [{ at: 0, accepted: 7, handedOff: 6, failed: 1 }];
+  const activity = [{ at: 0, accepted: 7, ignored: 0, handedOff: 6, failed: 1, durations: [] }];
   const answer = { minutes: 15, spans: 96, now: 900_000, activity };
   const message = "The store does not work.";
   const failure = { status: 503, json: { error: { code: "store_failed", message } } };

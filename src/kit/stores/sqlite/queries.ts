@@ -217,9 +217,11 @@ export function createQueries(db: Database) {
       };
     },
     stats(endpoint, nowAt) {
-      const { total, ...others } = counts.get({ endpoint }) as Counted;
-      const done = Object.values(others).reduce((rest, count) => rest - count, total);
-      return { ...others, done, total, ...oldestReadyOf(endpoint, nowAt(endpoint)) };
+      const counted = counts.get({ endpoint }) as Counted;
+      const { total, ready, leased, dead, quarantined } = counted;
+      const done = total - ready - leased - dead - quarantined;
+      const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
+      return { ready, leased, done, dead, quarantined, total, ...oldest };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);

@@ -189,7 +189,7 @@ test("retention works through many old events 500 at a time, and goes on a minut
 
 test("retention passes thousands of events that it keeps within seconds", async () => {
   const store = await opened(memoryStore());
-  const kept = Array.from({ length: 3000 }, () => newEvent({ state: "dead" }));
+  const kept = Array.from({ length: 3000 }, () => newEvent({ state: "quarantined" }));
   await store.commit(batchOf({ accepts: [...kept, newEvent({ state: "done" }), newEvent()] }));
   const rig = await startRig({ store });
   rig.clock.setNow(T0 + 40 * DAY_MS);

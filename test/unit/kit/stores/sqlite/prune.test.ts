@@ -81,7 +81,7 @@ test("an event that becomes done long after its neighbours were pruned is pruned
     store,
     newEvent({ eventId: "evt_late", state: "leased", leaseMs: 1 }),
   );
-  await add(store, clock, 1, { name: "evt_dead", state: "dead" });
+  await add(store, clock, 1, { name: "evt_dead", state: "quarantined" });
   await add(store, clock, 3000);
   clock.setNow(T0 + 8 * DAY_MS);
   await add(store, clock, 1, { name: "evt_new" });
@@ -105,7 +105,7 @@ test("an event that becomes done long after its neighbours were pruned is pruned
 test("what cannot be deleted, and the events of others, are passed in a few calls", async () => {
   const { store, clock } = await clocked();
   await store.open({ endpoint: "other", clock });
-  await add(store, clock, 2500, { name: "evt_dead", state: "dead" });
+  await add(store, clock, 2500, { name: "evt_dead", state: "quarantined" });
   await add(store, clock, 2500, { name: "evt_other", endpoint: "other" });
   await add(store, clock, 700);
   clock.setNow(T0 + 40 * DAY_MS);
@@ -146,7 +146,7 @@ test("the walk of each endpoint continues where it was", async () => {
   const { store, clock } = await clocked();
   await store.open({ endpoint: "other", clock });
   await add(store, clock, 10, { name: "evt_other", endpoint: "other" });
-  await add(store, clock, 1500, { name: "evt_dead", state: "dead" });
+  await add(store, clock, 1500, { name: "evt_dead", state: "quarantined" });
   clock.setNow(T0 + 8 * DAY_MS);
   await add(store, clock, 1, { name: "evt_new" });
   expect(await prune(store)).toMatchObject({ payloads: 0, isAtEnd: false });
