@@ -59,7 +59,10 @@ export async function overviewOf(
         error: failure.error.slice(0, ERROR_LENGTH).toWellFormed(),
       })),
     ),
-    refusals: { byCode: byCode.map((each) => ({ ...each, text: refusalText(each.code) })), examples },
+    refusals: {
+      byCode: byCode.map((each) => ({ ...each, text: refusalText(each.code) })),
+      examples,
+    },
     newest: await eventsOf(inbox, FIRST_PAGE, now, titlesOf),
     paused: states.find(({ paused }) => paused !== null)?.paused ?? null,
     shortage: states.find(({ shortage }) => shortage !== null)?.shortage ?? null,

@@ -194,7 +194,7 @@ test("retention passes thousands of events that it keeps within seconds", async 
   const rig = await startRig({ store });
   rig.clock.setNow(T0 + 40 * DAY_MS);
   await rig.clock.advance(62_000);
-  expect(await rig.receiver.inbox.stats()).toMatchObject({ dead: 3000, total: 3001 });
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ quarantined: 3000, total: 3001 });
 });
 
 test("an id that no event can have is not found, and fails no other", async () => {

@@ -113,7 +113,7 @@ test("what cannot be deleted, and the events of others, are passed in a few call
   const pruned = await pruneAll(store);
   expect(pruned).toMatchObject({ payloads: 700, keys: 700 });
   expect(pruned.calls).toBeLessThan(14);
-  expect(await store.stats("default")).toMatchObject({ dead: 2500, done: 1 });
+  expect(await store.stats("default")).toMatchObject({ quarantined: 2500, done: 1 });
   expect(await store.stats("other")).toMatchObject({ done: 2500 });
   // Each pass begins at the first event again.
   await store.discard([{ endpoint: "default", eventId: "evt_dead_3" }]);
