@@ -129,7 +129,7 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
   return formatTable(cells);
 }
 
-/** As the page joins it: several failures in a row with the same error are one line. */
+/** As the page tells it: of several failures in a row with one error, it is told once. */
 function historyOf(event: StoredEvent, now: number): string {
   const steps = inboxSteps({ ...event, bytes: 0 }, now).slice(1, -1);
   return steps

@@ -239,9 +239,8 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     await dead;
     await expect.poll(() => receiver.inbox.stats()).toMatchObject({ dead: 1 });
     expect((await inbox(db, "ls")).stdout).toContain("\\u001b[31mbroken");
-    expect((await inbox(db, "show", event.id)).stdout).toContain(
-      "2 to 4 failed with the same error",
-    );
+    const { stdout: shown } = await inbox(db, "show", event.id);
+    expect(shown).toContain("hand-off 4 failed: the same error");
 
     isRepaired = true;
     const handedOff = new Promise((resolve) => receiver.on("handedOff", resolve));
