@@ -134,6 +134,7 @@ async function moveEvents(
   // Confirmed by an option and not by a question, because a script could not answer a question.
   const isAsking = how === "discard" && queries !== null && !options.yes && !dryRun;
   const isDry = isAsking || dryRun;
+  const dry = isDry && { dryRun: true };
   const shown = isDry ? { ...texts, moved: `would be ${done}` } : texts;
   let moved = 0;
   let stayed = 0;
@@ -161,7 +162,7 @@ async function moveEvents(
       });
       totals = `${moved} ${done}, ${stayed} not ${done}`;
       if (isAsking) continue;
-      if (json) for (const row of rows) terminal.printJson(row);
+      if (json) for (const row of rows) terminal.printJson({ ...row, ...dry });
       else tableOf(rows, inbox, shown, terminal.paint).forEach(terminal.print);
       terminal.progress(totals);
     }
@@ -188,7 +189,7 @@ async function moveEvents(
   });
   // To find nothing dead is as expected, but a filter that finds nothing may be misspelt.
   const isOk = stayed === 0 && (moved > 0 || !isFiltered(options));
-  if (json) terminal.printJson({ summary: { ok: isOk, [done]: moved, failed: stayed } });
+  if (json) terminal.printJson({ summary: { ok: isOk, ...dry, [done]: moved, failed: stayed } });
   else if (moved + stayed !== 1)
     terminal.print((isOk ? terminal.paint.green : terminal.paint.red)(totals));
   return isOk ? EXIT.ok : EXIT.failed;

@@ -114,12 +114,19 @@ async function eventOf(inbox: OpenInbox, typed: string): Promise<StoredEvent | u
   const id = typed.startsWith(prefix) ? typed.slice(prefix.length) : typed;
   const [start = "", end] = id.split("…");
   if (!SHORT_HASH.test(id) && end === undefined) return id === typed ? undefined : inbox.get(id);
-  const { entries } = await inbox.search({ eventId: start, limit: PAGE });
-  const found = entries.filter(({ eventId }) => eventId.endsWith(end ?? ""));
-  if (found.length > 1)
-    throw new CliError(
-      EXIT.failed,
-      `several events have an id like ${echoed(id)}: type more of it`,
-    );
-  return found[0] && inbox.get(found[0].eventId);
+  // As many characters as `ls` prints.
+  if (end !== undefined && (start.length < 12 || end.length < 8)) return undefined;
+  const found: string[] = [];
+  let beforeSeq: number | undefined;
+  do {
+    const page = await inbox.search({ eventId: start, beforeSeq, limit: PAGE });
+    for (const { eventId } of page.entries) if (eventId.endsWith(end ?? "")) found.push(eventId);
+    if (found.length > 1)
+      throw new CliError(
+        EXIT.failed,
+        `several events have an id like ${echoed(id)}: type more of it`,
+      );
+    beforeSeq = page.nextBeforeSeq ?? undefined;
+  } while (beforeSeq !== undefined);
+  return found[0] === undefined ? undefined : inbox.get(found[0]);
 }

@@ -145,7 +145,7 @@ export function createLiveStreams<Seen>(nothing: Seen, onFirst: () => void, onLa
     write(messageAfter: (seen: Seen) => { text: string; seen: Seen } | null): void {
       for (const [response, { seen, out }] of streams) {
         // A client that does not read gets nothing more until it does.
-        if (response.writableNeedDrain) continue;
+        if (response.writableNeedDrain || out.writableEnded) continue;
         const message = messageAfter(seen);
         if (message === null) continue;
         streams.set(response, { seen: message.seen, out });
@@ -171,6 +171,7 @@ const STREAM_HEADERS = {
 function packer(response: ServerResponse): Writable {
   // Not by `pipe`, in which a hook of the application that throws would end the process.
   return createGzip({ flush: constants.Z_SYNC_FLUSH })
+    .on("error", ignore)
     .on("data", (part: Buffer) => attempt(response, () => response.write(part)))
     .on("end", () => attempt(response, () => response.end()));
 }

@@ -98,6 +98,8 @@ test("j and k go on when an event is open, Escape leads back, and times are of t
   for (const id of ["sig_1", "sig_2"]) await receiveDead([id]);
   await show("events/sig_2?q=state:dead");
   for (const [id, key] of [
+    // A letter of "Escape".
+    ["sig_2", "s"],
     ["sig_2", "j"],
     ["sig_1", "k"],
     ["sig_2", "Escape"],

@@ -182,15 +182,16 @@ async function runSession(
 function startReceiver(session: Session): RunningCommand | null {
   const { cli, emulator, apiKey, screen, options, stop, end } = session;
   if (options.command.length === 0) return null;
+  const isTerminal = cli.terminal.columns !== Infinity;
   const command = startCommand(options.command, {
     env: {
       // Its output is a pipe, so it is told that colours are welcome.
-      ...(cli.terminal.columns !== Infinity && { FORCE_COLOR: "1" }),
+      ...(isTerminal && { FORCE_COLOR: "1" }),
       ...cli.env,
       SIGNALS_BASE_URL: emulator.baseUrl,
       SIGNALS_API_KEY: apiKey,
     },
-    pass: options.json ? undefined : (line, to) => screen.pass(shortLogLine(line), to),
+    pass: options.json ? undefined : (line, to) => screen.pass(isTerminal ? shortLogLine(line) : line, to),
   });
   cli.setUnfinished({
     atMostMs: STOP_MS,

@@ -263,8 +263,9 @@ const LOOKED_AT = 1000;
 /**
  * Finds old done events without an index, which each settlement would have to change. What is
  * deleted leaves the beginning of its table. So a walk begins there, at what cannot be deleted, and
- * ends where events were received too late to be old. The next one comes to what is done late; with
- * a saved position it would be passed. A walk through the whole table, as in PostgreSQL, would take
+ * ends where events were received too late to be old. The next one comes to what is done late, and
+ * to old events that were imported behind young ones when those are old; with a saved position it
+ * would be passed. A walk through the whole table, as in PostgreSQL, would take
  * days where many millions are kept.
  *
  * @param from begins with the table of the rows that will be deleted

@@ -36,7 +36,7 @@ export function EventDetail({ eventId, overview, back }: EventDetailProps) {
     request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
   );
   const actions = useRef<HTMLDivElement>(null);
-  useKeys("r", () => {
+  useKeys(["r"], () => {
     actions.current?.querySelector("button")?.click();
     return true;
   });

@@ -36,7 +36,7 @@ export function EventTable(props: EventTableProps) {
   const lastIndex = useRef(0);
   const show = (event: ListedEvent): void => go(["events", keyOf(event)], query);
   // Enter opens the row: it is a link.
-  useKeys("jkx", ({ key }) => {
+  useKeys(["j", "k", "x"], ({ key }) => {
     const step = key === "j" ? 1 : -1;
     const links = [...(table.current?.querySelectorAll<HTMLElement>("tbody a") ?? [])];
     const row = document.activeElement?.closest("tr");

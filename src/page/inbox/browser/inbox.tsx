@@ -39,7 +39,7 @@ function InboxPage() {
   const endpoint = endpoints[0]?.endpoint ?? "default";
   const hasMany = endpoints.length > 1;
   const toList = { q: search, before, long: query.get("long") ?? undefined };
-  useKeys("Escape", () => {
+  useKeys(["Escape"], () => {
     if (eventId !== undefined) go([], toList);
     return eventId !== undefined;
   });
@@ -177,7 +177,6 @@ function useLiveInbox(): Live {
       // The first answer can come after a live message that is newer.
       if (next.revision < newest) return;
       newest = next.revision;
-      tellNewest(next.newest);
       setOverview(next);
       skew = next.now - Date.now();
       tick();
@@ -191,6 +190,7 @@ function useLiveInbox(): Live {
       onMessage(next) {
         clearTimeout(asking);
         setLostAt(undefined);
+        tellNewest(next.newest);
         show(next);
       },
       onEnd(wasLive) {

@@ -18,8 +18,7 @@ export function Payload({ event, of }: { event: EventAnswer; of: string }) {
       actions={
         bytes !== null && (
           <>
-            {/* Pasted, a control character could end the quotes. */}
-            {!isCut && visibleLines(send) === send && (
+            {!isCut && isSafeToPaste(send) && /^[\w-]+$/.test(event.sender) && (
               <>
                 <CopyButton of="the payload" text={payload ?? ""} />
                 <CopyButton label="Copy as send" text={send} />
@@ -54,6 +53,10 @@ export function Payload({ event, of }: { event: EventAnswer; of: string }) {
     </Panel>
   );
 }
+
+/** A control character could end the quotes, and a tab completes what stands before it. */
+const isSafeToPaste = (text: string): boolean =>
+  !text.includes("\t") && visibleLines(text) === text;
 
 /** For a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -21,7 +21,7 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
   const [text, setText] = useState(search);
   useEffect(() => setText(search), [search]);
 
-  useKeys("/?", ({ key }) => {
+  useKeys(["/", "?"], ({ key }) => {
     // It is hidden behind an event.
     if (input.current?.offsetParent === null) return false;
     if (key === "?" && help.current !== null) help.current.open = !help.current.open;
@@ -77,7 +77,7 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
  *
  * @param onKey returns whether it has done something, so that the browser does nothing
  */
-export function useKeys(keys: string, onKey: (event: KeyboardEvent) => boolean): void {
+export function useKeys(keys: readonly string[], onKey: (event: KeyboardEvent) => boolean): void {
   const newest = useRef(onKey);
   newest.current = onKey;
   useEffect(() => {
@@ -91,7 +91,7 @@ export function useKeys(keys: string, onKey: (event: KeyboardEvent) => boolean):
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [keys]);
+  }, [keys.join(" ")]);
 }
 
 interface FacetsProps {
