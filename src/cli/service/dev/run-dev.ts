@@ -191,7 +191,9 @@ function startReceiver(session: Session): RunningCommand | null {
       SIGNALS_BASE_URL: emulator.baseUrl,
       SIGNALS_API_KEY: apiKey,
     },
-    pass: options.json ? undefined : (line, to) => screen.pass(isTerminal ? shortLogLine(line) : line, to),
+    pass: options.json
+      ? undefined
+      : (line, to) => screen.pass(isTerminal ? shortLogLine(line) : line, to),
   });
   cli.setUnfinished({
     atMostMs: STOP_MS,

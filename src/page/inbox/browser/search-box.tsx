@@ -78,20 +78,20 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
  * @param onKey returns whether it has done something, so that the browser does nothing
  */
 export function useKeys(keys: readonly string[], onKey: (event: KeyboardEvent) => boolean): void {
-  const newest = useRef(onKey);
-  newest.current = onKey;
+  const newest = useRef({ keys, onKey });
+  newest.current = { keys, onKey };
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const isTyping =
         event.target instanceof Element &&
         event.target.matches("input:not([type=checkbox]), dialog *");
-      if (!keys.includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping)
-        return;
-      if (newest.current(event)) event.preventDefault();
+      const isOurs = newest.current.keys.includes(event.key) && !isTyping;
+      if (!isOurs || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (newest.current.onKey(event)) event.preventDefault();
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [keys.join(" ")]);
+  }, []);
 }
 
 interface FacetsProps {
