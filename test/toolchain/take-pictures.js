@@ -1,5 +1,5 @@
-// Takes the pictures of the pages and of `dev` for README.md and docs/inbox-page.md, in light and
-// dark, from receivers whose callbacks fail for some products. It needs the command `script` of
+// Takes the pictures of the inbox page and of `dev` for README.md and docs/inbox-page.md, in light
+// and dark: of a day of three endpoints, one of them paused. It needs the command `script` of
 // util-linux:
 //
 //   npm run build && node test/toolchain/take-pictures.js
@@ -11,29 +11,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import chromium from "@sparticuz/chromium";
 import { chromium as launcher } from "playwright-core";
-import { createReceiver } from "../../dist/kit/index.js";
 import { inboxPage } from "../../dist/page/inbox/inbox-page.js";
-import { memoryStore } from "../../dist/kit/stores/memory.js";
-import { signalEvent, signedDelivery } from "../../dist/kit/testing/index.js";
+import { busyDay } from "./busy-day.js";
 
 const ESCAPE = String.fromCodePoint(27);
-const SECRET = "whsec_of_the_pictures";
-const PRODUCTS = [
-  "cobalt-scribe",
-  "valebabel",
-  "larkvoice",
-  "hazel-quill",
-  "lunar-studio",
-  "alderscript",
-];
-const TYPES = [
-  "price_increased",
-  "traffic_breakout",
-  "new_feature",
-  "new_ai_referral_source",
-  "price_decreased",
-];
-const FAILING = new Set(PRODUCTS.slice(0, 2));
 const folder = fileURLToPath(new URL("../../docs/pictures/", import.meta.url));
 
 const APP = `import express from "express";
@@ -55,47 +36,34 @@ await receiver.start();
 express().use("/webhooks/signals", expressHandler(receiver)).listen(3000, () => console.log("listening on port 3000"));
 `;
 
-const receiver = createReceiver({
-  secrets: SECRET,
-  store: memoryStore(),
-  logger: false,
-  handoff: { maxAttempts: 3, backoff: () => 100 },
-  onSignal({ data: { product } }) {
-    if (!FAILING.has(product.slug)) return;
-    const error = new Error(`connect ECONNREFUSED 10.0.4.17:5432 while reading ${product.slug}`);
-    error.name = "PriceStoreError";
-    throw error;
-  },
-});
-await receiver.start();
-for (let index = 0; index < 120; index++) {
-  const slug = PRODUCTS[(index * 7) % PRODUCTS.length];
-  const event = signalEvent(TYPES[index % TYPES.length], { data: { product: { slug } } });
-  await receiver.handle({ method: "POST", ...signedDelivery(event, { secret: SECRET }) });
-  await new Promise((resume) => setTimeout(resume, 20));
-}
-const forged = signedDelivery(signalEvent("new_feature"), { secret: "whsec_of_somebody_else" });
-await receiver.handle({ method: "POST", ...forged, remoteAddress: () => "203.0.113.7" });
-
-const server = createServer(inboxPage(receiver, { authorize: "loopback" }));
+const { clock, receivers } = await busyDay();
+const server = createServer(inboxPage(receivers, { authorize: "loopback" }));
 await new Promise((resume) => server.listen(0, "127.0.0.1", resume));
 const url = `http://127.0.0.1:${server.address().port}/`;
 const executablePath = await chromium.executablePath();
 const browser = await launcher.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
-  const context = await browser.newContext({ viewport: { width: 1180, height: 640 }, colorScheme });
+  const viewport = { width: 1180, height: 700 };
+  const context = await browser.newContext({ viewport, colorScheme, timezoneId: "UTC" });
   const page = await context.newPage();
   await page.goto(url);
-  await page.getByText("1 error").click();
   await page.getByRole("list", { name: "Failures" }).waitFor();
+  await page.getByText("p50, p95 below").waitFor();
+  await page.getByText("50 events shown").waitFor();
   await page.screenshot({ path: `${folder}inbox-${colorScheme}.png` });
-  await page.getByRole("row").filter({ hasText: "dead" }).first().locator("a").click();
+  await page.goto(`${url}#/?q=state:dead+endpoint:default`);
+  await page.getByRole("row").filter({ hasText: "given up" }).first().locator("a").click();
   await page.getByRole("heading", { name: "Timeline" }).waitFor();
   await page.screenshot({ path: `${folder}event-${colorScheme}.png` });
   await context.close();
 }
+server.closeAllConnections();
 server.close();
-await receiver.close({ graceMs: 0 });
+for (const receiver of receivers) {
+  const isClosed = receiver.close({ graceMs: 0 });
+  await clock.advance(1000);
+  await isClosed;
+}
 
 const screen = await runDev();
 for (const colorScheme of ["light", "dark"]) {

@@ -59,7 +59,7 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
   const waiting = inState("ready", "leased");
   const lost = inState("dead", "quarantined");
   const { received, done, ignored, failed, times } = numbersOf(points);
-  // It was received before, or was discarded or erased.
+  // It was discarded or erased. Below zero: some were replayed, or received before.
   const rest = received - done - ignored - waiting - lost;
 
   function mark(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
@@ -130,7 +130,8 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
             ignored: ignored > 0 && ignored,
             waiting: waiting > 0 && waiting,
             "given up": lost > 0 && <span class="problem">{formatCount(lost)}</span>,
-            otherwise: marked === undefined && rest !== 0 && rest,
+            otherwise: marked === undefined && rest > 0 && rest,
+            "replayed, older": marked === undefined && rest < 0 && -rest,
             "failed tries": marked !== undefined && failed,
             "p50, p95 below": times,
           }}

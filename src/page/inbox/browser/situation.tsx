@@ -166,9 +166,9 @@ export function RefusedPanel({ refusals: { byCode, examples }, eventId }: Refuse
       <ul class="rows" aria-label="Refused deliveries">
         {shown.map(({ at, code, address, eventId: id }, index) => (
           <li key={index}>
-            <Moment at={at} full /> <strong>{code}</strong> {textOf.get(code)}
+            <Moment at={at} full /> <strong>{code}</strong>
             {address !== null && ` from ${address}`}
-            {id !== null && `, event ${id}`}
+            {id !== null && `, event ${id}`}: {textOf.get(code)}
           </li>
         ))}
       </ul>
