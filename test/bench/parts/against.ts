@@ -1,5 +1,6 @@
-import { startOwnServer } from "../postgres/own-server.js";
+import { rmSync } from "node:fs";
 import { POSTGRES_BINARIES } from "../../own-postgres.js";
+import { startOwnServer } from "../postgres/own-server.js";
 import { buildCommit } from "../processes/build-commit.js";
 import { startProcess } from "../processes/start-process.js";
 import { formatRounds, ratioTo, spreadOf } from "../report/format.js";
@@ -40,7 +41,7 @@ export async function measureAgainst(
     chosen?.map((server) => ({ server, label: server.label })) ??
     USUAL.map((each) => ({ ...each, server: serverNamed(each.server) }));
   progress(`against  building ${commit}`);
-  const root = buildCommit(commit, under);
+  const root = buildCommit(commit);
   const generator = startProcess("load/generator.js", {}, { core: 1 });
   const postgres = POSTGRES_BINARIES === undefined ? null : await startOwnServer(under);
   try {
@@ -92,5 +93,6 @@ export async function measureAgainst(
   } finally {
     await postgres?.stop();
     await generator.stop();
+    rmSync(root, { recursive: true, force: true });
   }
 }

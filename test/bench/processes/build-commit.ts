@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./start-process.js";
 
@@ -7,11 +8,11 @@ import { ROOT } from "./start-process.js";
  * Compiles signalbox of another commit beside the servers of this bench, which then load that one.
  * Dependencies are those that are installed here.
  *
- * @returns its folder
+ * @returns its folder, which the caller removes
  */
-export function buildCommit(commit: string, under: string): string {
-  const folder = join(under, "other-commit");
-  mkdirSync(folder);
+export function buildCommit(commit: string): string {
+  // Not below this bench, which is copied into it.
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
   const files = execFileSync("git", ["archive", commit], { cwd: ROOT, maxBuffer: 2 ** 30 });
   execFileSync("tar", ["-x", "-C", folder], { input: files });
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
