@@ -232,8 +232,10 @@ export function noActivity(): ActivityCounts {
 
 /** Counts an event that is done, this long after it was received. */
 export function countDone(counts: ActivityCounts, durationMs: number): void {
+  let index = 0;
+  while (durationMs > (DURATION_BOUNDS_MS[index] ?? Infinity)) index += 1;
+  counts.durations[index]! += 1;
   counts.handedOff += 1;
-  counts.durations[DURATION_BOUNDS_MS.filter((bound) => bound < durationMs).length]! += 1;
 }
 
 export function addActivity<Sum extends ActivityCounts>(sum: Sum, more: Omit<Activity, "at">): Sum {
