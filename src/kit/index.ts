@@ -60,7 +60,7 @@ export type {
   StoreStats,
 } from "./inbox/stored-events.js";
 
-export { captureRawBody } from "./receiver/adapters/capture-raw-body.js";
+export { captureRawBody } from "./receiver/capture-raw-body.js";
 export type { DeliveryRequest, DeliveryResponse } from "./receiver/delivery.js";
 export type { EventHandlers, OnEvent } from "./receiver/event-handlers.js";
 export type {

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import getRawBody from "raw-body";
 import { ignore } from "../../base/errors.js";
 import { headerValue } from "../senders/engine/headers.js";
+import { capturedRawBody } from "./capture-raw-body.js";
 import type { DeliveryRequest } from "./delivery.js";
 import type { ReceiverConfig } from "./options.js";
 import type { RejectionCode } from "./rejection.js";
@@ -27,24 +28,36 @@ type CollectorConfig = Pick<ReceiverConfig, "clock" | "bodyLimitBytes" | "bodyTi
  */
 export function createBodyCollector(bodies: HeldBodies, config: CollectorConfig) {
   const { clock, bodyLimitBytes, bodyTimeoutMs } = config;
+
+  function complete(body: ArrayBufferView, keep: boolean): CollectedBody {
+    if (body.byteLength > bodyLimitBytes) return failed("body_too_large");
+    return { ok: true, bytes: keep ? copyOf(body) : new Uint8Array() };
+  }
+
+  function captured(request: object | undefined, keep: boolean): CollectedBody | undefined {
+    const bytes = request && capturedRawBody(request);
+    return bytes && complete(bytes, keep);
+  }
+
   return (request: DeliveryRequest, keep: boolean): CollectedBody | Promise<CollectedBody> => {
     const { headers, signal } = request;
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
-    if (ArrayBuffer.isView(body)) {
-      if (body.byteLength > bodyLimitBytes) return failed("body_too_large");
-      return { ok: true, bytes: keep ? copyOf(body) : new Uint8Array() };
-    }
+    if (ArrayBuffer.isView(body)) return complete(body, keep);
     if (signal?.aborted === true) return failed("client_gone");
     const stream = body instanceof Readable ? body : null;
-    if (stream !== null && (!stream.readable || stream.readableDidRead)) {
-      // If the client is there, another parser read the stream and did not keep the bytes.
-      return failed(stream.readableAborted ? "client_gone" : "body_unavailable");
-    }
+    // While nothing has read the stream, it alone has the bytes that were received. Otherwise the
+    // parser that read it may have kept them, if the client has not gone.
+    if (stream !== null && (!stream.readable || stream.readableDidRead))
+      return (
+        captured(stream, keep) ??
+        failed(stream.readableAborted ? "client_gone" : "body_unavailable")
+      );
     const header = headerValue(headers, "content-length");
     const announced = header === undefined ? null : Number(header);
     if (announced !== null && announced > bodyLimitBytes) return failed("body_too_large");
     const iterator = stream === null ? iteratorOf(body) : null;
-    if (stream === null && iterator === null) return failed("body_unavailable");
+    if (stream === null && iterator === null)
+      return captured(body, keep) ?? failed("body_unavailable");
 
     return new Promise((resolve) => {
       // Most bodies arrive in one chunk, which is used directly: collecting chunks takes 3 µs more

@@ -3,7 +3,7 @@ import getRawBody from "raw-body";
 import { parseJson } from "../../base/text/parse-json.js";
 import type { Clock } from "../../base/time/clock.js";
 import { withDeadline } from "../../base/time/timers.js";
-import { capturedRawBody } from "../../kit/receiver/adapters/capture-raw-body.js";
+import { capturedRawBody } from "../../kit/receiver/capture-raw-body.js";
 import { Refusal, refuseInput } from "./refusal.js";
 
 const MOST_BYTES = 1024 * 1024;

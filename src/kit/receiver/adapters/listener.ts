@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { SignalboxError } from "../../../base/errors.js";
 import type { HeadersLike } from "../../senders/engine/headers.js";
+import type { DeliveryRequest } from "../delivery.js";
 import type { Receiver } from "../receiver.js";
-import { capturedRawBody } from "./capture-raw-body.js";
 import { isClosing, sendResponse } from "./send-response.js";
 
 export type NodeListener = (request: IncomingMessage, response: ServerResponse) => void;
@@ -10,33 +10,46 @@ export type NodeListener = (request: IncomingMessage, response: ServerResponse) 
 /** @param caller the function that a user called */
 export function listenerOf(receiver: Receiver, caller: string): NodeListener {
   assertReceiver(receiver, caller);
-  // Express changes the prototypes of request and response, so V8 reads their properties slowly. So
-  // few are read here.
   return (request, response) => {
     if (isClosing(request)) return;
-    const { method = "", headers } = request;
-    // Express cuts the mount's path off `url`.
-    const url = (request as { originalUrl?: string }).originalUrl ?? request.url;
     // If the application's hooks on the response throw, no answer can be sent: the connection is
     // closed and the sender retries.
     const giveUp = (): void => void response.destroy();
-    const body = capturedRawBody(request) ?? request;
-    const remoteAddress = (): string | undefined => addressOf(request);
-    receiver
-      .handle({ method, url, headers: new NodeHeaders(headers), body, remoteAddress })
-      .then((answer) => {
-        try {
-          if (answer !== null) sendResponse(request, response, answer);
-        } catch {
-          giveUp();
-        }
-      }, giveUp);
+    receiver.handle(new NodeDelivery(request)).then((answer) => {
+      try {
+        if (answer !== null) sendResponse(request, response, answer);
+      } catch {
+        giveUp();
+      }
+    }, giveUp);
   };
 }
 
-/** Express knows the address before its trusted proxies. */
-function addressOf(request: IncomingMessage & { ip?: unknown }): string | undefined {
-  return typeof request.ip === "string" ? request.ip : request.socket.remoteAddress;
+/**
+ * Express changes the prototypes of request and response, so V8 reads their properties slowly. So
+ * few are read for each delivery, and the others when they are asked for.
+ */
+class NodeDelivery implements DeliveryRequest {
+  readonly method: string;
+  readonly headers: HeadersLike;
+  readonly body: IncomingMessage;
+
+  constructor(request: IncomingMessage) {
+    this.method = request.method ?? "";
+    this.headers = new NodeHeaders(request.headers);
+    this.body = request;
+  }
+
+  get url(): string | undefined {
+    // Express cuts the mount's path off `url`.
+    return (this.body as { originalUrl?: string }).originalUrl ?? this.body.url;
+  }
+
+  /** Express knows the address before its trusted proxies. */
+  remoteAddress(): string | undefined {
+    const { ip } = this.body as { ip?: unknown };
+    return typeof ip === "string" ? ip : this.body.socket.remoteAddress;
+  }
 }
 
 /**

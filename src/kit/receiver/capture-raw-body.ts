@@ -2,6 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 const RAW_BODY = Symbol.for("signalbox.rawBody");
 
+interface Captured {
+  readonly [RAW_BODY]?: Uint8Array;
+  readonly body?: unknown;
+  readonly rawBody?: unknown;
+}
+
 /**
  * Keeps the bytes of a body for the receiver when another parser must read it first.
  *
@@ -21,19 +27,10 @@ export function captureRawBody(
  * `express.raw()`, or as `request.rawBody` by the platform (Cloud Functions, NestJS) or the app. A
  * `rawBody` that is a text is not used, because decoding may have changed it.
  */
-export function capturedRawBody(request: IncomingMessage): Uint8Array | undefined {
-  const {
-    [RAW_BODY]: captured,
-    body,
-    rawBody,
-  } = request as { [RAW_BODY]?: Uint8Array; body?: unknown; rawBody?: unknown };
+export function capturedRawBody(request: object): Uint8Array | undefined {
+  const { [RAW_BODY]: captured, body, rawBody } = request as Captured;
   if (captured !== undefined) return captured;
-  if (ArrayBuffer.isView(body)) return bytesOf(body);
-  // While nothing has read the stream, it alone has the bytes that were received.
-  const isRead = ArrayBuffer.isView(rawBody) && (request.readableDidRead || !request.readable);
-  return isRead ? bytesOf(rawBody) : undefined;
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
+  const bytes = ArrayBuffer.isView(body) ? body : rawBody;
+  if (!ArrayBuffer.isView(bytes)) return undefined;
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
