@@ -2,7 +2,16 @@
 export { ActionButton, ActionForm, type Field, FilterForm, type Values } from "./actions.js";
 export { formatTime, shortTime } from "./clock-choice.js";
 export { followLive } from "./follow-live.js";
-export { PageFrame, type Said, showPage, type Tone, usePage, useRoot, View } from "./page-frame.js";
+export {
+  PageFrame,
+  type Said,
+  showPage,
+  type Tone,
+  UnknownView,
+  usePage,
+  useRoot,
+  View,
+} from "./page-frame.js";
 export {
   Badge,
   CodeBlock,

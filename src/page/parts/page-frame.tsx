@@ -270,3 +270,11 @@ export function View({
     </div>
   );
 }
+
+export const UnknownView = () => (
+  <View title="There is no such view">
+    <p>
+      <a href="#/">To the first view</a>
+    </p>
+  </View>
+);

@@ -8,6 +8,7 @@ import {
   request,
   showPage,
   type Tone,
+  UnknownView,
   useRoute,
 } from "../../parts/index.js";
 import type { Overview } from "../inbox-api.js";
@@ -25,6 +26,7 @@ function InboxPage() {
   const { path, query } = useRoute();
   const live = useLiveInbox();
   const eventId = path[0] === "events" ? path[1] : undefined;
+  const isUnknown = path.length > 0 && eventId === undefined;
   useWayBack(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
@@ -49,7 +51,8 @@ function InboxPage() {
       nav={hasMany ? tabsOf(endpoints, search) : undefined}
       aside={DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
     >
-      {isReady && (
+      {isUnknown && <UnknownView />}
+      {isReady && !isUnknown && (
         <EventList
           search={search}
           before={before}

@@ -12,6 +12,7 @@ import {
   Problem,
   RequestProblem,
   showPage,
+  UnknownView,
   useData,
   usePage,
   useRoute,
@@ -41,17 +42,7 @@ import { Webhooks } from "./webhooks.js";
 
 type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 
-const UNKNOWN: ViewRow = [
-  "unknown",
-  "",
-  () => (
-    <View title="There is no such view">
-      <p>
-        <a href={href([])}>Overview</a>
-      </p>
-    </View>
-  ),
-];
+const UNKNOWN: ViewRow = ["unknown", "", UnknownView];
 const VIEWS: readonly ViewRow[] = [
   ["", "Overview", Overview],
   ["keys", "Keys", Keys],

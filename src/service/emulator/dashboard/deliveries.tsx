@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { safely } from "../../../base/errors.js";
 import { formatCount, formatDuration, formatMoment } from "../../../base/text/format.js";
 import {
   ActionButton,
@@ -19,6 +20,7 @@ import {
   useRoute,
   View,
 } from "../../../page/parts/index.js";
+import { resultOf } from "../../../page/timeline/build-timeline.js";
 import { control, type Delivery, type Registration, typed, useAnswer, useDesk } from "./control.js";
 import { fieldsOf, useInput } from "./operation-form.js";
 
@@ -152,13 +154,8 @@ function Details({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function indented(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2);
-  } catch {
-    return json;
-  }
-}
+const indented = (json: string): string =>
+  safely(() => JSON.stringify(JSON.parse(json), null, 2), json);
 
 /** A link to what has this id. */
 const Linked = ({ path }: { path: readonly [string, string] }) => (
@@ -258,8 +255,7 @@ const faultStatus = ({ faults }: Attempt): number | null | undefined =>
 
 /** What the endpoint answered, in a few words, and what a fault made of it. */
 function answerText(attempt: Attempt): string {
-  const { answer, failure } = attempt;
-  const said = answer === null ? (failure ?? "none").replaceAll("_", " ") : String(answer.status);
+  const said = resultOf(attempt);
   const taken = faultStatus(attempt);
   return taken === undefined ? said : `taken for ${taken}, the receiver said ${said}`;
 }
