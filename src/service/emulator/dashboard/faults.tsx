@@ -37,8 +37,8 @@ export function Faults() {
     .filter(({ status }) => status !== "deleted")
     .map((row) => [row.id, webhookName(row)] as const);
   const names = new Map(webhooks);
-  const [kind, setKind] = useState("status");
-  const field = VALUES[kind];
+  const [chosen, setChosen] = useState("status");
+  const field = VALUES[chosen];
   return (
     <View title="Faults" isDense>
       <Panel title="Faults of deliveries">
@@ -54,14 +54,14 @@ export function Faults() {
           <div
             onChange={({ target }) => {
               if (target instanceof HTMLSelectElement && target.name === "kind")
-                setKind(target.value);
+                setChosen(target.value);
             }}
           >
             <OperationForm
               operation="setDeliveryFault"
               fields={{
                 registration_id: { label: "Webhook", choices: webhooks ?? [] },
-                kind: { label: "Fault", choices: KINDS, value: kind },
+                kind: { label: "Fault", choices: KINDS, value: chosen },
                 ...(field && { value: field }),
                 times: { label: "Requests", placeholder: "all" },
               }}
