@@ -17,7 +17,7 @@ Exit codes: 0 as expected, 1 a check failed, 2 wrong usage, 3 a file, port or se
 
 const HELP_COLUMNS = 100;
 
-type Load = () => Promise<(program: Command, context: CommandContext) => void>;
+type Load = () => Promise<{ addCommand: (program: Command, context: CommandContext) => void }>;
 
 /**
  * The commands in the groups of the help. Only the typed command is loaded, because loading all
@@ -26,30 +26,28 @@ type Load = () => Promise<(program: Command, context: CommandContext) => void>;
  */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
   Start: {
-    init: async () => (await import("./init/init-command.js")).addInitCommand,
-    dev: async () => (await import("./service/dev/dev-command.js")).addDevCommand,
-    demo: async () => (await import("./service/demo/demo-command.js")).addDemoCommand,
-    completion: async () => (await import("./console/completion.js")).addCompletionCommand,
+    init: () => import("./init/init-command.js"),
+    dev: () => import("./service/dev/dev-command.js"),
+    demo: () => import("./service/demo/demo-command.js"),
+    completion: () => import("./console/completion.js"),
   },
   Try: {
-    send: async () => (await import("./deliveries/send-command.js")).addSendCommand,
-    sign: async () => (await import("./deliveries/sign-command.js")).addSignCommand,
-    verify: async () => (await import("./deliveries/verify-command.js")).addVerifyCommand,
-    replay: async () => (await import("./deliveries/replay-command.js")).addReplayCommand,
+    send: () => import("./deliveries/send-command.js"),
+    sign: () => import("./deliveries/sign-command.js"),
+    verify: () => import("./deliveries/verify-command.js"),
+    replay: () => import("./deliveries/replay-command.js"),
   },
   Diagnose: {
-    doctor: async () => (await import("./probe/doctor/doctor-command.js")).addDoctorCommand,
-    check: async () => (await import("./probe/check/check-command.js")).addCheckCommand,
-    trace: async () => (await import("./service/trace/trace-command.js")).addTraceCommand,
+    doctor: () => import("./probe/doctor/doctor-command.js"),
+    check: () => import("./probe/check/check-command.js"),
+    trace: () => import("./service/trace/trace-command.js"),
   },
   Inbox: {
-    inbox: async () => (await import("./inbox/inbox-command.js")).addInboxCommand,
+    inbox: () => import("./inbox/inbox-command.js"),
   },
   Service: {
-    emulator: async () =>
-      (await import("./service/emulator/emulator-command.js")).addEmulatorCommand,
-    register: async () =>
-      (await import("./service/register/register-command.js")).addRegisterCommand,
+    emulator: () => import("./service/emulator/emulator-command.js"),
+    register: () => import("./service/register/register-command.js"),
   },
 };
 
@@ -92,7 +90,7 @@ export async function createProgram(
   program.commandsGroup("Start:").helpCommand("help [command]", "print the help of a command");
   for (const { group, load } of typed.length > 0 ? typed : all) {
     program.commandsGroup(`${group}:`);
-    (await load())(program, { cli, outcome });
+    (await load()).addCommand(program, { cli, outcome });
   }
   explainWrongUsage(program, outcome);
   return program;

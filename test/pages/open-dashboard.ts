@@ -34,13 +34,17 @@ export async function openDashboard({
       await page.goto("about:blank");
       await page.goto(`${url}/_emulator/ui/#/${view}`);
     },
-    /** Waits for the first badge with this text alone. */
-    seeBadge: (text: string) =>
+    /** Waits for the first state with this word, in a table or among facts. */
+    seeState: (word: string) =>
       page
-        .locator(".badge", { hasText: new RegExp(`^${text}$`) })
+        .locator(":is(td, dd):has(.dot)", { hasText: new RegExp(`^${word}$`) })
         .first()
         .waitFor(),
-    rowOf: (text: string) => page.getByRole("row").filter({ hasText: text }),
+    /** The row with this text, or of the event with this id. */
+    rowOf: (text: string) =>
+      page
+        .getByRole("row")
+        .filter({ has: page.getByText(text).or(page.locator(`a[title="${text}"]`)) }),
     panel: (heading: string) =>
       actionsIn(
         page.locator("section", { has: page.getByRole("heading", { name: heading, exact: true }) }),

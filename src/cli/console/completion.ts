@@ -4,7 +4,7 @@ import { runs, type CommandContext } from "./define-command.js";
 
 type Case = readonly [line: string, next: readonly string[]];
 
-export function addCompletionCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("completion")
     .description("Print the script by which a shell completes commands and options.")

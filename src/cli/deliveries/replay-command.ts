@@ -19,7 +19,7 @@ import { isQuarantined } from "./send-delivery.js";
 const EXAMPLE = "npx signalbox replay --url http://localhost:3000/webhooks/signals";
 const CLEAN_UP = "npx signalbox inbox discard --state quarantined --yes --db INBOX";
 
-export function addReplayCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("replay")
     .description(

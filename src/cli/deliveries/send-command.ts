@@ -50,7 +50,7 @@ import {
 
 const skewSeconds = wholeNumber(-999_999_999, 999_999_999);
 
-export function addSendCommand(program: Command, context: CommandContext) {
+export function addCommand(program: Command, context: CommandContext) {
   const command = program
     .command("send")
     .description(
@@ -84,7 +84,7 @@ export function addSendCommand(program: Command, context: CommandContext) {
   return command;
 }
 
-type SendOptions = OptionsOf<typeof addSendCommand>;
+type SendOptions = OptionsOf<typeof addCommand>;
 
 async function send(
   source: string,

@@ -16,7 +16,7 @@ import { shellQuote } from "../console/terminal.js";
 
 const DEFAULT_URL = "http://localhost:3000/webhooks/";
 
-export function addSignCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("sign")
     .description("Print the signature header for the exact bytes of a file.")

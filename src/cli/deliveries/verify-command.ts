@@ -8,7 +8,7 @@ import { headersOf, PUBLIC_URL, SENDER, senderOf } from "../console/sender.js";
 import { printable, type Terminal } from "../console/terminal.js";
 import type { Explanation } from "./explain-delivery.js";
 
-export function addVerifyCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("verify")
     .description(

@@ -25,7 +25,7 @@ import {
 } from "./read-commands.js";
 import { searchPages } from "./select-events.js";
 
-export function addInboxCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("inbox")
     .description(

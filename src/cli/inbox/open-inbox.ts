@@ -128,14 +128,13 @@ export const DB = new Option(
 
 /** A command for an inbox. */
 export function defineInboxCommand(parent: Command, name: string, description: string) {
-  const command = parent
+  return parent
     .command(name)
     .description(description)
     .addOption(DB)
     .addOption(SCHEMA)
     .option("--json", "print NDJSON")
     .addOption(ENDPOINT);
-  return command;
 }
 
 export type InboxOptions = OptionsOf<typeof defineInboxCommand>;

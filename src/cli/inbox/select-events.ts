@@ -65,7 +65,7 @@ const PAGE = 500;
 
 /** All entries that match, the newest first, page by page. */
 export async function* searchPages(
-  { search }: CommandInbox,
+  { search }: Pick<CommandInbox, "search">,
   query: Omit<SearchQuery, "limit"> & { endpoint?: string },
 ): AsyncGenerator<InboxEntry[]> {
   let { beforeSeq } = query;
@@ -117,16 +117,13 @@ async function eventOf(inbox: OpenInbox, typed: string): Promise<StoredEvent | u
   // As many characters as `ls` prints.
   if (end !== undefined && (start.length < 12 || end.length < 8)) return undefined;
   const found: string[] = [];
-  let beforeSeq: number | undefined;
-  do {
-    const page = await inbox.search({ eventId: start, beforeSeq, limit: PAGE });
-    for (const { eventId } of page.entries) if (eventId.endsWith(end ?? "")) found.push(eventId);
+  for await (const page of searchPages(inbox, { eventId: start })) {
+    for (const { eventId } of page) if (eventId.endsWith(end ?? "")) found.push(eventId);
     if (found.length > 1)
       throw new CliError(
         EXIT.failed,
         `several events have an id like ${echoed(id)}: type more of it`,
       );
-    beforeSeq = page.nextBeforeSeq ?? undefined;
-  } while (beforeSeq !== undefined);
+  }
   return found[0] === undefined ? undefined : inbox.get(found[0]);
 }

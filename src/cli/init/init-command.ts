@@ -11,7 +11,7 @@ import { PACKAGE_MANAGERS, signalboxSpec } from "./signalbox-package.js";
 import { isAddOn, STORES, TEMPLATES } from "./templates.js";
 import { writeFiles } from "./write-files.js";
 
-export function addInitCommand(program: Command, context: CommandContext) {
+export function addCommand(program: Command, context: CommandContext) {
   const names = TEMPLATES.map(({ name }) => name);
   const command = program
     .command("init")
@@ -66,7 +66,7 @@ export function addInitCommand(program: Command, context: CommandContext) {
   return command;
 }
 
-type InitOptions = OptionsOf<typeof addInitCommand>;
+type InitOptions = OptionsOf<typeof addCommand>;
 
 async function init(
   folder: string | undefined,

@@ -48,11 +48,13 @@ export class RetryLater extends SignalboxError {
 const MOST_SUBJECTS = 5;
 
 const WORDS = /[\w:.,/@#+-]+/g;
+/** A digit, or the letters of an id such as `cus_NffrFeUfNVqhgx`: capital and small ones. */
+const VARIES = /\d|_(?=[a-z]*[A-Z])(?=[A-Z]*[a-z])[A-Za-z]{8,}/;
 const CALLS = /\n +at [^]*?(?=\ncaused by |$)/g;
 
 /**
  * An error without its calls and the parts that differ between events: words with a digit in them,
- * and what the event is about.
+ * ids, and what the event is about.
  */
 export function commonError({
   lastError,
@@ -64,10 +66,10 @@ export function commonError({
     ANYTHING,
   );
   const named = subject === null ? text : text.replaceAll(subject, ANYTHING);
-  // The digit is looked for in the word: a pattern with `*` on both sides of it takes quadratic
+  // It is looked for in the word: a pattern with `*` on both sides of a digit takes quadratic
   // time for a long word without one.
   return named
-    .replaceAll(WORDS, (word) => (/\d/.test(word) ? ANYTHING : word))
+    .replaceAll(WORDS, (word) => (VARIES.test(word) ? ANYTHING : word))
     .replaceAll(/…{2,}/g, ANYTHING);
 }
 

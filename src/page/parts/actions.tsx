@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Said, useRoot } from "./page-frame.js";
 import { Problem } from "./panel.js";
@@ -161,30 +161,32 @@ function Fields({ fields }: { fields: readonly Field[] }) {
           isRequired,
           width = "",
         }) => (
-          <label key={name} class={`field ${width}`}>
-            <span>{label}</span>
-            {choices === undefined ? (
-              <input
-                name={name}
-                type={type as "text"}
-                list={suggestions && `${id}-${name}`}
-                defaultValue={value ?? ""}
-                placeholder={placeholder}
-                required={isRequired}
-                autocomplete="off"
-              />
-            ) : (
-              <select name={name}>
-                {choices.map((choice) => {
-                  const [each, shown] = typeof choice === "string" ? [choice, choice] : choice;
-                  return (
-                    <option key={each} value={each} selected={each === value}>
-                      {shown}
-                    </option>
-                  );
-                })}
-              </select>
-            )}
+          <Fragment key={name}>
+            <label class={`field ${width}`}>
+              <span>{label}</span>
+              {choices === undefined ? (
+                <input
+                  name={name}
+                  type={type as "text"}
+                  list={suggestions && `${id}-${name}`}
+                  defaultValue={value ?? ""}
+                  placeholder={placeholder}
+                  required={isRequired}
+                  autocomplete="off"
+                />
+              ) : (
+                <select name={name}>
+                  {choices.map((choice) => {
+                    const [each, shown] = typeof choice === "string" ? [choice, choice] : choice;
+                    return (
+                      <option key={each} value={each} selected={each === value}>
+                        {shown}
+                      </option>
+                    );
+                  })}
+                </select>
+              )}
+            </label>
             {suggestions !== undefined && (
               <datalist id={`${id}-${name}`}>
                 {suggestions.map((each) => (
@@ -192,7 +194,7 @@ function Fields({ fields }: { fields: readonly Field[] }) {
                 ))}
               </datalist>
             )}
-          </label>
+          </Fragment>
         ),
       )}
     </>

@@ -1,8 +1,17 @@
 // The parts that both pages are made of, all of them for a browser.
 export { ActionButton, ActionForm, type Field, FilterForm, type Values } from "./actions.js";
-export { chooseClock, clockChosen, shortTime } from "./clock-choice.js";
+export { formatTime, shortTime } from "./clock-choice.js";
 export { followLive } from "./follow-live.js";
-export { PageFrame, type Said, showPage, type Tone, usePage, useRoot, View } from "./page-frame.js";
+export {
+  PageFrame,
+  type Said,
+  showPage,
+  type Tone,
+  UnknownView,
+  usePage,
+  useRoot,
+  View,
+} from "./page-frame.js";
 export {
   Badge,
   CodeBlock,
@@ -15,6 +24,7 @@ export {
   Moment,
   Panel,
   Problem,
+  State,
 } from "./panel.js";
 export { address, type Query, request, type RequestOptions, RequestProblem } from "./request.js";
 export { TimelineSteps } from "./timeline.js";

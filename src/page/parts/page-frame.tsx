@@ -16,6 +16,7 @@ import {
   useState,
 } from "preact/hooks";
 import { visible, visibleLines } from "../../base/text/visible-text.js";
+import { chooseClock, clockChosen, shortTime } from "./clock-choice.js";
 
 export type Tone = "good" | "bad" | "warn" | "idle" | "busy";
 
@@ -132,7 +133,7 @@ export interface PageFacts {
   brand: string;
   /** The present time in milliseconds since 1970, by the clock of the server. */
   now: number;
-  /** The server does not answer: what is shown is of `now`. */
+  /** The server does not answer: what is shown is of `now`. Undefined if the page does not follow it. */
   isLost?: boolean;
   /** Another number when what the server has may have changed. */
   version: number;
@@ -152,7 +153,7 @@ interface PageFrameProps extends PageFacts {
         note?: string | false;
       }[]
     | undefined;
-  /** At the end of the head of the page, such as whether it is live. */
+  /** At the end of the head of the page, before the choice of a clock. */
   aside?: ComponentChildren;
   children: ComponentChildren;
 }
@@ -160,6 +161,14 @@ interface PageFrameProps extends PageFacts {
 /** What is around every view: the head with its navigation, and the place of the view. */
 export function PageFrame({ nav, aside, children, ...facts }: PageFrameProps) {
   const main = useRef<HTMLElement>(null);
+  const [clock, setClock] = useState(clockChosen);
+  const { isLost, now } = facts;
+  const otherClock = clock === "UTC" ? "local" : "UTC";
+  // Each part that shows times asks for the facts of the page, so it is drawn anew.
+  const change = (): void => {
+    chooseClock(otherClock);
+    setClock(otherClock);
+  };
   // Its address would be taken for a view, so it is not followed.
   const skip = (event: Event): void => {
     event.preventDefault();
@@ -167,7 +176,7 @@ export function PageFrame({ nav, aside, children, ...facts }: PageFrameProps) {
   };
   return (
     <Page.Provider value={facts}>
-      <header class={facts.isLost ? "head lost" : "head"}>
+      <header class={isLost ? "head lost" : "head"}>
         <a class="skip" href="#/" onClick={skip}>
           Skip to the content
         </a>
@@ -183,9 +192,24 @@ export function PageFrame({ nav, aside, children, ...facts }: PageFrameProps) {
             ))}
           </nav>
         )}
-        <div class="aside">{aside}</div>
+        <div class="aside">
+          {aside}
+          <button
+            type="button"
+            class="plain"
+            title={`Show times in ${otherClock} time`}
+            onClick={change}
+          >
+            {clock} time
+          </button>
+          {isLost !== undefined && (
+            <span role="status" class={`badge ${isLost ? "warn" : "good"}`}>
+              {isLost ? `connection lost, as of ${shortTime(now, now)}` : "live"}
+            </span>
+          )}
+        </div>
       </header>
-      <main ref={main} tabIndex={-1} class={facts.isLost ? "lost" : undefined}>
+      <main ref={main} tabIndex={-1} class={isLost ? "lost" : undefined}>
         {children}
       </main>
     </Page.Provider>
@@ -246,3 +270,11 @@ export function View({
     </div>
   );
 }
+
+export const UnknownView = () => (
+  <View title="There is no such view">
+    <p>
+      <a href="#/">To the first view</a>
+    </p>
+  </View>
+);

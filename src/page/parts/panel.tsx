@@ -101,7 +101,15 @@ export function Moment({ at, full = false, short = false }: MomentProps) {
   );
 }
 
-/** A state in a word or two. The word says it; the colour repeats it. */
+/** A state in a word or two. The word says it; the dot repeats it. */
+export const State = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
+  <>
+    <span class={`dot ${tone}`} />
+    {children}
+  </>
+);
+
+/** A remark on something, in a word or two. */
 export const Badge = ({ tone, children }: { tone: Tone; children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>
 );
@@ -166,10 +174,10 @@ export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
 
 const DATE_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** A value of an answer as it is read: a date-time from now, a list with commas. */
+/** A value of an answer as it is read: a date-time by the chosen clock, a list with commas. */
 function shown(value: unknown): ComponentChildren {
   if (typeof value === "number") return formatCount(value);
-  if (typeof value === "string" && DATE_TIME.test(value)) return <Moment at={value} />;
+  if (typeof value === "string" && DATE_TIME.test(value)) return <Moment at={value} short />;
   const isList = Array.isArray(value) && value.every((each) => typeof each === "string");
   return isList ? value.join(", ") || "none" : (value as ComponentChildren);
 }
@@ -178,14 +186,13 @@ export interface Column<Row> {
   label: string;
   /** The name of a field, or what is made of the row. */
   cell: (keyof Row & string) | ((row: Row) => ComponentChildren);
-  /** Numbers stand at the end of their column. */
-  align?: "end";
-  /** Takes the width that others leave. */
-  grows?: boolean;
-  /** Its words are short, so that no line ends within them. */
-  whole?: boolean;
-  /** Where the page is narrow, it stands in the first line of its row, without its label. */
-  leads?: boolean;
+  /**
+   * `end`: numbers stand at the end of their column. `grows`: it takes the width that others leave.
+   * `leads`: where the page is narrow, it stands in the first line of its row, without its label;
+   * `box` as well, and is narrow. Of a table of `lines`, `short` is a column of one word, and `kind`
+   * one that is left out where there is little room.
+   */
+  look?: "end" | "grows" | "leads" | "box" | "short" | "kind";
 }
 
 interface DataTableProps<Row> {
@@ -230,7 +237,7 @@ export function DataTable<Row>({
       <thead role="rowgroup">
         <tr role="row">
           {columns.map((column) => (
-            <th key={column.label} role="columnheader" scope="col" class={classOf(column)}>
+            <th key={column.label} role="columnheader" scope="col" class={column.look}>
               {column.label}
             </th>
           ))}
@@ -245,7 +252,7 @@ export function DataTable<Row>({
             onClick={(event) => open(event, row)}
           >
             {columns.map((column) => (
-              <td key={column.label} role="cell" class={classOf(column)} data-label={column.label}>
+              <td key={column.label} role="cell" class={column.look} data-label={column.label}>
                 {shown(read(column.cell, row))}
               </td>
             ))}
@@ -258,13 +265,6 @@ export function DataTable<Row>({
 
 function read<Row>(what: (keyof Row & string) | ((row: Row) => unknown), row: Row): unknown {
   return typeof what === "function" ? what(row) : row[what];
-}
-
-function classOf<Row>({ align, grows, whole, leads }: Column<Row>): string | undefined {
-  return (
-    [align, grows && "grows", whole && "whole", leads && "leads"].filter(Boolean).join(" ") ||
-    undefined
-  );
 }
 
 type ListProps<Row> = Omit<DataTableProps<Row>, "rows"> & {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { safely } from "../../base/errors.js";
 import { address, type Query } from "./request.js";
 
 /**
@@ -51,15 +52,10 @@ export function useQuery<Name extends string>(
 function parseRoute(hash: string): Route {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   return {
-    path: path === "" ? [] : path.split("/").map(decoded),
+    path:
+      path === ""
+        ? []
+        : path.split("/").map((part) => safely(() => decodeURIComponent(part), part)),
     query: new URLSearchParams(search),
   };
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }

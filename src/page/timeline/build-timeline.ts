@@ -139,14 +139,12 @@ function attemptStep(
   number: number,
   { state, attempts }: SentDelivery,
 ): TimelineStep {
-  const { started_at, duration_ms, answer, failure, faults } = attempt;
+  const { started_at, duration_ms, answer, faults } = attempt;
   const at = Date.parse(attempt.sent_at);
   const serviceAt = Date.parse(started_at);
   // Its first success ends a delivery. The fault `duplicate` sends two requests at the same time.
   const isGood = state === "delivered" && started_at === attempts.at(-1)?.started_at;
   const { words, rest } = readAnswer(answer?.body ?? "");
-  const result =
-    answer === null ? (failure ?? "no answer").replaceAll("_", " ") : String(answer.status);
   const applied = faults.map(({ kind, value }) =>
     kind === "status"
       ? `fault: the sender takes it for ${value}`
@@ -160,12 +158,16 @@ function attemptStep(
     until: at + Math.round(duration_ms),
     kind: "attempt",
     tone: isGood ? "good" : "bad",
-    text: `attempt ${number}: ${[result, ...words].join(" ")} in ${Math.round(duration_ms)} ms`,
+    text: `attempt ${number}: ${[resultOf(attempt), ...words].join(" ")} in ${Math.round(duration_ms)} ms`,
     ...(words.includes(DUPLICATE) && { isDuplicate: true }),
     ...(detail !== "" && { detail }),
     ...(Math.abs(serviceAt - at) > CLOCK_SLACK_MS && { serviceAt }),
   };
 }
+
+/** The status that the receiver answered, or why there is no answer. */
+export const resultOf = ({ answer, failure }: Pick<SentAttempt, "answer" | "failure">): string =>
+  answer === null ? (failure ?? "no answer").replaceAll("_", " ") : String(answer.status);
 
 const DUPLICATE = "duplicate";
 

@@ -1,3 +1,4 @@
+import { formatCount } from "../../base/text/format.js";
 import {
   IGNORED,
   NO_HANDLER,
@@ -52,7 +53,12 @@ function pastStep(
   if (kind === "crashed")
     return { at, kind, tone: "bad", text: "the process died during a hand-off" };
   if (kind === "replayed") {
-    return { at, kind, tone: "busy", text: `replayed by a person, after ${counted(attempts)}` };
+    return {
+      at,
+      kind,
+      tone: "busy",
+      text: `replayed by a person, after ${formatCount(attempts, "hand-off")}`,
+    };
   }
   const usedBefore = before === undefined || before.kind === "replayed" ? 0 : before.attempts;
   // RetryLater uses up no attempt.
@@ -60,9 +66,6 @@ function pastStep(
     return { at, kind, tone: "warn", text: "the callback put it off", detail: error };
   return { at, kind, tone: "bad", text: `hand-off ${attempts} failed`, detail: error };
 }
-
-const counted = (attempts: number): string =>
-  attempts === 1 ? "1 hand-off" : `${attempts} hand-offs`;
 
 /** Its present state, at the moment since when or until when it has it. */
 function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number): Described {
@@ -77,7 +80,7 @@ function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number
       return { at: now, kind: "running", tone: "busy", text: `${next} is running`, detail };
     case "dead": {
       const isKnown = history.at(-1)?.error === lastError;
-      const text = `dead after ${counted(attempts)}: a person has to act`;
+      const text = `dead after ${formatCount(attempts, "hand-off")}: a person has to act`;
       return { at, kind: "dead", tone: "bad", text, detail: isKnown ? null : lastError };
     }
     case "quarantined":

@@ -113,4 +113,6 @@ test("j and k go on when an event is open, Escape leads back, and times are of t
   await click("local time");
   await page.reload();
   expect(await time.getAttribute("title")).toContain(`${await time.innerText()} UTC`);
+  await show("whatever/else");
+  await page.getByRole("heading", { name: "There is no such view" }).waitFor();
 });

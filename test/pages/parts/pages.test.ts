@@ -67,7 +67,7 @@ test("of 21 deliveries 20 are shown with a link to older ones, and no link if th
     const older = links.find(({ textContent }) => textContent === "Older");
     const cells = [...page.querySelectorAll("td")].slice(0, 2);
     // What a narrow page shows before each cell.
-    expect(cells.map((cell) => cell.dataset["label"])).toEqual(["Delivery", "Event"]);
+    expect(cells.map((cell) => cell.dataset["label"])).toEqual(["State", "Created"]);
     return [page.querySelectorAll("tbody tr").length, older?.getAttribute("href")];
   };
   expect(await shown()).toEqual([20, "#/deliveries?before=102"]);

@@ -41,7 +41,7 @@ import {
   summarise,
 } from "./report-checks.js";
 
-export function addCheckCommand(program: Command, context: CommandContext) {
+export function addCommand(program: Command, context: CommandContext) {
   const command = program
     .command("check")
     .description(
@@ -91,7 +91,7 @@ export function addCheckCommand(program: Command, context: CommandContext) {
   return command;
 }
 
-type CheckOptions = OptionsOf<typeof addCheckCommand>;
+type CheckOptions = OptionsOf<typeof addCommand>;
 
 function idsOf(kind: Check["kind"]): string {
   const ids = CHECKS.filter((each) => each.kind === kind).map(({ id }) => id);

@@ -18,7 +18,7 @@ import type { Outcome } from "./examinations.js";
 
 const EXAMPLE = "npx signalbox doctor --url http://localhost:3000/webhooks/signals";
 
-export function addDoctorCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("doctor")
     .description(

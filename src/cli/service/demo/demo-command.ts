@@ -1,7 +1,7 @@
 import type { Command } from "#commander";
 import { runs, type CommandContext } from "../../console/define-command.js";
 
-export function addDemoCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("demo")
     .description(

@@ -11,7 +11,7 @@ import {
 import { DEFAULT_INBOX, findInbox, SCHEMA } from "../../inbox/open-inbox.js";
 import { DEFAULT_EMULATOR_URL } from "../emulator/remote-control.js";
 
-export function addDevCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("dev")
     .description(

@@ -5,7 +5,7 @@ import type { RequestListener } from "node:http";
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isSignalboxError } from "../../../base/errors.js";
+import { isSignalboxError, safely } from "../../../base/errors.js";
 import { formatMoment } from "../../../base/text/format.js";
 import { systemClock } from "../../../base/time/clock.js";
 import { isIgnored, type InboxEntry } from "../../../kit/inbox/stored-events.js";
@@ -178,7 +178,8 @@ const LONGEST_VALUE = 80;
  * line stays as it is.
  */
 export function shortLogLine(line: string): string {
-  const entry = line.startsWith("{") ? parsed(line) : null;
+  const read = (): unknown => (line.startsWith("{") ? JSON.parse(line) : null);
+  const entry = safely(read, null) as Record<string, unknown> | null;
   const level = LEVELS[(entry?.["level"] as number) / 10 - 1];
   if (entry === null || level === undefined) return line;
   const { msg = "", err } = entry;
@@ -197,14 +198,6 @@ export function shortLogLine(line: string): string {
 /** A date-time as the time of day, as the other lines of `dev` have it. */
 function shortTime(text: string): string {
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? new Date(text).toTimeString().slice(0, 8) : text;
-}
-
-function parsed(line: string): Record<string, unknown> | null {
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }
 
 const ENDPOINT = "default";

@@ -11,7 +11,7 @@ import { addControlCommands } from "./control-commands.js";
 import { createEventReporter, resumeCommand, resumePath } from "./report-event.js";
 import { startEmulator } from "./start-emulator.js";
 
-export function addEmulatorCommand(program: Command, context: CommandContext) {
+export function addCommand(program: Command, context: CommandContext) {
   const command = program
     .command("emulator")
     .description(
@@ -72,7 +72,7 @@ export function addEmulatorCommand(program: Command, context: CommandContext) {
   return command;
 }
 
-type EmulatorCommandOptions = OptionsOf<typeof addEmulatorCommand>;
+type EmulatorCommandOptions = OptionsOf<typeof addCommand>;
 
 async function runEmulator(
   options: EmulatorCommandOptions,

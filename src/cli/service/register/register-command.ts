@@ -18,7 +18,7 @@ const EXIT_CODES =
   "not; 2 wrong usage, or the service answered 400; 3 another answer (401, 403, 404, 409, 429, 500, 503), no answer, or\n" +
   "a secret file that cannot be written; 130 interrupted.";
 
-export function addRegisterCommand(program: Command, context: CommandContext): void {
+export function addCommand(program: Command, context: CommandContext): void {
   const command = program
     .command("register")
     .description(

@@ -22,7 +22,7 @@ import { connectControl, DEFAULT_EMULATOR_URL } from "../emulator/remote-control
 /** The control API's largest page: nobody looks at more. */
 const MOST_DELIVERIES = 500;
 
-export function addTraceCommand(program: Command, context: CommandContext) {
+export function addCommand(program: Command, context: CommandContext) {
   const command = program
     .command("trace")
     .description(
@@ -42,7 +42,7 @@ export function addTraceCommand(program: Command, context: CommandContext) {
   return command;
 }
 
-type TraceOptions = OptionsOf<typeof addTraceCommand>;
+type TraceOptions = OptionsOf<typeof addCommand>;
 
 async function trace(
   id: string,

@@ -10,21 +10,17 @@ import {
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
 
-/** In the order of an event's life, with the words that a reader has for them. */
-export const STATES: readonly { state: EventState; tone: Tone; word: string }[] = [
-  { state: "ready", tone: "warn", word: "waiting" },
-  { state: "leased", tone: "busy", word: "running" },
-  { state: "done", tone: "good", word: "done" },
-  { state: "dead", tone: "bad", word: "given up" },
-  { state: "quarantined", tone: "bad", word: "unreadable" },
-];
+/** With the words that a reader has for them. */
+const STATES: Readonly<Record<EventState, readonly [Tone, word: string]>> = {
+  ready: ["warn", "waiting"],
+  leased: ["busy", "running"],
+  done: ["good", "done"],
+  dead: ["bad", "given up"],
+  quarantined: ["bad", "unreadable"],
+};
 
-export const wordOf = (state: EventState): string =>
-  STATES.find((each) => each.state === state)?.word ?? state;
-
-export function toneOf(state: EventState): Tone {
-  return STATES.find((each) => each.state === state)?.tone ?? "idle";
-}
+export const toneOf = (state: EventState): Tone => STATES[state][0];
+export const wordOf = (state: EventState): string => STATES[state][1];
 
 /**
  * What became of the event, and what is next.
@@ -74,7 +70,7 @@ export function headlineOf(
   // The type of a signal says more than that it is one.
   const isSignal = sender === DEFAULT_SENDER && subtype !== null;
   const text = isSignal ? subtype : [type, subtype].filter((word) => word !== null).join(" ");
-  return { text: text, about: subject ?? "" };
+  return { text, about: subject ?? "" };
 }
 
 /** What came of the event so far: how long it took, or why it waits. */

@@ -6,6 +6,7 @@ import {
   href,
   Moment,
   type Query,
+  State,
   usePage,
 } from "../../parts/index.js";
 import type { ListedEvent } from "../inbox-api.js";
@@ -63,7 +64,7 @@ export function EventTable(props: EventTableProps) {
   const columns: Column<ListedEvent>[] = [
     {
       label: "Select",
-      leads: true,
+      look: "box",
       cell: (event) => (
         <input
           type="checkbox"
@@ -75,21 +76,20 @@ export function EventTable(props: EventTableProps) {
     },
     {
       label: "State",
-      leads: true,
-      cell: ({ state }) => (
-        <>
-          <span class={`dot ${toneOf(state)}`} />
-          {wordOf(state)}
-        </>
-      ),
+      look: "leads",
+      cell: ({ state }) => <State tone={toneOf(state)}>{wordOf(state)}</State>,
     },
     {
       label: "Received",
-      leads: true,
+      look: "leads",
       cell: ({ receivedAt }) => <Moment at={receivedAt} short />,
     },
-    ...(hasMany ? [{ label: "Endpoint", cell: "endpoint" } as const] : []),
-    { label: "Type", cell: (event) => (event.type === "" ? "" : headlineOf(event).text) },
+    ...(hasMany ? [{ label: "Endpoint", look: "short", cell: "endpoint" } as const] : []),
+    {
+      label: "Type",
+      look: "kind",
+      cell: (event) => (event.type === "" ? "" : headlineOf(event).text),
+    },
     {
       label: "Event",
       cell: (event) => {
@@ -122,7 +122,7 @@ export function EventTable(props: EventTableProps) {
     },
   ];
   return (
-    <div ref={table} class={hasMany ? "many" : undefined} inert={isStale}>
+    <div ref={table} inert={isStale}>
       <DataTable
         label="Events, the newest first"
         empty=""

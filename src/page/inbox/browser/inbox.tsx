@@ -1,17 +1,14 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
 import {
-  Badge,
-  chooseClock,
-  clockChosen,
   followLive,
   go,
   href,
   PageFrame,
   request,
-  shortTime,
   showPage,
   type Tone,
+  UnknownView,
   useRoute,
 } from "../../parts/index.js";
 import type { Overview } from "../inbox-api.js";
@@ -28,8 +25,8 @@ const DASHBOARD = /\/_emulator\/inbox\/$/;
 function InboxPage() {
   const { path, query } = useRoute();
   const live = useLiveInbox();
-  const [clock, setClock] = useState(clockChosen);
   const eventId = path[0] === "events" ? path[1] : undefined;
+  const isUnknown = path.length > 0 && eventId === undefined;
   useWayBack(eventId !== undefined);
   const search = query.get("q") ?? "";
   const before = /^\d+$/.test(query.get("before") ?? "") ? Number(query.get("before")) : undefined;
@@ -43,8 +40,6 @@ function InboxPage() {
     if (eventId !== undefined) go([], toList);
     return eventId !== undefined;
   });
-  const isLost = live.lostAt !== undefined;
-  const otherClock = clock === "UTC" ? "local" : "UTC";
 
   return (
     <PageFrame
@@ -52,31 +47,12 @@ function InboxPage() {
       alert={live.overview?.counts.dead ?? 0}
       now={live.now}
       version={live.version}
-      isLost={isLost}
+      isLost={live.lostAt !== undefined}
       nav={hasMany ? tabsOf(endpoints, search) : undefined}
-      aside={
-        <>
-          {DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
-          <button
-            type="button"
-            class="plain"
-            title={`Show times in ${otherClock} time`}
-            onClick={() => {
-              chooseClock(otherClock);
-              setClock(otherClock);
-            }}
-          >
-            {clock} time
-          </button>
-          <span role="status">
-            <Badge tone={isLost ? "warn" : "good"}>
-              {isLost ? `connection lost, as of ${shortTime(live.now, live.now)}` : "live"}
-            </Badge>
-          </span>
-        </>
-      }
+      aside={DASHBOARD.test(location.pathname) && <a href="../ui/">Dashboard</a>}
     >
-      {isReady && (
+      {isUnknown && <UnknownView />}
+      {isReady && !isUnknown && (
         <EventList
           search={search}
           before={before}

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
-import { DEFAULT_SENDER, type EventState } from "../../../kit/inbox/stored-events.js";
+import { DEFAULT_SENDER, EVENT_STATES, type EventState } from "../../../kit/inbox/stored-events.js";
 import { go, href, Problem, useData } from "../../parts/index.js";
 import type { ListedEvent, Overview } from "../inbox-api.js";
-import { STATES, wordOf } from "./event-state.js";
+import { wordOf } from "./event-state.js";
 import { countOf, findEvents, termIn, withTerm, wordsOf } from "./find-events.js";
 
 interface SearchBoxProps {
@@ -103,19 +103,13 @@ interface FacetsProps {
 
 /** Narrows the search to a state, and to a type or subject of the events that are shown. */
 export function Facets({ search, events, overview }: FacetsProps) {
-  const states = STATES.map(({ state }) => {
-    const count = countOf(overview, state, termIn(search, "endpoint"));
-    return [state, count] as const;
-  });
+  const endpoint = termIn(search, "endpoint");
+  const states = EVENT_STATES.map((state) => [state, countOf(overview, state, endpoint)] as const);
   const isOfService = events.every(({ sender }) => sender === DEFAULT_SENDER);
   const facets = [
     ["state", "State", new Map<string, number>(states)],
     ["type", "Type", countsOf(events.map(typeOf))],
-    [
-      "subject",
-      isOfService ? "Product" : "Subject",
-      countsOf(events.map(({ subject }) => subject ?? "")),
-    ],
+    ["subject", isOfService ? "Product" : "Subject", countsOf(events.map(subjectOf))],
   ] as const;
   return (
     <>
@@ -154,6 +148,8 @@ export function Facets({ search, events, overview }: FacetsProps) {
 export const typeOf = ({ sender, type, subtype }: ListedEvent): string =>
   sender === DEFAULT_SENDER ? (subtype ?? type) : type;
 
+const subjectOf = ({ subject }: ListedEvent): string => subject ?? "";
+
 /** How often each value is there, the most frequent first. */
 export function countsOf(values: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
@@ -184,27 +180,22 @@ export function NoMatch({ search, isWhole }: { search: string; isWhole: boolean 
       text === "" ? [] : (await findEvents({ search: others }, LOOKED_AT, signal)).events,
     0,
   );
-  const meant = new Map<string, string>();
-  for (const event of data) {
-    const values = [["type", typeOf(event)] as const, ["subject", event.subject ?? ""] as const];
-    for (const [term, value] of values)
-      if (
-        value.toLowerCase().includes(text) &&
-        value.toLowerCase() !== text &&
-        !value.includes('"')
-      )
-        meant.set(`${term}:${value}`, withTerm(others, term, value));
-  }
+  const valuesOf = { type: data.map(typeOf), subject: data.map(subjectOf) };
+  const meant = (["type", "subject"] as const).flatMap((term) =>
+    [...countsOf(valuesOf[term]).keys()]
+      .filter((value) => value.toLowerCase().includes(text) && value.toLowerCase() !== text)
+      .map((value) => [`${term}:${value}`, withTerm(others, term, value)] as const),
+  );
   return (
     <div class="stack empty">
       <p>
         {isWhole ? "No event matches. " : "No event found so far. "}
         <a href={href([])}>Show all events</a>
       </p>
-      {meant.size > 0 && (
+      {meant.length > 0 && (
         <p>
           Did you mean{" "}
-          {[...meant].slice(0, MOST_SHOWN).map(([shown, query], index) => (
+          {meant.slice(0, MOST_SHOWN).map(([shown, query], index) => (
             <span key={shown}>
               {index > 0 && ", "}
               <a href={href([], { q: query })}>{shown}</a>

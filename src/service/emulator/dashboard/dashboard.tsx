@@ -5,12 +5,14 @@ import {
   ActionButton,
   ActionForm,
   Facts,
+  formatTime,
   href,
   PageFrame,
   Panel,
   Problem,
   RequestProblem,
   showPage,
+  UnknownView,
   useData,
   usePage,
   useRoute,
@@ -40,17 +42,7 @@ import { Webhooks } from "./webhooks.js";
 
 type ViewRow = readonly [path: string, label: string, Shown: ComponentType];
 
-const UNKNOWN: ViewRow = [
-  "unknown",
-  "",
-  () => (
-    <View title="There is no such view">
-      <p>
-        <a href={href([])}>Overview</a>
-      </p>
-    </View>
-  ),
-];
+const UNKNOWN: ViewRow = ["unknown", "", UnknownView];
 const VIEWS: readonly ViewRow[] = [
   ["", "Overview", Overview],
   ["keys", "Keys", Keys],
@@ -61,7 +53,7 @@ const VIEWS: readonly ViewRow[] = [
   ["faults", "Faults", Faults],
 ];
 
-const BRAND = "signalbox emulator";
+const BRAND = "Emulator";
 const ACCOUNT = "signalbox-account";
 
 /** The dashboard: loads what every view needs, and shows the view that the address names. */
@@ -101,17 +93,26 @@ function Frame() {
   const [current, , Listed] =
     VIEWS.find(([path]) => path === (isEvent ? "deliveries" : first)) ?? UNKNOWN;
   const Shown = isEvent ? EventView : Listed;
-  const nav = VIEWS.map(([path, label]) => {
-    return { label, href: href(path === "" ? [] : [path]), isCurrent: path === current };
-  });
+  const nav = VIEWS.map(([path, label]) => ({
+    label,
+    href: href(path === "" ? [] : [path]),
+    isCurrent: path === current,
+    note: path === "clock" && formatTime(now).slice(0, 16),
+  }));
   const { account_id } = account;
   const apiKey = keys[account_id] ?? "";
   const setApiKey = (key: string): void =>
     setKeys((previous) => ({ ...previous, [account_id]: key }));
-  const aside = <Aside accounts={data.accounts} isLost={problem !== undefined} />;
   return (
     <DeskContext.Provider value={{ account, choose, apiKey, setApiKey, newSecret, setNewSecret }}>
-      <PageFrame brand={BRAND} now={now} version={version} nav={nav} aside={aside}>
+      <PageFrame
+        brand={BRAND}
+        now={now}
+        version={version}
+        isLost={problem !== undefined}
+        nav={nav}
+        aside={<Aside accounts={data.accounts} />}
+      >
         <Shown key={[current, ...rest, account_id].join("/")} />
       </PageFrame>
     </DeskContext.Provider>
@@ -151,34 +152,22 @@ function TokenForm({ onGiven }: { onGiven: () => void }) {
   );
 }
 
-function Aside({ accounts, isLost }: { accounts: readonly Account[]; isLost: boolean }) {
+function Aside({ accounts }: { accounts: readonly Account[] }) {
   const { account, choose } = useDesk();
-  const { now } = usePage();
   return (
     <>
       {hasInboxPage() && <a href="../inbox/">Inbox</a>}
-      <label class="check">
-        <span class="muted">Account</span>{" "}
-        <select
-          value={account.account_id}
-          onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
-        >
-          {accounts.map(({ account_id, name, tier }) => (
-            <option key={account_id} value={account_id}>
-              {`${name} (${tier})`}
-            </option>
-          ))}
-        </select>
-      </label>
-      {isLost ? (
-        <span class="problem" role="status">
-          No answer from the emulator
-        </span>
-      ) : (
-        <a href={href(["clock"])} title="The time of the emulator">
-          {formatUtc(now).slice(0, 16)} UTC
-        </a>
-      )}
+      <select
+        aria-label="Account"
+        value={account.account_id}
+        onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
+      >
+        {accounts.map(({ account_id, name, tier }) => (
+          <option key={account_id} value={account_id}>
+            {`${name} (${tier})`}
+          </option>
+        ))}
+      </select>
     </>
   );
 }
@@ -204,7 +193,7 @@ function Clock() {
   }
 
   return (
-    <View title="Clock">
+    <View title="Clock" isDense>
       <Panel title={formatUtc(now)}>
         <p class="hint">
           Advance the clock: retries, new months and investigations that are due on the way are done

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { formatCount } from "../../../base/text/format.js";
+import { safely } from "../../../base/errors.js";
+import { formatCount, formatDuration, formatMoment } from "../../../base/text/format.js";
 import {
   ActionButton,
-  Badge,
   CodeBlock,
   type Data,
   Facts,
@@ -13,11 +13,14 @@ import {
   Loaded,
   Moment,
   Panel,
+  State,
   type Tone,
+  usePage,
   useQuery,
   useRoute,
   View,
 } from "../../../page/parts/index.js";
+import { resultOf } from "../../../page/timeline/build-timeline.js";
 import { control, type Delivery, type Registration, typed, useAnswer, useDesk } from "./control.js";
 import { fieldsOf, useInput } from "./operation-form.js";
 
@@ -28,13 +31,6 @@ export function Deliveries() {
 }
 
 const PAGE = 20;
-const ALL = ["", "All"] as const;
-const TABS = [
-  ["waiting", "Waiting"],
-  ["delivered", "Delivered"],
-  ["failed", "Failed"],
-] as const;
-
 function DeliveryHistory() {
   const { account_id } = useDesk().account;
   const { before } = useQuery({ before: "" });
@@ -51,35 +47,30 @@ function DeliveryHistory() {
   const webhooks = registrations.map(
     (registration) => [registration.id, webhookName(registration)] as const,
   );
-  const tabs = [ALL, ...TABS].map(([state, label]) => (
-    <a
-      key={state}
-      class="button small"
-      href={href(["deliveries"], { ...filter, state })}
-      aria-current={filter.state === state ? "true" : undefined}
-    >
-      {label}
-    </a>
-  ));
   return (
-    <View title="Deliveries" actions={tabs}>
-      {input !== undefined && (
-        <FilterForm
-          label="Deliveries"
-          path={["deliveries"]}
-          values={filter}
-          fields={fieldsOf(input, {
-            registration_id: { label: "Webhook", choices: webhooks },
-            state: {},
-            event_type: { label: "Type" },
-            event_id: { label: "Event id", type: "search", placeholder: "evt_…", width: "grows" },
-          }).map(({ choices, ...field }) => ({
-            ...field,
-            ...(choices && { choices: [ALL, ...choices] }),
-          }))}
-        />
-      )}
+    <View title="Deliveries" isDense>
       <section class="panel" aria-label="Deliveries">
+        {input !== undefined && (
+          <FilterForm
+            label="Deliveries"
+            path={["deliveries"]}
+            values={filter}
+            fields={fieldsOf(input, {
+              event_id: {
+                label: "Event id",
+                type: "search",
+                placeholder: "Event id",
+                width: "grows",
+              },
+              state: {},
+              event_type: { label: "Type" },
+              registration_id: { label: "Webhook", choices: webhooks },
+            }).map((field) => ({
+              ...field,
+              ...(field.choices && { choices: [["", `${field.label}: all`], ...field.choices] }),
+            }))}
+          />
+        )}
         <DeliveryTable
           from={{ ...deliveries, data: deliveries.data && { items } }}
           webhooks={new Map(webhooks)}
@@ -128,6 +119,7 @@ function Details({ delivery }: { delivery: Delivery }) {
     event_type,
     created_at,
     expires_at,
+    next_attempt_at,
     redelivery_of,
     attempts,
     signal,
@@ -139,7 +131,8 @@ function Details({ delivery }: { delivery: Delivery }) {
       <Panel title="Delivery">
         <Facts
           of={{
-            State: <DeliveryState delivery={delivery} />,
+            State: <StateOf delivery={delivery} />,
+            "Next attempt": next_attempt_at !== null && <Moment at={next_attempt_at} full />,
             Type: signal === null ? event_type : signal.signal_type,
             Product: signal !== null && signal.slug,
             Title: signal !== null && signal.title,
@@ -161,19 +154,12 @@ function Details({ delivery }: { delivery: Delivery }) {
   );
 }
 
-function indented(json: string): string {
-  try {
-    return JSON.stringify(JSON.parse(json), null, 2);
-  } catch {
-    return json;
-  }
-}
+const indented = (json: string): string =>
+  safely(() => JSON.stringify(JSON.parse(json), null, 2), json);
 
 /** A link to what has this id. */
-const Linked = ({ path, look }: { path: readonly [string, string]; look?: string }) => (
-  <a class={look} href={href(path)}>
-    {path[1]}
-  </a>
+const Linked = ({ path }: { path: readonly [string, string] }) => (
+  <a href={href(path)}>{path[1]}</a>
 );
 
 const TONES: Readonly<Record<Delivery["state"], Tone>> = {
@@ -185,19 +171,28 @@ const TONES: Readonly<Record<Delivery["state"], Tone>> = {
   cancelled: "idle",
 };
 
-/** The state of a delivery, and when it is sent again. */
-function DeliveryState({ delivery }: { delivery: Delivery }) {
-  const { state, next_attempt_at, attempts } = delivery;
+function StateOf({ delivery: { state, attempts } }: { delivery: Delivery }) {
   // A delivery that failed once waits for its next attempt.
   const tone = state === "waiting" && attempts.length > 0 ? "warn" : TONES[state];
+  return <State tone={tone}>{state}</State>;
+}
+
+/** What came of it so far, and when it is sent again. */
+function Outcome({ delivery: { state, attempts, next_attempt_at } }: { delivery: Delivery }) {
+  const { now } = usePage();
+  const last = attempts.at(-1);
+  const text = [
+    last === undefined
+      ? "nothing sent yet"
+      : `${answerText(last)}, ${formatDuration(last.duration_ms)}`,
+    attempts.length > 1 && formatCount(attempts.length, "attempt"),
+    next_attempt_at !== null && `next attempt ${formatMoment(Date.parse(next_attempt_at), now)}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
   return (
-    <span>
-      <Badge tone={tone}>{state}</Badge>{" "}
-      {next_attempt_at !== null && (
-        <span class="muted">
-          next attempt <Moment at={next_attempt_at} />
-        </span>
-      )}
+    <span class={TONES[state] === "bad" ? "problem" : "muted"} title={text}>
+      {text}
     </span>
   );
 }
@@ -215,38 +210,38 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
       empty="There is no delivery here."
       from={from}
       keyOf="delivery_id"
+      lines
+      onOpen={({ delivery_id }) => go(["deliveries", String(delivery_id)])}
       columns={[
-        {
-          label: "Delivery",
-          cell: ({ delivery_id }) => (
-            <a href={href(["deliveries", String(delivery_id)])}>{`#${delivery_id}`}</a>
-          ),
-        },
-        {
-          label: "Event",
-          grows: true,
-          cell: ({ event_type, event_id, signal }) => (
-            <>
-              <strong>{signal === null ? event_type : signal.signal_type}</strong>
-              {signal !== null && ` · ${signal.slug}`}{" "}
-              <Linked path={["events", event_id]} look="mono" />
-              {signal !== null && <div class="muted">{signal.title}</div>}
-            </>
-          ),
-        },
+        { label: "State", look: "leads", cell: (delivery) => <StateOf delivery={delivery} /> },
+        { label: "Created", look: "leads", cell: "created_at" },
         ...(webhooks === undefined
           ? []
           : [
               {
                 label: "Webhook",
+                look: "kind" as const,
                 cell: ({ registration_id }: Delivery) =>
                   webhooks.get(registration_id) ?? registration_id,
               },
             ]),
-        { label: "State", cell: (delivery) => <DeliveryState delivery={delivery} /> },
-        { label: "Attempts", align: "end", cell: ({ attempts }) => attempts.length },
-        { label: "Last answer", cell: ({ attempts }) => <LastAnswer attempt={attempts.at(-1)} /> },
-        { label: "Created", whole: true, cell: "created_at" },
+        {
+          label: "Type",
+          look: "kind",
+          cell: ({ event_type, signal }) => signal?.signal_type ?? event_type,
+        },
+        {
+          label: "Event",
+          cell: ({ delivery_id, event_id, signal }) => (
+            <span>
+              <a href={href(["deliveries", String(delivery_id)])} title={event_id}>
+                {signal?.title ?? event_id}
+              </a>{" "}
+              {signal?.slug} #{delivery_id}
+            </span>
+          ),
+        },
+        { label: "Outcome", cell: (delivery) => <Outcome delivery={delivery} /> },
       ]}
     />
   );
@@ -254,24 +249,13 @@ export function DeliveryTable({ from, webhooks }: DeliveryTableProps) {
 
 type Attempt = Delivery["attempts"][number];
 
-function LastAnswer({ attempt }: { attempt: Attempt | undefined }) {
-  if (attempt === undefined) return "none yet";
-  return (
-    <>
-      {answerText(attempt)}{" "}
-      <span class="muted">{formatCount(Math.round(attempt.duration_ms))} ms</span>
-    </>
-  );
-}
-
 /** The status that a fault made of the answer; undefined when the answer counted as it was. */
 const faultStatus = ({ faults }: Attempt): number | null | undefined =>
   faults.findLast(({ kind }) => kind === "status")?.value;
 
 /** What the endpoint answered, in a few words, and what a fault made of it. */
 function answerText(attempt: Attempt): string {
-  const { answer, failure } = attempt;
-  const said = answer === null ? (failure ?? "none").replaceAll("_", " ") : String(answer.status);
+  const said = resultOf(attempt);
   const taken = faultStatus(attempt);
   return taken === undefined ? said : `taken for ${taken}, the receiver said ${said}`;
 }
@@ -307,9 +291,9 @@ function AttemptDetails({
   return (
     <details open={isOpen}>
       <summary>
-        Attempt {number} <Badge tone={isGood ? "good" : "bad"}>{answerText(attempt)}</Badge>{" "}
+        Attempt {number} <State tone={isGood ? "good" : "bad"}>{answerText(attempt)}</State>{" "}
         <span class="muted">
-          {formatCount(Math.round(duration_ms))} ms, <Moment at={started_at} />
+          {formatDuration(duration_ms)}, <Moment at={started_at} short />
           {faults.length > 0 && `, with the fault ${faults.map(({ kind }) => kind).join(", ")}`}
         </span>
       </summary>

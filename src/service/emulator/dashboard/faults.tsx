@@ -1,13 +1,16 @@
+import { useState } from "preact/hooks";
 import {
   ActionButton,
   type Column,
   type Data,
+  type Field,
   href,
   List,
   Panel,
   View,
 } from "../../../page/parts/index.js";
 import { type Answer, change, control, typed, useAnswer, useDesk } from "./control.js";
+import { webhookName } from "./deliveries.js";
 import { OperationForm } from "./operation-form.js";
 
 type DeliveryFault = Answer<"listDeliveryFaults">["items"][number];
@@ -20,15 +23,24 @@ const KINDS: readonly (readonly [DeliveryFault["kind"], string])[] = [
   ["reset", "reset: the connection is reset"],
   ["duplicate", "duplicate: delivered twice"],
 ];
+/** What a fault takes. The others take nothing. */
+const VALUES: Partial<Record<string, Partial<Field>>> = {
+  status: { label: "Status" },
+  latency: { label: "Milliseconds" },
+  reorder: { label: "Milliseconds", isRequired: false, placeholder: "2000" },
+};
 
 export function Faults() {
   const { account_id } = useDesk().account;
   const registrations = useAnswer("listRegistrations", { account_id });
   const webhooks = registrations.data?.items
     .filter(({ status }) => status !== "deleted")
-    .map(({ id, url }) => [id, `${url} · ${id}`] as const);
+    .map((row) => [row.id, webhookName(row)] as const);
+  const names = new Map(webhooks);
+  const [chosen, setChosen] = useState("status");
+  const field = VALUES[chosen];
   return (
-    <View title="Faults">
+    <View title="Faults" isDense>
       <Panel title="Faults of deliveries">
         <p class="hint">
           What goes wrong between the service and a receiver, to see what the receiver and its
@@ -39,23 +51,34 @@ export function Faults() {
             There is no webhook yet. <a href={href(["webhooks", "new"])}>Register one</a> first.
           </p>
         ) : (
-          <OperationForm
-            operation="setDeliveryFault"
-            fields={{
-              registration_id: { label: "Webhook", choices: webhooks ?? [] },
-              kind: { label: "Fault", choices: KINDS },
-              value: { label: "Status or ms", isRequired: false },
-              times: { label: "Requests", placeholder: "all" },
+          <div
+            onChange={({ target }) => {
+              if (target instanceof HTMLSelectElement && target.name === "kind")
+                setChosen(target.value);
             }}
-            action="Set"
-            said={() => "The fault is set."}
-          />
+          >
+            <OperationForm
+              operation="setDeliveryFault"
+              fields={{
+                registration_id: { label: "Webhook", choices: webhooks ?? [] },
+                kind: { label: "Fault", choices: KINDS, value: chosen },
+                ...(field && { value: field }),
+                times: { label: "Requests", placeholder: "all" },
+              }}
+              action="Set"
+              said={() => "The fault is set."}
+            />
+          </div>
         )}
         <FaultList
           label="Faults of deliveries"
           from={useAnswer("listDeliveryFaults")}
           columns={[
-            { label: "Webhook", grows: true, cell: "registration_id" },
+            {
+              label: "Webhook",
+              look: "grows",
+              cell: ({ registration_id: id }) => names.get(id) ?? id,
+            },
             { label: "Fault", cell: ({ kind, value }) => `${kind} ${value ?? ""}` },
             { label: "How often", cell: ({ times }) => oftenOf(times) },
           ]}
@@ -77,7 +100,7 @@ export function Faults() {
           label="Faults of the REST API"
           from={useAnswer("listOperationFaults")}
           columns={[
-            { label: "Operation", grows: true, cell: "operation" },
+            { label: "Operation", look: "grows", cell: "operation" },
             { label: "Fault", cell: ({ code }) => `503 ${code}` },
             { label: "How often", cell: ({ calls }) => oftenOf(calls) },
           ]}

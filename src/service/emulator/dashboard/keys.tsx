@@ -2,10 +2,10 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   ActionButton,
   ActionForm,
-  Badge,
   CodeBlock,
   List,
   Panel,
+  State,
   type Values,
   View,
 } from "../../../page/parts/index.js";
@@ -36,7 +36,7 @@ export function Keys() {
   }
 
   return (
-    <View title="Keys">
+    <View title="Keys" isDense>
       <Panel title={`API keys of ${account.name}`}>
         <List
           label="API keys"
@@ -45,19 +45,19 @@ export function Keys() {
           keyOf="key_id"
           columns={[
             { label: "Begins with", cell: ({ hint }) => <code>{hint}…</code> },
-            { label: "Scopes", grows: true, cell: "scopes" },
+            { label: "Scopes", look: "grows", cell: "scopes" },
             { label: "Created", cell: "created_at" },
             {
               label: "State",
               cell: ({ revoked_at }) => (
-                <Badge tone={revoked_at === null ? "good" : "idle"}>
+                <State tone={revoked_at === null ? "good" : "idle"}>
                   {revoked_at === null ? "valid" : "revoked"}
-                </Badge>
+                </State>
               ),
             },
             {
               label: "Action",
-              align: "end",
+              look: "end",
               cell: ({ key_id, hint, revoked_at }) =>
                 revoked_at === null && (
                   <ActionButton

@@ -25,7 +25,7 @@ export function Overview() {
     ACTIVE.has(status),
   ).length;
   return (
-    <View title="Overview">
+    <View title="Overview" isDense>
       {deliveries.data?.items.length === 0 && (
         <p class="hint">
           First <a href={href(["keys"])}>make an API key</a>,{" "}
@@ -34,6 +34,9 @@ export function Overview() {
         </p>
       )}
       {hasInboxPage() && <InboxSituation />}
+      <Panel title="Last deliveries" actions={<a href={href(["deliveries"])}>All deliveries</a>}>
+        <DeliveryTable from={deliveries} />
+      </Panel>
       <div class="halves">
         <Panel title="What runs here">
           <Facts
@@ -49,20 +52,16 @@ export function Overview() {
           <Facts
             of={{
               Tier: account.tier,
-              Entitlements: account.entitlements.join(", ") || "none",
               "Calls this month": <Quota account={account} />,
               "Registrations today": `${registeredToday(registrations.data?.items ?? [], now)} of ${LIMITS.registrationsPerDay}`,
               "Active investigations": `${active} of ${LIMITS.activeInvestigations}`,
               "Signals in 24 hours": `at most ${LIMITS.signalsPerDay}`,
               Requests: rateLimitText(),
-              "Time of the service": formatUtc(now),
+              Entitlements: account.entitlements,
             }}
           />
         </Panel>
       </div>
-      <Panel title="Last deliveries" actions={<a href={href(["deliveries"])}>All deliveries</a>}>
-        <DeliveryTable from={deliveries} />
-      </Panel>
     </View>
   );
 }

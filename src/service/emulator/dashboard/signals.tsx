@@ -1,6 +1,14 @@
 import { useState } from "preact/hooks";
 import { formatCount } from "../../../base/text/format.js";
-import { ActionButton, href, List, Panel, type Values, View } from "../../../page/parts/index.js";
+import {
+  ActionButton,
+  href,
+  List,
+  Panel,
+  useData,
+  type Values,
+  View,
+} from "../../../page/parts/index.js";
 import { type Answer, change, control, useAnswer, useDesk } from "./control.js";
 import { OperationForm } from "./operation-form.js";
 
@@ -8,18 +16,19 @@ export function Signals() {
   const { account } = useDesk();
   const { account_id } = account;
   const follows = useAnswer("listFollows", { account_id });
+  const products = useData("products", () => control.listProducts(), 0);
 
   return (
-    <View title="Signals">
+    <View title="Signals" isDense>
       <Publish slugs={follows.data?.items.map(({ slug }) => slug) ?? []} />
       <Panel title={`Products that ${account.name} follows`}>
         <p class="hint">
           The account gets signals about these products alone, as they happen and as you publish
-          them. The operation <code>GET /v1/research/rankings</code> has the slugs.
+          them.
         </p>
         <OperationForm
           operation="follow"
-          fields={{ slugs: { label: "Slug" } }}
+          fields={{ slugs: { label: "Slug", suggestions: products.data?.slugs } }}
           given={{ account_id }}
           action="Follow"
           said={(_, { slugs = "" }) => `${account.name} follows ${slugs}.`}
@@ -30,11 +39,10 @@ export function Signals() {
           from={follows}
           keyOf="slug"
           columns={[
-            { label: "Product", grows: true, cell: "slug" },
-            { label: "Followed", whole: true, cell: "followed_at" },
+            { label: "Product", look: "grows", cell: "slug" },
+            { label: "Followed", cell: "followed_at" },
             {
               label: "Action",
-              whole: true,
               cell: ({ slug }) => (
                 <ActionButton
                   label="Stop following"

@@ -1,19 +1,19 @@
 import { useEffect } from "preact/hooks";
 import {
   ActionButton,
-  Badge,
   Facts,
   href,
   List,
   Moment,
   Panel,
   Problem,
+  State,
   type Tone,
   useRoute,
   View,
 } from "../../../page/parts/index.js";
 import { change, control, type Registration, useAnswer, useDesk } from "./control.js";
-import { Attempts, DeliveryTable } from "./deliveries.js";
+import { Attempts, DeliveryTable, webhookName } from "./deliveries.js";
 import { ShownOnce } from "./keys.js";
 import { Edit, Register } from "./registration-form.js";
 
@@ -36,8 +36,8 @@ function RegistrationList() {
     </a>
   );
   return (
-    <View title="Webhooks" actions={register}>
-      <Panel title={`Webhooks of ${account.name}`}>
+    <View title="Webhooks" isDense>
+      <Panel title={`Webhooks of ${account.name}`} actions={register}>
         <List
           label="Webhooks"
           empty="This account has no webhook yet. Signals about the products that it follows are sent to its webhooks."
@@ -47,13 +47,13 @@ function RegistrationList() {
           columns={[
             {
               label: "Endpoint",
-              grows: true,
-              cell: ({ id, url }) => <a href={href(["webhooks", id])}>{url}</a>,
+              look: "grows",
+              cell: (row) => <a href={href(["webhooks", row.id])}>{webhookName(row)}</a>,
             },
-            { label: "Status", cell: StatusBadge },
-            { label: "Types", align: "end", cell: ({ signal_types }) => signal_types.length },
+            { label: "Status", cell: StatusOf },
+            { label: "Types", look: "end", cell: ({ signal_types }) => signal_types.length },
             { label: "Language", cell: "locale" },
-            { label: "Failures", align: "end", cell: "failure_count" },
+            { label: "Failures", look: "end", cell: "failure_count" },
             { label: "Created", cell: "created_at" },
           ]}
         />
@@ -69,8 +69,8 @@ const TONES: Readonly<Record<Registration["status"], Tone>> = {
   deleted: "idle",
 };
 
-const StatusBadge = ({ status }: Pick<Registration, "status">) => (
-  <Badge tone={TONES[status]}>{status}</Badge>
+const StatusOf = ({ status }: Pick<Registration, "status">) => (
+  <State tone={TONES[status]}>{status}</State>
 );
 
 /** What can be done in each state, and what is said then. */
@@ -153,7 +153,7 @@ function RegistrationView({ id }: { id: string }) {
       <Panel title="Webhook">
         <Facts
           of={{
-            Status: <StatusBadge status={status} />,
+            Status: <StatusOf status={status} />,
             Id: <code>{id}</code>,
             "Failures in a row": failure_count,
             Language: locale,

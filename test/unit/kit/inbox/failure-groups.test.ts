@@ -19,6 +19,8 @@ test("a word with a digit differs between events, a word without one does not", 
   );
   expect(common("order failed")).not.toBe(common("invoice failed"));
   expect(common("no-digit-here")).toBe("no-digit-here");
+  expect(common("no customer cus_NffrFeUfNVqhgx")).toBe(common("no customer cus_QxyVbnMpLkJhgF"));
+  expect(common("card_declined, not CARD_EXPIRED_NOW")).toBe("card_declined, not CARD_EXPIRED_NOW");
 });
 
 test("a long word without a digit costs about what other texts of its length cost", () => {

@@ -77,6 +77,11 @@ export function webhooksControl(
   }
 
   return {
+    listProducts: controlOperation("GET /products", "Lists the slugs of all products.", {}, () => ({
+      slugs: database
+        .rows<{ slug: string }>("SELECT slug FROM product ORDER BY slug")
+        .map((product) => product.slug),
+    })),
     listFollows: controlOperation(
       "GET /accounts/{account_id}/follows",
       "Lists the products that an account follows.",
