@@ -58,9 +58,17 @@ export function inboxCommand(words: string, options: Partial<EndpointPlace>): st
 
 /** No message may contain such an address. */
 function isSecret(db: string): boolean {
-  return (
-    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db))
-  );
+  if (!isDatabase(db)) return false;
+  if (!URL.canParse(db) || /password/i.test(db)) return true;
+  const { username, password } = new URL(db);
+  // Without a user, what stands before the @ can be a password with a slash.
+  return password !== "" || (username === "" && db.includes("@"));
+}
+
+/** The host and the name in a secret address, if it is sure that they are no part of the password. */
+function hostOf(db: string): string {
+  const { host = "", pathname = "" } = URL.canParse(db) ? new URL(db) : {};
+  return host !== "" && db.includes(`@${host}${pathname}`) ? `, ${host}${pathname}` : "";
 }
 
 /**
@@ -76,7 +84,9 @@ export function findInbox(
   const db = named ?? (existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined);
   if (db !== undefined)
     terminal.note(
-      terminal.notePaint.dim(`inbox: ${isSecret(db) ? "SIGNALBOX_DB" : printable(db)}`),
+      terminal.notePaint.dim(
+        `inbox: ${printable(isSecret(db) ? `SIGNALBOX_DB${hostOf(db)}` : db)}`,
+      ),
     );
   return db;
 }

@@ -84,17 +84,21 @@ export async function activityOf(
   return { ...range, activity: await inbox.activity(range, query.get("endpoint")), now };
 }
 
-/** @param titlesOf looked at when the query asks for titles */
+/**
+ * @param titlesOf looked at when the query asks for titles
+ * @param isGone whether nobody waits for the answer any more
+ */
 export async function eventsOf(
   inbox: PageInbox,
   query: URLSearchParams,
   now: number,
   titlesOf: Titles,
+  isGone?: () => boolean,
 ): Promise<EventsAnswer> {
   const wanted = parseSearch(query.get("q") ?? "", now);
   const beforeSeq = numberIn(query, "before", Number.MAX_SAFE_INTEGER);
   const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
-  const found = await searchEvents(inbox, wanted, titlesOf, limit, beforeSeq);
+  const found = await searchEvents(inbox, wanted, titlesOf, limit, beforeSeq, isGone);
   const { entries, nextBeforeSeq } = found;
   const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
   return {
@@ -115,6 +119,7 @@ export async function searchEvents(
   titlesOf: Titles,
   limit: number,
   beforeSeq?: number,
+  isGone = (): boolean => false,
 ): Promise<SearchPage> {
   const { endpoint } = wanted;
   if (endpoint !== undefined && !inbox.endpoints.includes(endpoint)) {
@@ -123,8 +128,12 @@ export async function searchEvents(
   }
   const [first = ""] = words ?? [];
   if (words?.length === 1 && LIKE_ID.test(first) && wanted.eventId === undefined) {
-    const page = await inbox.search({ ...wanted, eventId: first, beforeSeq, limit });
-    if (page.entries.length > 0) return page;
+    const ofId = { ...wanted, eventId: first };
+    const page = await inbox.search({ ...ofId, beforeSeq, limit });
+    // A later page of the ids can be empty.
+    const isLater = beforeSeq !== undefined && page.entries.length === 0;
+    const { entries } = isLater ? await inbox.search({ ...ofId, limit: 1 }) : page;
+    if (entries.length > 0) return page;
   }
   let before = beforeSeq;
   for (let looked = limit; ; looked += limit) {
@@ -136,7 +145,8 @@ export async function searchEvents(
       return words.every((word) => text.toLowerCase().includes(word.toLowerCase()));
     });
     const { entries, nextBeforeSeq } = page;
-    if (entries.length > 0 || nextBeforeSeq === null || looked >= MOST_LOOKED_AT) return page;
+    if (entries.length > 0 || nextBeforeSeq === null || looked >= MOST_LOOKED_AT || isGone())
+      return page;
     before = nextBeforeSeq;
   }
 }
@@ -215,8 +225,8 @@ export function createTitles(inbox: Pick<PageInbox, "get" | "keyOf">) {
     if (known !== undefined) return known;
     // A payload can be large: other work of the process comes between two of them.
     await nextTurn();
-    const body = (await inbox.get(key))?.rawBody;
-    const title = body == null ? null : titleIn(parseSmall(body));
+    const body = (await inbox.get(key, MOST_PARSED_BYTES))?.rawBody;
+    const title = body == null ? null : titleIn(parseJson(body));
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(key, title);
     return title;

@@ -55,9 +55,12 @@ export function createPageHandler(
   const titlesOf = createTitles(inbox);
   const live = createLive(config, titlesOf);
 
-  const get = (run: (query: URLSearchParams, now: number) => Promise<object>): Route => ({
+  const get = (
+    run: (query: URLSearchParams, now: number, isGone: () => boolean) => Promise<object>,
+  ): Route => ({
     method: "GET",
-    run: async ({ query, request }) => packed(json(await run(query, clock.now())), request),
+    run: async ({ query, request, response }) =>
+      packed(json(await run(query, clock.now(), () => response.destroyed)), request),
   });
   const move = (how: "replay" | "retryNow" | "discard", least: 0 | 1 = 1): Route => ({
     method: "POST",
@@ -75,7 +78,7 @@ export function createPageHandler(
   const routes: ReadonlyMap<string, Route> = new Map([
     ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now, titlesOf))],
     ["api/activity", get((query, now) => activityOf(inbox, query, now))],
-    ["api/events", get((query, now) => eventsOf(inbox, query, now, titlesOf))],
+    ["api/events", get((query, now, isGone) => eventsOf(inbox, query, now, titlesOf, isGone))],
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
     ["api/bytes", { method: "GET", run: downloadBytes }],
     ["api/export", { method: "GET", run: downloadEvents }],
@@ -104,8 +107,11 @@ export function createPageHandler(
 
   async function downloadEvents({ query, response }: Call): Promise<void> {
     const wanted = parseSearch(query.get("q") ?? "", clock.now());
-    const lines = exportLines(inbox, (beforeSeq) =>
-      searchEvents(inbox, wanted, titlesOf, PAGE, beforeSeq),
+    const isGone = (): boolean => response.destroyed;
+    const lines = exportLines(
+      inbox,
+      (beforeSeq) => searchEvents(inbox, wanted, titlesOf, PAGE, beforeSeq, isGone),
+      isGone,
     );
     // The first line is read before the head is sent, so that a store that fails is answered with
     // 503.
@@ -236,6 +242,7 @@ const READ_AT_ONCE = 4;
 async function* exportLines(
   inbox: PageInbox,
   search: (beforeSeq: number | undefined) => Promise<SearchPage>,
+  isGone: () => boolean,
 ): AsyncGenerator<string, undefined> {
   for (let beforeSeq: number | undefined; ;) {
     const { entries, nextBeforeSeq } = await search(beforeSeq);
@@ -256,7 +263,7 @@ async function* exportLines(
         }
       }
     }
-    if (nextBeforeSeq === null) return;
+    if (nextBeforeSeq === null || isGone()) return;
     beforeSeq = nextBeforeSeq;
   }
 }
