@@ -59,45 +59,35 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
     throw usageError("pipe the output of `signalbox inbox export` into this command");
   let read = 0;
   let imported = 0;
+  const place = placeOf(options, cli);
+  const lines = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
+  let next = await lines.next();
+  // Before the inbox is opened: --create makes none for what is no export.
+  if (!next.done) readLine(next.value, 1, endpoint);
   // Not with --endpoint: the inbox may not have it yet.
-  const place = { ...placeOf(options, cli), endpoint: undefined };
-  const batches = readBatches(createInterface({ input: stdin, signal }), endpoint);
-  // Before the inbox is opened: --create makes none for a line that is wrong.
-  let next = await batches.next();
-  await withInbox(place, async (inbox) => {
-    for (; !next.done; next = await batches.next()) {
+  await withInbox({ ...place, endpoint: undefined }, async (inbox) => {
+    let batch: StoredEvent[] = [];
+    let characters = 0;
+    const write = async (): Promise<void> => {
       signal.throwIfAborted();
-      imported += await restore(inbox, next.value, read);
-      read += next.value.length;
+      imported += await restore(inbox, batch, read - batch.length);
       terminal.progress(`${read} events`);
+      batch = [];
+      characters = 0;
+    };
+    for (; !next.done; next = await lines.next()) {
+      const event = readLine(next.value, read + 1, endpoint);
+      if (batch[0]?.endpoint !== event.endpoint) await write();
+      read += 1;
+      batch.push(event);
+      characters += next.value.length;
+      if (batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) await write();
     }
-    signal.throwIfAborted();
+    await write();
   });
   const existing = read - imported;
   if (options.json) terminal.printJson({ endpoint: endpoint ?? null, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
-}
-
-/** The events of the lines in portions, each of one endpoint. */
-async function* readBatches(
-  lines: AsyncIterable<string>,
-  endpoint: string | undefined,
-): AsyncGenerator<StoredEvent[]> {
-  let batch: StoredEvent[] = [];
-  let characters = 0;
-  let number = 0;
-  for await (const line of lines) {
-    const event = readLine(line, (number += 1), endpoint);
-    const isOther = batch[0] !== undefined && batch[0].endpoint !== event.endpoint;
-    if (isOther || batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) {
-      yield batch;
-      batch = [];
-      characters = 0;
-    }
-    batch.push(event);
-    characters += line.length;
-  }
-  if (batch.length > 0) yield batch;
 }
 
 /** @throws CliError that names the line, without its content */

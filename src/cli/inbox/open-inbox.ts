@@ -58,18 +58,15 @@ export function inboxCommand(words: string, options: Partial<EndpointPlace>): st
 
 /** No message may contain such an address. */
 function isSecret(db: string): boolean {
-  if (!isDatabase(db)) return false;
-  if (!URL.canParse(db) || /password/i.test(db)) return true;
-  const { username, password } = new URL(db);
-  // Without a user, what stands before the @ can be a password with a slash.
-  return password !== "" || (username === "" && db.includes("@"));
+  return (
+    isDatabase(db) &&
+    // As URL does not: a password can have a slash.
+    (!URL.canParse(db) || /password/i.test(db) || /:.*@/.test(db.slice(db.indexOf("://") + 3)))
+  );
 }
 
-/** The host and the name in a secret address, if it is sure that they are no part of the password. */
-function hostOf(db: string): string {
-  const { host = "", pathname = "" } = URL.canParse(db) ? new URL(db) : {};
-  return host !== "" && db.includes(`@${host}${pathname}`) ? `, ${host}${pathname}` : "";
-}
+/** The host and the name of a database behind its password. */
+const HOST = /^[^?#]*(@[\w.:-]+\/[\w-]*)(?:\?|$)/;
 
 /**
  * The inbox of `--db`, otherwise of SIGNALBOX_DB, otherwise `signals.db` if it is in this folder. A
@@ -85,7 +82,7 @@ export function findInbox(
   if (db !== undefined)
     terminal.note(
       terminal.notePaint.dim(
-        `inbox: ${printable(isSecret(db) ? `SIGNALBOX_DB${hostOf(db)}` : db)}`,
+        `inbox: ${printable(isSecret(db) ? `SIGNALBOX_DB ${HOST.exec(db)?.[1] ?? ""}`.trimEnd() : db)}`,
       ),
     );
   return db;

@@ -12,7 +12,7 @@ import {
 } from "../../kit/inbox/stored-events.js";
 import { REJECTIONS, type Rejection } from "../../kit/receiver/rejection.js";
 import { SENDERS } from "../../kit/senders/records.js";
-import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
+import type { ActivityAnswer, End, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch, type Wanted } from "./parse-search.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
@@ -84,21 +84,17 @@ export async function activityOf(
   return { ...range, activity: await inbox.activity(range, query.get("endpoint")), now };
 }
 
-/**
- * @param titlesOf looked at when the query asks for titles
- * @param isGone whether nobody waits for the answer any more
- */
+/** @param titlesOf looked at when the query asks for titles */
 export async function eventsOf(
   inbox: PageInbox,
   query: URLSearchParams,
   now: number,
   titlesOf: Titles,
-  isGone?: () => boolean,
 ): Promise<EventsAnswer> {
   const wanted = parseSearch(query.get("q") ?? "", now);
   const beforeSeq = numberIn(query, "before", Number.MAX_SAFE_INTEGER);
   const limit = numberIn(query, "limit", MOST_LISTED) ?? 50;
-  const found = await searchEvents(inbox, wanted, titlesOf, limit, beforeSeq, isGone);
+  const found = await searchEvents(inbox, wanted, titlesOf, limit, beforeSeq);
   const { entries, nextBeforeSeq } = found;
   const titles = query.get("titles") === "yes" ? await titlesOf(entries) : [];
   return {
@@ -119,7 +115,6 @@ export async function searchEvents(
   titlesOf: Titles,
   limit: number,
   beforeSeq?: number,
-  isGone = (): boolean => false,
 ): Promise<SearchPage> {
   const { endpoint } = wanted;
   if (endpoint !== undefined && !inbox.endpoints.includes(endpoint)) {
@@ -145,11 +140,20 @@ export async function searchEvents(
       return words.every((word) => text.toLowerCase().includes(word.toLowerCase()));
     });
     const { entries, nextBeforeSeq } = page;
-    if (entries.length > 0 || nextBeforeSeq === null || looked >= MOST_LOOKED_AT || isGone())
-      return page;
+    if (entries.length > 0 || nextBeforeSeq === null || looked >= MOST_LOOKED_AT) return page;
     before = nextBeforeSeq;
   }
 }
+
+export const endsOf = (inbox: PageInbox, query: URLSearchParams, now: number) =>
+  Promise.all(
+    (query.get("ids") ?? "").split("\0", MOST_LISTED).map(async (key): Promise<End> => {
+      const { state = "done", dueAt = 0 } = (await inbox.get(key, 0)) ?? {};
+      // What has failed is due later.
+      if (state === "leased" || (state === "ready" && dueAt <= now)) return null;
+      return state === "done" ? state : "failed";
+    }),
+  );
 
 function listed(entry: InboxEntry): InboxEntry {
   const [firstLine = ""] = entry.lastError?.split("\n", 1) ?? [];

@@ -296,7 +296,7 @@ test("the note of an inbox from the environment has its host and name, and no pa
   const noteOf = async (url: string) =>
     (await callCli(["inbox", "ls"], { env: { SIGNALBOX_DB: url } })).stderr.split("\n")[0];
   expect(await noteOf("postgres://me:hunter2@127.0.0.1:1/events?sslmode=disable")).toBe(
-    "inbox: SIGNALBOX_DB, 127.0.0.1:1/events",
+    "inbox: SIGNALBOX_DB @127.0.0.1:1/events",
   );
   // What stands before the @ can be a password with a slash or a question mark.
   for (const url of ["postgres://me:12/34@127.0.0.1:1/events", "postgres://me:12?34@[::1]:1/x"])
