@@ -7,6 +7,7 @@ import { signalEvent } from "../../src/kit/testing/index.js";
 import { inboxPage } from "../../src/page/inbox/inbox-page.js";
 import { logLines } from "../http/log-lines.js";
 import { EXPRESSES, listen, makeReceiver, startReceiver } from "../http/serve.js";
+import { turns, until } from "../unit/until.js";
 import { errorOf } from "../unit/signalbox-error-of.js";
 import { askAt, everyone, refuse, servePage, take } from "./serve-page.js";
 
@@ -141,3 +142,38 @@ test("a page of what is no receiver is refused, and one without authorize, in wo
     expect(message).toContain('authorize: "loopback"');
   }
 });
+
+test.each(["events?q=nowhere&limit=1", "export?q=nowhere"])(
+  "when the client has gone, a search does not go on: api/%s",
+  async (path) => {
+    const inner = memoryStore();
+    let searches = 0;
+    let resume: () => void = () => {};
+    const store: InboxStore = {
+      ...inner,
+      async search(endpoint, query) {
+        const page = await inner.search(endpoint, { ...query, limit: 1 });
+        if ((searches += 1) === 2) await new Promise<void>((go) => (resume = go));
+        return page;
+      },
+    };
+    const receiver = await startReceiver({ store, onSignal: () => undefined });
+    const page = inboxPage(receiver, everyone);
+    let hasGone = false;
+    const port = await listen((request, response) => {
+      response.on("close", () => (hasGone = true));
+      page(request, response);
+    });
+    for (let index = 0; index < 20; index++) await take(receiver, signalEvent(), "handedOff");
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const left = fetch(`http://127.0.0.1:${port}/api/${path}`, { signal }).catch(() => undefined);
+    await until(() => searches === 2);
+    leaving.abort();
+    await left;
+    await until(() => hasGone);
+    resume();
+    await turns();
+    expect(searches).toBe(2);
+  },
+);

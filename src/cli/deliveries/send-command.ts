@@ -94,6 +94,7 @@ async function send(
   const { url, count = 1, concurrency, json = false, skew, tamper, sender: name } = options;
   if (options.duplicate && options.count === undefined)
     throw usageError("--duplicate needs --count <n>, the number of times to send the event");
+  if (options.header && name === undefined) throw usageError("-H needs --sender <name>");
   const secrets = readSecrets(options, cli);
   const assignments = (options.set ?? []).map(parseAssignment);
   const sender = await senderOf(options, secrets[0]);

@@ -59,8 +59,13 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
     throw usageError("pipe the output of `signalbox inbox export` into this command");
   let read = 0;
   let imported = 0;
+  const place = placeOf(options, cli);
+  const lines = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
+  let next = await lines.next();
+  // Before the inbox is opened: --create makes none for what is no export.
+  if (!next.done) readLine(next.value, 1, endpoint);
   // Not with --endpoint: the inbox may not have it yet.
-  await withInbox({ ...placeOf(options, cli), endpoint: undefined }, async (inbox) => {
+  await withInbox({ ...place, endpoint: undefined }, async (inbox) => {
     let batch: StoredEvent[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {
@@ -70,12 +75,12 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
       batch = [];
       characters = 0;
     };
-    for await (const line of createInterface({ input: stdin, signal })) {
-      const event = readLine(line, read + 1, endpoint);
+    for (; !next.done; next = await lines.next()) {
+      const event = readLine(next.value, read + 1, endpoint);
       if (batch[0]?.endpoint !== event.endpoint) await write();
       read += 1;
       batch.push(event);
-      characters += line.length;
+      characters += next.value.length;
       if (batch.length === MOST_EVENTS || characters > MOST_CHARACTERS) await write();
     }
     await write();

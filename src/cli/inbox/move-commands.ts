@@ -169,7 +169,7 @@ async function moveEvents(
     const kinds = [...bySender].map(([name, count]) => `${formatCount(count)} ${echoed(name)}`);
     const counts = `${formatCount(moved, "event")}: ${kinds.join(", ")}`;
     if (isAsking && moved > 0) throw usageError(`this deletes the payload of ${counts}; add --yes`);
-    if (isDry) {
+    if (isDry && moved > 0) {
       totals = `would be ${done}: ${counts}`;
       touched.clear();
     }

@@ -59,9 +59,14 @@ export function inboxCommand(words: string, options: Partial<EndpointPlace>): st
 /** No message may contain such an address. */
 function isSecret(db: string): boolean {
   return (
-    isDatabase(db) && (!URL.canParse(db) || new URL(db).password !== "" || /password/i.test(db))
+    isDatabase(db) &&
+    // As URL does not: a password can have a slash.
+    (!URL.canParse(db) || /password/i.test(db) || /:.*@/.test(db.slice(db.indexOf("://") + 3)))
   );
 }
+
+/** The host and the name of a database behind its password. */
+const HOST = /^[^?#]*(@[\w.:-]+\/[\w-]*)(?:\?|$)/;
 
 /**
  * The inbox of `--db`, otherwise of SIGNALBOX_DB, otherwise `signals.db` if it is in this folder. A
@@ -76,7 +81,9 @@ export function findInbox(
   const db = named ?? (existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined);
   if (db !== undefined)
     terminal.note(
-      terminal.notePaint.dim(`inbox: ${isSecret(db) ? "SIGNALBOX_DB" : printable(db)}`),
+      terminal.notePaint.dim(
+        `inbox: ${printable(isSecret(db) ? `SIGNALBOX_DB ${HOST.exec(db)?.[1] ?? ""}`.trimEnd() : db)}`,
+      ),
     );
   return db;
 }

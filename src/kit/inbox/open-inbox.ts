@@ -148,6 +148,8 @@ export interface EndpointState extends InboxState, Pick<InboxVitals, "paused" | 
 /** The inbox of one endpoint: what users call, and what only the page and the command line do. */
 export interface OpenInbox extends Omit<Inbox, "stats"> {
   readonly endpoint: string;
+  /** @param mostBytes as `get` of the port has it */
+  get(eventId: string, mostBytes?: number): Promise<StoredEvent | undefined>;
   /** @param since as {@link readInboxState} has it */
   state(now: number, since?: number): Promise<EndpointState>;
   /** `replay`, and `retryNow` for what waits. */
@@ -202,9 +204,9 @@ export function openInbox(
       store.search(endpoint, checkQuery("inbox.search", searchSchema, query)),
     activity: async (query) =>
       store.activity(endpoint, checkQuery("inbox.activity", activitySchema, query)),
-    async get(eventId) {
+    async get(eventId, mostBytes) {
       assertIds("get", [eventId]);
-      return isStorable(eventId) ? store.get(endpoint, eventId) : undefined;
+      return isStorable(eventId) ? store.get(endpoint, eventId, mostBytes) : undefined;
     },
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],

@@ -253,8 +253,11 @@ export interface InboxStore {
   activity(endpoint: string, query: ActivityQuery): Promise<Activity[]>;
   /** The endpoints that have events, or reports that are kept, by their names. For a tool. */
   endpoints(): Promise<string[]>;
-  /** Reads one event with its headers and body. */
-  get(endpoint: string, eventId: string): Promise<StoredEvent | undefined>;
+  /**
+   * Reads one event with its headers and body. @param mostBytes a longer body is not read:
+   * `rawBody` is null
+   */
+  get(endpoint: string, eventId: string, mostBytes?: number): Promise<StoredEvent | undefined>;
   /** Counts the events of an endpoint. */
   stats(endpoint: string): Promise<StoreStats>;
   /**

@@ -12,7 +12,7 @@ import {
 } from "../../kit/inbox/stored-events.js";
 import { REJECTIONS, type Rejection } from "../../kit/receiver/rejection.js";
 import { SENDERS } from "../../kit/senders/records.js";
-import type { ActivityAnswer, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
+import type { ActivityAnswer, End, EventAnswer, EventsAnswer, Overview } from "./inbox-api.js";
 import type { PageInbox } from "./page-inbox.js";
 import { parseSearch, type Wanted } from "./parse-search.js";
 import { refuseInput, refuseUnknown } from "./refusal.js";
@@ -123,8 +123,12 @@ export async function searchEvents(
   }
   const [first = ""] = words ?? [];
   if (words?.length === 1 && LIKE_ID.test(first) && wanted.eventId === undefined) {
-    const page = await inbox.search({ ...wanted, eventId: first, beforeSeq, limit });
-    if (page.entries.length > 0) return page;
+    const ofId = { ...wanted, eventId: first };
+    const page = await inbox.search({ ...ofId, beforeSeq, limit });
+    // A later page of the ids can be empty.
+    const isLater = beforeSeq !== undefined && page.entries.length === 0;
+    const { entries } = isLater ? await inbox.search({ ...ofId, limit: 1 }) : page;
+    if (entries.length > 0) return page;
   }
   let before = beforeSeq;
   for (let looked = limit; ; looked += limit) {
@@ -140,6 +144,16 @@ export async function searchEvents(
     before = nextBeforeSeq;
   }
 }
+
+export const endsOf = (inbox: PageInbox, query: URLSearchParams, now: number) =>
+  Promise.all(
+    (query.get("ids") ?? "").split("\0", MOST_LISTED).map(async (key): Promise<End> => {
+      const { state = "done", dueAt = 0 } = (await inbox.get(key, 0)) ?? {};
+      // What has failed is due later.
+      if (state === "leased" || (state === "ready" && dueAt <= now)) return null;
+      return state === "done" ? state : "failed";
+    }),
+  );
 
 function listed(entry: InboxEntry): InboxEntry {
   const [firstLine = ""] = entry.lastError?.split("\n", 1) ?? [];
@@ -215,8 +229,8 @@ export function createTitles(inbox: Pick<PageInbox, "get" | "keyOf">) {
     if (known !== undefined) return known;
     // A payload can be large: other work of the process comes between two of them.
     await nextTurn();
-    const body = (await inbox.get(key))?.rawBody;
-    const title = body == null ? null : titleIn(parseSmall(body));
+    const body = (await inbox.get(key, MOST_PARSED_BYTES))?.rawBody;
+    const title = body == null ? null : titleIn(parseJson(body));
     if (kept.size >= MOST_KEPT) kept.clear();
     kept.set(key, title);
     return title;

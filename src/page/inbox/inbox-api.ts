@@ -115,6 +115,12 @@ export interface MoveAnswer {
   outcomes: (MoveOutcome | ReplayOutcome)[];
 }
 
+/**
+ * `GET api/ends?ids=IDS` answers a list of what the hand-offs of at most 200 events came to; null
+ * while nothing has. NUL is between the ids.
+ */
+export type End = "done" | "failed" | null;
+
 /** Every answer that is not 2xx. */
 export interface ApiError {
   error: { code: string; message: string };

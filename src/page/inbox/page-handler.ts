@@ -12,6 +12,7 @@ import { PAGE_HEADERS, pageFile, takesGzip } from "../parts/page-server.js";
 import {
   activityOf,
   createTitles,
+  endsOf,
   eventAnswer,
   eventsOf,
   overviewOf,
@@ -55,9 +56,18 @@ export function createPageHandler(
   const titlesOf = createTitles(inbox);
   const live = createLive(config, titlesOf);
 
-  const get = (run: (query: URLSearchParams, now: number) => Promise<object>): Route => ({
+  const get = (
+    run: (query: URLSearchParams, now: number, inbox: PageInbox) => Promise<object>,
+  ): Route => ({
     method: "GET",
-    run: async ({ query, request }) => packed(json(await run(query, clock.now())), request),
+    run: async ({ query, request, response }) =>
+      packed(json(await run(query, clock.now(), inboxFor(response))), request),
+  });
+  /** When the client has gone, its search ends. */
+  const inboxFor = (response: ServerResponse): PageInbox => ({
+    ...inbox,
+    search: async (query) =>
+      response.destroyed ? { entries: [], nextBeforeSeq: null } : inbox.search(query),
   });
   const move = (how: "replay" | "retryNow" | "discard", least: 0 | 1 = 1): Route => ({
     method: "POST",
@@ -75,7 +85,8 @@ export function createPageHandler(
   const routes: ReadonlyMap<string, Route> = new Map([
     ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now, titlesOf))],
     ["api/activity", get((query, now) => activityOf(inbox, query, now))],
-    ["api/events", get((query, now) => eventsOf(inbox, query, now, titlesOf))],
+    ["api/events", get((query, now, found) => eventsOf(found, query, now, titlesOf))],
+    ["api/ends", get((query, now) => endsOf(inbox, query, now))],
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
     ["api/bytes", { method: "GET", run: downloadBytes }],
     ["api/export", { method: "GET", run: downloadEvents }],
@@ -105,7 +116,7 @@ export function createPageHandler(
   async function downloadEvents({ query, response }: Call): Promise<void> {
     const wanted = parseSearch(query.get("q") ?? "", clock.now());
     const lines = exportLines(inbox, (beforeSeq) =>
-      searchEvents(inbox, wanted, titlesOf, PAGE, beforeSeq),
+      searchEvents(inboxFor(response), wanted, titlesOf, PAGE, beforeSeq),
     );
     // The first line is read before the head is sent, so that a store that fails is answered with
     // 503.

@@ -53,11 +53,11 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
       return addActivities(found.flat());
     },
     /** An id without an endpoint finds the first event that has it. */
-    async get(key: string): Promise<StoredEvent | undefined> {
+    async get(key: string, mostBytes?: number): Promise<StoredEvent | undefined> {
       const place = placeOf(key);
-      if (place !== undefined) return place.inbox.get(place.eventId);
+      if (place !== undefined) return place.inbox.get(place.eventId, mostBytes);
       for (const inbox of inboxes) {
-        const found = await inbox.get(key);
+        const found = await inbox.get(key, mostBytes);
         if (found !== undefined) return found;
       }
       return undefined;

@@ -66,7 +66,7 @@ export function pageFile(
 
 /** @param encodings a request's `Accept-Encoding` */
 export const takesGzip = (encodings: string | undefined): boolean =>
-  /\bgzip\b/.test(encodings ?? "");
+  /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(encodings ?? "");
 
 function loadPage(name: PageName) {
   const [script, style] = [loadAsset(`${name}.js`), loadAsset("style.css")];

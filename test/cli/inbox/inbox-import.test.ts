@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import * as fc from "fast-check";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/time/clock.js";
 import { EVENT_STATES } from "../../../src/kit/inbox/stored-events.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
@@ -104,6 +105,12 @@ const LINES = fc.uniqueArray(LINE, {
 
 const withoutSeq = (lines: readonly object[]): object[] =>
   lines.map((line) => ({ ...line, seq: 1 }));
+
+test("an import whose first line is wrong makes no file", async () => {
+  const place = newFile();
+  const { exitCode } = await imported(place, `no event\n`, "--create");
+  expect([exitCode, existsSync(place.args[1] as string)]).toEqual([1, false]);
+});
 
 testOnPostgres(
   "events go to PostgreSQL and back field by field, and none is accepted again",

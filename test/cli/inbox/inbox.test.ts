@@ -136,6 +136,7 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
       "inbox discard DB --dry-run evt_dead evt_ready evt_no",
       "inbox ls DB --state dead",
       "inbox discard DB --all-dead --yes",
+      "inbox discard DB --all-dead",
       `inbox discard DB ${HASH} evt_ready`,
       "inbox show DB evt_dead --payload",
       "inbox show DB evt_dead --raw",
@@ -289,6 +290,17 @@ test("on a terminal an event is one line, with its title and an id that can be t
   expect((await callCli(["inbox", "show", id], { env })).stdout).toContain(eventId);
   // Nothing is cut while columns are free.
   expect((await shown(120)).stdout).toContain(`  ${title}\n`);
+});
+
+test("the note of an inbox from the environment has its host and name, and no password", async () => {
+  const noteOf = async (url: string) =>
+    (await callCli(["inbox", "ls"], { env: { SIGNALBOX_DB: url } })).stderr.split("\n")[0];
+  expect(await noteOf("postgres://me:hunter2@127.0.0.1:1/events?sslmode=disable")).toBe(
+    "inbox: SIGNALBOX_DB @127.0.0.1:1/events",
+  );
+  // What stands before the @ can be a password with a slash or a question mark.
+  for (const url of ["postgres://me:12/34@127.0.0.1:1/events", "postgres://me:12?34@[::1]:1/x"])
+    expect(await noteOf(url)).toBe("inbox: SIGNALBOX_DB");
 });
 
 test("a payload that is nested too deep for JSON.stringify is shown as it came", async () => {

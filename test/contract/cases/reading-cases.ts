@@ -261,6 +261,12 @@ export const READING_CASES: readonly StoreCase[] = [
       strictEqual(second.nextBeforeSeq, null, "the end was not told");
     },
   ),
+  storeCase("G12", "a body that is longer than wanted is not read", async ({ store }) => {
+    await commit(store, { accepts: [newEvent("evt_1", { body: Buffer.from("12345") })] });
+    const read = async (mostBytes: number) =>
+      (await store.get(ENDPOINT, "evt_1", mostBytes))?.rawBody?.toString();
+    deepStrictEqual([await read(5), await read(4)], ["12345", undefined]);
+  }),
   storeCase("G12", "an entry has the documented keys, and no other", async ({ store }) => {
     const lease = await accept(store, "evt_1", { state: "leased" });
     await settle(store, lease, { state: "ready", mayBeCompleted: true });

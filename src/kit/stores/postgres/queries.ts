@@ -142,7 +142,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         nextBeforeSeq: rows[limit - 1]?.seq ?? null,
       };
     },
-    async get(endpoint, eventId) {
+    async get(endpoint, eventId, mostBytes = Number.MAX_SAFE_INTEGER) {
       type Row = InboxEntry & {
         bodyHash: Buffer;
         received: string | null;
@@ -150,11 +150,12 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         history: PastStep[];
       };
       const [row] = await run<Row>(
-        `SELECT ${ENTRY}, body_hash AS "bodyHash", received, body AS "rawBody",
+        `SELECT ${ENTRY}, body_hash AS "bodyHash", received,
+           CASE WHEN octet_length(body) <= $3::bigint THEN body END AS "rawBody",
            (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
               ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
-        [endpoint, storable(eventId)],
+        [endpoint, storable(eventId), mostBytes],
       );
       if (row === undefined) return undefined;
       return { ...row, received: parseReceived(row.received, row.receivedAt) };

@@ -48,7 +48,8 @@ export function createOperations(
   return {
     list: async (query) => read(({ queries }) => queries.list(query)),
     endpoints: async () => read(({ queries }) => queries.endpoints()),
-    get: async (endpoint, eventId) => read(({ queries }) => queries.get(endpoint, eventId)),
+    get: async (endpoint, eventId, mostBytes) =>
+      read(({ queries }) => queries.get(endpoint, eventId, mostBytes)),
     activity: async (endpoint, query) =>
       read(({ queries }, nowAt) => queries.activity(endpoint, query, nowAt)),
     oldestReady: (endpoint) => read(({ queries }, nowAt) => queries.oldestReady(endpoint, nowAt)),

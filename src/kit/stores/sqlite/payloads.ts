@@ -16,7 +16,9 @@ export function preparePayloads(db: Database) {
     "INSERT INTO inbox_body (seq, received, body) VALUES (?, ?, ?)",
   );
   const findBody = db
-    .prepare<[number], Buffer>("SELECT body FROM inbox_body WHERE seq = ?")
+    .prepare<[number, number], Buffer>(
+      "SELECT body FROM inbox_body WHERE seq = ? AND length(body) <= ?",
+    )
     .pluck();
   const findReceived = db
     .prepare<[number], string>("SELECT received FROM inbox_body WHERE seq = ?")
@@ -35,7 +37,8 @@ export function preparePayloads(db: Database) {
   return {
     insert: (seq: number, received: ReceivedDelivery, body: Uint8Array) =>
       void insert.run(seq, JSON.stringify(received), body),
-    findBody: (seq: number): Uint8Array | undefined => findBody.get(seq),
+    findBody: (seq: number, mostBytes = Number.MAX_SAFE_INTEGER): Uint8Array | undefined =>
+      findBody.get(seq, mostBytes),
     findReceived: (seq: number, receivedAt: number) =>
       parseReceived(findReceived.get(seq), receivedAt),
     addStep(seq: number, step: PastStep): void {

@@ -204,7 +204,7 @@ export function createQueries(db: Database) {
       return listing(sql).all({ endpoint, type, afterSeq, limit }).map(entryOf);
     },
     endpoints: () => [...new Set(endpoints.all())].sort(),
-    get(endpoint, eventId) {
+    get(endpoint, eventId, mostBytes: number | undefined) {
       const row = findOne.get(endpoint, eventId);
       if (row === undefined) return undefined;
       const { bodyHash, hasPayload: _hasPayload, ...entry } = row;
@@ -212,7 +212,7 @@ export function createQueries(db: Database) {
         ...entryOf(entry),
         received: payloads.findReceived(row.seq, row.receivedAt),
         bodyHash,
-        rawBody: payloads.findBody(row.seq) ?? null,
+        rawBody: payloads.findBody(row.seq, mostBytes) ?? null,
         history: payloads.findSteps(row.seq),
       };
     },

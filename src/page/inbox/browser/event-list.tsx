@@ -234,11 +234,14 @@ function SelectionBar({ selection, rows, keyOf, onMoved, children }: SelectionBa
 
 /** Which events they are: their states, and where they are from. */
 const aboutAll = (events: readonly ListedEvent[]): string =>
-  [events.map(({ state }) => wordOf(state)), events.map(({ endpoint }) => endpoint)]
+  [
+    events.map(({ state }) => (state === "done" ? "done before" : wordOf(state))),
+    events.map(({ endpoint }) => endpoint),
+  ]
     .map((values) =>
       [...countsOf(values)].map(([value, count]) => `${formatCount(count)} ${value}`).join(", "),
     )
-    .join("; ");
+    .join(": ");
 
 function FirstEvent({ endpoints }: { endpoints: readonly string[] }) {
   const [what, where] = endpoints.includes("default")

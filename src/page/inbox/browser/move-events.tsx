@@ -1,8 +1,8 @@
 import { formatCount } from "../../../base/text/format.js";
 import { ignore } from "../../../base/errors.js";
 import type { ReplayOutcome } from "../../../kit/inbox/stored-events.js";
-import { ActionButton, request, type Said, usePage, useRoot } from "../../parts/index.js";
-import type { EventAnswer, MoveAnswer } from "../inbox-api.js";
+import { ActionButton, request, type Said, useRoot } from "../../parts/index.js";
+import type { End, MoveAnswer } from "../inbox-api.js";
 
 type Kind = "replay" | "discard";
 
@@ -65,7 +65,7 @@ export function MoveButton({
       whyNot={whyNot}
       confirm={{
         title: `${action} ${formatCount(eventIds.length, "event")}?`,
-        text: about === undefined ? text : `${about} ${text}`,
+        text: about === undefined ? text : `${about}. ${text}`,
         action,
       }}
       run={move}
@@ -86,7 +86,6 @@ async function post(
  */
 export function useMove(): (kind: Kind, eventIds: readonly string[]) => Promise<Said> {
   const { notify } = useRoot();
-  const { now } = usePage();
   return async (kind, eventIds) => {
     const outcomes = await post(kind, eventIds);
     const waiting =
@@ -96,31 +95,31 @@ export function useMove(): (kind: Kind, eventIds: readonly string[]) => Promise<
       outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome,
     );
     const moved = eventIds.filter((_id, index) => all[index] === "moved");
-    if (kind === "replay" && moved.length > 1) endsOf(moved, now).then(notify, ignore);
+    if (kind === "replay" && moved.length > 1) endsOf(moved).then(notify, ignore);
     return { text: summary(kind, all), tone: moved.length === all.length ? "good" : "warn" };
   };
 }
 
-/** An event that is not handed off yet is asked for again, for ten minutes in all. */
-const AGAIN_MS = 500;
-const MOST_TIMES = 1200;
+/** It is asked for so many at once what came of them, for ten minutes in all. */
+const ASKED = 50;
+const AGAIN_MS = 1000;
+const MOST_TIMES = 600;
 
-/** What the hand-offs since then came to. */
-async function endsOf(keys: readonly string[], since: number): Promise<Said> {
-  let [done, failed, times] = [0, 0, 0];
-  for (const id of keys) {
-    for (; times < MOST_TIMES; times += 1) {
-      const { state, history } = await request<EventAnswer>("GET", "api/event", { query: { id } });
-      const last = history.at(-1);
-      const hasFailed = state === "dead" || (last?.kind === "failed" && last.at >= since);
-      if (hasFailed) failed += 1;
-      else if (state === "done") done += 1;
-      if (hasFailed || state === "done") break;
-      await new Promise((resume) => setTimeout(resume, AGAIN_MS));
-    }
+/** What the hand-offs came to. */
+async function endsOf(keys: readonly string[]): Promise<Said> {
+  const ended = { done: 0, failed: 0 };
+  let open = keys;
+  for (let times = 0; times < MOST_TIMES && open.length > 0; times += 1) {
+    const asked = open.slice(0, ASKED);
+    const query = { ids: asked.join("\0") };
+    const ends = await request<End[]>("GET", "api/ends", { query });
+    for (const end of ends) if (end !== null) ended[end] += 1;
+    // What waits for long keeps no other from being asked for.
+    open = [...open.slice(ASKED), ...asked.filter((_id, index) => ends[index] === null)];
+    if (ends.includes(null)) await new Promise((resume) => setTimeout(resume, AGAIN_MS));
   }
-  const text = `${formatCount(done)} done, ${formatCount(failed)} failed again.`;
-  return { text, tone: failed > 0 ? "bad" : "idle" };
+  const text = `${formatCount(ended.done)} done, ${formatCount(ended.failed)} failed again.`;
+  return { text, tone: ended.failed > 0 ? "bad" : "idle" };
 }
 
 function summary(kind: Kind, outcomes: readonly ReplayOutcome[]): string {

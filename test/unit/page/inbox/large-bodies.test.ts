@@ -52,14 +52,17 @@ test("an event of an ordinary size is parsed once, and comes whole with its titl
   expect(parses()).toBe(1);
 });
 
-test("a list parses no large body for its title", async () => {
+test("a list reads no large body for its title", async () => {
   const bodies = new Map([
     ["large", signalOf(5_000_000)],
     ["small", signalOf(1000)],
   ]);
   const titlesOf = createTitles({
     keyOf: ({ eventId }) => eventId,
-    get: async (id) => storedWith(bodies.get(id) ?? null),
+    async get(id, mostBytes = Infinity) {
+      const body = bodies.get(id);
+      return storedWith(body === undefined || body.length > mostBytes ? null : body);
+    },
   });
   const parses = countParses();
   const entries = [...bodies.keys()].map((eventId) => ({ ...storedWith(null), eventId }));

@@ -14,7 +14,7 @@ test("words are looked for in title, type, subject, id and error, whatever their
     newEvent(eventId, { body: Buffer.from(JSON.stringify({ data: { title } })), ...over });
   const others = Array.from({ length: 1100 }, (_, index) => newEvent(`sig_other_${index}`));
   const accepts = [
-    titled("sig_first_1", "Price of Acme fell"),
+    titled("sig_first_1", "Price of Acme fell after sig_other_1"),
     ...others,
     titled("sig_1", "Price of Acme decreased"),
     titled("sig_2", "Price of Other decreased", { subject: "acme" }),
@@ -41,5 +41,7 @@ test("words are looked for in title, type, subject, id and error, whatever their
   expect(await find('"acme decreased" state:ready')).toEqual(["sig_1"]);
   expect(await find("price id:sig_3")).toEqual(["sig_3"]);
   expect(await find("sig_first_1")).toEqual(["sig_first_1"]);
+  // A later page of an id's events has no words in it.
+  expect((await page("sig_other_1", 3)).ids).toEqual([]);
   await expect(find("endpoint:strip")).rejects.toThrow('Did you mean "stripe"?');
 });

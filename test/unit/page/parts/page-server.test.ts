@@ -2,7 +2,13 @@ import { once } from "node:events";
 import { createServer, get, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createLiveStreams } from "../../../../src/page/parts/page-server.js";
+import { createLiveStreams, takesGzip } from "../../../../src/page/parts/page-server.js";
+
+test("gzip is sent to clients that take it", () => {
+  const taken = ["gzip", "br, GZIP;q=0.5", "gzip;q=0.01", "gzip; q=1, br;q=0"].map(takesGzip);
+  const refused = ["gzip;q=0", "gzip; q=0.000, br", "br", "", undefined].map(takesGzip);
+  expect([new Set(taken), new Set(refused)]).toEqual([new Set([true]), new Set([false])]);
+});
 
 test.each(["gzip", "identity"])(
   "a message that comes while a stream ends is dropped, and nothing is thrown: %s",
