@@ -1,5 +1,6 @@
-import Database from "better-sqlite3";
 import { vi } from "vitest";
+import { openSqlite } from "../open-sqlite.js";
+import type { Database } from "../../src/base/sqlite/database.js";
 import type {
   AcceptResult,
   Batch,
@@ -21,7 +22,8 @@ export interface BrokenStore extends Break {
   caught: string;
 }
 
-const { prepare } = Database.prototype;
+const PROTOTYPE = Object.getPrototypeOf(openSqlite(":memory:")) as Database;
+const { prepare } = PROTOTYPE;
 
 const isDuplicate = ({ status }: AcceptResult): boolean => status === "duplicate";
 
@@ -145,10 +147,7 @@ function inSql(sound: string, wrong: string): Bend {
   return (store) => ({
     ...store,
     async open(context) {
-      const spy = vi.spyOn(Database.prototype, "prepare").mockImplementation(function (
-        this: Database.Database,
-        sql,
-      ) {
+      const spy = vi.spyOn(PROTOTYPE, "prepare").mockImplementation(function (this: Database, sql) {
         return prepare.call(this, sql.replace(sound, wrong));
       });
       await store.open(context).finally(() => spy.mockRestore());

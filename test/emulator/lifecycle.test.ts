@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { readdirSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlite } from "../open-sqlite.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { openDatabase } from "../../src/service/emulator/database/open-database.js";
 import { createEmulator } from "../../src/service/emulator/instance/create-emulator.js";
@@ -86,7 +86,7 @@ test.each(wrongOptions)(
 test("a file that is none of ours is left as it is", async () => {
   const place = tempFolder();
   writeFileSync(join(place, "text.db"), "this is a text, and long enough to be one of some kind");
-  const other = new BetterSqlite3(join(place, "other.db"));
+  const other = openSqlite(join(place, "other.db"));
   other.exec("CREATE TABLE mine (x)");
   other.close();
   for (const name of ["text.db", "other.db"]) {
@@ -109,7 +109,7 @@ test("a file of another version, one in use, and one of another seed are refused
     code: "option_invalid",
     message: expect.stringContaining("seed"),
   });
-  const file = new BetterSqlite3(db);
+  const file = openSqlite(db);
   file.exec("CREATE TABLE later (x)");
   file.close();
   const newer = createEmulator({ port: 0, db });
@@ -141,13 +141,16 @@ test("a file whose process ended right after it had made the tables is begun ane
 test("a file whose tables have other comments and white space is used", async () => {
   const db = join(tempFolder(), "emulator.db");
   openDatabase(db).close();
-  const file = new BetterSqlite3(db);
-  const sql = `CREATE TABLE setting (  name TEXT PRIMARY KEY, -- an older comment\n value TEXT NOT NULL )
-STRICT, WITHOUT ROWID`;
-  file.unsafeMode().pragma("writable_schema = ON");
-  file.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'setting'").run(sql);
+  const file = openSqlite(db);
+  const older = join(tempFolder(), "older.db");
+  const copy = openSqlite(older);
+  const schema = file.prepare<[], string>("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL");
+  for (const sql of schema.pluck().all())
+    copy.exec(sql.replaceAll("\n", " -- an older comment\n\n"));
+  copy.pragma(`application_id = ${String(file.pragma("application_id", { simple: true }))}`);
+  copy.close();
   file.close();
-  await startEmulator({ db });
+  await startEmulator({ db: older });
 });
 
 test("a folder that cannot be made is told", async () => {

@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { openSqlite } from "../open-sqlite.js";
 import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { tempFolder } from "../unit/temp-folder.js";
 import { BEGINNING, startEmulator, usualDatabase, type RunningEmulator } from "./start-emulator.js";
@@ -63,7 +63,7 @@ test("a snapshot over HTTP is bytes, both ways; other bytes, and other tables th
     return (await fetch(url, { method: "POST", headers, body: Buffer.from(body) })).status;
   };
   const changed = (sql: string): Buffer => {
-    const database = new Database(bytes);
+    const database = openSqlite(bytes);
     database.exec(sql);
     return database.serialize();
   };

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { openSqlite } from "../open-sqlite.js";
 import type { EventState } from "../../src/kit/index.js";
 import { tempFolder } from "../unit/temp-folder.js";
 
@@ -19,7 +19,7 @@ export function inboxFiles(): { db: string; log: string } {
 
 /** What a reader of its own finds in the file, beside the receivers: what is committed. */
 export function readRows(db: string): Row[] {
-  const reader = new Database(db, { fileMustExist: true, timeout: 5000 });
+  const reader = openSqlite(db, { fileMustExist: true, timeout: 5000 });
   const rows = reader.prepare<[], Row>(
     "SELECT event_id, state, attempts, crashes FROM inbox ORDER BY seq",
   );

@@ -55,7 +55,7 @@ export function memoryStore(): InboxStore {
 let tables: string | undefined;
 
 function open(): PreparedInbox {
-  const db = new (loadDriver())(":memory:");
+  const db = loadDriver().open(":memory:");
   if (tables === undefined) migrate(db, true);
   else db.exec(tables);
   tables ??= db

@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
+import { openSqlite } from "../../open-sqlite.js";
 import type { LoadReport, RequestSpec } from "../load/generator.js";
 import type { Load } from "../load/run-load.js";
 import { queryDatabase } from "../postgres/own-server.js";
@@ -190,7 +190,7 @@ async function assertAllKept(
 type Counts = Record<"kept" | "done", number | string>;
 
 function countInFile(path: string, query: string): Counts {
-  const db = new Database(path, { readonly: true, fileMustExist: true });
+  const db = openSqlite(path, { readonly: true, fileMustExist: true });
   try {
     return db.prepare(query).get() as Counts;
   } finally {

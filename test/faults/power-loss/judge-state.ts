@@ -11,7 +11,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import Database from "better-sqlite3";
+import { codeOf } from "../../../src/base/errors.js";
+import { openSqlite } from "../../open-sqlite.js";
+import type { Database } from "../../../src/base/sqlite/database.js";
 import type { Ledger } from "./ledger.js";
 import { INBOX } from "./recorder.js";
 
@@ -79,11 +81,11 @@ function isRight(body: Buffer | null, hash: string): boolean {
 export function judgeState(folder: string, ledger: Ledger): Damage {
   const path = join(folder, INBOX);
   if (!existsSync(path)) return damageOf([], ledger);
-  let db: Database.Database | undefined;
+  let db: Database | undefined;
   try {
     // Not written to unless it must be: closing a file that may be written would copy the WAL into
     // it.
-    db = new Database(path, { readonly: !existsSync(`${path}-journal`), timeout: 0 });
+    db = openSqlite(path, { readonly: !existsSync(`${path}-journal`), timeout: 0 });
     const verdict = db.pragma("quick_check(1)", { simple: true }) as string;
     if (verdict !== "ok") return { ...damageOf([], ledger), corrupt: verdict };
     const isMade =
@@ -97,8 +99,8 @@ export function judgeState(folder: string, ledger: Ledger): Damage {
       .all();
     return damageOf(rows, ledger);
   } catch (error) {
-    if (!(error instanceof Database.SqliteError)) throw error;
-    return { ...damageOf([], ledger), corrupt: `${error.code}: ${error.message}` };
+    if (!codeOf(error).startsWith("SQLITE_")) throw error;
+    return { ...damageOf([], ledger), corrupt: `${codeOf(error)}: ${(error as Error).message}` };
   } finally {
     db?.close();
   }

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { expect } from "vitest";
+import { openSqlite } from "../../open-sqlite.js";
 import { systemClock } from "../../../src/base/time/clock.js";
 import { sqliteStore } from "../../../src/kit/stores/sqlite/sqlite-store.js";
 import { batchOf, newEvent, opened } from "../../unit/kit/inbox/new-event.js";
@@ -24,7 +24,7 @@ export async function expectToGoOn(folder: string, { acknowledged }: Ledger): Pr
   const { accepts } = await store.commit(batchOf({ accepts: [event] }));
   expect(accepts).toMatchObject([{ status: "accepted" }]);
   await store.close(endpoint);
-  const db = new Database(path, { readonly: true });
+  const db = openSqlite(path, { readonly: true });
   expect(db.pragma("integrity_check", { simple: true })).toBe("ok");
   expect(
     db.prepare("SELECT count(*) FROM inbox WHERE event_id = ?").pluck().get(event.eventId),

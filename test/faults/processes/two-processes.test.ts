@@ -1,5 +1,5 @@
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { openSqlite } from "../../open-sqlite.js";
 import { startReceiver } from "../child-process.js";
 import { inboxFiles } from "../inbox-file.js";
 import { eventThat, send } from "../sender.js";
@@ -13,7 +13,7 @@ test("no delivery is answered before the row is committed, neither the first nor
   const [first, second] = [await start(), await start()];
   const event = eventThat("fine");
   // Nothing can be committed while another process writes.
-  const writer = new Database(files.db, { fileMustExist: true });
+  const writer = openSqlite(files.db, { fileMustExist: true });
   writer.exec("BEGIN IMMEDIATE");
 
   let answered = 0;

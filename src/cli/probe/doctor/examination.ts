@@ -155,7 +155,7 @@ export const SURROUNDINGS = {
   },
   /** @throws Error when SQLite's driver cannot be used */
   tryDriver(): void {
-    new (loadDriver())(":memory:").close();
+    loadDriver();
   },
   isWritable(path: string): boolean {
     try {

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type Database from "better-sqlite3";
 import { isSignalboxError } from "../../../base/errors.js";
-import { loadDriver, missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
+import type { Database } from "../../../base/sqlite/database.js";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { describeEndpoints } from "../../../kit/inbox/situation.js";
 import { isOwned } from "../../../kit/stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
@@ -48,9 +48,8 @@ function driverFault({ tryDriver }: Subject["surroundings"]): Finding | null {
     tryDriver();
     return null;
   } catch (error) {
-    const known = isSignalboxError(error) ? error : missingBinaryError(error);
-    if (known === undefined) throw error;
-    return { ...refusedWith("driver_missing", known), blocks: true };
+    if (!isSignalboxError(error)) throw error;
+    return { ...refusedWith("driver_missing", error), blocks: true };
   }
 }
 
@@ -81,9 +80,9 @@ const BUSY_MS = 2000;
 export function examineInboxContent({ db: givenPath = "", facts }: Subject): Finding[] {
   const path = realpathSync(givenPath);
   const driver = loadDriver();
-  let db: Database.Database | undefined;
+  let db: Database | undefined;
   try {
-    db = new driver(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
+    db = driver.open(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
     assertInbox(db, path, false);
     return [soundnessOf(db, path)];
   } catch (error) {
@@ -105,7 +104,7 @@ export function examineInboxContent({ db: givenPath = "", facts }: Subject): Fin
   }
 }
 
-function soundnessOf(db: Database.Database, path: string): Finding {
+function soundnessOf(db: Database, path: string): Finding {
   const { size } = statSync(path);
   if (size > MOST_CHECKED_BYTES) {
     const values = { size: Math.round(size / 2 ** 20), quoted: shellQuote(path) };

@@ -1,10 +1,10 @@
 import { closeSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
 import { createQueries } from "./queries.js";
 import { writeNothing } from "./schema.js";
 
 /** Tasks that take long or wait for the disk. The event loop must not wait for them. */
-export function createBackgroundTasks(db: Database) {
+export function createBackgroundTasks(db: Database, path: string) {
   const queries = createQueries(db);
 
   function restart(mode: "RESTART" | "TRUNCATE"): boolean {
@@ -35,7 +35,7 @@ export function createBackgroundTasks(db: Database) {
      */
     rewrite() {
       // The transaction keeps other processes from writing to the WAL meanwhile.
-      db.transaction(() => writeAgain(`${db.name}-wal`)).immediate();
+      db.transaction(() => writeAgain(`${path}-wal`)).immediate();
       return restart("TRUNCATE");
     },
     stats: (endpoint: string, now: number) => queries.stats(endpoint, () => now),

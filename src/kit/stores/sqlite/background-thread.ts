@@ -5,6 +5,12 @@ import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
 
+/** What the thread is started with: the inbox, and the driver that has it open. */
+export interface BackgroundData {
+  path: string;
+  driver: string;
+}
+
 export interface BackgroundRequest {
   id: number;
   name: keyof BackgroundTasks;
@@ -20,7 +26,11 @@ export type BackgroundAnswer =
  */
 const BUSY_TIMEOUT_MS = 100;
 
-const db = new (loadDriver())(workerData as string, {
+const { path, driver: mains } = workerData as BackgroundData;
+const driver = loadDriver();
+// Two copies of SQLite in one process drop each other's locks. The main thread goes on alone.
+if (driver.name !== mains) throw new Error(`it would use ${driver.name} beside ${mains}`);
+const db = driver.open(path, {
   timeout: BUSY_TIMEOUT_MS,
   fileMustExist: true,
 });
@@ -28,7 +38,7 @@ db.pragma("synchronous = FULL");
 db.pragma("checkpoint_fullfsync = ON");
 db.pragma("wal_autocheckpoint = 0");
 db.pragma(`journal_size_limit = ${MOST_WAL_BYTES}`);
-const tasks = createBackgroundTasks(db) as unknown as Record<
+const tasks = createBackgroundTasks(db, path) as unknown as Record<
   string,
   (...args: unknown[]) => unknown
 >;

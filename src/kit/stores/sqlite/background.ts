@@ -1,8 +1,9 @@
 import { Worker } from "node:worker_threads";
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { closedStoreError } from "../../inbox/store.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
-import type { BackgroundAnswer, BackgroundRequest } from "./background-thread.js";
+import type { BackgroundAnswer, BackgroundData, BackgroundRequest } from "./background-thread.js";
 
 /** How long tasks run on the main thread before a new thread is started. */
 const RESPAWN_AFTER_MS = 10_000;
@@ -34,7 +35,7 @@ export function createBackground(db: Database, path: string) {
   function start(): Thread {
     // `execArgv: []`: the application's `--import` scripts and loaders must not run in this thread.
     const worker = new Worker(new URL("./background-thread.js", import.meta.url), {
-      workerData: path,
+      workerData: { path, driver: loadDriver().name } satisfies BackgroundData,
       execArgv: [],
     });
     const pending = new Map<number, Pending>();
@@ -82,7 +83,7 @@ export function createBackground(db: Database, path: string) {
     name: Name,
     args: unknown[],
   ): Promise<never> {
-    here ??= createBackgroundTasks(db);
+    here ??= createBackgroundTasks(db, path);
     const task = here[name] as (...args: unknown[]) => never;
     return new Promise((resolve) => resolve(task(...args)));
   }

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
 import type {
   AcceptResult,
   Batch,

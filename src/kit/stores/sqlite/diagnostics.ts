@@ -2,6 +2,8 @@ import type { DurationStats } from "../../inbox/durations.js";
 
 /** What `health().medium` is with `sqliteStore`. */
 export type SqliteDiagnostics = {
+  /** The SQLite that is used: of better-sqlite3, or of Node itself. */
+  driver: "better-sqlite3" | "node:sqlite";
   /** What is done before an acknowledgement. `wal-fdatasync`: the write-ahead log is synced. */
   durability: "wal-fdatasync";
   /** Size of the database file. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, readFileSync, statfsSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
 import { codeOf, safely, SignalboxError } from "../../../base/errors.js";
 import type { WalSync } from "./wal-sync.js";
 

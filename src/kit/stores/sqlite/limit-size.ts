@@ -1,5 +1,5 @@
 import { statfsSync } from "node:fs";
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
 
 /** Kept free on the disk, because pruning writes before it frees space. */
 export const DISK_RESERVE_BYTES = 64 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type Database from "better-sqlite3";
 import { codeOf, SignalboxError } from "../../../base/errors.js";
 import { makeFolders, syncFolderOf, syncFoldersFrom } from "../../../base/files.js";
-import { checkSqliteVersion, loadDriver } from "../../../base/sqlite/sqlite-driver.js";
+import type { Database, SqliteDriver } from "../../../base/sqlite/database.js";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { assertWritable, refuseNetworkFileSystem, refuseUnguardedFiles } from "./inbox-files.js";
 import { limitSize, MOST_WAL_BYTES } from "./limit-size.js";
 import { isOwned, lockOwner, refuseOwnedHere } from "./owner-lock.js";
@@ -14,7 +14,7 @@ import { damagedError, isBusy, storeError } from "./store-error.js";
 export type SqliteRole = "owner" | "shared" | "operator";
 
 export interface OpenDatabase {
-  db: Database.Database;
+  db: Database;
   /** Without symbolic links. SQLite derives the names of the other files from it. */
   path: string;
   /** False when the last process that opened it died, or still has it open. */
@@ -33,7 +33,7 @@ const OPEN_TIMEOUT_MS = 5000;
 export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase {
   const driver = loadDriver();
   let release: (() => void) | undefined;
-  let db: Database.Database | undefined;
+  let db: Database | undefined;
   let path = givenPath;
   try {
     // A tool must not make a new, empty inbox when its path is misspelt.
@@ -49,9 +49,8 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
     if (sizeOf(`${path}-wal`) > 0 && sizeOf(path) === 0)
       throw damagedError(path, "it is empty or missing, and its -wal is not");
 
-    db = new driver(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
+    db = driver.open(path, { timeout: OPEN_TIMEOUT_MS, fileMustExist: role === "operator" });
     assertSqliteFile(db, path);
-    checkSqliteVersion(db.prepare("SELECT sqlite_version()").pluck().get() as string);
     const isAlone = role === "owner" || (role === "shared" && !isOwned(path));
     if (role !== "operator") release = lockOwner(driver, path, role === "shared");
     const wasClosedCleanly = sizeOf(`${path}-wal`) === 0;
@@ -104,10 +103,10 @@ export function openDatabase(givenPath: string, role: SqliteRole): OpenDatabase 
  * into the file and deletes it, and then the next start would treat the file as closed cleanly. So
  * a read-only connection, which writes nothing, closes last.
  */
-function closeUntouched(driver: typeof Database, db: Database.Database, path: string): void {
-  let reader: Database.Database | undefined;
+function closeUntouched(driver: SqliteDriver, db: Database, path: string): void {
+  let reader: Database | undefined;
   try {
-    reader = new driver(path, { readonly: true });
+    reader = driver.open(path, { readonly: true });
     reader.pragma("schema_version");
   } catch {
     // If the file cannot be read, closing does not write to it either.
@@ -138,7 +137,7 @@ function withoutLinks(path: string): string {
  * reads the file, and never a descriptor of our own: if this process has the file open already,
  * closing that descriptor would drop SQLite's locks on it.
  */
-function assertSqliteFile(db: Database.Database, path: string): void {
+function assertSqliteFile(db: Database, path: string): void {
   try {
     db.pragma("schema_version");
   } catch (error) {
@@ -157,7 +156,7 @@ const NEVER = new Int32Array(new SharedArrayBuffer(4));
  * Several processes may make a file at the same time. For this pragma SQLite does not wait for a
  * lock, so it is retried.
  */
-function switchToWal(db: Database.Database): void {
+function switchToWal(db: Database): void {
   const startedAt = performance.now();
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type Database from "better-sqlite3";
 import { SignalboxError } from "../../../base/errors.js";
+import type { SqliteDriver } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { isBusy } from "./store-error.js";
 
@@ -20,8 +20,8 @@ const lockedHere = new Set<string>();
  * @returns a function that releases the lock
  * @throws SignalboxError `store_in_use`
  */
-export function lockOwner(driver: typeof Database, inboxPath: string, shared: boolean): () => void {
-  const lock = new driver(`${inboxPath}-owner`, { timeout: PROBE_MS });
+export function lockOwner(driver: SqliteDriver, inboxPath: string, shared: boolean): () => void {
+  const lock = driver.open(`${inboxPath}-owner`, { timeout: PROBE_MS });
   try {
     // Nothing is written to the lock file, and with this mode a killed process leaves no journal
     // behind.
@@ -73,7 +73,7 @@ export function isOwned(inboxPath: string): boolean {
   const lockFile = `${inboxPath}-owner`;
   if (statSync(lockFile, { throwIfNoEntry: false }) === undefined) return false;
   const driver = loadDriver();
-  const lock = new driver(lockFile, { timeout: 0 });
+  const lock = driver.open(lockFile, { timeout: 0 });
   try {
     // Processes that share the inbox hold a shared lock. An attempt to get another shared lock
     // would not detect them.

@@ -1,4 +1,4 @@
-import type { Database, Statement } from "better-sqlite3";
+import type { Database, Statement } from "../../../base/sqlite/database.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
 import type { InboxStore, ReadAgain } from "../../inbox/store.js";
@@ -44,8 +44,8 @@ type Steps<Name extends keyof InboxStore> = {
 
 /** Prepares statements that are made when they are needed, each once. */
 export function createStatements<Row>(db: Database) {
-  const statements = new Map<string, Statement<Record<string, unknown>, Row>>();
-  return (sql: string): Statement<Record<string, unknown>, Row> => {
+  const statements = new Map<string, Statement<[Record<string, unknown>], Row>>();
+  return (sql: string): Statement<[Record<string, unknown>], Row> => {
     const statement = statements.get(sql) ?? db.prepare<Record<string, unknown>, Row>(sql);
     statements.set(sql, statement);
     return statement;

@@ -1,4 +1,4 @@
-import type { Database } from "better-sqlite3";
+import type { Database } from "../../../base/sqlite/database.js";
 import { SignalboxError } from "../../../base/errors.js";
 import { DROP_UNUSED, MIGRATIONS } from "./tables.js";
 

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { codeOf, safely, SignalboxError, ignore } from "../../../base/errors.js";
 import { assertOneArgument, checkOptions } from "../../../base/options/option-error.js";
+import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import type { Clock } from "../../../base/time/clock.js";
 import {
   clockOf,
@@ -301,6 +302,7 @@ export function sqliteStore(pathOrOptions: string | URL | SqliteStoreOptions): S
       if (connection === null) return null;
       const { wal, checkpointer, background, path: file } = connection;
       return {
+        driver: loadDriver().name,
         durability: "wal-fdatasync",
         fileBytes: sizeOf(file),
         walBytes: sizeOf(`${file}-wal`),

@@ -1,5 +1,4 @@
 import { codeOf, isSignalboxError, SignalboxError } from "../../../base/errors.js";
-import { missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
 
 /** True when another process has the lock, so that a retry can succeed. */
 export function isBusy(error: unknown): boolean {
@@ -21,12 +20,10 @@ export function damagedError(path: string, found: string, cause?: unknown): Sign
   });
 }
 
-/** Converts an error of better-sqlite3 or the file system. */
+/** Converts an error of the driver or the file system. */
 export function storeError(error: unknown, path: string): SignalboxError {
   if (isSignalboxError(error)) return error;
   const code = codeOf(error);
-  const withoutBinary = missingBinaryError(error);
-  if (withoutBinary !== undefined) return withoutBinary;
   const isValueError = error instanceof RangeError || error instanceof TypeError;
   if (isValueError || /^SQLITE_(CONSTRAINT|TOOBIG|MISMATCH|RANGE)/.test(code)) {
     const message = `The inbox ${path} refused a row (${code || "value"}).`;

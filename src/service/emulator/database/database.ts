@@ -1,10 +1,8 @@
+import type { Database as SqliteDatabase, Statement } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 
-/**
- * The part of the SQLite driver that the emulator uses. With the driver's own types, users who
- * compile against `signalbox/emulator` would need to install `@types/better-sqlite3`.
- */
-export interface Database {
+/** SQLite with statements that are prepared once, by their texts. */
+export interface Database extends SqliteDatabase {
   /** The first row that a query gives. */
   row<Row>(sql: string, ...bound: unknown[]): Row | undefined;
   rows<Row>(sql: string, ...bound: unknown[]): Row[];
@@ -13,12 +11,6 @@ export interface Database {
   run(sql: string, ...bound: unknown[]): unknown;
   /** Adds a row. A row with the same key is replaced. @returns its row id */
   put(table: string, row: object): number;
-  exec(sql: string): unknown;
-  pragma(source: string, options?: { simple?: boolean }): unknown;
-  /** Returns a function that runs `work` in a transaction. */
-  transaction<Work extends (...given: never[]) => unknown>(work: Work): Work & { immediate: Work };
-  serialize(): Buffer;
-  close(): unknown;
 }
 
 /** So many statements are kept. Most are fixed texts, but the filters of lists make others. */
@@ -26,13 +18,11 @@ const MOST_PREPARED = 500;
 
 /**
  * @param source the path of a file, `:memory:`, or the bytes of a database
- * @throws SqliteError, and SignalboxError `store_unsupported` for a driver that would crash this
- * version of Node
+ * @throws SqliteError, and SignalboxError `store_unsupported` where there is no driver
  */
 export function openSqlite(source: string | Buffer): Database {
-  const BetterSqlite3 = loadDriver();
-  const database = new BetterSqlite3(source, { timeout: 0 });
-  const prepared = new Map<string, ReturnType<typeof database.prepare<unknown[]>>>();
+  const database = loadDriver().open(source, { timeout: 0 });
+  const prepared = new Map<string, Statement>();
   function statementOf(sql: string) {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
@@ -53,8 +43,7 @@ export function openSqlite(source: string | Buffer): Database {
       const sql = `REPLACE INTO ${table} (${names.join(", ")}) VALUES (${values})`;
       return Number(statementOf(sql).run(row).lastInsertRowid);
     },
-    // The driver writes its types differently, but they mean the same. A type test compares both.
-  }) as unknown as Database;
+  }) as Database;
 }
 
 /** Values about the database itself, such as its seed. */

@@ -2,7 +2,6 @@ import { closeSync, existsSync, openSync, renameSync, rmSync, writeFileSync } fr
 import { dirname } from "node:path";
 import { isSignalboxError, SignalboxError } from "../../../base/errors.js";
 import { makeFolders } from "../../../base/files.js";
-import { missingBinaryError } from "../../../base/sqlite/sqlite-driver.js";
 import { ACCESS_SCHEMA } from "../access/create-access.js";
 import { INVESTIGATION_SCHEMA } from "../investigations/create-investigations.js";
 import { MARKET_SCHEMA } from "../market/market-schema.js";
@@ -175,8 +174,6 @@ function makeTables(database: Database): void {
 
 function databaseError(error: unknown, name: string): SignalboxError {
   if (isSignalboxError(error)) return error;
-  const withoutBinary = missingBinaryError(error);
-  if (withoutBinary !== undefined) return withoutBinary;
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const because = { cause: error };
   if (code.startsWith("SQLITE_BUSY")) {

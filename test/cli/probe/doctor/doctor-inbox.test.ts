@@ -14,8 +14,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlite } from "../../../open-sqlite.js";
+import type { Database } from "../../../../src/base/sqlite/database.js";
 import type { Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
 import { fillInbox } from "../../fill-inbox.js";
 import { expectGolden } from "../../golden.js";
@@ -23,8 +24,8 @@ import { tempFile, tempFiles } from "../../temp-files.js";
 import { examine, paragraphOf } from "./examine.js";
 
 /** A file of SQLite that is held open, after this was run on it. */
-function opened(path: string, sql: string): Database.Database {
-  const db = new Database(path);
+function opened(path: string, sql: string): Database {
+  const db = openSqlite(path);
   onTestFinished(() => void db.close());
   db.exec(sql);
   return db;

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlite } from "../../../../open-sqlite.js";
 import type { InboxStore } from "../../../../../src/kit/index.js";
 import type { SqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { newEvent } from "../../inbox/new-event.js";
@@ -33,7 +33,7 @@ test("the WAL grows during a long read, and begins anew after it", async () => {
   const path = inboxPath();
   const store = await openStore(path);
   await acceptMany(store, 1);
-  const reader = new Database(path, { readonly: true });
+  const reader = openSqlite(path, { readonly: true });
   onTestFinished(() => void reader.close());
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM inbox").get();

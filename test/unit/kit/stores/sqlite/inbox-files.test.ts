@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { openSqlite } from "../../../../open-sqlite.js";
 import type { InboxStore } from "../../../../../src/kit/index.js";
 import {
   refuseUnguardedFiles,
@@ -176,7 +176,7 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
     newEvent({ eventId: "evt_1", state: "quarantined", body: Buffer.alloc(400_000, 1) }),
   );
   await store.discard([{ endpoint: "default", eventId: "evt_1" }]);
-  const other = new Database(path);
+  const other = openSqlite(path);
   other.pragma("wal_checkpoint(TRUNCATE)");
   await accept(store, newEvent());
   const bytes = lstatSync(path).size;
@@ -185,7 +185,7 @@ test("an inbox that another program vacuums is not taken for one that was cut", 
   other.close();
   expect(lstatSync(path).size).toBeLessThan(bytes);
   // Pages that another writer adds stand in the -wal alone.
-  const writer = new Database(path);
+  const writer = openSqlite(path);
   writer.prepare("INSERT INTO inbox_body VALUES (1000, '{}', ?)").run(Buffer.alloc(100_000, 1));
   await accept(store, newEvent());
   writer.close();

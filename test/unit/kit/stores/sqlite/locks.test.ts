@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import fs, { rmSync } from "node:fs";
-import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlite } from "../../../../open-sqlite.js";
+import type { Database } from "../../../../../src/base/sqlite/database.js";
 import { withInbox } from "../../../../../src/cli/inbox/open-inbox.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
@@ -15,7 +16,8 @@ import { accept, inboxPath, openStore, useSync } from "./open-store.js";
  * keeps it out.
  */
 const TAKER = `
-  const db = new (require("better-sqlite3"))(process.argv[1], { timeout: 0 });
+  const { loadDriver } = await import(process.argv[2]);
+  const db = loadDriver().open(process.argv[1], { timeout: 0 });
   db.pragma("locking_mode = EXCLUSIVE");
   try {
     db.prepare("SELECT count(*) FROM inbox").get();
@@ -24,8 +26,14 @@ const TAKER = `
     console.log(error.code);
   }`;
 
+const DRIVER = new URL("../../../../../dist/base/sqlite/sqlite-driver.js", import.meta.url).href;
+
 function takenByAnotherProcess(path: string): string {
-  const { stdout, stderr } = spawnSync(process.execPath, ["-e", TAKER, path], { encoding: "utf8" });
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--input-type=module", "-e", TAKER, path, DRIVER],
+    { encoding: "utf8" },
+  );
   return stdout.trim() + stderr;
 }
 
@@ -58,8 +66,8 @@ test("a delivery is not acknowledged when the -wal was deleted after its transac
 });
 
 /** Another program that writes to the file for as long as it likes. */
-function writer(path: string): Database.Database {
-  const db = new Database(path, { timeout: 0 });
+function writer(path: string): Database {
+  const db = openSqlite(path, { timeout: 0 });
   onTestFinished(() => void db.close());
   db.exec("BEGIN IMMEDIATE");
   return db;

@@ -11,17 +11,22 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import Database from "better-sqlite3";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { openSqlite } from "../../../../open-sqlite.js";
 import { DAY_MS } from "../../../../../src/base/time/units.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
 import { lockOwner } from "../../../../../src/kit/stores/sqlite/owner-lock.js";
-import { checkSqliteVersion, loadDriver } from "../../../../../src/base/sqlite/sqlite-driver.js";
+import type { Database, SqliteDriver } from "../../../../../src/base/sqlite/database.js";
+import {
+  chooseDriver,
+  isOlder,
+  loadDriver,
+  refuseCrash,
+} from "../../../../../src/base/sqlite/sqlite-driver.js";
 import { postgresStore } from "../../../../../src/kit/stores/postgres/postgres-store.js";
 import { refuseNetworkFileSystem } from "../../../../../src/kit/stores/sqlite/inbox-files.js";
 import { MIGRATIONS } from "../../../../../src/kit/stores/sqlite/tables.js";
 import { sqliteStore } from "../../../../../src/kit/stores/sqlite/sqlite-store.js";
-import { storeError } from "../../../../../src/kit/stores/sqlite/store-error.js";
 import { errorOf, rejectionOf } from "../../../signalbox-error-of.js";
 import { tempFolder } from "../../../temp-folder.js";
 import { batchOf, claimOf, newEvent } from "../../inbox/new-event.js";
@@ -80,8 +85,8 @@ test.each([
 );
 
 /** Opens a file without the store. */
-function edit<Result>(path: string, change: (db: Database.Database) => Result): Result {
-  const db = new Database(path);
+function edit<Result>(path: string, change: (db: Database) => Result): Result {
+  const db = openSqlite(path);
   try {
     return change(db);
   } finally {
@@ -241,7 +246,7 @@ test("a file of text is refused with the advice to check the path, and kept, and
 
 test("a file of zeros, as a loss of power at its first write leaves it beside its journal, becomes an inbox", async () => {
   const made = inboxPath();
-  const writer = new Database(made);
+  const writer = openSqlite(made);
   // More than the cache holds, so that the journal is written before the commit.
   writer.exec(
     "PRAGMA cache_size = 1; BEGIN; CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(100000))",
@@ -323,37 +328,75 @@ test("a folder on a network file system is refused, and one on a local disk is t
 test("better-sqlite3 is refused on a Node that it would crash", () => {
   for (const [driver, node, instead] of [
     ["13.2.0", "21.7.3", "better-sqlite3@12"],
-    ["12.11.1", "24.0.0", "better-sqlite3@13"],
+    ["12.9.0", "24.0.0", "better-sqlite3@13"],
   ] as const) {
-    const error = errorOf(() => loadDriver({ driver, node }));
+    const error = errorOf(() => refuseCrash(driver, node));
     expect([error.code, error.help.includes(instead)]).toEqual(["store_unsupported", true]);
   }
-  loadDriver({ driver: "12.11.1", node: "22.23.3" });
-  loadDriver({ driver: "13.2.0", node: "22.0.0" });
+  refuseCrash("12.9.0", "22.23.3");
+  refuseCrash("13.2.0", "22.0.0");
 });
 
-test("a driver without its binary, or with that of another Node, is no failure of the disk", () => {
+/** A driver with this SQLite. */
+function driverOf(name: SqliteDriver["name"], version: string): SqliteDriver {
+  const open: SqliteDriver["open"] = (...args) => {
+    const db = openSqlite(...args);
+    vi.spyOn(db, "prepare").mockReturnValue(db.prepare(`SELECT '${version}'`) as never);
+    return db;
+  };
+  return { name, open };
+}
+
+test("the SQLite of Node is used where better-sqlite3 is not there, and none before 3.51.3", () => {
+  const better = driverOf("better-sqlite3", "3.53.0");
+  const nodes = driverOf("node:sqlite", "3.51.3");
+  const older = driverOf("node:sqlite", "3.51.2");
   const uncompiled = new Error(
-    "Could not locate the bindings file. Tried:\n → build/better_sqlite3.node",
+    "Could not locate the bindings file. Tried:\n → build/better_sqlite3",
   );
   const foreign = Object.assign(new Error("was compiled against"), { code: "ERR_DLOPEN_FAILED" });
-  const absent = Object.assign(new Error("Cannot find module"), { code: "MODULE_NOT_FOUND" });
-  for (const cause of [uncompiled, foreign, absent]) {
-    const error = storeError(cause, "inbox.db");
-    expect([error.code, error.help.includes("npm rebuild better-sqlite3")]).toEqual([
-      "store_unsupported",
-      true,
-    ]);
-    expect(error.cause).toBe(cause);
+  const broken = (cause: Error): SqliteDriver => ({
+    name: "better-sqlite3",
+    open() {
+      throw cause;
+    },
+  });
+  expect(
+    chooseDriver(
+      () => better,
+      () => nodes,
+    ).name,
+  ).toBe("better-sqlite3");
+  expect(
+    chooseDriver(
+      () => driverOf("better-sqlite3", "3.50.4"),
+      () => nodes,
+    ).name,
+  ).toBe("node:sqlite");
+  for (const cause of [uncompiled, foreign]) {
+    expect(
+      chooseDriver(
+        () => broken(cause),
+        () => nodes,
+      ).name,
+    ).toBe("node:sqlite");
+    for (const none of [undefined, older]) {
+      const error = errorOf(() =>
+        chooseDriver(
+          () => broken(cause),
+          () => none,
+        ),
+      );
+      expect([error.code, error.cause]).toEqual(["store_unsupported", cause]);
+      expect(error.help).toContain("npm rebuild better-sqlite3");
+    }
   }
-  expect(storeError(new Error("Could not"), "inbox.db").code).toBe("store_failed");
-});
-
-test("an SQLite before 3.51.3 is refused", () => {
-  for (const version of ["3.51.2", "3.51", "3.50.99", "3.9.10", "2.99.99"]) {
-    expect(errorOf(() => checkSqliteVersion(version)).code, version).toBe("store_unsupported");
-  }
-  for (const version of ["3.51.3", "3.51.10", "3.52.0", "4.0.0"]) checkSqliteVersion(version);
+  expect(isOlder("3.51.2") && isOlder("3.51") && isOlder("3.9.10") && isOlder("2.99.99")).toBe(
+    true,
+  );
+  expect(isOlder("3.51.3") || isOlder("3.51.10") || isOlder("3.52.0") || isOlder("4.0.0")).toBe(
+    false,
+  );
 });
 
 test("a migration that has landed is not edited", () => {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import type Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import type { Database } from "../../../../../src/base/sqlite/database.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
 import { createCommitter } from "../../../../../src/kit/stores/sqlite/commit.js";
 import { openDatabase } from "../../../../../src/kit/stores/sqlite/open-database.js";
@@ -10,7 +10,7 @@ import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore, settleDone } from "./open-store.js";
 
 /** How SQLite means to run every statement that is prepared, each once. */
-function plansOf(prepareAll: (db: Database.Database) => unknown): Map<string, string[]> {
+function plansOf(prepareAll: (db: Database) => unknown): Map<string, string[]> {
   const { db, release } = openDatabase(inboxPath(), "owner");
   onTestFinished(() => release({ keepWal: false }));
   const statements = new Set<string>();

@@ -1,5 +1,5 @@
-import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
+import { openSqlite } from "../../../../open-sqlite.js";
 import { rejectionOf } from "../../../signalbox-error-of.js";
 import { newEvent } from "../../inbox/new-event.js";
 import { accept, inboxPath, openStore, useSync, type Sync } from "./open-store.js";
@@ -17,7 +17,7 @@ test("while a read keeps the file from being rewritten, nothing is acknowledged"
   const store = await openStore(path);
   await accept(store, newEvent());
   breakSync();
-  const reader = new Database(path, { readonly: true });
+  const reader = openSqlite(path, { readonly: true });
   onTestFinished(() => void reader.close());
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM inbox").get();

@@ -1,0 +1,107 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { isSignalboxError, SignalboxError } from "../errors.js";
+import { nodeSqlite } from "./node-sqlite.js";
+// A bundler that writes CommonJS leaves no `import.meta.url`. The driver is then looked for from
+// the working folder.
+const require = createRequire(import.meta.url ?? join(process.cwd(), "bundle.js"));
+/**
+ * The first SQLite without the WAL-reset race, in which two connections can lose a commit at a
+ * checkpoint.
+ */
+export const OLDEST_SQLITE = [3, 51, 3];
+let chosen;
+/**
+ * The driver of this process: better-sqlite3 where it is installed and works, otherwise Node's own.
+ * All threads of a process must use one: with two copies of SQLite, closing a file in one drops the
+ * locks of the other.
+ *
+ * @throws SignalboxError `store_unsupported`
+ */
+export function loadDriver() {
+    return (chosen ??= chooseDriver(betterSqlite3, nodeSqlite));
+}
+/** @throws SignalboxError that says how better-sqlite3 can be had, if there is no driver */
+export function chooseDriver(installed, ofNode) {
+    let problem;
+    for (const load of [installed, ofNode]) {
+        try {
+            const driver = load();
+            if (driver === undefined)
+                continue;
+            checkSqliteVersion(driver);
+            return driver;
+        }
+        catch (error) {
+            problem ??= error;
+        }
+    }
+    throw problem;
+}
+/** @throws SignalboxError where it is not installed, has no binary, or would crash the process */
+function betterSqlite3() {
+    refuseCrash(installedVersion(), process.versions.node);
+    const BetterSqlite3 = require("better-sqlite3");
+    return { name: "better-sqlite3", open: (source, options) => new BetterSqlite3(source, options) };
+}
+/**
+ * Version 13 crashes Node below 22 when it is loaded. Versions up to 12 crash Node 24 and later
+ * when their objects are garbage-collected.
+ */
+export function refuseCrash(driver, node) {
+    const [driverMajor, nodeMajor] = [Number.parseInt(driver), Number.parseInt(node)];
+    const help = driverMajor >= 13 && nodeMajor < 22
+        ? "Use Node 22 or later, or run: npm install better-sqlite3@12 (other package managers: docs/installing.md)."
+        : driverMajor < 13 && nodeMajor >= 24
+            ? "Run: npm install better-sqlite3@13"
+            : undefined;
+    if (help !== undefined)
+        throw unsupported(`better-sqlite3 ${driver} crashes Node ${node}.`, help);
+}
+function installedVersion() {
+    try {
+        return require("better-sqlite3/package.json").version;
+    }
+    catch (cause) {
+        const help = "Use Node 24 or later, which brings its own, or run: npm install better-sqlite3. If npm has to compile it, or a bundler wrote your app, see docs/installing.md.";
+        throw unsupported("The package better-sqlite3 is not installed.", help, cause);
+    }
+}
+/** @throws SignalboxError for an SQLite that is too old, or a binary that cannot be loaded */
+function checkSqliteVersion({ name, open }) {
+    let version;
+    try {
+        const db = open(":memory:");
+        version = db.prepare("SELECT sqlite_version()").pluck().get() ?? "";
+        db.close();
+    }
+    catch (error) {
+        throw missingBinaryError(error) ?? error;
+    }
+    if (!isOlder(version))
+        return;
+    throw unsupported(`SQLite ${version} can lose a commit at a checkpoint.`, `Upgrade ${name === "better-sqlite3" ? name : "Node"} (SQLite ${OLDEST_SQLITE.join(".")} or later).`);
+}
+export function isOlder(version) {
+    const found = version.split(".").map(Number);
+    const differences = OLDEST_SQLITE.map((part, index) => (found[index] ?? 0) - part);
+    return (differences.find((difference) => difference !== 0) ?? 0) < 0;
+}
+/**
+ * @returns an error if `cause` means that the driver's compiled part is missing or for another
+ * Node. The `bindings` package gives no code, so its message is compared.
+ */
+function missingBinaryError(cause) {
+    if (!(cause instanceof Error) || isSignalboxError(cause))
+        return undefined;
+    const code = "code" in cause ? cause.code : undefined;
+    const isMissing = code === "ERR_DLOPEN_FAILED" || code === "MODULE_NOT_FOUND";
+    if (!isMissing && !cause.message.startsWith("Could not locate the bindings file"))
+        return undefined;
+    const { node } = process.versions;
+    const help = "Let its install script run, then type: npm rebuild better-sqlite3 (other package managers: docs/installing.md). Node 24 and later need none.";
+    return unsupported(`better-sqlite3 has no binary that Node ${node} on ${process.platform}-${process.arch} can load.`, help, cause);
+}
+function unsupported(message, help, cause) {
+    return new SignalboxError("store_unsupported", message, help, { cause });
+}
