@@ -1,11 +1,10 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite } from "../../open-sqlite.js";
 import type { LoadReport, RequestSpec } from "../load/generator.js";
 import type { Load } from "../load/run-load.js";
 import { queryDatabase } from "../postgres/own-server.js";
 import type { LoopDelay } from "../processes/loop-watch.js";
-import { startProcess, type ProcessOptions } from "../processes/start-process.js";
+import { ROOT, startProcess, type ProcessOptions } from "../processes/start-process.js";
 import { medianOf, nameOf } from "../report/format.js";
 import type { Column } from "../report/tables.js";
 import type { ServerSample } from "../servers/serve.js";
@@ -174,7 +173,7 @@ async function assertAllKept(
   const found =
     keeps.file === undefined
       ? await queryDatabase<Counts>(database ?? "", query)
-      : countInFile(join(folder, keeps.file), query);
+      : await countInFile(join(folder, keeps.file), query);
   const [kept, handled] = [found.kept, found.done].map((value) => Number(value) - before);
   if (kept !== acknowledged)
     throw new Error(`${label}: ${acknowledged} acknowledged, ${kept} kept`);
@@ -189,10 +188,20 @@ async function assertAllKept(
 /** PostgreSQL gives the numbers as text. */
 type Counts = Record<"kept" | "done", number | string>;
 
-function countInFile(path: string, query: string): Counts {
-  const db = openSqlite(path, { readonly: true, fileMustExist: true });
+interface Database {
+  prepare(sql: string): { get(): Counts };
+  close(): void;
+}
+
+async function countInFile(path: string, query: string): Promise<Counts> {
+  const driver = join(ROOT, "dist/base/sqlite/sqlite-driver.js");
+  // Not by its types, with which its sources would be compiled into the bench.
+  const { loadDriver } = (await import(driver)) as {
+    loadDriver: () => { open: (path: string, options: object) => Database };
+  };
+  const db = loadDriver().open(path, { readonly: true, fileMustExist: true });
   try {
-    return db.prepare(query).get() as Counts;
+    return db.prepare(query).get();
   } finally {
     db.close();
   }
