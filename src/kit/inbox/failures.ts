@@ -103,7 +103,10 @@ export async function readFailures(
     .sort((a, b) => b.count - a.count || b.lastSeen - a.lastSeen);
 }
 
-type Group = Omit<Failure, "subjects" | "subjectCount"> & { bySubject: Map<string, number> };
+type Group = Omit<Failure, "subjects" | "subjectCount"> & {
+  bySubject: Map<string, number>;
+  began: number[];
+};
 
 function addTo(groups: Map<string, Group>, event: FailedEvent): void {
   const { eventId, state, subject, firstFailedAt, lastFailedAt } = event;
@@ -116,6 +119,7 @@ function addTo(groups: Map<string, Group>, event: FailedEvent): void {
     firstSeen: firstFailedAt,
     lastSeen: lastFailedAt,
     eventIds: [],
+    began: [],
     bySubject: new Map<string, number>(),
   };
   groups.set(error, group);
@@ -124,10 +128,15 @@ function addTo(groups: Map<string, Group>, event: FailedEvent): void {
   group.firstSeen = Math.min(group.firstSeen, firstFailedAt);
   group.lastSeen = Math.max(group.lastSeen, lastFailedAt);
   group.eventIds.push(eventId);
+  group.began.push(firstFailedAt);
   if (subject !== null) group.bySubject.set(subject, (group.bySubject.get(subject) ?? 0) + 1);
 }
 
-function failureOf({ bySubject, ...group }: Group): Failure {
+function failureOf({ bySubject, began, ...group }: Group): Failure {
   const subjects = [...bySubject].sort(([, a], [, b]) => b - a).map(([subject]) => subject);
-  return { ...group, subjects: subjects.slice(0, MOST_SUBJECTS), subjectCount: subjects.length };
+  const spans = Array.from({ length: 12 }, () => 0);
+  const spanMs = (group.lastSeen - group.firstSeen + 1) / spans.length;
+  for (const at of began) spans[Math.floor((at - group.firstSeen) / spanMs)]! += 1;
+  const subjectCount = subjects.length;
+  return { ...group, subjects: subjects.slice(0, MOST_SUBJECTS), subjectCount, spans };
 }

@@ -340,6 +340,8 @@ export interface Failure {
   /** When the first and the last of their attempts failed, in milliseconds since 1970. */
   firstSeen: number;
   lastSeen: number;
+  /** How many of them first failed in each twelfth of the time from `firstSeen` to `lastSeen`. */
+  spans?: number[];
   /** What they are about, the most frequent first; at most 5. */
   subjects: string[];
   /** How many different subjects there are. */

@@ -6,6 +6,8 @@ import { signalEvent } from "../../../src/kit/testing/index.js";
 import { twilio } from "../../../src/kit/senders/index.js";
 import { tempFolder } from "../../unit/temp-folder.js";
 import { nextEvent } from "../../http/serve.js";
+import { HOSTILE, SHOWN } from "../hostile-texts.js";
+import { own } from "../../unit/kit/senders/sender-rig.js";
 import { openInbox } from "../open-inbox.js";
 
 test("a payload is a tree that is searched, and its paths, values and commands are copied as they are", async () => {
@@ -49,12 +51,14 @@ test("a form is shown decoded, and what is nested too deep as a text", async () 
     onSignal: undefined,
     onEvent: () => {},
   } as never);
-  const body = "MessageSid=SM1&SmsStatus=sent&Body=%D7%A9+%26%3Cb%3E";
+  const body = "MessageSid=SM1&SmsStatus=sent&Body=%D7%A9+%26%3Cb%3E&Media=one&Media=two";
   await receiver.accept({ body, headers: {} });
   const [entry] = await receiver.inbox.list();
   await show(`events/${entry?.eventId}`);
   await see("form, decoded");
   await see('"ש &<b>"');
+  await see('"one"');
+  await see('"two"');
   await receiver.accept({ body: `{"a":${"[".repeat(40_000)}${"]".repeat(40_000)}}`, headers: {} });
   const [, deep] = await receiver.inbox.list();
   await show(`events/${deep?.eventId}`);
@@ -86,4 +90,66 @@ test("a waiting event says what it waits for, leads to those of its subject, and
   await press("r");
   await inbox.confirm("Hand off now");
   await see(/Done in .*, \d tries\./);
+});
+
+test("the payload is compared with that of the event before of its subject, when a person asks", async () => {
+  const { page, see, show, receiver, press, ...inbox } = await openInbox({
+    sender: own({
+      signature: { header: "x-own" },
+      read: ({ json }) => ({ id: json.id, type: json.type, subject: json.about }),
+    }),
+    secrets: "0123456789abcdef0123456789abcdef",
+    onSignal: undefined,
+    onEvent: () => {},
+  } as never);
+  const loads: string[] = [];
+  page.on("request", (request) => {
+    const [, id] = /api\/event\?id=(\w+)/.exec(request.url()) ?? [];
+    if (id !== undefined) loads.push(id);
+  });
+  const take = (id: string, type: string, data: object) =>
+    receiver.accept({ body: JSON.stringify({ id, type, about: "שם/1", data }), headers: {} });
+  const many = Array.from({ length: 40 }, () => 1);
+  await take("evt_1", "changed", { plan: 24, gone: HOSTILE, many });
+  await take("evt_2", "made", { many: many.map((each) => each + 1) });
+  const [tag = ""] = HOSTILE;
+  await take("evt_3", "changed", { plan: 29, [tag]: HOSTILE[4], many });
+  await show("events/evt_3");
+  const summary = page.locator("summary", { hasText: "Difference to the changed before" });
+  await summary.focus();
+  expect(loads).not.toContain("evt_1");
+  await press("Enter");
+  const rows = page.locator("details", { has: summary }).locator("li");
+  await rows.first().waitFor();
+  // What happens meanwhile loads the event itself again.
+  expect(loads.filter((id) => id !== "evt_3")).toEqual(["evt_1"]);
+  const shown = await rows.allInnerTexts();
+  expect(shown).toEqual([
+    'id "evt_1" → "evt_3"',
+    "data.plan 24 → 29",
+    expect.stringMatching(/^data\.gone \[.{199}… removed$/),
+    `data[${JSON.stringify(tag)}] added "${SHOWN[4]}"`,
+  ]);
+  await inbox.expectHarmless();
+  await inbox.look("inbox the difference of two events");
+
+  await inbox.follow("שם/1");
+  await see("3 events shown");
+  // No event before it has its type.
+  await show("events/evt_2");
+  await page.getByText("Difference to the changed before").click();
+  await see(/^and 1\d more$/);
+});
+
+test("an event whose payload is cut is compared with none", async () => {
+  const { see, show, receive, page } = await openInbox({ onSignal: () => {} });
+  for (const [id, length] of Object.entries({ sig_1: 1, sig_2: 1, sig_3: 110_000 })) {
+    const data = { product: { slug: "cobalt" }, summary: "x".repeat(length) };
+    await receive(signalEvent("price_increased", { id, data }));
+  }
+  await show("events/sig_3");
+  await see("Same subject: cobalt");
+  expect(await page.getByText("Difference to").count()).toBe(0);
+  await show("events/sig_2");
+  await see("Difference to");
 });

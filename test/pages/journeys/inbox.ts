@@ -87,6 +87,7 @@ test("why it is behind is told in a sentence, and the events of one error are ha
   await see(/Error: connect .* · since \d\d:\d\d:\d\d · 1\d waiting · next try/);
   const failures = page.getByRole("list", { name: "Failures" });
   await failures.getByText("Error: connect … for …").waitFor();
+  await failures.getByRole("img", { name: /^First failures: \d+, / }).waitFor();
   await failures.getByText(/1\d waiting/).waitFor();
 
   await click(/Hand off 1\d/);

@@ -93,7 +93,10 @@ export interface SenderLimits {
   readonly toleranceSeconds?: number | undefined;
 }
 
-/** What `read` reads: a delivery that has just been verified, or one that was stored. */
+/**
+ * What `read` reads: a delivery that has just been verified, or one that was stored. A copy of this
+ * object has neither `json` nor `form`: they are read when they are asked for.
+ */
 export interface ReadableDelivery {
   readonly body: Uint8Array;
   /** Those of the sender's `headers` that were sent, by their names in lower case. */

@@ -1,4 +1,4 @@
-import { useRef } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import {
   Badge,
   CodeBlock,
@@ -21,6 +21,7 @@ import { headlineOf, nextStep, toneOf, wordOf } from "./event-state.js";
 import { findEvents, keysOf, withTerm } from "./find-events.js";
 import { MoveButton } from "./move-events.js";
 import { Payload } from "./payload.js";
+import { differences, readPayload } from "./read-payload.js";
 import { useKeys } from "./search-box.js";
 import { RefusedPanel } from "./situation.js";
 
@@ -31,10 +32,11 @@ interface EventDetailProps {
   back: string;
 }
 
+const load = (id: string) => async (signal: AbortSignal) =>
+  id ? request<EventAnswer>("GET", "api/event", { query: { id }, signal }) : undefined;
+
 export function EventDetail({ eventId, overview, back }: EventDetailProps) {
-  const { data, problem, reload } = useData(eventId, (signal) =>
-    request<EventAnswer>("GET", "api/event", { query: { id: eventId }, signal }),
-  );
+  const { data, problem, reload } = useData(eventId, load(eventId));
   const actions = useRef<HTMLDivElement>(null);
   useKeys(["r"], () => {
     actions.current?.querySelector("button")?.click();
@@ -178,10 +180,15 @@ function EventTimeline({ event }: { event: EventAnswer }) {
 }
 
 const MOST_EVENTS = 12;
+const MOST_ROWS = 30;
 
-/** The events of its subject at its endpoint, the newest on one axis. */
+/**
+ * The events of its subject at its endpoint the newest on one axis. When a person asks, what its
+ * payload has other than the one before, of its type if there is one.
+ */
 function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<typeof keysOf> }) {
   const { now } = usePage();
+  const [isOpen, setOpen] = useState(false);
   const { endpoint, subject, seq } = event;
   const search = withTerm(`endpoint:${endpoint}`, "subject", subject ?? "");
   const { data = [] } = useData(
@@ -193,6 +200,11 @@ function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<t
     // What happens to other events does not load it again.
     event.dueAt,
   );
+  const earlier = data.filter((each) => each.seq < seq);
+  const before =
+    earlier.findLast((each) => headlineOf(each).text === headlineOf(event).text) ?? earlier.at(-1);
+  const id = isOpen && before ? keyOf(before) : "";
+  const { data: loaded, problem } = useData(id, load(id), 0);
   if (data.length < 2) return null;
   const steps = data.map((each) => ({
     lane: "inbox" as const,
@@ -202,9 +214,34 @@ function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<t
     text: `${headlineOf(each).text}, ${wordOf(each.state)}`,
     ...(each.seq !== seq && { href: href(["events", keyOf(each)], { q: search }) }),
   }));
+  const own = readPayload(event);
+  const old = loaded && readPayload(loaded);
+  const rows = old && own ? differences(old.value, own.value) : [];
   return (
     <Panel title={`Same subject: ${subject}`}>
       <TimelineSteps steps={steps} now={now} />
+      {before && own && (
+        <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+          <summary>
+            Difference to the {headlineOf(before).text} before, <Moment at={before.receivedAt} />
+          </summary>
+          <Problem of={problem} />
+          <ul class="mono">
+            {rows.slice(0, MOST_ROWS).map(([path, was, is]) => (
+              <li key={path}>
+                {path} {was ? <del class="bad">{short(was)}</del> : "added"} {was && is && "→ "}
+                {is ? <ins class="good">{short(is)}</ins> : "removed"}
+              </li>
+            ))}
+          </ul>
+          <p class="muted">
+            {rows[MOST_ROWS] && `and ${rows.length - MOST_ROWS} more`}
+            {loaded && !rows[0] && "None found"}
+          </p>
+        </details>
+      )}
     </Panel>
   );
 }
+
+const short = (json: string): string => json.replace(/(?<=^.{200}).+/su, "…");

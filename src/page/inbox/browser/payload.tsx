@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { safely } from "../../../base/errors.js";
 import { formatBytes } from "../../../base/text/format.js";
 import { visibleLines } from "../../../base/text/visible-text.js";
 import { address, CodeBlock, CopyButton, Panel } from "../../parts/index.js";
 import { DEFAULT_SENDER } from "../../../kit/inbox/stored-events.js";
 import type { EventAnswer } from "../inbox-api.js";
+import { DEEP, isBranch, pathTo, readPayload } from "./read-payload.js";
 
 /** The body of an event: JSON or a form as a tree, or a text. */
 export function Payload({ event, of }: { event: EventAnswer; of: string }) {
@@ -71,45 +71,8 @@ function commandOf({ payload, sender, headers }: EventAnswer, command: string): 
   return `printf %s ${quoted(payload ?? "")} > event.json\nnpx signalbox ${command} event.json --url ${url}${of}`;
 }
 
-/** As a receiver tells a form. */
-const FORM = /^[\w.%+[\]-]+=/;
-
-const isBranch = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && Object.keys(value).length > 0;
-
-/** A number that JavaScript cannot hold, as it was written. */
-const exact = (_key: string, value: unknown, written?: { source: string }): unknown =>
-  typeof value === "number" && !Number.isSafeInteger(Math.trunc(value)) && written
-    ? written.source
-    : value;
-
-/**
- * A payload that has a structure: JSON, or the fields of a form; undefined for another.
- */
-function readPayload({ payload, isCut }: EventAnswer) {
-  if (payload === null || isCut) return undefined;
-  const isForm = FORM.test(payload);
-  return safely(() => {
-    const value = isForm
-      ? Object.fromEntries(new URLSearchParams(payload))
-      : (JSON.parse(payload, exact) as unknown);
-    // Throws where it is nested too deep for what is drawn below.
-    JSON.stringify(value);
-    return { kind: isForm ? "form, decoded" : "JSON", value };
-  }, undefined);
-}
-
-/** As code has it: `data.items[0]["a b"]`. */
-function pathTo(path: string, key: string, parent: unknown): string {
-  if (Array.isArray(parent)) return `${path}[${key}]`;
-  if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`;
-  return path === "" ? key : `${path}.${key}`;
-}
-
 /** A larger object or array is not open at first. */
 const SMALL = 8000;
-/** A longer path is not opened by itself: a browser cannot draw thousands of levels. */
-const DEEP = 200;
 /** Of one object or array. */
 const MOST = 1000;
 

@@ -92,7 +92,17 @@ export function Failures({ overview, endpoint }: FailuresProps) {
 }
 
 function Issue({ failure, overview }: { failure: FailureRow; overview: Overview }) {
-  const { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount } = failure;
+  const {
+    error,
+    count,
+    waiting,
+    dead,
+    firstSeen,
+    lastSeen,
+    subjects,
+    subjectCount,
+    spans = [],
+  } = failure;
   const handOver = useMove();
   const endpoint = overview.endpoints.length > 1 && failure.endpoint;
   // A quote in the error would end the term.
@@ -128,6 +138,19 @@ function Issue({ failure, overview }: { failure: FailureRow; overview: Overview 
         <span class="muted">{parts.filter(Boolean).join(" · ")}</span>
       </p>
       <span class="muted">
+        <svg
+          class="bars"
+          viewBox="0 0 12 8"
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`First failures: ${spans.join(", ")}`}
+        >
+          <path
+            d={spans
+              .map((each, x) => `M${x} 8v-${Math.ceil((8 * each) / Math.max(...spans))}h.8V8`)
+              .join("")}
+          />
+        </svg>
         <Moment at={firstSeen} /> → <Moment at={lastSeen} />
       </span>
       <ActionButton

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commonError } from "../../../../src/kit/inbox/failures.js";
+import { commonError, readFailures } from "../../../../src/kit/inbox/failures.js";
 
 const common = (lastError: string): string => commonError({ lastError, subject: null });
 
@@ -27,4 +27,24 @@ test("a long word without a digit costs about what other texts of its length cos
   const length = 20_000;
   // Quadratic time would be a thousand times as much.
   expect(msOf("a".repeat(length))).toBeLessThan(100 * msOf("abcdefghi ".repeat(length / 10)));
+});
+
+test("a group tells how many of its events began to fail in each twelfth of its time", async () => {
+  const failing = [0, 99, 101, 1199].map((at, seq) => ({
+    seq,
+    eventId: `evt_${seq}`,
+    state: "dead" as const,
+    subject: null,
+    lastError: "down",
+    firstFailedAt: at,
+    lastFailedAt: 1200,
+  }));
+  const spansOf = async (events: typeof failing): Promise<number[] | undefined> => {
+    const store = { failing: async (_: string, state: string) => (state === "dead" ? events : []) };
+    return (await readFailures(store, "default"))[0]?.spans;
+  };
+  expect(await spansOf(failing)).toEqual([2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+  const [first] = failing;
+  const alone = { ...first!, firstFailedAt: 1200 };
+  expect(await spansOf([alone])).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 });

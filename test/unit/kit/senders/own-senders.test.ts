@@ -2,7 +2,10 @@ import { createHmac, generateKeyPairSync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { createReceiver } from "../../../../src/kit/index.js";
-import type { SenderDefinition } from "../../../../src/kit/senders/engine/define-sender.js";
+import {
+  readable,
+  type SenderDefinition,
+} from "../../../../src/kit/senders/engine/define-sender.js";
 import type { SignatureScheme } from "../../../../src/kit/senders/engine/scheme.js";
 import { standardWebhooks } from "../../../../src/kit/senders/index.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
@@ -278,3 +281,17 @@ test.each<[SenderDefinition["signature"], Record<string, string>, secret: string
       expect(all).not.toContain(hidden);
   },
 );
+
+test("a copy of a delivery has its bytes and headers alone, so that nothing is read before it is asked for", () => {
+  const copies: object[] = [];
+  const sender = own({
+    signature: { header: "x-own" },
+    read: (delivery) => {
+      copies.push({ ...delivery });
+      return { id: null, type: delivery.form["type"] };
+    },
+  });
+  const body = Buffer.from("type=sms");
+  expect(sender.read(readable(body, {}))).toMatchObject({ kind: "event", type: "sms" });
+  expect(copies).toEqual([{ body, headers: {} }]);
+});
