@@ -64,7 +64,7 @@ export function refuseCrash(driver: string, node: string): void {
   const [driverMajor, nodeMajor] = [Number.parseInt(driver), Number.parseInt(node)];
   const help =
     driverMajor >= 13 && nodeMajor < 22
-      ? "Use Node 22 or later, or run: npm install better-sqlite3@12 (other package managers: docs/installing.md)."
+      ? "Use Node 22 or later, or run: npm install better-sqlite3@12.9.0 (other package managers: docs/installing.md)."
       : driverMajor < 13 && nodeMajor >= 24
         ? "Run: npm install better-sqlite3@13"
         : undefined;

@@ -34,7 +34,7 @@ const FOR_MACHINES = /^(Dockerfile|\.dockerignore|compose\.yaml|\.github\/)/;
 
 /** The oldest major version of Node that better-sqlite3 13 supports. It crashes older versions. */
 const MIN_NODE_FOR_13 = 22;
-const FOR_OLDER_NODE = { "better-sqlite3": "^12.9.0" };
+const FOR_OLDER_NODE = { "better-sqlite3": "12.9.0" };
 
 /**
  * The versions of Node that support the better-sqlite3 version that the package manager locks under
