@@ -145,16 +145,16 @@ class PreparedStatement implements Statement {
   }
 
   get(...bound: unknown[]): unknown {
-    const row = named(() => this.#statement.get(...bound));
+    const row = named(() => this.#statement.get(...withNulls(bound)));
     return row === undefined ? undefined : this.#valueOf(row);
   }
 
   all(...bound: unknown[]): unknown[] {
-    return named(() => this.#statement.all(...bound)).map((row) => this.#valueOf(row));
+    return named(() => this.#statement.all(...withNulls(bound))).map((row) => this.#valueOf(row));
   }
 
   run(...bound: unknown[]): ReturnType<Statement["run"]> {
-    return named(() => this.#statement.run(...bound));
+    return named(() => this.#statement.run(...withNulls(bound)));
   }
 
   pluck(): this {
@@ -163,10 +163,25 @@ class PreparedStatement implements Statement {
     return this;
   }
 
-  /** Node gives its rows no prototype, which users of an event would notice. */
   #valueOf(row: unknown): unknown {
-    return this.#isPlucked ? (row as unknown[])[0] : { ...(row as object) };
+    if (this.#isPlucked) return bufferOf((row as unknown[])[0]);
+    // Node gives its rows no prototype, which users of an event would notice.
+    const plain: Record<string, unknown> = {};
+    for (const name in row as object)
+      plain[name] = bufferOf((row as Record<string, unknown>)[name]);
+    return plain;
   }
+}
+
+/** Node takes no undefined where better-sqlite3 writes NULL. */
+function withNulls(bound: unknown[]): unknown[] {
+  for (let index = 0; index < bound.length; index += 1) bound[index] ??= null;
+  return bound;
+}
+
+function bufferOf(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
 
 /** Names of SQLite's results by their numbers, https://www.sqlite.org/rescode.html. */
