@@ -80,7 +80,7 @@ const driverOf = async (makeStore) => {
     await receiver.start();
     const { medium } = await receiver.health();
     await receiver.close();
-    return [medium.driver ?? "node:sqlite"];
+    return [medium?.driver ?? "node:sqlite"];
   } catch ({ code, help }) {
     const version = process.versions.node.startsWith("20.") ? "12.9.0" : "13";
     return [code, help.includes("npm install better-sqlite3@" + version + " ")];
