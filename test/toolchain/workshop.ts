@@ -56,7 +56,7 @@ export async function installIn(
   folder: string,
   packages: readonly string[],
   env: Record<string, string> = {},
-  ...options: readonly "--ignore-scripts"[]
+  ...options: readonly ("--ignore-scripts" | "--omit=optional")[]
 ): Promise<void> {
   await run(folder, "npm", ["install", "--no-audit", "--no-fund", ...options, ...packages], env);
 }

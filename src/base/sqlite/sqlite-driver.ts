@@ -62,21 +62,21 @@ function betterSqlite3(): SqliteDriver {
  */
 export function refuseCrash(driver: string, node: string): void {
   const [driverMajor, nodeMajor] = [Number.parseInt(driver), Number.parseInt(node)];
-  const help =
-    driverMajor >= 13 && nodeMajor < 22
-      ? "Use Node 22 or later, or run: npm install better-sqlite3@12.9.0 (other package managers: docs/installing.md)."
-      : driverMajor < 13 && nodeMajor >= 24
-        ? "Run: npm install better-sqlite3@13"
-        : undefined;
-  if (help !== undefined) throw unsupported(`better-sqlite3 ${driver} crashes Node ${node}.`, help);
+  if (driverMajor >= 13 ? nodeMajor < 22 : nodeMajor >= 24)
+    throw unsupported(`better-sqlite3 ${driver} crashes Node ${node}.`, howToInstall(node));
+}
+
+/** On Node 20 npm would choose a later 12, which has no binary for it. */
+function howToInstall(node: string): string {
+  const version = Number.parseInt(node) < 22 ? "12.9.0" : "13";
+  return `Use Node 24.21 or later, which brings its own SQLite, or run: npm install better-sqlite3@${version} (more: docs/installing.md).`;
 }
 
 function installedVersion(): string {
   try {
     return (require("better-sqlite3/package.json") as { version: string }).version;
   } catch (cause) {
-    const help =
-      "Use Node 24 or later, which brings its own, or run: npm install better-sqlite3. If npm has to compile it, or a bundler wrote your app, see docs/installing.md.";
+    const help = howToInstall(process.versions.node);
     throw unsupported("The package better-sqlite3 is not installed.", help, cause);
   }
 }

@@ -327,8 +327,8 @@ test("a folder on a network file system is refused, and one on a local disk is t
 
 test("better-sqlite3 is refused on a Node that it would crash", () => {
   for (const [driver, node, instead] of [
-    ["13.2.0", "21.7.3", "better-sqlite3@12"],
-    ["12.9.0", "24.0.0", "better-sqlite3@13"],
+    ["13.2.0", "21.7.3", "better-sqlite3@12.9.0 "],
+    ["12.9.0", "24.0.0", "better-sqlite3@13 "],
   ] as const) {
     const error = errorOf(() => refuseCrash(driver, node));
     expect([error.code, error.help.includes(instead)]).toEqual(["store_unsupported", true]);
