@@ -54,7 +54,7 @@ export class OptionError extends SignalboxError {
     of: OptionsOwner,
     option: string,
     problem: string,
-    help = `${of.page} lists every option.`,
+    help = `${of.page} of the package lists every option.`,
   ) {
     const subject =
       option === "" ? `The options of ${of.name} are` : `The option "${option}" of ${of.name} is`;

@@ -203,7 +203,7 @@ export function refusalLines({ byCode, examples }: Refusals, now: number): strin
     .map(({ code, count }) => `${formatCount(count)} ${printable(code)}`)
     .join(", ");
   return [
-    `Refused in the last 24 hours: ${counts}. docs/errors.md, Answer codes, says what each needs.`,
+    `Refused in the last 24 hours: ${counts}. docs/errors.md of the package, Answer codes, says what each needs.`,
     ...examples.slice(0, SHOWN_REFUSALS).map((example) => `  ${exampleText(example, now)}`),
   ];
 }

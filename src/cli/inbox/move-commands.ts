@@ -3,6 +3,7 @@ import { formatCount } from "../../base/text/format.js";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
+import { isIgnored, NO_HANDLER } from "../../kit/inbox/stored-events.js";
 import { runs, type CommandContext, type OptionsOf } from "../console/define-command.js";
 import { EXIT, usageError, type ExitCode } from "../console/exit.js";
 import { type Paint, echoed, shortened, formatTable } from "../console/terminal.js";
@@ -70,7 +71,8 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
       parent,
       "retry",
       "Hand events off again: dead or done ones, quarantined ones that this version can use, and waiting ones now. A filter without " +
-        "--state chooses among the dead and the waiting ones.",
+        "--state chooses among the dead and the waiting ones. --state ignored: those that no function of onEvent took.",
+      ["ignored"],
     ),
   );
   runs(retry, context, (ids, options) =>
@@ -88,12 +90,21 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
   });
 }
 
-function defineMove(...definition: Parameters<typeof defineInboxCommand>) {
-  return defineInboxCommand(...definition)
+function defineMove(
+  parent: Command,
+  name: string,
+  description: string,
+  more: readonly "ignored"[] = [],
+) {
+  return defineInboxCommand(parent, name, description)
     .argument("[id...]", "the events' ids")
     .addOption(new Option("--all-dead", "all dead events").conflicts("state"))
     .addOption(
-      new Option("--state <state>", "all events in this state").choices(["dead", "quarantined"]),
+      new Option("--state <state>", "all events in this state").choices([
+        "dead",
+        "quarantined",
+        ...more,
+      ] as const),
     )
     .option("--dry-run", "print what it would do, and do nothing");
 }
@@ -104,13 +115,14 @@ function selectedQueries(
   ids: readonly string[],
   options: MoveOptions,
 ): readonly SearchQuery[] | null {
-  const state: EventState | undefined = options.allDead ? "dead" : options.state;
+  const state = options.allDead ? "dead" : options.state;
   const isChosen = state !== undefined || isFiltered(options);
   if (ids.length > 0 && isChosen)
     throw usageError("give either ids, or --all-dead, --state and filters, not both");
   if (ids.length > 0) return null;
   if (!isChosen)
     throw usageError("give ids, --all-dead, --state <state>, or a filter such as --error <text>");
+  if (state === "ignored") return [{ ...queryOf(options), error: NO_HANDLER, state: "done" }];
   // The waiting ones first: what was dead waits then too.
   const states: readonly EventState[] = state === undefined ? ["ready", "dead"] : [state];
   return states.map((each) => ({ ...queryOf(options), state: each }));
@@ -183,7 +195,7 @@ async function moveEvents(
     terminal.note(
       others.length > 0
         ? "no event that is dead or waits matches: it may have been handed off by now; `inbox failures` says what fails"
-        : `no event is ${state ?? "selected"}`,
+        : `no event is ${options.state ?? state ?? "selected"}`,
     );
     await noteIfEmpty(inbox, terminal);
   });
@@ -222,5 +234,9 @@ async function* selectEvents(
   const find = async (eventId: string) =>
     (await findEvent(inbox, eventId)) ?? { endpoint, eventId };
   if (queries === null) yield await Promise.all(ids.map(find));
-  for (const query of queries ?? []) yield* searchPages(inbox, query);
+  for (const query of queries ?? []) {
+    for await (const page of searchPages(inbox, query))
+      // Of the done ones only those that no function has had.
+      yield query.state === "done" ? page.filter(isIgnored) : page;
+  }
 }

@@ -33,6 +33,7 @@ import {
   refusalLines,
   showLines,
 } from "./event-fields.js";
+import { ignoredText } from "./ignored.js";
 import {
   defineInboxCommand,
   inboxCommand,
@@ -158,6 +159,11 @@ export function addStatsCommand(parent: Command, context: CommandContext): void 
     ]);
     const headings = ["ENDPOINT", ...EVENT_STATES.map((state) => state.toUpperCase())];
     formatTable([headings, ...counts]).forEach(print);
+    for (const each of inbox.inboxes) {
+      const ignored = await ignoredText(each, inbox.now);
+      const name = inbox.isShared ? `${printable(each.endpoint)}: ` : "";
+      if (ignored !== null) print(`${name}${ignored}`);
+    }
     const { p50Ms, p95Ms } = latency;
     if (p50Ms !== null && p95Ms !== null)
       print(

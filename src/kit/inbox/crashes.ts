@@ -8,7 +8,9 @@ export const CRASH_DELAYS_MS: readonly number[] = [0, 60_000, 600_000, 3_600_000
 /** After this number of crashes (not attempts) an event is `dead` with the reason `crash_loop`. */
 export const MAX_CRASHES = CRASH_DELAYS_MS.length + 1;
 
-/** The `lastError` of an event that {@link MAX_CRASHES} made dead. */
+/**
+ * The `lastError` of an event from its second crash on: its callback may be what kills the process.
+ */
 export const CRASH_LOOP = "crash_loop";
 
 /** @returns the delay after this crash of an event, the first is 1; 0 after the last */

@@ -290,7 +290,7 @@ export function createInbox(config: InboxConfig) {
     completeSql(this: void, event: ClaimedEvent): string {
       if (store.completeSql === undefined) {
         const message = `handoff.completeSql needs postgresStore, and the store of this receiver is "${store.name}".`;
-        const help = "docs/idempotent-effects.md shows what other stores need.";
+        const help = "docs/idempotent-effects.md of the package shows what other stores need.";
         throw new SignalboxError("store_unsupported", message, help);
       }
       if (!dispatcher.expectCompletion(event)) {

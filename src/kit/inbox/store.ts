@@ -217,8 +217,8 @@ export interface InboxStore {
    *   | `shared`, `leasedSince`  | none                       | the caller's own            | expired own ones; all of a dead process    |
    *
    *   A claim and `crashed: true` count a crash for each and mark it possibly repeated. After a
-   *   crash an event is due as `CRASH_DELAYS_MS` says; after the fifth it is `dead` with the reason
-   *   `crash_loop`.
+   *   crash an event is due as `CRASH_DELAYS_MS` says; from the second on its error is `crash_loop`,
+   *   and after the fifth it is `dead`.
    */
   reclaim(request: ReclaimRequest): Promise<ReclaimResult>;
 
@@ -266,7 +266,7 @@ export interface InboxStore {
    */
   oldestReady?(endpoint: string): OldestReady | undefined;
   /**
-   * The events that fail: those that are `dead`, or `ready` after a failed attempt.
+   * The events that fail: those that are `dead`, or `ready` after a failed attempt or two crashes.
    *
    * - **G15** It finds the newest `FAILED_AT_ONCE` of this state below `beforeSeq`, the newest
    *   first, in an inbox of any size. A delivery that succeeds pays nothing for it.

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/time/clock.js";
+import { NO_HANDLER } from "../../../src/kit/inbox/stored-events.js";
 import { accept, ENDPOINT, settle } from "../../contract/cases/store-case.js";
 import { testWith } from "../../prerequisites.js";
 import { callCli } from "../call-cli.js";
@@ -86,6 +87,33 @@ describe.each(KINDS)("an inbox in $kind:", ({ isThere, newPlace }) => {
     expect(stdout).toMatch(/^p50 5 ms, p95 1 min from received to done in the last hour$/m);
     const [json] = ndjson(await callCli(["inbox", "stats", ...place.args, "--json"]));
     expect(json).toMatchObject({ p50Ms: 5, p95Ms: 60_000 });
+  });
+
+  testHere("what no function of onEvent took is told, and handed off again alone", async () => {
+    const place = newPlace();
+    const ignored = { sender: "stripe", state: "done", reason: NO_HANDLER } as const;
+    await staged(place, {
+      stripe: [
+        { eventId: "evt_1", type: "invoice.paid", ...ignored },
+        { eventId: "evt_2", type: "charge.refunded", ...ignored },
+        { eventId: "evt_3", type: "invoice.paid", sender: "stripe" },
+      ],
+      other: [],
+    });
+    await attended(place, ["stripe"]);
+    const text = "2 ignored in the last 24 hours: onEvent has no function for";
+    const stats = await callCli(["inbox", "stats", ...place.args]);
+    expect(stats.stdout).toContain(text);
+    expect(stats.stdout).toContain("invoice.paid");
+    expect((await callCli(["doctor", ...place.args])).stdout.replaceAll(/\s+/g, " ")).toContain(
+      text,
+    );
+    const retry = ["inbox", "retry", ...place.args, "--type", "invoice.paid", "--json"];
+    const retried = ndjson(await callCli([...retry, "--state", "ignored"]));
+    expect(retried.slice(0, -1).map(({ eventId }) => eventId)).toEqual(["evt_1"]);
+    expect(
+      (await callCli(["inbox", "discard", ...place.args, "--state", "ignored"])).exitCode,
+    ).toBe(2);
   });
 
   testHere("what fails elsewhere than in default is told first, by every command", async () => {

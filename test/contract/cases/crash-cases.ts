@@ -190,6 +190,12 @@ export const CRASH_CASES: readonly StoreCase[] = [
     for (let crashes = 1; crashes < MAX_CRASHES; crashes++) {
       deepStrictEqual(await crash(context), [], `an event was dead after ${crashes} crashes`);
       strictEqual(await crashesOf(store, "evt_1"), crashes, "the number of crashes is wrong");
+      const failing = await store.failing(ENDPOINT, "ready", Number.MAX_SAFE_INTEGER);
+      deepStrictEqual(
+        failing.map(({ lastError }) => lastError),
+        crashes < 2 ? [] : [CRASH_LOOP],
+        `after ${crashes} crashes it is told wrongly whether the event fails`,
+      );
       await advance(CRASH_DELAYS_MS[crashes - 1] ?? 0);
       await claimOne(store);
     }

@@ -53,7 +53,7 @@ export function planAddOn(
     );
   }
   const { exec, add } = HABITS[packageManager ?? app.packageManager];
-  const forNode = app.isTypeScript ? "npx tsx --test" : "node --test";
+  const forNode = app.isTypeScript ? "npx --yes tsx --test" : "node --test";
   const forRunner = `${exec} ${app.testRunner}${app.testRunner === "vitest" ? " run" : ""}`;
   const url = `http://localhost:${app.port ?? 3000}${mountPath}`;
   const cd = cdCommand(directory);

@@ -1,14 +1,16 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError } from "../../../base/errors.js";
 import type { Database } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { describeEndpoints } from "../../../kit/inbox/situation.js";
+import { DISK_RESERVE_BYTES } from "../../../kit/stores/sqlite/limit-size.js";
 import { isOwned } from "../../../kit/stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
 import { isBusy } from "../../../kit/stores/sqlite/store-error.js";
 import { errorCode } from "../../console/exit.js";
 import { shellQuote, printable } from "../../console/terminal.js";
+import { ignoredText } from "../../inbox/ignored.js";
 import { inboxCommand, withInbox } from "../../inbox/open-inbox.js";
 import { finding, refusedWith, type Finding, type Subject } from "./examination.js";
 
@@ -25,7 +27,11 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
   const readOnly = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
   if (readOnly.length > 0)
     return [finding("inbox_not_writable", { names: readOnly.join(" and ") })];
-  return [driverFault(surroundings) ?? finding("inbox_file", { path })];
+  const folder = dirname(path);
+  const { bavail, bsize } = statfsSync(folder);
+  const isFull = bavail * bsize < DISK_RESERVE_BYTES;
+  const disk = isFull ? [finding("inbox_disk_full", { folder })] : [];
+  return [driverFault(surroundings) ?? finding("inbox_file", { path }), ...disk];
 }
 
 /** No receiver runs in this process, whose locks on the file would end when it is closed. */
@@ -127,6 +133,9 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
       const states = await inbox.states(surroundings.now(), since);
       // If none has a receiver, another examination tells it.
       const hasAny = states.some((state) => state.facts.hasReceiver === true);
+      const ignored = new Map<string, string | null>();
+      for (const each of inbox.inboxes)
+        ignored.set(each.endpoint, await ignoredText(each, inbox.now));
       return describeEndpoints(states).endpoints.flatMap(({ endpoint, problems, text }) => {
         const name =
           inbox.isShared || endpoint !== "default" ? `endpoint ${printable(endpoint)}: ` : "";
@@ -137,12 +146,15 @@ export async function examineInboxState(subject: Subject): Promise<Finding[]> {
           });
           return { ...rest, commands: commands.map((words) => inboxCommand(words, place)) };
         };
-        if (problems.length === 0) return [told("inbox_up_to_date", text)];
-        return problems.flatMap(({ id, text: what }) => {
+        const skipped = ignored.get(endpoint) ?? null;
+        const warnings = skipped === null ? [] : [told("inbox_ignored", skipped)];
+        if (problems.length === 0) return [told("inbox_up_to_date", text), ...warnings];
+        const found = problems.flatMap(({ id, text: what }) => {
           // Only a receiver in this process tells that it does not store.
           if (id === "inbox_not_storing" || (id === "inbox_not_owned" && !hasAny)) return [];
           return [told(id === "inbox_not_owned" ? "inbox_not_owned:endpoint" : id, what)];
         });
+        return [...found, ...warnings];
       });
     });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { existsSync, rmSync, statSync } from "node:fs";
 import { isLoopbackHost } from "../../../base/addresses/address-kind.js";
 import { isSignalboxError } from "../../../base/errors.js";
 import { systemClock } from "../../../base/time/clock.js";
@@ -47,6 +48,7 @@ export async function runDev(
   // A file that is not there yet is not checked: the receiver makes it.
   assertPlace(options);
   await assertFree(options);
+  const hadSecrets = existsSync(options.secretFile);
   // Checks that the secrets can be stored, before anything is started.
   openSecretWriter(options.secretFile).close();
   const isJson = options.json ?? false;
@@ -85,7 +87,7 @@ export async function runDev(
   } finally {
     await emulator.close();
     await inbox.close();
-    if (secrets.length > 0) removeSecrets(secrets, options.secretFile);
+    if (secrets.length > 0) removeSecrets(secrets, options.secretFile, hadSecrets);
   }
 }
 
@@ -207,11 +209,12 @@ function startReceiver(session: Session): RunningCommand | null {
 }
 
 /** Removes the secrets, so that the file does not grow with each run. */
-function removeSecrets(secrets: readonly string[], file: string): void {
+function removeSecrets(secrets: readonly string[], file: string, hadFile: boolean): void {
   try {
     const writer = openSecretWriter(file);
     try {
       writer.remove(secrets);
+      if (!hadFile && statSync(file).size === 0) rmSync(file);
     } finally {
       writer.close();
     }

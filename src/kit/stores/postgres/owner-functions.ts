@@ -36,7 +36,7 @@ const FREE_CRASHED = `
         state = CASE WHEN crashed.due IS NULL THEN 'dead' ELSE 'ready' END,
         queue_at = crashed.due,
         parked_at = CASE WHEN crashed.due IS NULL THEN p_now END,
-        last_error = CASE WHEN crashed.due IS NULL THEN '${CRASH_LOOP}' ELSE last_error END
+        last_error = CASE WHEN crashes > 0 THEN '${CRASH_LOOP}' ELSE last_error END
       FROM (
         -- NULL after the last crash: beyond the end of the array
         SELECT i.seq, p_now + floor(random() * ('{${CRASH_DELAYS_MS.join()}}'::bigint[])[i.crashes + 1])::bigint AS due

@@ -51,7 +51,7 @@ const IN_STATE = {
 /** Of those that have an error. */
 const FAILING = {
   // A replayed event has failed only when it has failed again.
-  ready: `${IN_STATE.ready} AND attempts > 0`,
+  ready: `${IN_STATE.ready} AND (attempts > 0 OR crashes > 1)`,
   dead: IN_STATE.dead,
 };
 

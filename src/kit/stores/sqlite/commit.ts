@@ -112,7 +112,7 @@ export function createCommitter(db: Database, shared: boolean) {
   );
   const freeCrashed = db.prepare(`
     UPDATE inbox SET state = @state, due_at = @dueAt, ready_since = @now, token = token + 1, crashes = @crashes,
-      possibly_repeated = 1, last_error = iif(@state = 'dead', '${CRASH_LOOP}', last_error)
+      possibly_repeated = 1, last_error = iif(@crashes > 1, '${CRASH_LOOP}', last_error)
     WHERE seq = @seq`);
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {

@@ -333,7 +333,7 @@ export function prepareFailures(db: Database) {
       FROM inbox INDEXED BY ${which} AND last_error IS NOT NULL AND endpoint = ? AND seq < ? ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}`);
   const byState = {
     // A replayed event has failed only when it has failed again.
-    ready: failing("inbox_failing WHERE state = 'ready' AND attempts > 0"),
+    ready: failing("inbox_failing WHERE state = 'ready' AND (attempts > 0 OR crashes > 1)"),
     dead: failing("inbox_dead WHERE state = 'dead'"),
   };
   const save = db.prepare<[string, string, number, string]>(

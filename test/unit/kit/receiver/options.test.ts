@@ -93,7 +93,7 @@ test.each([...REFUSED, ["onSignal", [undefined]] as const])(
       expect(problem({ [group]: name === undefined ? value : { [name]: value } })).toMatchObject({
         code: "option_invalid",
         message: expect.stringContaining(`"${path}"`) as string,
-        help: "docs/receiver.md lists every option.",
+        help: "docs/receiver.md of the package lists every option.",
       });
   },
 );

@@ -44,7 +44,7 @@ test.each<[name: keyof AssumptionOptions, expected: string, takes: unknown[], re
   for (const value of refuses) {
     const line = `The option "assumptions.${name}" of createEmulator is invalid: expected ${expected}. `;
     expect(refusalOf(name, value), JSON.stringify(value)).toBe(
-      `${line}docs/emulator.md lists every option.`,
+      `${line}docs/emulator.md of the package lists every option.`,
     );
   }
 });
