@@ -88,7 +88,7 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
         ...SENDER_NAMES.filter((value) => value !== OWN).map((value) => ({ value, label: value })),
         {
           value: OWN,
-          label: "your own system, by Standard Webhooks or as docs/own-sender.md says",
+          label: "your own (docs/own-sender.md)",
         },
       ];
       const message = "Who sends the webhooks?";

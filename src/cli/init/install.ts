@@ -31,6 +31,8 @@ export function install(name: PackageManager, cwd: string, cli: Cli): Promise<st
     const child = spawn(name, ["install"], { ...options, stdio: ["ignore", "pipe", "pipe"] });
     for (const input of [child.stdout, child.stderr])
       createInterface({ input }).on("line", (line) => {
+        // npm 11 warns of the variable, which is for an installer that it runs.
+        if (line.includes("local-prebuilds")) return;
         show("");
         terminal.note(line);
       });
