@@ -185,7 +185,9 @@ export function readSecrets(
   const fromEnv = known[variable];
   if (fromEnv !== undefined && fromEnv !== "") return usable([fromEnv], variable);
   if (sender !== undefined)
-    throw usageError(`no signing secret: give --secret-file <file>, or set ${variable}, also in .env`);
+    throw usageError(
+      `no signing secret: give --secret-file <file>, or set ${variable}, also in .env`,
+    );
   if (existsSync(DEFAULT_SECRET_FILE)) return secretsIn(DEFAULT_SECRET_FILE);
   throw usageError(
     `no signing secret: this folder has no ${DEFAULT_SECRET_FILE}, so give --secret-file <file>, or set SIGNALS_SECRET`,
