@@ -5,7 +5,7 @@ export interface Cli {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
   terminal: Terminal;
-  /** Only for questions to a user. Everything else is printed through `terminal`. */
+  /** Only for questions and a line that moves. Everything else is printed through `terminal`. */
   stderr: NodeJS.WriteStream;
   signal: AbortSignal;
   /** Sets work that must end before Ctrl-C ends the process; null when the work is done. */

@@ -150,7 +150,7 @@ interface SecretOptions {
 }
 
 /** The variable of the environment with a sender's secret, such as `STRIPE_WEBHOOK_SECRET`. */
-function secretVariable(sender: string): string {
+export function secretVariable(sender: string): string {
   return `${sender.toUpperCase().replaceAll("-", "_")}_WEBHOOK_SECRET`;
 }
 
@@ -180,10 +180,14 @@ export function readSecrets(
     throw usageError("give --secret or --secret-file, not both");
   if (secret !== undefined) return usable(secret, "--secret");
   if (secretFile !== undefined) return secretsIn(secretFile);
-  const fromEnv = env[variable];
+  // The file of a receiver that `init` made.
+  const known = sender !== undefined && existsSync(".env") ? readDotenv(".env", env) : env;
+  const fromEnv = known[variable];
   if (fromEnv !== undefined && fromEnv !== "") return usable([fromEnv], variable);
   if (sender !== undefined)
-    throw usageError(`no signing secret: give --secret-file <file>, or set ${variable}`);
+    throw usageError(
+      `no signing secret: give --secret-file <file>, or set ${variable}, also in .env`,
+    );
   if (existsSync(DEFAULT_SECRET_FILE)) return secretsIn(DEFAULT_SECRET_FILE);
   throw usageError(
     `no signing secret: this folder has no ${DEFAULT_SECRET_FILE}, so give --secret-file <file>, or set SIGNALS_SECRET`,

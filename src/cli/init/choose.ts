@@ -4,51 +4,56 @@ import { SENDER_NAMES, type SenderName } from "../../kit/senders/records.js";
 import type { Cli } from "../console/cli.js";
 import { CliError, environmentError, EXIT, usageError } from "../console/exit.js";
 import { echoed } from "../console/terminal.js";
-import { isAddOn, TEMPLATES, type Template } from "./templates.js";
+import { isAddOn, STORES, TEMPLATES, type Store, type Template } from "./templates.js";
 
 interface Given {
   folder: string | undefined;
-  template: string | undefined;
-  sender: SenderName | undefined;
-  force: boolean;
+  template?: string;
+  sender?: SenderName;
+  store?: Store;
+  force?: true;
   /** The output is for a program, so no question is asked. */
-  json: boolean;
+  json?: true;
 }
 
 export interface Choices {
   template: Template;
   /** Undefined for the service. */
   sender: SenderName | undefined;
+  store: Store;
   directory: string;
   /** Whether existing files of the same name are replaced. */
   replace: boolean;
 }
 
 const SUGGESTION = "my-receiver";
+const OWN: SenderName = "standard-webhooks";
 
 export async function choose(given: Given, cli: Cli): Promise<Choices> {
   const hasUser = !given.json && cli.stdin.isTTY && cli.stderr.isTTY;
   const asker = hasUser ? await createAsker(cli) : null;
+  // Either is enough to begin with, so the rest is not asked.
+  const isOpen = given.template === undefined && given.sender === undefined;
+  const sender = isOpen ? await asker?.sender() : given.sender;
+  const name = isOpen ? await asker?.template(sender) : given.template;
+  // No name means the first template. Unknown names do not get here, because Commander refuses
+  // them.
+  const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
+  const store = given.store ?? (isOpen ? await asker?.store() : undefined) ?? "sqlite";
   // An add-on is written into the folder of an app, in which the user usually is.
-  const folder = given.folder ?? (isAddOn(given.template) ? "." : await asker?.folder());
+  const folder = given.folder ?? (isAddOn(template.name) ? "." : await asker?.folder());
   if (folder === undefined || folder.trim() === "") {
     throw usageError(`name the new folder, such as \`npx signalbox init ${SUGGESTION}\``);
   }
   const directory = resolve(folder);
-  const isOpen = given.template === undefined && given.sender === undefined;
-  const sender = isOpen ? await asker?.sender() : given.sender;
-  const name = given.template ?? (sender === undefined ? await asker?.template() : undefined);
-  // No name means the first template. Unknown names do not get here, because Commander refuses
-  // them.
-  const template = TEMPLATES.find((each) => each.name === name) ?? TEMPLATES[0];
   // An add-on is written into the folder of an app, so a folder that is not empty needs no
   // question.
   if (!isTaken(directory) || given.force || isAddOn(template.name)) {
-    return { template, sender, directory, replace: given.force };
+    return { template, sender, store, directory, replace: given.force === true };
   }
   const shown = echoed(directory);
   const replace = await asker?.confirm(`${shown} is not empty. Replace files of the same name?`);
-  if (replace) return { template, sender, directory, replace };
+  if (replace) return { template, sender, store, directory, replace };
   throw usageError(
     `${shown} is not empty: name another folder, or give --force to replace files of the same name`,
   );
@@ -80,19 +85,28 @@ async function createAsker({ stdin, stderr, signal }: Cli) {
     async sender(): Promise<SenderName | undefined> {
       const options = [
         { value: "" as const, label: "the Product Intelligence service" },
-        ...SENDER_NAMES.map((value) => ({ value, label: value })),
+        ...SENDER_NAMES.filter((value) => value !== OWN).map((value) => ({ value, label: value })),
+        {
+          value: OWN,
+          label: "your own (docs/own-sender.md)",
+        },
       ];
-      const message = "Whose webhooks?";
+      const message = "Who sends the webhooks?";
       return answered(await select<SenderName | "">({ ...common, message, options })) || undefined;
     },
-    async template(): Promise<string> {
+    async template(sender: SenderName | undefined): Promise<string> {
       // The description is in the label, because Clack shows a `hint` only for the choice under the
       // cursor.
-      const options = TEMPLATES.map(({ name, description }) => ({
+      const fitting = TEMPLATES.filter(({ signalsOnly }) => sender === undefined || !signalsOnly);
+      const options = fitting.map(({ name, description }) => ({
         value: name,
         label: `${name}: ${description}`,
       }));
-      return answered(await select({ ...common, message: "Which template?", options }));
+      return answered(await select({ ...common, message: "Into which framework?", options }));
+    },
+    async store(): Promise<Store> {
+      const options = STORES.map((value) => ({ value, label: value }));
+      return answered(await select<Store>({ ...common, message: "Which store?", options }));
     },
     async confirm(question: string): Promise<boolean> {
       return answered(await confirm({ ...common, message: question, initialValue: false }));

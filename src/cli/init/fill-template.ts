@@ -1,6 +1,8 @@
 import { builtInSender } from "../../kit/senders/built-in.js";
 import type { AnySender } from "../../kit/senders/engine/sender.js";
 import { recordOf, type NeededOption, type SenderName } from "../../kit/senders/records.js";
+import { samplesOf } from "../../kit/senders/samples.js";
+import { secretVariable } from "../console/options.js";
 
 /** What a text of `templates/` is filled with. */
 export interface Marks {
@@ -61,7 +63,7 @@ const SAMPLE_TIME = Date.UTC(2026, 0, 1);
 /** The marks of a receiver of signals, or of the events of another sender. */
 export function marksFor(sender: SenderName | undefined): Marks {
   if (sender === undefined) return { words: ["signals"], values: OF_SIGNALS, variables: [] };
-  const { factory, page, eventType, needs } = recordOf(sender);
+  const { factory, page, eventType, needs, forward } = recordOf(sender);
   const variables = Object.values(needs);
   const prefix = constantOf(sender);
   const optionsOf = (value: (option: NeededOption) => string): string => {
@@ -84,19 +86,24 @@ export function marksFor(sender: SenderName | undefined): Marks {
     AnEvent: "An event",
     received: `webhooks of [${sender}](${page})`,
     ofEndpoint: `--endpoint ${sender} `,
-    secret: `${prefix}_WEBHOOK_SECRET`,
+    secret: secretVariable(sender),
     PREFIX: prefix,
     options: optionsOf(({ variable }) => `config.${variable}`),
     variableOptions: optionsOf(({ variable }) => variable),
     localOptions: optionsOf(({ local }) => JSON.stringify(local)),
-    publicUrl: url === undefined ? "" : `--public-url "$${url.variable}" `,
+    publicUrl: url === undefined ? "" : `--public-url ${url.local} `,
+    sampleType: samplesOf(sender)[0]?.type ?? "sample",
+    forward: forward?.(`localhost:3000/webhooks/${sender}`) ?? "",
+    forwardToPort: forward?.(`localhost:\${port}/webhooks/${sender}`) ?? "",
     sampleBody: JSON.stringify(body, null, 2),
     sampleHeaders: JSON.stringify(headers),
     receiver: `${factory}Receiver`,
     create: `create${factory[0]?.toUpperCase()}${factory.slice(1)}Receiver`,
     Options: "Options",
   };
-  return { words: ["sender", ...(isNamed ? ["namedType"] : [])], values, variables };
+  const words = ["sender", forward === undefined ? "elsewhere" : "forward"];
+  if (isNamed) words.push("namedType");
+  return { words: [...words, sender], values, variables };
 }
 
 const constantOf = (sender: string): string =>

@@ -73,8 +73,7 @@ async function init(
   given: InitOptions,
   { cli }: CommandContext,
 ): Promise<ExitCode> {
-  const { template: name, sender: from, force = false, json = false } = given;
-  const choices = await choose({ folder, template: name, sender: from, force, json }, cli);
+  const choices = await choose({ ...given, folder }, cli);
   cli.signal.throwIfAborted();
   const { template, sender } = choices;
   const options = { ...given, ...(sender && { sender }) };
@@ -86,8 +85,8 @@ async function init(
 }
 
 async function addToApp(
-  { template, directory, replace }: Choices,
-  { store = "sqlite", sender, into, packageManager, signalbox, json }: InitOptions,
+  { template, store, directory, replace }: Choices,
+  { sender, into, packageManager, signalbox, json }: InitOptions,
   { terminal }: Cli,
 ): Promise<ExitCode> {
   const { planAddOn } = await import("./add-on/plan-add-on.js");

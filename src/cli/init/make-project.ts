@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { SenderName } from "../../kit/senders/records.js";
@@ -6,6 +5,7 @@ import type { Cli } from "../console/cli.js";
 import { EXIT, type ExitCode } from "../console/exit.js";
 import { printable, cdCommand, shellQuote } from "../console/terminal.js";
 import type { Choices } from "./choose.js";
+import { install } from "./install.js";
 import {
   PACKAGE_FOLDER,
   callingPackageManager,
@@ -18,7 +18,6 @@ import { POSTGRES, type Need, type Store } from "./templates.js";
 import { writeFiles, type PlannedFile } from "./write-files.js";
 
 export interface ProjectOptions {
-  store?: Store;
   sender?: SenderName;
   /** False with `--no-install`. */
   install: boolean;
@@ -29,12 +28,12 @@ export interface ProjectOptions {
 
 /** Writes a project, installs the dependencies, and prints the next commands. */
 export async function makeProject(
-  { template, directory, replace }: Choices,
+  { template, store, directory, replace }: Choices,
   options: ProjectOptions,
   cli: Cli,
 ): Promise<ExitCode> {
   const { env, terminal } = cli;
-  const { store = "sqlite", sender, json = false } = options;
+  const { sender, json = false } = options;
   const packageManager = options.packageManager ?? callingPackageManager(env);
   const spec = signalboxSpec(options.signalbox, directory);
   const copy = spec.startsWith("file:")
@@ -113,34 +112,4 @@ function needsOf(needs: Need | undefined, store: Store): Need | null {
  */
 function sourceOf(given: string | undefined, path: string): string {
   return given === undefined && !existsSync(path) ? PACKAGE_FOLDER : path;
-}
-
-/**
- * Installs the dependencies. The package manager gets no stdin, so it cannot wait for input of the
- * user. What it prints is shown on stderr.
- *
- * @returns why they are not installed; null when they are
- */
-function install(name: PackageManager, cwd: string, cli: Cli): Promise<string | null> {
-  const { env, signal, terminal } = cli;
-  const text = `${name} install: takes a minute or two if better-sqlite3 has to be compiled`;
-  terminal.note(terminal.notePaint.dim(text));
-  return new Promise((settle) => {
-    const failed = (why: string): void => settle(signal.aborted ? "interrupted" : why);
-    // On Windows package managers are scripts, which need a shell. The shell is safe, because no
-    // argument comes from the user.
-    const child = spawn(name, ["install"], {
-      cwd,
-      env,
-      signal,
-      stdio: ["ignore", 2, 2],
-      shell: process.platform === "win32",
-    });
-    child.once("error", ({ code }: NodeJS.ErrnoException) =>
-      failed(code === "ENOENT" ? `${name} was not found` : `\`${name} install\` failed`),
-    );
-    child.once("close", (exitCode) =>
-      exitCode === 0 ? settle(null) : failed(`\`${name} install\` failed`),
-    );
-  });
 }

@@ -100,7 +100,8 @@ export function planProject(
     const filled = fillTemplate(text, { ...marks, words, values });
     contents.set(path, withCommandsOf(packageManager, filled));
   }
-  contents.set("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+  const scripts = fillTemplate(JSON.stringify(manifest, null, 2), { ...marks, words, values });
+  contents.set("package.json", `${scripts}\n`);
   // A made-up secret, so that `replay` and `send` work before the receiver is registered. All
   // senders take one of this form.
   const secret = `whsec_${randomBytes(24).toString("base64")}`;

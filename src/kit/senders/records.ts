@@ -32,6 +32,8 @@ type RecordOf<Name extends Factory> = {
   name: string;
   /** Where it says how to add a webhook. */
   page: string;
+  /** A command of the sender that brings its events to an address without `http://`. */
+  forward?: (address: string) => string;
   /** The type of its events: one of `signalbox/senders`, or a TypeScript type. */
   eventType: string;
   /** The options that follow from the secret. */
@@ -65,6 +67,7 @@ const RECORDS = {
     name: "stripe",
     page: "https://docs.stripe.com/webhooks",
     eventType: "StripeEvent",
+    forward: (address) => `stripe listen --forward-to ${address}`,
     eventUrl: ({ eventId, payload }) =>
       `https://dashboard.stripe.com/${/"livemode": ?false/.test(payload ?? "") ? "test/" : ""}events/${encodeURIComponent(eventId)}`,
   },
@@ -72,6 +75,8 @@ const RECORDS = {
     name: "github",
     page: "https://docs.github.com/en/webhooks/using-webhooks/creating-webhooks",
     eventType: "GithubPayload",
+    forward: (address) =>
+      `. ./.env && gh webhook forward --repo=OWNER/REPO --events=push,issues --url=http://${address} --secret="$GITHUB_WEBHOOK_SECRET"`,
     // The deliveries of the webhook of a repository.
     eventUrl({ subject, headers }) {
       const path = `${subject}/settings/hooks/${headers["x-github-hook-id"]}`;
@@ -165,6 +170,7 @@ export interface SenderRecord {
   /** Its function in `signalbox/senders`. */
   factory: Factory;
   page: string;
+  forward?: (address: string) => string;
   eventType: string;
   needs: Readonly<Record<string, NeededOption>>;
   optionsOfSecret: (secret: string) => object;

@@ -11,6 +11,9 @@ import { __factory__ } from "signalbox/senders";
 // end sender
 import { createApp } from "./app.js";
 import { readConfig } from "./config.js";
+// if sender
+import { startDev } from "./dev.js";
+// end sender
 import { __handler__ } from "./{{handlerFile}}.js";
 import { createStore } from "./store.js";
 
@@ -55,6 +58,9 @@ async function run(): Promise<void> {
   await receiver.start();
   const { port } = server.address() as AddressInfo;
   logger.info(`listening on http://localhost:${port}/webhooks/{{sender}}`);
+  // if sender
+  if (process.argv.includes("--dev")) await startDev(receiver, port, logger);
+  // end sender
 
   logger.info(`${await stopped}: closing`);
   // First all open requests are answered. The connections that then become idle would keep the

@@ -1,14 +1,6 @@
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { delimiter, join } from "node:path";
+import { readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refuseCrash } from "../../../src/base/sqlite/sqlite-driver.js";
 import { nodesFor, planProject } from "../../../src/cli/init/plan-project.js";
@@ -19,7 +11,7 @@ import { SENDER_NAMES } from "../../../src/kit/senders/records.js";
 import { REPOSITORY } from "../../package/installed.js";
 import { callCli } from "../call-cli.js";
 import { expectGolden } from "../golden.js";
-import { outcomeOf, runCli, startCli } from "../run-cli.js";
+import { runCli } from "../run-cli.js";
 import { tempFiles } from "../temp-files.js";
 import { casesOf, filesIn, playInit } from "./play-init.js";
 
@@ -43,7 +35,7 @@ async function makeNew(...args: string[]) {
 
 /** What is typed, installed and run, and with which address and database. */
 const SHOWN =
-  /\bnpm (?!install --global)[a-z]+|\b(npx|pnpm|yarn|bunx?)\b|image:|depends_on|DATABASE_URL|schema: |publicUrl|"(name|signalbox|pg)":/;
+  /\bnpm (?!install --global)[a-z]+|\b(npx|pnpm|yarn|bunx?)\b|image:|depends_on|DATABASE_URL|schema: |publicUrl|"(name|signalbox|pg|send)":|real events/;
 
 test("what init prints and writes, in each of its ways", async () => {
   const text = await playInit(casesOf("init-runs.json"), SHOWN, /Dockerfile$|ignore$/);
@@ -76,6 +68,12 @@ const STARTERS = [
   ...SENDER_NAMES.flatMap((name) => [`express sqlite ${name}`, `hono postgres ${name}`]),
 ];
 
+/** What brings the events of a sender to the port of the receiver. */
+const FORWARDS: Readonly<Record<string, string>> = {
+  stripe: "stripe listen --forward-to localhost:${port}/webhooks/stripe",
+  github: "--url=http://localhost:${port}/webhooks/github --secret=",
+};
+
 const UNFILLED = /\{\{\w|\b__\w+__\b|signal-receiver|^\W*(if|end) \w+\W*$/m;
 const OF_A_SENDER = /signalbox\/senders|onEvent|WEBHOOK_SECRET/;
 const OF_THE_SERVICE = /(?<!NodeJS\.)\bsignals?\b|onSignal|SIGNALS?_|SECRET_FILE|emulator/i;
@@ -99,6 +97,15 @@ test.each(STARTERS)("all names are its own, and no mark is left: %s", async (sta
   const readme = read("README.md");
   for (const text of [read("src/app.ts"), read("test/receiver.test.ts"), readme])
     expect(text).toContain(`/webhooks/${sender}`);
+  const forward = FORWARDS[sender] ?? `https://YOUR.TUNNEL/webhooks/${sender} at`;
+  expect(read("src/dev.ts")).toContain(forward);
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  expect(scripts["dev"]).toMatch(/ --dev$/);
+  expect(scripts["send"]).toMatch(
+    new RegExp(
+      `^signalbox send --sender ${sender} .*--url http://localhost:3000/webhooks/${sender}$`,
+    ),
+  );
   // Without it the command would look for another endpoint's events.
   const commands = ["ls", "retry"].map((name) => `inbox ${name} --endpoint ${sender}`);
   expect(readme.match(/inbox (?:ls|retry) --endpoint \S+/g)).toEqual(commands);
@@ -177,8 +184,7 @@ test("CI and the image have versions of Node that run the driver in the lock fil
     [22, "13.2.0"],
     [24, "13.2.0"],
   ] as const) {
-    for (const node of nodesFor(nodeMajor))
-      refuseCrash(locked, `${node}.0.0`);
+    for (const node of nodesFor(nodeMajor)) refuseCrash(locked, `${node}.0.0`);
   }
   const { read } = await makeNew();
   const [older, newer] = nodesFor(Number.parseInt(process.versions.node));
@@ -196,56 +202,6 @@ test("the next steps can be typed, whatever the path is", async () => {
   const inIt = { cwd: there.trimEnd() };
   const again = await runCli(["init", ".", "--force", ...FILES_ONLY], inIt);
   expect([again.exitCode, again.stdout.includes("cd ")]).toEqual([0, false]);
-});
-
-/** Programs of these names, ahead of any others. `$LOG` is a file that `said` reads. */
-function stubs(programs: Readonly<Record<string, string>>) {
-  const bin = tempFiles({ log: "" });
-  for (const [name, script] of Object.entries(programs)) {
-    writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
-    chmodSync(join(bin, name), 0o755);
-  }
-  const log = join(bin, "log");
-  const env = { PATH: `${bin}${delimiter}${process.env["PATH"]}`, LOG: log };
-  return { env, said: () => readFileSync(log, "utf8") };
-}
-
-const NOTE = 'echo "$(basename "$0") $* in $(basename "$PWD")" >> "$LOG"; echo chatter';
-const VERSION = ["--signalbox", "^1.0.0"];
-
-test("it installs with the package manager, whose words are not on stdout, and touches no git", async () => {
-  const { env, said } = stubs({ pnpm: NOTE, git: NOTE });
-  const args = ["init", "x", "--package-manager", "pnpm", "--json", "--no-git", ...VERSION];
-  const run = await runCli(args, { env, cwd: tempFiles() });
-  expect([run.exitCode, said()]).toEqual([0, "pnpm install in x\n"]);
-  const made = JSON.parse(run.stdout) as Made;
-  expect(made).toMatchObject({ git: false, installed: true });
-  expect(made.nextSteps).toEqual(["cd x", "pnpm run test", "pnpm run dev"]);
-  expect(run.stderr).toContain("chatter");
-});
-
-test("an install that fails, and one without the package manager: the files are there, and it says what to do", async () => {
-  const cwd = tempFiles();
-  const { env } = stubs({ npm: "echo broken; exit 1" });
-  const failed = await runCli(["init", "x", ...VERSION], { cwd, env });
-  expect([failed.exitCode, failed.stdout]).toEqual([3, expect.stringContaining("$ npm install\n")]);
-  expect(failed.stderr).toMatch(/installed: `npm install` failed; run `npm install` in /);
-  expect(statSync(join(cwd, "x", "package.json")).isFile()).toBe(true);
-  const args = ["init", "y", ...VERSION, "--package-manager", "bun"];
-  const missing = await runCli(args, { cwd, env: { PATH: tempFiles() } });
-  expect([missing.exitCode, missing.stderr]).toEqual([
-    3,
-    expect.stringContaining("not installed: bun was not found; run `bun install` in "),
-  ]);
-});
-
-test("Ctrl-C while it installs is 130, and says what is there and what is not", async () => {
-  const { env } = stubs({ npm: "echo started; exec sleep 60" });
-  const child = startCli(["init", "x", ...VERSION], { cwd: tempFiles(), env });
-  child.stderr?.on("data", (chunk: string) => chunk.includes("started") && child.kill("SIGINT"));
-  const { exitCode, stderr } = await outcomeOf(child);
-  expect(exitCode).toBe(130);
-  expect(stderr).toMatch(/dependencies were not installed: interrupted; run `npm install` in /);
 });
 
 test("the receiver has a packed copy of the signalbox that made it, which Docker and CI can read", async () => {

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { testWith } from "../../prerequisites.js";
 import { tempFile, tempFiles } from "../temp-files.js";
-import { CTRL_C, DOWN, ENTER, hasScript, onTerminal } from "./on-terminal.js";
+import { CTRL_C, DOWN, ENTER, hasScript, onTerminal, UP } from "./on-terminal.js";
 
 const testOnTerminal = testWith(hasScript);
 
@@ -12,21 +12,41 @@ const FILES_ONLY = ["--no-install", "--no-git"];
 testOnTerminal("on a terminal it asks for what is not given", async () => {
   const folder = tempFiles();
   const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
+  await answer("Who sends", ENTER);
+  await answer("which framework", `${DOWN}${ENTER}`);
+  await answer("Which store", `${DOWN}${ENTER}`);
   await answer("Which folder", `trial${ENTER}`);
-  await answer("Whose webhooks", ENTER);
-  await answer("Which template", `${DOWN}${ENTER}`);
   expect(await end).toBe(0);
   expect(seen()).toContain("wrote the");
   expect(existsSync(join(folder, "trial", "src", "worker.ts"))).toBe(true);
+  expect(readFileSync(join(folder, "trial", "src", "store.ts"), "utf8")).toContain("postgresStore");
 });
 
-testOnTerminal("for another sender it does not ask for a template", async () => {
+testOnTerminal(
+  "for another sender, as the last is your own, it offers no template of signals",
+  async () => {
+    const folder = tempFiles();
+    const { answer, end, seen } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
+    await answer("Who sends", `${UP}${ENTER}`);
+    await answer("which framework", `${DOWN}${ENTER}`);
+    await answer("Which store", ENTER);
+    await answer("Which folder", `trial${ENTER}`);
+    expect(await end).toBe(0);
+    expect(seen()).not.toContain("bullmq");
+    const read = (name: string) => readFileSync(join(folder, "trial", "src", name), "utf8");
+    expect(read("main.ts")).toContain("sender: standardWebhooks()");
+    expect(read("app.ts")).toContain("new Hono()");
+  },
+);
+
+testOnTerminal("with --sender only the folder is asked for", async () => {
   const folder = tempFiles();
-  const { answer, end } = onTerminal(["init", ...FILES_ONLY], { cwd: folder });
-  await answer("Which folder", `trial${ENTER}`);
-  await answer("Whose webhooks", `${DOWN}${ENTER}`);
+  const { answer, end } = onTerminal(["init", "--sender", "stripe", ...FILES_ONLY], {
+    cwd: folder,
+  });
+  await answer("Which folder", ENTER);
   expect(await end).toBe(0);
-  expect(existsSync(join(folder, "trial", "src", "on-event.ts"))).toBe(true);
+  expect(existsSync(join(folder, "my-receiver", "src", "on-event.ts"))).toBe(true);
 });
 
 testOnTerminal("with --json it asks nothing", async () => {
@@ -40,8 +60,7 @@ testOnTerminal("the questions can be read on a terminal without a size", async (
     cwd: tempFiles(),
     size: "cols 0 rows 0",
   });
-  await answer("Which folder?", ENTER);
-  await answer("Whose webhooks?", ENTER);
+  await answer("Who sends the webhooks?", ENTER);
   await answer("bullmq: the same with a hand-off into BullMQ on Redis", CTRL_C);
   expect(await end).toBe(130);
 });

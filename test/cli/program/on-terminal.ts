@@ -9,6 +9,7 @@ export const hasScript =
 
 const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 export const ENTER = "\r";
+export const UP = "\u001b[A";
 export const DOWN = "\u001b[B";
 export const CTRL_C = "\u0003";
 
