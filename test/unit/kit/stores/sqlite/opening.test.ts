@@ -341,7 +341,7 @@ test("better-sqlite3 is refused on a Node that it would crash", () => {
 function driverOf(name: SqliteDriver["name"], version: string): SqliteDriver {
   const open: SqliteDriver["open"] = (...args) => {
     const db = openSqlite(...args);
-    vi.spyOn(db, "prepare").mockReturnValue(db.prepare(`SELECT '${version}'`) as never);
+    vi.spyOn(db, "prepare").mockReturnValue(db.prepare(`SELECT '${version}'`));
     return db;
   };
   return { name, open };
