@@ -127,7 +127,7 @@ function State({ event, overview }: { event: EventAnswer; overview: Overview | u
       </p>
       {lastError !== null && state !== "done" && state !== "quarantined" && (
         <div class="failed">
-          <CodeBlock label="Last error" text={lastError} wrap />
+          <CodeBlock label="Last error" text={lastError} />
         </div>
       )}
     </>

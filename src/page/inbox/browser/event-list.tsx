@@ -254,7 +254,6 @@ function FirstEvent({ endpoints }: { endpoints: readonly string[] }) {
       <CodeBlock
         label="In a terminal"
         text={`npx signalbox send ${what} --url http://localhost:3000/webhooks/${where}`}
-        wrap
       />
       <p>Listening… it appears here when it comes.</p>
     </section>
