@@ -236,7 +236,11 @@ function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<t
           </ul>
           <p class="muted">
             {rows[MOST_ROWS] && `and ${rows.length - MOST_ROWS} more`}
-            {loaded && !rows[0] && "None found"}
+            {loaded &&
+              !rows[0] &&
+              (old
+                ? "No value differs."
+                : `The payload before is ${loaded.bytes === null ? "deleted" : "too large, or a text"}.`)}
           </p>
         </details>
       )}
