@@ -19,7 +19,6 @@ import type { ActivityAnswer, Overview } from "../inbox-api.js";
 import { countOf, termIn, withTerm } from "./find-events.js";
 
 const RANGES = ["Hour", "Day", "Week"] as const;
-const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
 const NOTHING: ActivityAnswer = { activity: [], minutes: 1, spans: 1, now: 0 };
 
 type Point = ActivityAnswer["activity"][number];
@@ -78,7 +77,10 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
   }
   function press(event: KeyboardEvent): void {
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
-    const step = { ...STEPS, Home: -spans, End: spans }[key];
+    const step = new Map([
+      ["ArrowLeft", -1],
+      ["ArrowRight", 1],
+    ]).get(key);
     if (altKey || ctrlKey || metaKey) return;
     if (step !== undefined) mark((marked ? end : spans) + step, !shiftKey);
     else if (marked && key === "Enter") narrow();
@@ -108,9 +110,9 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
     "failed tries": marked !== undefined && failed,
     "p50, p95 below": times,
   };
-  const spoken = Object.entries(facts)
-    .filter(([, value]) => typeof value === "number" || typeof value === "string")
-    .map((fact) => fact.join(" "));
+  const spoken = Object.entries(facts).flatMap(([name, value]) =>
+    typeof value === "number" || typeof value === "string" ? `${name} ${value}` : [],
+  );
 
   return (
     <section class="strip" aria-label={`Activity in the last ${range.toLowerCase()}`}>
