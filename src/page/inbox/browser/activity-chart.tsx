@@ -71,18 +71,15 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
     const at = timeOf(Math.max(0, Math.min(spans - 1, span)));
     setMarked([isStart || marked === undefined ? at : marked[0], at]);
   }
-  function point(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
+  function hover(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     mark(Math.floor(((event.clientX - left) / width) * spans), isStart);
   }
   function press(event: KeyboardEvent): void {
     const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
-    const step = new Map([
-      ["ArrowLeft", -1],
-      ["ArrowRight", 1],
-    ]).get(key);
+    const step = key === "ArrowLeft" ? -1 : Number(key === "ArrowRight");
     if (altKey || ctrlKey || metaKey) return;
-    if (step !== undefined) mark((marked ? end : spans) + step, !shiftKey);
+    if (step !== 0) mark((marked ? end : spans) + step, !shiftKey);
     else if (marked && key === "Enter") narrow();
     else if (marked && key === "Escape") setMarked(undefined);
     else return;
@@ -131,8 +128,8 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
           aria-valuetext={`${begins} to ${ends}: ${spoken.join(", ")}`}
           onKeyDown={press}
           onBlur={() => setMarked(undefined)}
-          onPointerDown={(event) => point(event, true)}
-          onPointerMove={(event) => point(event, event.buttons === 0)}
+          onPointerDown={(event) => hover(event, true)}
+          onPointerMove={(event) => hover(event, event.buttons === 0)}
           onPointerUp={narrow}
           onPointerLeave={() => setMarked(undefined)}
         >
