@@ -122,7 +122,6 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
           tabIndex={0}
           role="slider"
           aria-label="Received in each span of time"
-          aria-valuemin={0}
           aria-valuemax={spans - 1}
           aria-valuenow={end}
           aria-valuetext={`${begins} to ${ends}: ${spoken.join(", ")}`}
