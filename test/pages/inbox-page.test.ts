@@ -177,3 +177,38 @@ test.each(["events?q=nowhere&limit=1", "export?q=nowhere"])(
     expect(searches).toBe(2);
   },
 );
+
+test("each of several endpoints is read in a turn of its own, so that the host waits for one of them at most", async () => {
+  const inner = memoryStore();
+  const readIn: number[] = [];
+  let turn = 0;
+  let timer: NodeJS.Immediate | undefined;
+  const next = (): void => {
+    turn += 1;
+    timer = setImmediate(next);
+  };
+  onTestFinished(() => clearImmediate(timer));
+  const store: InboxStore = {
+    ...inner,
+    stats(endpoint) {
+      readIn.push(turn);
+      return inner.stats(endpoint);
+    },
+    activity(endpoint, query) {
+      readIn.push(turn);
+      return inner.activity(endpoint, query);
+    },
+  };
+  const endpoints = ["stripe", "shop", "code"];
+  const receivers = await Promise.all(
+    endpoints.map((endpoint) => startReceiver({ store, endpoint })),
+  );
+  const port = await listen(inboxPage(receivers, everyone));
+  for (const path of ["overview", "activity?range=week"]) {
+    readIn.length = 0;
+    next();
+    expect(await askAt(port, "").ask(`api/${path}`)).toMatchObject({ status: 200 });
+    clearImmediate(timer);
+    expect(new Set(readIn).size).toBe(endpoints.length);
+  }
+});

@@ -71,7 +71,7 @@ export async function openReader({ mayLog = /^$/ }: { mayLog?: RegExp } = {}) {
     confirm: (button: string) =>
       page.getByRole("dialog").getByRole("button", { name: button }).click(),
     /** Presses Tab until an element with this role and name has the focus. */
-    async tabTo(role: "button" | "link" | "checkbox", name: string): Promise<void> {
+    async tabTo(role: "button" | "link" | "checkbox" | "slider", name: string): Promise<void> {
       const target = page.locator(":focus").and(page.getByRole(role, { name, exact: true }));
       for (let presses = 0; presses < 120; presses++) {
         if ((await target.count()) > 0) return;

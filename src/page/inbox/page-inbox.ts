@@ -1,3 +1,4 @@
+import { nextTurn } from "../../base/time/timers.js";
 import type { EndpointState, OpenInbox, RetryOutcome } from "../../kit/inbox/open-inbox.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import {
@@ -49,7 +50,7 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
     /** With `endpoint`, only of that endpoint. */
     async activity(query: ActivityQuery, endpoint?: string | null): Promise<Activity[]> {
       const asked = inboxes.filter((inbox) => inbox.endpoint === (endpoint ?? inbox.endpoint));
-      const found = await Promise.all(asked.map((inbox) => inbox.activity(query)));
+      const found = await oneByOne(asked, (inbox) => inbox.activity(query));
       return addActivities(found.flat());
     },
     /** An id without an endpoint finds the first event that has it. */
@@ -64,7 +65,7 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
     },
     /** What a person asks first of each endpoint. */
     states: (now: number, since?: number): Promise<EndpointState[]> =>
-      Promise.all(inboxes.map((inbox) => inbox.state(now, since))),
+      oneByOne(inboxes, (inbox) => inbox.state(now, since)),
     /**
      * Moves the events of each inbox together. Without keys, `retryNow` tries one event of each
      * receiver whose hand-offs are paused.
@@ -81,6 +82,22 @@ export function joinInboxes(inboxes: readonly OpenInbox[]) {
       return outcomes;
     },
   };
+}
+
+/**
+ * Each has a turn of the event loop: a store in this process answers without one, and the host
+ * would wait for all of them.
+ */
+async function oneByOne<Result>(
+  inboxes: readonly OpenInbox[],
+  ask: (inbox: OpenInbox) => Promise<Result>,
+): Promise<Result[]> {
+  const answers: Result[] = [];
+  for (const inbox of inboxes) {
+    await nextTurn();
+    answers.push(await ask(inbox));
+  }
+  return answers;
 }
 
 /**

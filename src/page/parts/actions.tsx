@@ -222,24 +222,14 @@ interface ActionButtonProps {
    * button there. @default label
    */
   confirm?: { title: string; text: string; action?: string };
-  /** A button that is not allowed keeps the focus, which a disabled one loses. @default true */
-  isAllowed?: boolean;
-  /** Why it is not allowed. */
+  /** Why it is not allowed. Such a button keeps the focus, which a disabled one loses. */
   whyNot?: string | undefined;
   /** @returns what came of it */
   run: () => Promise<Said>;
 }
 
 /** A button that does one thing, and says what came of it. */
-export function ActionButton({
-  label,
-  of,
-  tone,
-  confirm,
-  isAllowed = true,
-  whyNot,
-  run,
-}: ActionButtonProps) {
+export function ActionButton({ label, of, tone, confirm, whyNot, run }: ActionButtonProps) {
   const { notify } = useRoot();
   const [isAsking, setAsking] = useState(false);
   const { isBusy, start } = useAction(run, (problem) => notify({ text: problem, tone: "bad" }));
@@ -250,10 +240,10 @@ export function ActionButton({
         type="button"
         class={tone}
         disabled={isBusy}
-        aria-disabled={!isAllowed}
+        aria-disabled={whyNot !== undefined}
         title={whyNot}
         aria-label={of && `${label} ${of}`}
-        onClick={isAllowed ? press : undefined}
+        onClick={whyNot === undefined ? press : undefined}
       >
         {label}
       </button>

@@ -118,8 +118,6 @@ interface CodeBlockProps {
   text: string;
   /** What the text is, above it and for a screen reader. */
   label: string;
-  /** Breaks long lines, instead of scrolling sideways. */
-  wrap?: boolean;
 }
 
 interface CopyButtonProps {
@@ -157,7 +155,7 @@ export function CopyButton({ text, label = "Copy", of }: CopyButtonProps) {
 }
 
 /** A text of fixed width with a button that copies it as it is. */
-export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
+export function CodeBlock({ text, label }: CodeBlockProps) {
   return (
     <figure class="code">
       <figcaption>
@@ -165,7 +163,7 @@ export function CodeBlock({ text, label, wrap = false }: CodeBlockProps) {
         <CopyButton of={label} text={text} />
       </figcaption>
       {/* It can scroll, so the keyboard must reach it. */}
-      <pre class={wrap ? "wrap" : undefined} tabIndex={0} role="region" aria-label={label}>
+      <pre tabIndex={0} role="region" aria-label={label}>
         {text}
       </pre>
     </figure>

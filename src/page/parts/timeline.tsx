@@ -88,7 +88,7 @@ function Step({ step, previous, hasBoth, times, isNewDelivery, now }: StepProps)
         {more.length > 0 && (
           <details>
             <summary class="hint">{first}</summary>
-            <CodeBlock label={`${text}: all of it`} text={detail} wrap />
+            <CodeBlock label={`${text}: all of it`} text={detail} />
           </details>
         )}
       </div>

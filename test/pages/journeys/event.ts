@@ -3,12 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../src/kit/testing/index.js";
-import { twilio } from "../../../src/kit/senders/index.js";
+import { github, twilio } from "../../../src/kit/senders/index.js";
 import { tempFolder } from "../../unit/temp-folder.js";
 import { nextEvent } from "../../http/serve.js";
 import { HOSTILE, SHOWN } from "../hostile-texts.js";
 import { own } from "../../unit/kit/senders/sender-rig.js";
 import { openInbox } from "../open-inbox.js";
+import { refuse } from "../serve-page.js";
 
 test("a payload is a tree that is searched, and its paths, values and commands are copied as they are", async () => {
   const { page, see, show, click, receive, ...inbox } = await openInbox({ onSignal: () => {} });
@@ -151,5 +152,28 @@ test("an event whose payload is cut is compared with none", async () => {
   await see("Same subject: cobalt");
   expect(await page.getByText("Difference to").count()).toBe(0);
   await show("events/sig_2");
-  await see("Difference to");
+  await page.getByText("Difference to").click();
+  await see('id "sig_1" → "sig_2"');
+});
+
+test("a difference without a row says whether the payloads are equal or the earlier one is gone", async () => {
+  const { page, see, show, receiver } = await openInbox({
+    sender: github(),
+    onSignal: undefined,
+    onEvent: { issues: refuse },
+  } as never);
+  const body = JSON.stringify({ action: "opened", repository: { full_name: "octo/repo" } });
+  for (const id of ["evt_1", "evt_2"]) {
+    const isDead = nextEvent(receiver, "dead");
+    const headers = { "x-github-event": "issues", "x-github-delivery": id };
+    await receiver.accept({ body, headers });
+    await isDead;
+  }
+  await show("events/evt_2");
+  await page.getByText("Difference to").click();
+  await see("No value differs.");
+  await receiver.inbox.discard("evt_1");
+  await page.reload();
+  await page.getByText("Difference to").click();
+  await see("The payload before is deleted.");
 });

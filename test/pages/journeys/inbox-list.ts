@@ -93,6 +93,45 @@ test("the chart reads what is under the pointer, and what is dragged becomes the
   await expect.poll(() => page.getByLabel("Search events").inputValue()).toMatch(terms);
 });
 
+test("by keyboard the chart says a span with its numbers, and what is selected becomes the search", async () => {
+  const { page, see, press, tabTo, textOf, ...inbox } = await openInbox({ onSignal: () => {} });
+  await inbox.receive(signalEvent("new_feature"));
+  await see("1 event shown");
+  const chart = page.getByRole("slider", { name: "Received in each span of time" });
+  await tabTo("slider", "Received in each span of time");
+  const says = async (start: number, text: RegExp): Promise<void> => {
+    await expect.poll(() => chart.getAttribute("aria-valuetext")).toMatch(text);
+    expect(await chart.getAttribute("aria-valuenow")).toBe(String(start));
+  };
+  await says(95, /^\S.* to now: received 1, /);
+  await press("ArrowLeft");
+  await says(95, /^[\d:]+ to now: received 1, handed off 1, failed tries 0/);
+  await press("ArrowLeft");
+  await says(94, /^[\d:]+ to [\d:]+: received 0, handed off 0, failed tries 0$/);
+  expect(await textOf("Activity in the last day")).toMatch(/received\s+0/);
+  await press("Shift+ArrowRight");
+  await says(95, /to now: received 1, /);
+  await inbox.look("inbox a selection in the chart");
+  await press("Enter");
+  const terms = /^after:(\S+Z) before:(\S+Z)$/;
+  const search = page.getByLabel("Search events");
+  await expect.poll(() => search.inputValue()).toMatch(terms);
+  const [, after = "", before = ""] = terms.exec(await search.inputValue()) ?? [];
+  expect(Date.parse(before) - Date.parse(after)).toBe(30 * 60_000);
+  await press("Escape");
+  await says(95, /to now: received 1, handed off 1$|to now: received 1, handed off 1, p50/);
+});
+
+test("two links lead past what is above the events", async () => {
+  const { page, press, receiveDead, eventLink } = await openInbox();
+  await receiveDead(["sig_1"]);
+  await eventLink("sig_1").waitFor();
+  for (const key of ["Tab", "Enter", "Tab"]) await press(key);
+  expect(await page.locator(":focus").innerText()).toBe("Skip to the events");
+  await press("Enter");
+  expect(await page.locator(":focus").getAttribute("title")).toBe("sig_1");
+});
+
 test("j and k go on when an event is open, Escape leads back, and times are of the chosen clock", async () => {
   const { page, press, eventLink, receiveDead, show, click } = await openInbox();
   for (const id of ["sig_1", "sig_2"]) await receiveDead([id]);

@@ -33,7 +33,8 @@ interface ActivityChartProps {
 export function ActivityChart({ search, overview }: ActivityChartProps) {
   const { now: present } = usePage();
   const [range, setRange] = useState<(typeof RANGES)[number]>("Day");
-  const [marked, setMarked] = useState<readonly [from: number, to: number]>();
+  /** The spans that begin at these times, where the reader began first. */
+  const [marked, setMarked] = useState<readonly [start: number, end: number]>();
   const endpoint = termIn(search, "endpoint");
   const of = `${range} ${endpoint}`;
   const { data, problem, reload } = useData(of, async (signal) => {
@@ -49,8 +50,12 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
     1,
     ...activity.map((point) => partsOf(point).reduce((sum, [, count]) => sum + count, 0)),
   );
-  const [from, to] = [Math.min(...(marked ?? [0])), Math.max(...(marked ?? [spans - 1]))];
   const timeOf = (span: number): number => first + span * spanMs;
+  const [start, end] = (marked ?? [first, now]).map((at) => Math.floor((at - first) / spanMs)) as [
+    number,
+    number,
+  ];
+  const [from, to] = [Math.min(start, end), Math.max(start, end)];
   const points = activity.filter(({ at }) => at >= timeOf(from) && at <= timeOf(to));
   const inState = (...states: EventState[]): number =>
     marked === undefined
@@ -62,10 +67,24 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
   // It was discarded or erased. Below zero: some were replayed, or received before.
   const rest = received - done - ignored - waiting - lost;
 
-  function mark(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
+  function mark(span: number, isStart: boolean): void {
+    const at = timeOf(Math.max(0, Math.min(spans - 1, span)));
+    setMarked([isStart || marked === undefined ? at : marked[0], at]);
+  }
+  function hover(event: PointerEvent & { currentTarget: Element }, isStart: boolean): void {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    const span = Math.floor(((event.clientX - left) / width) * spans);
-    setMarked([isStart || marked === undefined ? span : marked[0], span]);
+    mark(Math.floor(((event.clientX - left) / width) * spans), isStart);
+  }
+  function press(event: KeyboardEvent): void {
+    const { key, shiftKey, altKey, ctrlKey, metaKey } = event;
+    const step = key === "ArrowLeft" ? -1 : Number(key === "ArrowRight");
+    if (altKey || ctrlKey || metaKey) return;
+    if (step !== 0) mark((marked ? end : spans) + step, !shiftKey);
+    else if (marked && key === "Enter") narrow();
+    else if (marked && key === "Escape") setMarked(undefined);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
   }
   /** Searches in what is marked. */
   function narrow(): void {
@@ -75,6 +94,23 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
     go([], { q: withTerm(withTerm(search, "after", after), "before", before) });
   }
 
+  const begins = shortTime(timeOf(from), present);
+  const ends = to === spans - 1 ? "now" : shortTime(timeOf(to + 1), present);
+  const facts = {
+    received,
+    "handed off": done,
+    ignored: ignored > 0 && ignored,
+    waiting: waiting > 0 && waiting,
+    "given up": lost > 0 && <span class="problem">{formatCount(lost)}</span>,
+    otherwise: marked === undefined && rest > 0 && rest,
+    "replayed, older": marked === undefined && rest < 0 && -rest,
+    "failed tries": marked !== undefined && failed,
+    "p50, p95 below": times,
+  };
+  const spoken = Object.entries(facts).flatMap(([name, value]) =>
+    typeof value === "number" || typeof value === "string" ? `${name} ${value}` : [],
+  );
+
   return (
     <section class="strip" aria-label={`Activity in the last ${range.toLowerCase()}`}>
       <Problem of={problem} onRetry={reload} />
@@ -83,10 +119,16 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
           class="bars"
           viewBox={`0 0 ${spans} 100`}
           preserveAspectRatio="none"
-          role="img"
+          tabIndex={0}
+          role="slider"
           aria-label="Received in each span of time"
-          onPointerDown={(event) => mark(event, true)}
-          onPointerMove={(event) => mark(event, event.buttons === 0)}
+          aria-valuemax={spans - 1}
+          aria-valuenow={end}
+          aria-valuetext={`${begins} to ${ends}: ${spoken.join(", ")}`}
+          onKeyDown={press}
+          onBlur={() => setMarked(undefined)}
+          onPointerDown={(event) => hover(event, true)}
+          onPointerMove={(event) => hover(event, event.buttons === 0)}
           onPointerUp={narrow}
           onPointerLeave={() => setMarked(undefined)}
         >
@@ -105,7 +147,7 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
           })}
         </svg>
         <p class="axis muted">
-          {shortTime(timeOf(from), present)}
+          {begins}
           <span class="toolbar">
             {RANGES.map((each) => (
               <button
@@ -119,24 +161,10 @@ export function ActivityChart({ search, overview }: ActivityChartProps) {
               </button>
             ))}
           </span>
-          {to === spans - 1 ? "now" : shortTime(timeOf(to + 1), present)}
+          {ends}
         </p>
       </div>
-      {isKnown && (
-        <Facts
-          of={{
-            received,
-            "handed off": done,
-            ignored: ignored > 0 && ignored,
-            waiting: waiting > 0 && waiting,
-            "given up": lost > 0 && <span class="problem">{formatCount(lost)}</span>,
-            otherwise: marked === undefined && rest > 0 && rest,
-            "replayed, older": marked === undefined && rest < 0 && -rest,
-            "failed tries": marked !== undefined && failed,
-            "p50, p95 below": times,
-          }}
-        />
-      )}
+      {isKnown && <Facts of={facts} />}
     </section>
   );
 }

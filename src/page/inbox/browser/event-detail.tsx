@@ -127,7 +127,7 @@ function State({ event, overview }: { event: EventAnswer; overview: Overview | u
       </p>
       {lastError !== null && state !== "done" && state !== "quarantined" && (
         <div class="failed">
-          <CodeBlock label="Last error" text={lastError} wrap />
+          <CodeBlock label="Last error" text={lastError} />
         </div>
       )}
     </>
@@ -236,7 +236,11 @@ function SameSubject({ event, keyOf }: { event: EventAnswer; keyOf: ReturnType<t
           </ul>
           <p class="muted">
             {rows[MOST_ROWS] && `and ${rows.length - MOST_ROWS} more`}
-            {loaded && !rows[0] && "None found"}
+            {loaded &&
+              !rows[0] &&
+              (old
+                ? "No value differs."
+                : `The payload before is ${loaded.bytes === null ? "deleted" : "too large, or a text"}.`)}
           </p>
         </details>
       )}

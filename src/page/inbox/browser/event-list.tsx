@@ -73,6 +73,11 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
   const isEmptyInbox = overview?.counts.total === 0 && search === "";
   const endpoints = overview?.endpoints ?? [];
   const endpoint = termIn(search, "endpoint") || undefined;
+  const list = useRef<HTMLElement>(null);
+  const skip = (event: Event): void => {
+    event.preventDefault();
+    list.current?.querySelector<HTMLElement>("tbody a")?.focus();
+  };
 
   return (
     <View
@@ -80,6 +85,13 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
       heading="Events"
       isHidden={open !== undefined}
       isDense
+      above={
+        rows.length > 0 && (
+          <a class="skip" href="#/" onClick={skip}>
+            Skip to the events
+          </a>
+        )
+      }
     >
       {overview !== undefined && <SituationLine overview={overview} endpoint={endpoint} />}
       {overview?.paused != null && overview.paused !== "callback_failing" && (
@@ -93,7 +105,13 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
       {overview !== undefined && withTerm(search, "endpoint", "") === "" && (
         <Failures overview={overview} endpoint={endpoint} />
       )}
-      <section class="panel" aria-label="List of events" aria-busy={isStale} hidden={isEmptyInbox}>
+      <section
+        ref={list}
+        class="panel"
+        aria-label="List of events"
+        aria-busy={isStale}
+        hidden={isEmptyInbox}
+      >
         <SearchBox search={search} problem={isRefused ? problem.message : undefined}>
           <Facets search={search} events={rows} overview={overview} />
         </SearchBox>
@@ -254,7 +272,6 @@ function FirstEvent({ endpoints }: { endpoints: readonly string[] }) {
       <CodeBlock
         label="In a terminal"
         text={`npx signalbox send ${what} --url http://localhost:3000/webhooks/${where}`}
-        wrap
       />
       <p>Listening… it appears here when it comes.</p>
     </section>

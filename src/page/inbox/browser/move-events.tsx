@@ -61,7 +61,6 @@ export function MoveButton({
     <ActionButton
       label={`${action}…`}
       tone={kind === "discard" ? "danger" : undefined}
-      isAllowed={whyNot === undefined}
       whyNot={whyNot}
       confirm={{
         title: `${action} ${formatCount(eventIds.length, "event")}?`,

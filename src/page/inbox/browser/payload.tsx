@@ -38,7 +38,7 @@ export function Payload({ event, of }: { event: EventAnswer; of: string }) {
           : `${isCut ? "The beginning of " : ""}${formatBytes(bytes)}, ${read?.kind ?? "text"}`}
       </p>
       {read === undefined ? (
-        payload !== null && <CodeBlock text={payload} label="Text" wrap />
+        payload !== null && <CodeBlock text={payload} label="Text" />
       ) : (
         <div class="stack tree mono">
           <input

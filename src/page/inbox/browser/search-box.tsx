@@ -62,7 +62,7 @@ export function SearchBox({ search, problem, children }: SearchBoxProps) {
               <code>error:"timed out"</code> <code>after:2h</code> <code>before:2026-11-01</code>,
               all of which must match. Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> next
               and previous event, <kbd>x</kbd> select it, <kbd>Enter</kbd> open it, <kbd>Esc</kbd>{" "}
-              back, <kbd>?</kbd> this help.
+              back, <kbd>?</kbd> this help, and <kbd>←</kbd> <kbd>→</kbd> in the chart.
             </p>
           </details>
         </div>

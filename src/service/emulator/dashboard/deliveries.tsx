@@ -148,7 +148,7 @@ function Details({ delivery }: { delivery: Delivery }) {
       </Panel>
       <Panel title="Attempts">
         <Attempts delivery={delivery} />
-        {body !== undefined && <CodeBlock label="Request body" text={indented(body)} wrap />}
+        {body !== undefined && <CodeBlock label="Request body" text={indented(body)} />}
       </Panel>
     </>
   );
@@ -301,7 +301,6 @@ function AttemptDetails({
         <CodeBlock
           label={`Request headers of attempt ${number}`}
           text={headersText(request.headers)}
-          wrap
         />
         {answer === null ? (
           <p class="problem">No answer: {answerText(attempt)}.</p>
@@ -310,10 +309,9 @@ function AttemptDetails({
             <CodeBlock
               label={`Answer headers of attempt ${number}`}
               text={headersText(answer.headers)}
-              wrap
             />
             {answer.body !== "" && (
-              <CodeBlock label={`Answer body of attempt ${number}`} text={answer.body} wrap />
+              <CodeBlock label={`Answer body of attempt ${number}`} text={answer.body} />
             )}
           </div>
         )}

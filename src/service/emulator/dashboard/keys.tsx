@@ -134,7 +134,7 @@ export function ShownOnce({ label, secret, text, onClose }: ShownOnceProps) {
   useLayoutEffect(() => region.current?.focus(), []);
   return (
     <section ref={region} class="panel once" aria-label={`${label}, shown once`} tabIndex={-1}>
-      <CodeBlock label={label} text={secret} wrap />
+      <CodeBlock label={label} text={secret} />
       <p>
         <strong>Copy it now. It is not shown again.</strong> {text}
       </p>
