@@ -65,8 +65,12 @@ function isSecret(db: string): boolean {
   );
 }
 
-/** The host and the name of a database behind its password. */
-const HOST = /^[^?#]*(@[\w.:-]+\/[\w-]*)(?:\?|$)/;
+/** A database by its host and name. Behind another `@`, those could be a part of the password. */
+function withoutSecret(db: string): string {
+  const { host, pathname, search } = new URL(URL.canParse(db) ? db : "postgres://@");
+  const isKnown = host !== "" && !`${pathname}${search}`.includes("@");
+  return isKnown ? `SIGNALBOX_DB @${host}${pathname}` : "SIGNALBOX_DB";
+}
 
 /**
  * The inbox of `--db`, otherwise of SIGNALBOX_DB, otherwise `signals.db` if it is in this folder. A
@@ -81,9 +85,7 @@ export function findInbox(
   const db = named ?? (existsSync(DEFAULT_INBOX) ? DEFAULT_INBOX : undefined);
   if (db !== undefined)
     terminal.note(
-      terminal.notePaint.dim(
-        `inbox: ${printable(isSecret(db) ? `SIGNALBOX_DB ${HOST.exec(db)?.[1] ?? ""}`.trimEnd() : db)}`,
-      ),
+      terminal.notePaint.dim(`inbox: ${printable(isSecret(db) ? withoutSecret(db) : db)}`),
     );
   return db;
 }

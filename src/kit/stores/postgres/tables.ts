@@ -161,4 +161,6 @@ export const MIGRATIONS: readonly string[] = [
   // Of the events of a minute: those without a callback, and the times from received to done.
   // Processes of the version before pass neither.
   addColumns("bigint"),
+  // An event says that it crashes from the second crash on: only a function has changed.
+  "",
 ];

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { SignalboxError } from "../../../../src/base/errors.js";
 import { openSqlite } from "../../../open-sqlite.js";
 import type { Database } from "../../../../src/base/sqlite/database.js";
 import type { Surroundings } from "../../../../src/cli/probe/doctor/examination.js";
@@ -44,7 +45,7 @@ async function after(happen: (path: string) => void): Promise<string> {
 }
 
 const withoutDriver = (): never => {
-  throw Object.assign(new Error("other NODE_MODULE_VERSION"), { code: "ERR_DLOPEN_FAILED" });
+  throw new SignalboxError("store_unsupported", "better-sqlite3 has no binary.", "Rebuild it.");
 };
 
 type Case = readonly [
