@@ -67,7 +67,7 @@ test.each(APPS)("what is written and printed works in an app: $name", async (app
   edit(app.created, (text) => text.replace(/^.*["']express["'].*$/m, `$&\n${imported}`));
   if (app.startedIn !== app.created) edit(app.startedIn, (text) => `${imported}\n${text}`);
   edit(app.startedIn, (text) => text.replace(/^const server/m, `${started}\n$&`));
-  if (closed?.startsWith("process.once") === true)
+  if (closed?.includes("process.once") === true)
     edit(app.startedIn, (text) => `${text}${closed}\n`);
   else edit(app.startedIn, (text) => text.replace("server.close();", `$&\n${closed}`));
 
