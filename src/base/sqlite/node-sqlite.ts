@@ -5,6 +5,7 @@ import type { Database, OpenOptions, SqliteDriver, Statement } from "./database.
 
 /** The part of `node:sqlite` that is used here. The types of Node 20 do not have it. */
 interface NodeDatabase {
+  readonly isOpen: boolean;
   readonly isTransaction: boolean;
   prepare(sql: string): NodeStatement;
   exec(sql: string): void;
@@ -123,7 +124,7 @@ class NodeSqlite implements Database {
   }
 
   close(): void {
-    named(() => this.#db.close());
+    if (this.#db.isOpen) named(() => this.#db.close());
   }
 
   /** A commit has two of these, which are prepared once. */

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { isSignalboxError, SignalboxError } from "../errors.js";
+import { codeOf, isSignalboxError, SignalboxError } from "../errors.js";
+import { processWide } from "../process-wide.js";
 import type { Database, OpenOptions, SqliteDriver } from "./database.js";
 import { nodeSqlite } from "./node-sqlite.js";
 
@@ -16,20 +17,30 @@ export const OLDEST_SQLITE = [3, 51, 3] as const;
 
 let chosen: SqliteDriver | undefined;
 
+/** Of all copies of this package in the process. */
+const ofProcess = processWide("signalbox.sqlite", (): { name?: SqliteDriver["name"] } => ({}));
+
 /**
  * The driver of this process: better-sqlite3 where it is installed and works, otherwise Node's own.
- * All threads of a process must use one: with two copies of SQLite, closing a file in one drops the
- * locks of the other.
+ * All threads of a process, and all copies of this package in it, must use one: with two copies of
+ * SQLite, closing a file in one drops the locks of the other.
  *
+ * @param name the driver that the process uses already
  * @throws SignalboxError `store_unsupported`
  */
-export function loadDriver(): SqliteDriver {
-  return (chosen ??= chooseDriver(betterSqlite3, nodeSqlite));
+export function loadDriver(name = ofProcess.name): SqliteDriver {
+  if (chosen !== undefined) return chosen;
+  chosen = chooseDriver(
+    () => (name === "node:sqlite" ? undefined : betterSqlite3()),
+    () => (name === "better-sqlite3" ? undefined : nodeSqlite()),
+  );
+  ofProcess.name = chosen.name;
+  return chosen;
 }
 
 /** @throws SignalboxError that says how better-sqlite3 can be had, if there is no driver */
 export function chooseDriver(
-  installed: () => SqliteDriver,
+  installed: () => SqliteDriver | undefined,
   ofNode: () => SqliteDriver | undefined,
 ): SqliteDriver {
   let problem: unknown;
@@ -38,12 +49,23 @@ export function chooseDriver(
       const driver = load();
       if (driver === undefined) continue;
       checkSqliteVersion(driver);
+      if (problem !== undefined) warnOf(problem);
       return driver;
     } catch (error) {
       problem ??= error;
     }
   }
   throw problem;
+}
+
+/** An app that opens the inbox's file by its better-sqlite3 would drop the locks of the receiver. */
+function warnOf(problem: unknown): void {
+  const { message, cause } = problem as Error;
+  if (codeOf(cause) === "MODULE_NOT_FOUND") return;
+  process.emitWarning(`${message} Until then signalbox uses the SQLite of Node.`, {
+    code: "SIGNALBOX_DRIVER",
+    type: "SignalboxWarning",
+  });
 }
 
 /** @throws SignalboxError where it is not installed, has no binary, or would crash the process */

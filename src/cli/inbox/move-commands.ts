@@ -122,6 +122,8 @@ function selectedQueries(
   if (ids.length > 0) return null;
   if (!isChosen)
     throw usageError("give ids, --all-dead, --state <state>, or a filter such as --error <text>");
+  if (state === "ignored" && options.error !== undefined)
+    throw usageError("an event that was ignored has no error: leave --error out");
   if (state === "ignored") return [{ ...queryOf(options), error: NO_HANDLER, state: "done" }];
   // The waiting ones first: what was dead waits then too.
   const states: readonly EventState[] = state === undefined ? ["ready", "dead"] : [state];

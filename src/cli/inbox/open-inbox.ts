@@ -67,8 +67,9 @@ function isSecret(db: string): boolean {
 
 /** A database by its host and name. Behind another `@`, those could be a part of the password. */
 function withoutSecret(db: string): string {
-  const { host, pathname, search } = new URL(URL.canParse(db) ? db : "postgres://@");
-  const isKnown = host !== "" && !`${pathname}${search}`.includes("@");
+  if (!URL.canParse(db)) return "SIGNALBOX_DB";
+  const { host, pathname, search, hash } = new URL(db);
+  const isKnown = !`${pathname}${search}${hash}`.includes("@");
   return isKnown ? `SIGNALBOX_DB @${host}${pathname}` : "SIGNALBOX_DB";
 }
 

@@ -1,5 +1,5 @@
 import { parseJson } from "../../base/text/parse-json.js";
-import { HOUR_MS } from "../../base/time/units.js";
+import { MINUTE_MS } from "../../base/time/units.js";
 import { LONGEST_PROBE_MS } from "./dispatch/breaker.js";
 import type { InboxStore } from "./store.js";
 import {
@@ -13,7 +13,7 @@ import {
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */
 export interface ReceiverReport {
   pause: Pause | null;
-  /** How many deliveries were refused, by the first millisecond of the hour, and by code. */
+  /** How many deliveries were refused, by the first millisecond of the span, and by code. */
   refused: Record<string, Record<string, number>>;
   /** The newest first. */
   examples: RefusedDelivery[];
@@ -28,6 +28,8 @@ export interface ReceiverNews {
 
 /** A receiver saves its report at least so often while its hand-offs are paused. */
 export const PAUSE_SAVED_EVERY_MS = 30_000;
+/** So exact is the time of refused deliveries. */
+export const REFUSED_SPAN_MS = 5 * MINUTE_MS;
 export const MOST_EXAMPLES = 20;
 
 /**
@@ -52,10 +54,10 @@ export async function readNews(
   return { pause, refusals: joinRefusals(refusals) };
 }
 
-/** The counts by code of all hours that end after `since`. */
+/** The counts by code of all spans that end after `since`. */
 export function countsSince(refused: ReceiverReport["refused"], since: number): Refusals["byCode"] {
-  const hours = Object.entries(refused).filter(([hour]) => Number(hour) + HOUR_MS > since);
-  return hours.flatMap(([, counts]) =>
+  const spans = Object.entries(refused).filter(([at]) => Number(at) + REFUSED_SPAN_MS > since);
+  return spans.flatMap(([, counts]) =>
     Object.entries(counts).map(([code, count]) => ({ code, count })),
   );
 }

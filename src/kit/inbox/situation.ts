@@ -1,7 +1,7 @@
 import { formatAge, formatCount, formatUtc } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
 import { commonError, readFailures } from "./failures.js";
-import { readNews } from "./receiver-report.js";
+import { readNews, REFUSED_SPAN_MS } from "./receiver-report.js";
 import type { InboxStore } from "./store.js";
 import type { Pause, Refusals, Failure, EventState, StoreStats } from "./stored-events.js";
 
@@ -222,7 +222,7 @@ export async function readInboxState(
     // A receiver of another endpoint may have an empty database open.
     hasReceiver: store.shared && total === 0 ? null : hasReceiver,
     refused: refusals.byCode,
-    refusedForMs: since === undefined ? undefined : now - since,
+    refusedForMs: since === undefined ? undefined : now - since + (since % REFUSED_SPAN_MS),
     now,
   };
   return { stats, facts, failures, refusals };

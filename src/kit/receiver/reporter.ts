@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { ignore } from "../../base/errors.js";
 import type { Clock, ClockTimer } from "../../base/time/clock.js";
-import { HOUR_MS } from "../../base/time/units.js";
 import {
   countsSince,
   joinRefusals,
   MOST_EXAMPLES,
   PAUSE_SAVED_EVERY_MS,
+  REFUSED_SPAN_MS,
   type ReceiverReport,
 } from "../inbox/receiver-report.js";
 import { type Pause, type RefusedDelivery, REPORT_KEPT_MS } from "../inbox/stored-events.js";
@@ -31,7 +31,7 @@ export interface ReporterConfig {
  */
 export function createReporter({ clock, save, pause }: ReporterConfig) {
   const reporter = randomUUID();
-  /** By the hour in which it was refused, and its code. */
+  /** By the span in which it was refused, and its code. */
   const refused: ReceiverReport["refused"] = {};
   let examples: RefusedDelivery[] = [];
   let newExamples = 0;
@@ -60,8 +60,8 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     hasChanged = false;
     newExamples = 0;
     savedAt = clock.elapsed();
-    const oldest = clock.now() - REPORT_KEPT_MS - HOUR_MS;
-    for (const hour of Object.keys(refused)) if (Number(hour) < oldest) delete refused[hour];
+    const oldest = clock.now() - REPORT_KEPT_MS - REFUSED_SPAN_MS;
+    for (const span of Object.keys(refused)) if (Number(span) < oldest) delete refused[span];
     const report: ReceiverReport = { pause: isClosed ? null : pause(), refused, examples };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
     // fails.
@@ -79,8 +79,8 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     /** @param example is called only if it is kept; it must not throw */
     refused(code: string, example: () => Pick<RefusedDelivery, "address" | "eventId">): void {
       const at = clock.now();
-      const hour = at - (at % HOUR_MS);
-      const byCode = (refused[hour] ??= {});
+      const span = at - (at % REFUSED_SPAN_MS);
+      const byCode = (refused[span] ??= {});
       byCode[code] = (byCode[code] ?? 0) + 1;
       if (newExamples < MOST_EXAMPLES) {
         newExamples += 1;

@@ -145,15 +145,17 @@ export async function searchEvents(
   }
 }
 
-export const endsOf = (inbox: PageInbox, query: URLSearchParams, now: number) =>
-  Promise.all(
-    (query.get("ids") ?? "").split("\0", MOST_LISTED).map(async (key): Promise<End> => {
-      const { state = "done", dueAt = 0 } = (await inbox.get(key, 0)) ?? {};
-      // What has failed is due later.
-      if (state === "leased" || (state === "ready" && dueAt <= now)) return null;
-      return state === "done" ? state : "failed";
-    }),
-  );
+export async function endsOf(inbox: PageInbox, query: URLSearchParams, now: number) {
+  const ends: End[] = [];
+  for (const key of (query.get("ids") ?? "").split("\0", MOST_LISTED)) {
+    const { state = "done", dueAt = 0 } = (await inbox.get(key, 0)) ?? {};
+    // What has failed is due later.
+    if (state === "leased" || (state === "ready" && dueAt <= now)) ends.push(null);
+    else ends.push(state === "done" ? state : "failed");
+    await nextTurn();
+  }
+  return ends;
+}
 
 function listed(entry: InboxEntry): InboxEntry {
   const [firstLine = ""] = entry.lastError?.split("\n", 1) ?? [];

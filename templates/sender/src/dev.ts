@@ -10,8 +10,10 @@ import { inboxPage } from "signalbox/inbox-page";
  */
 export async function startDev(receiver: Receiver, port: number, logger: Logger): Promise<void> {
   const server = createServer(inboxPage(receiver, { authorize: "loopback" }));
-  await once(server.listen(port + 1, "127.0.0.1"), "listening");
-  logger.info(`its inbox in a browser: http://127.0.0.1:${port + 1}/`);
+  await once(server.listen(port + 1, "127.0.0.1"), "listening").then(
+    () => logger.info(`its inbox in a browser: http://127.0.0.1:${port + 1}/`),
+    (error: unknown) => logger.warn(`no inbox page: ${String(error)}`),
+  );
   logger.info("send a sample: npm run send -- {{sampleType}}");
   // if forward
   logger.info(`get real events: {{forwardToPort}}`);

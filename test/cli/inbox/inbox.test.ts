@@ -299,7 +299,12 @@ test("the note of an inbox from the environment has its host and name, and no pa
     "inbox: SIGNALBOX_DB @127.0.0.1:1/events",
   );
   // What stands before the @ can be a password with a slash or a question mark.
-  for (const url of ["postgres://me:12/34@127.0.0.1:1/events", "postgres://me:12?34@[::1]:1/x"])
+  for (const url of [
+    "postgres://me:12/34@127.0.0.1:1/events",
+    "postgres://me:12?34@[::1]:1/x",
+    "postgres://me:12#34@127.0.0.1:1/x",
+    "postgres://me:a#34@127.0.0.1:1/x",
+  ])
     expect(await noteOf(url)).toBe("inbox: SIGNALBOX_DB");
 });
 

@@ -1,6 +1,7 @@
 // The script of the thread that background.ts starts. It has a separate connection and runs one
 // task after another.
 import { parentPort, workerData } from "node:worker_threads";
+import type { SqliteDriver } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { createBackgroundTasks, type BackgroundTasks } from "./background-tasks.js";
 import { MOST_WAL_BYTES } from "./limit-size.js";
@@ -8,7 +9,7 @@ import { MOST_WAL_BYTES } from "./limit-size.js";
 /** What the thread is started with: the inbox, and the driver that has it open. */
 export interface BackgroundData {
   path: string;
-  driver: string;
+  driver: SqliteDriver["name"];
 }
 
 export interface BackgroundRequest {
@@ -26,11 +27,8 @@ export type BackgroundAnswer =
  */
 const BUSY_TIMEOUT_MS = 100;
 
-const { path, driver: mains } = workerData as BackgroundData;
-const driver = loadDriver();
-// Two copies of SQLite in one process drop each other's locks. The main thread goes on alone.
-if (driver.name !== mains) throw new Error(`it would use ${driver.name} beside ${mains}`);
-const db = driver.open(path, {
+const { path, driver } = workerData as BackgroundData;
+const db = loadDriver(driver).open(path, {
   timeout: BUSY_TIMEOUT_MS,
   fileMustExist: true,
 });

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { SignalboxError } from "../../../base/errors.js";
+import { processWide } from "../../../base/process-wide.js";
 import type { SqliteDriver } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { isBusy } from "./store-error.js";
@@ -7,8 +8,10 @@ import { isBusy } from "./store-error.js";
 /** For how long a start waits for the lock: {@link isOwned} may hold it for some microseconds. */
 const PROBE_MS = 50;
 
-/** The inboxes that this process has locked. */
-const lockedHere = new Set<string>();
+/**
+ * The inboxes that this process has locked: a lock of the kernel does not keep its own process out.
+ */
+const lockedHere = processWide("signalbox.locked", () => new Set<string>());
 
 /**
  * Locks the inbox for handing off: by one process alone, or by several that are all `shared`.

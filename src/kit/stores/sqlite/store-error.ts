@@ -33,7 +33,7 @@ export function storeError(error: unknown, path: string): SignalboxError {
   const help = isBusy(error)
     ? `Another program holds a lock on ${path} (an sqlite3 shell, a backup). End its transaction; the receiver then continues.`
     : isFull(error)
-      ? "Free disk space. Until then the receiver answers 503; afterwards it continues without a restart."
+      ? "Free disk space: 64 MiB of it are kept in reserve. Until then the receiver answers 503; afterwards it continues without a restart."
       : "Check the disk, the folder's permissions, and that the file system is not mounted read-only.";
   return new SignalboxError(
     "store_failed",

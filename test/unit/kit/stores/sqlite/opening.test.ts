@@ -16,6 +16,7 @@ import { openSqlite } from "../../../../open-sqlite.js";
 import { DAY_MS } from "../../../../../src/base/time/units.js";
 import { EVENT_STATES } from "../../../../../src/kit/inbox/stored-events.js";
 import { lockOwner } from "../../../../../src/kit/stores/sqlite/owner-lock.js";
+import { processWide } from "../../../../../src/base/process-wide.js";
 import type { Database, SqliteDriver } from "../../../../../src/base/sqlite/database.js";
 import {
   chooseDriver,
@@ -184,6 +185,19 @@ test("beside a process of an older version its indexes stay, and a later start d
   await beside.close("default");
   await openStore({ path, shared: true });
   expect(doneIndexesOf(path)).toEqual([]);
+});
+
+test("two copies of this package in a process do not both own an inbox, and use one SQLite", async () => {
+  const path = inboxPath();
+  await openStore(path);
+  vi.resetModules();
+  const other = await import("../../../../../src/kit/stores/sqlite/owner-lock.js");
+  expect(errorOf(() => other.refuseOwnedHere(path)).code).toBe("store_in_use");
+  const driver = await import("../../../../../src/base/sqlite/sqlite-driver.js");
+  expect(driver.loadDriver).not.toBe(loadDriver);
+  expect(driver.loadDriver().name).toBe(loadDriver().name);
+  const used = processWide("signalbox.sqlite", (): { name?: string } => ({}));
+  expect(used.name).toBe(loadDriver().name);
 });
 
 test("a tool drops no index", async () => {
