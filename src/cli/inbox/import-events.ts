@@ -47,6 +47,15 @@ const LINE = z.object({
       }),
     )
     .default([]),
+  waitsBehind: z.string().nullish(),
+  lane: z
+    .strictObject({
+      key: z.string().regex(/^[0-9a-f]{32}$/),
+      skips: z.boolean(),
+      place: z.enum(["head", "waiting"]).nullable(),
+    })
+    .nullable()
+    .default(null),
   headers: z.record(z.string(), z.string()),
   bodyHash: z.string().regex(/^[0-9a-f]{64}$/),
   bodyBase64: z.base64().nullable(),
@@ -118,6 +127,7 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
   );
   return {
     ...entry,
+    waitsBehind: null,
     subtype: entry.subtype ?? signalType,
     subject: entry.subject ?? product,
     received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },

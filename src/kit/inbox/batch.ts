@@ -1,3 +1,4 @@
+import type { Lane } from "./lane.js";
 import type { ReceivedDelivery } from "./stored-events.js";
 
 /** An event that is to be stored. */
@@ -43,6 +44,8 @@ export interface NewEvent {
    */
   contentKey: Uint8Array | null;
   possiblyRepeated: boolean;
+  /** Absent, or null: it has no order. */
+  lane?: Lane | null;
 }
 
 /** What of an event is kept beside its id and body, and can stand where no signature covers it. */
@@ -53,7 +56,7 @@ export type AcceptResult =
   | {
       status: "accepted";
       seq: number;
-      /** The token of its lease; 0 for an event that is not `leased`. */
+      /** The token of its lease; 0 for an event that is not `leased`, or waits in its lane. */
       token: number;
     }
   | {
@@ -135,6 +138,8 @@ export interface ClaimedEvent extends Pick<
   /** Attempts that were used up before this lease. */
   attempts: number;
   replayed: boolean;
+  /** It has a lane. Absent: false. */
+  isOrdered?: boolean;
   /** For how many milliseconds it had been due when this lease began, by the store's clock. */
   dueForMs: number;
 }
@@ -163,6 +168,8 @@ export interface Batch {
   settlements: readonly Settlement[];
   accepts: readonly NewEvent[];
   claim: ClaimRequest | null;
+  /** Its receiver has the option `order`: see G17 of the port. Absent: false. */
+  ordered?: boolean;
 }
 
 /** The results of a {@link Batch}, in its order. */
@@ -170,4 +177,6 @@ export interface BatchResult {
   settlements: SettleResult[];
   accepts: AcceptResult[];
   claim: ClaimResult | null;
+  /** How many events that waited in their lanes are due now. Absent: 0. */
+  promoted?: number;
 }

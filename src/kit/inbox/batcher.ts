@@ -33,6 +33,10 @@ export interface BatcherConfig {
   endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
+  /** The receiver has the option `order`. */
+  ordered: boolean;
+  /** Called when events that waited in their lanes are due, with their number. */
+  onPromoted: (count: number) => void;
   /**
    * Called with the error of each failed commit, and with null when commits work again. Like
    * `onCommit`, it must not throw.
@@ -228,7 +232,7 @@ export function createBatcher(config: BatcherConfig) {
         await nextTurn();
         await recover();
       }
-      const batch = unwrap(endpoint, waiting);
+      const batch = unwrap(endpoint, config.ordered, waiting);
       ended = onCommit?.(batch);
       const beganAt = clock.elapsed();
       result = await store.commit(batch);
@@ -272,6 +276,7 @@ export function createBatcher(config: BatcherConfig) {
     });
     waiting.accepts.forEach((entry, index) => entry.resolve(result.accepts[index] as AcceptResult));
     if (waiting.claim !== null && result.claim !== null) waiting.claim.resolve(result.claim);
+    if ((result.promoted ?? 0) > 0) config.onPromoted(result.promoted ?? 0);
   }
 
   function refuse(waiting: WaitingBatch, error: unknown): void {

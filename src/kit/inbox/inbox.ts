@@ -1,10 +1,12 @@
 import { createHash, hash } from "node:crypto";
 import { safely, SignalboxError } from "../../base/errors.js";
+import type { ClockTimer } from "../../base/time/clock.js";
 import { nextTurn, withDeadline } from "../../base/time/timers.js";
 import type { AcceptResult, ClaimedEvent, Fact, NewEvent } from "./batch.js";
 import { createBatcher, type BatcherConfig, type BatcherLimits } from "./batcher.js";
 import { createDispatcher, type DispatcherConfig } from "./dispatch/dispatcher.js";
 import { firstIdOf, ownIdOf, createSeenBodies } from "./identity.js";
+import type { Lane } from "./lane.js";
 import { openInbox, type Inbox, type InboxVitals } from "./open-inbox.js";
 import { startRetention, type RetentionConfig } from "./retention.js";
 import type { BodyHashes, InboxStore, ReadAgain } from "./store.js";
@@ -22,6 +24,8 @@ export interface AcceptedInput extends Pick<
     | { kind: "handOff"; parsed: unknown }
     | { kind: "keep"; reason: string | null }
     | { kind: "quarantine"; reason: string };
+  /** Null: it has no order. */
+  lane: Lane | null;
 }
 
 export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBody: boolean }) & {
@@ -36,6 +40,8 @@ export type Acceptance = ({ status: "accepted" } | { status: "duplicate"; sameBo
 
 export interface InboxConfig extends Omit<DispatcherConfig, "batcher" | "shared" | "leasedSince"> {
   store: InboxStore;
+  /** The receiver has the option `order`. */
+  ordered: boolean;
   endpoint: string;
   /** Null for the default one. */
   sender: string | null;
@@ -64,6 +70,8 @@ export function createInbox(config: InboxConfig) {
     clock,
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
+    ordered: config.ordered,
+    onPromoted: (count) => dispatcher.promoted(count),
     onCommit: config.onCommit,
     recover: async () => {
       const { freed } = await store.reclaim({ endpoint, held: dispatcher.held(), crashed: false });
@@ -82,6 +90,7 @@ export function createInbox(config: InboxConfig) {
   const seen = config.unsignedId && !dropsRepeated ? createSeenBodies() : null;
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
+  let tending: ClockTimer | undefined;
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept(input: AcceptedInput): Promise<Acceptance> {
@@ -98,14 +107,14 @@ export function createInbox(config: InboxConfig) {
    */
   async function acceptUnsigned(input: AcceptedInput, bodyHash: Uint8Array): Promise<Acceptance> {
     const { unsignedFacts } = config;
-    const { eventId: givenId, type, subtype, subject, disposition, received, body } = input;
+    const { eventId: givenId, type, subtype, subject, disposition, lane, received, body } = input;
     const identity = { eventId: givenId, type, subtype, subject, bodyHash };
     const isRepeated = seen?.add(bodyHash) ?? false;
     let eventId = firstIdOf(identity, unsignedFacts);
     let contentKey = dropsRepeated ? contentKeyOf(type, bodyHash) : null;
     try {
       for (;;) {
-        const event = { eventId, type, subtype, subject, disposition, received, body };
+        const event = { eventId, type, subtype, subject, disposition, lane, received, body };
         const result = await add(event, bodyHash, contentKey, isRepeated);
         const isSame =
           result.status === "accepted" ||
@@ -134,7 +143,7 @@ export function createInbox(config: InboxConfig) {
     contentKey: Uint8Array | null,
     possiblyRepeated: boolean,
   ): Promise<AcceptResult> {
-    const { eventId, type, disposition, subtype, subject, received, body } = input;
+    const { eventId, type, disposition, subtype, subject, lane, received, body } = input;
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
     const leased = disposition.kind === "handOff" && dispatcher.reserve();
@@ -152,6 +161,7 @@ export function createInbox(config: InboxConfig) {
       sender: config.sender,
       contentKey,
       possiblyRepeated,
+      lane,
     });
     return accepted.then(
       (result) => {
@@ -159,7 +169,10 @@ export function createInbox(config: InboxConfig) {
           if (leased) dispatcher.unreserve();
           return result;
         }
-        if (leased) {
+        if (leased && result.token === 0) {
+          dispatcher.unreserve();
+          dispatcher.waitsInLane();
+        } else if (leased) {
           const event = {
             seq: result.seq,
             eventId,
@@ -169,6 +182,7 @@ export function createInbox(config: InboxConfig) {
             attempts: 0,
             possiblyRepeated,
             replayed: false,
+            isOrdered: lane !== null,
             dueForMs: 0,
             received,
             body,
@@ -182,6 +196,19 @@ export function createInbox(config: InboxConfig) {
         throw error;
       },
     );
+  }
+
+  /** Makes due what waits in a lane whose head has ended, and so has nothing to wait for. */
+  async function tendLanes(): Promise<void> {
+    let delayMs = TEND_EVERY_MS;
+    try {
+      const { promoted, isAtEnd } = await store.tendLanes(endpoint, config.ordered);
+      if (promoted > 0) dispatcher.nudge();
+      if (!isAtEnd) delayMs = TEND_SOON_MS;
+    } catch {
+      // The batcher tells that the store fails.
+    }
+    if (isOpen) tending = clock.setTimeout(() => void tendLanes(), delayMs);
   }
 
   /** So that a body that was stored before the start is known as repeated. */
@@ -242,6 +269,7 @@ export function createInbox(config: InboxConfig) {
         dispatcher.reportCrashed(dead);
         await rememberBodies();
         dispatcher.start();
+        await tendLanes();
         const { retention, onRetentionError } = config;
         stopRetention = startRetention({
           store,
@@ -270,6 +298,7 @@ export function createInbox(config: InboxConfig) {
       if (!isOpen) return true;
       isOpen = false;
       stopRetention?.();
+      tending?.cancel();
       const closed = (async () => {
         await dispatcher.close(graceMs);
         await batcher.close();
@@ -307,6 +336,10 @@ export function createInbox(config: InboxConfig) {
 }
 
 export type RunningInbox = ReturnType<typeof createInbox>;
+
+/** How often lanes are looked at, and after what delay when there are more of them. */
+const TEND_EVERY_MS = 60_000;
+const TEND_SOON_MS = 100;
 
 /** The store reads so many events at a time for their bodies' hashes, and so many times. */
 const PORTION = 1000;

@@ -6,6 +6,7 @@ import type { BatcherLimits } from "./batcher.js";
 import type { Dispatcher, PauseReason } from "./dispatch/dispatcher.js";
 import type { DurationStats } from "./durations.js";
 import { readFailures } from "./failures.js";
+import { laneKey } from "./lane.js";
 import { readInboxState, type InboxState } from "./situation.js";
 import type { EventKey, InboxStore, ReadAgain, StoreDiagnostics } from "./store.js";
 import {
@@ -133,6 +134,14 @@ export interface Inbox {
   discard(eventId: string): Promise<MoveOutcome>;
   /** Discards several events. @returns one outcome for each, in order */
   discard(eventIds: readonly string[]): Promise<MoveOutcome[]>;
+  /**
+   * With the option `order`: lets the events behind a `dead` one with this key go on. The dead one
+   * stays dead.
+   *
+   * @returns whether a dead event was in their way
+   * @throws SignalboxError `option_invalid`, `store_failed`
+   */
+  unblock(key: string): Promise<boolean>;
   /** Counts the events in each state. @throws SignalboxError `store_failed` */
   stats(): Promise<InboxStats>;
 }
@@ -211,6 +220,12 @@ export function openInbox(
     replay: move("replay", replayAll) as OpenInbox["replay"],
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
     failures: () => readFailures(store, endpoint),
+    async unblock(key) {
+      assertIds("unblock", [key]);
+      const wasBlocked = await store.unblock(endpoint, laneKey(key));
+      receiver?.nudge();
+      return wasBlocked;
+    },
     retryNow: (async (ids: string | readonly string[] = []) => {
       const outcomes = await makeDue(ids);
       receiver?.probeNow();

@@ -1,5 +1,6 @@
 import { SignalboxError } from "../../base/errors.js";
 import type { Clock } from "../../base/time/clock.js";
+import type { Lane } from "./lane.js";
 import type { Batch, BatchResult, CrashedEvent, NewEvent, Settlement } from "./batch.js";
 import type {
   Activity,
@@ -68,6 +69,8 @@ export type ReadAgain = (
 export interface ReadEventFacts extends Pick<NewEvent, "eventId" | "type" | "subtype" | "subject"> {
   /** The id that it gets when another event has its id. Absent: the id alone makes a duplicate. */
   ownId?: string;
+  /** As {@link NewEvent} has it; absent in a tool. */
+  lane?: Lane | null;
 }
 
 /** A part of the hashes of bodies. */
@@ -133,7 +136,8 @@ export interface InboxStore {
  * the clock that `open` was given for the endpoint. A store with a clock of its own, such as a
  * database, ignores it, so that processes whose clocks differ can share the store.
  *
- * Not guaranteed: the order of hand-offs, and that `list` and `stats` show the same moment.
+ * Not guaranteed: the order of hand-offs without a lane, and that `list` and `stats` show the same
+ * moment.
  *
  * @internal
  */
@@ -201,6 +205,12 @@ export interface InboxStore {
    * - **G13** A settlement with an error, a counted crash and a `replay` each add a step to the
    *   history of their event, which keeps the newest 50. The history is deleted with the payload.
    *   `restore` keeps it.
+   * - **G17** Of the events of an endpoint with one lane, at most one is `leased` or due: the head.
+   *   The others are `ready`, and due `NEVER`; a new one among them is not `leased`, although it
+   *   was asked for. When the head is `done`, or `dead` in a lane that skips, the one with the
+   *   smallest `seq` becomes the head, and is due: with a commit that is `ordered`, with `discard`,
+   *   with a crash, or with `tendLanes`. The `seq` of new events of a commit are in its order. What
+   *   `replay` makes `ready` waits in its lane, unless it is the head or there is none.
    */
   commit(batch: Batch): Promise<BatchResult>;
   /**
@@ -305,6 +315,14 @@ export interface InboxStore {
   retryNow(events: readonly EventKey[]): Promise<MoveOutcome[]>;
   /** Makes events `done` without handing them off. @returns one outcome for each, in order. */
   discard(events: readonly EventKey[]): Promise<MoveOutcome[]>;
+  /** A dead head lets the others of its lane go on. @returns whether there was one */
+  unblock(endpoint: string, key: Lane["key"]): Promise<boolean>;
+  /**
+   * With the option `order`, makes the next event of each lane due whose head has ended without
+   * that; without it, dissolves the lanes. It looks at a part of the lanes in a short time.
+   * `isAtEnd: false`: call it again soon.
+   */
+  tendLanes(endpoint: string, ordered: boolean): Promise<{ promoted: number; isAtEnd: boolean }>;
   /**
    * Adds events that `get` of another store returned, in their states and with their times, for a
    * move between stores. A `leased` event becomes `ready`, due now and possibly repeated. An event

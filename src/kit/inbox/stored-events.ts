@@ -121,6 +121,22 @@ export interface StoredEvent extends InboxEntry {
    * the payload.
    */
   history: PastStep[];
+  /**
+   * With the option `order`, of an event that waits: the id of the event before it that is handed
+   * off, fails or is dead. Otherwise null.
+   */
+  waitsBehind: string | null;
+  /** With the option `order`: its lane, for a move to another store. Null: it has none. */
+  lane: PlacedLane | null;
+}
+
+/** An event in its lane, as JSON can have it. */
+export interface PlacedLane {
+  /** The hash of its key, in hex. */
+  key: string;
+  skips: boolean;
+  /** Null: it has left the lane. */
+  place: "head" | "waiting" | null;
 }
 
 /** Selects the entries that `list` returns. */
@@ -265,6 +281,8 @@ export type StateCounts = Record<EventState, number>;
 /** The number of events of one endpoint. */
 export interface StoreStats extends StateCounts {
   total: number;
+  /** With the option `order`: of the `ready` events, those that wait behind another one. */
+  waiting: number;
   /**
    * For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is
    * no `ready` event.

@@ -10,6 +10,7 @@ import { DEFAULT_SENDER, type ReceivedDelivery } from "../inbox/stored-events.js
 import { readable } from "../senders/engine/define-sender.js";
 import type { Reading, AnySender } from "../senders/engine/sender.js";
 import type { ReceiverConfig } from "./options.js";
+import type { LaneOf } from "./order.js";
 import { deliveryKeyOf } from "./receiver-events.js";
 import type { TelemetryHooks } from "./telemetry.js";
 
@@ -126,8 +127,14 @@ export function readStored(
   return sender.read(readable(body, received.headers));
 }
 
-/** @param find finds the sender of an event by its name; undefined when it is not known here */
-export function readAgainBy(find: (name: string) => AnySender | undefined): ReadAgain {
+/**
+ * @param find finds the sender of an event by its name; undefined when it is not known here
+ * @param laneOf of a receiver
+ */
+export function readAgainBy(
+  find: (name: string) => AnySender | undefined,
+  laneOf?: LaneOf,
+): ReadAgain {
   return (event) => {
     const sender = find(event.sender);
     const reading = sender === undefined ? null : readStored(sender, event);
@@ -136,7 +143,8 @@ export function readAgainBy(find: (name: string) => AnySender | undefined): Read
     }
     if (reading?.kind !== "event" || reading.quarantine !== null) return null;
     const { id, type, subtype, subject } = reading;
-    const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject };
+    const lane = laneOf?.(reading, event.received) ?? null;
+    const facts = { eventId: id ?? idOfBody(event.body), type, subtype, subject, lane };
     if (sender?.unsignedId !== true) return facts;
     const { unsignedFacts } = sender;
     const identity = { ...facts, bodyHash: hash("sha256", event.body, "buffer") };

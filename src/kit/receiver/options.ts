@@ -18,6 +18,7 @@ import type { Signal, TestEvent } from "../senders/signals/envelope.js";
 import { signals } from "../senders/signals/signals.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
 import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
+import { BY_SUBJECT, type OrderOptions } from "./order.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
 import type { Telemetry } from "./telemetry.js";
@@ -76,6 +77,11 @@ export interface ReceiverOptions {
    * @default 4096 events, 33554432 bytes (32 MiB)
    */
   maxQueued?: { [Limit in keyof BatcherLimits]?: number | undefined } | undefined;
+  /**
+   * Hands off the events with one key one at a time, in the order in which they were accepted.
+   * `true`: by their subject. @default no order
+   */
+  order?: true | OrderOptions<Signal | TestEvent> | undefined;
   /** Concurrency, timeout and retries of hand-offs. */
   handoff?: HandoffOptions | undefined;
   /** How long done events are kept. */
@@ -97,7 +103,7 @@ export interface ReceiverOptions {
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
 export interface SenderReceiverOptions<Events extends object> extends Omit<
   ReceiverOptions,
-  "onSignal" | "onTest"
+  "onSignal" | "onTest" | "order"
 > {
   /**
    * Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and
@@ -110,6 +116,11 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
    * stored as `done`. Resolve once your system has saved the event; reject to get it again.
    */
   onEvent: OnEvent<Events>;
+  /**
+   * Hands off the events with one key one at a time, in the order in which they were accepted.
+   * `true`: by their subject. @default no order
+   */
+  order?: true | OrderOptions<Events[keyof Events]> | undefined;
 }
 
 const FACTORY = { name: "createReceiver", page: "docs/receiver.md" };
@@ -152,6 +163,15 @@ const optionsSchema = z.strictObject({
   ackTimeoutMs: millisecondsOption.optional(),
   secretWaitMs: z.int().min(0).optional(),
   maxQueued: z.strictObject({ events: count.default(4096), bytes: count.optional() }).prefault({}),
+  order: z
+    .union([
+      z.literal(true),
+      z.strictObject({
+        by: functionOption<OrderOptions<Signal | TestEvent>["by"]>(),
+        whenDead: z.enum(["block", "skip"]).optional(),
+      }),
+    ])
+    .optional(),
   handoff: z
     .strictObject({
       concurrency: count.max(10_000).default(16),
@@ -196,7 +216,7 @@ const optionsSchema = z.strictObject({
 export function resolveOptions<Events extends object>(
   options: ReceiverOptions | SenderReceiverOptions<Events>,
 ) {
-  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(
+  const { secrets, handoff, logger, telemetry, order, ...config } = checkOptions(
     FACTORY,
     optionsSchema,
     options,
@@ -223,6 +243,7 @@ export function resolveOptions<Events extends object>(
   const { backoff } = handoff;
   return {
     ...config,
+    order: order === true ? BY_SUBJECT : order,
     sender,
     findCallback: callbacksOf(config),
     ackTimeoutMs,

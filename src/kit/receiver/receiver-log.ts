@@ -228,6 +228,10 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
         "onEvent has no function for events of this type; they are stored as done",
       );
     },
+    noOrder: (error: unknown) =>
+      seldom("order", (suppressed) =>
+        log.failure("error", { suppressed }, error, "order.by failed: the event has no order"),
+      ),
     telemetryFailed: (error: unknown) =>
       seldom("telemetry", (suppressed) =>
         log.problem(

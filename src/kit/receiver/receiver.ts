@@ -10,6 +10,7 @@ import type { DeliveryRequest, DeliveryResponse } from "./delivery.js";
 import { healthOf, watchDeliveries, type ReceiverHealth, type ReceiverState } from "./health.js";
 import { observeHandoffs } from "./observe-handoffs.js";
 import { resolveOptions, type ReceiverOptions, type SenderReceiverOptions } from "./options.js";
+import { createLaneOf } from "./order.js";
 import { createPipeline } from "./pipeline.js";
 import {
   createReceiverEvents,
@@ -158,14 +159,16 @@ export function createReceiver<Events extends object>(
       onError: lines.telemetryFailed,
     }) ?? null;
 
+  const laneOf = createLaneOf(config.order, lines.noOrder);
   const inbox = createInbox({
     ...config,
+    ordered: config.order !== undefined,
     ...config.handoff,
     sender: senderName,
     unsignedId: sender.unsignedId,
     unsignedFacts: sender.unsignedFacts,
     repeatedBody: sender.repeatedBody,
-    readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined)),
+    readAgain: readAgainBy((name) => (sender.reads.includes(name) ? sender : undefined), laneOf),
     handOff: createHandOff({
       ...config,
       telemetry,
@@ -197,6 +200,7 @@ export function createReceiver<Events extends object>(
   const pipeline = createPipeline({
     ...config,
     inbox,
+    laneOf,
     events,
     telemetry,
     unavailable() {

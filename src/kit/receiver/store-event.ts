@@ -5,6 +5,7 @@ import type { AnySender, Reading } from "../senders/engine/sender.js";
 import type { HeldBodies } from "./collect-body.js";
 import { idOfBody } from "./create-handoff.js";
 import type { ReceiverConfig } from "./options.js";
+import type { LaneOf } from "./order.js";
 import { referenceTo, type EventReference, type ReceiverEvents } from "./receiver-events.js";
 import type { Refusal } from "./rejection.js";
 import type { AcceptanceOutcome, ObservedDelivery } from "./telemetry.js";
@@ -27,6 +28,7 @@ export interface StoredDelivery {
 
 export interface EventStoreConfig extends Omit<ReceiverConfig, "telemetry"> {
   inbox: RunningInbox;
+  laneOf: LaneOf;
   events: ReceiverEvents;
   /**
    * Why this receiver takes nothing now: it is closing, or it has not started. A failing store is
@@ -106,7 +108,8 @@ export function createEventStore(bodies: HeldBodies, config: EventStoreConfig) {
     // Not made by object spread: each such object has a hidden class of its own, and is read slowly
     // on the whole path.
     const eventId = id ?? idOfBody(body);
-    const input = { eventId, type, subtype, subject, disposition, received, body };
+    const lane = config.laneOf(reading, received);
+    const input = { eventId, type, subtype, subject, disposition, lane, received, body };
     const acceptance = await inbox.accept(input);
     const outcome = outcomeOf(input, acceptance);
     const storedAs = acceptance.ownId ?? eventId;

@@ -123,6 +123,8 @@ const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> =
   bodyHash: true,
   rawBody: true,
   history: true,
+  waitsBehind: true,
+  lane: true,
 };
 
 /** G12 to G15: search, history, activity, failures and reports. */
@@ -203,6 +205,8 @@ export const READING_CASES: readonly StoreCase[] = [
         bodyHash: _hash,
         received: _received,
         history: _history,
+        waitsBehind: _head,
+        lane: _lane,
         ...entry
       } = (await store.get(ENDPOINT, "evt_7")) as NonNullable<
         Awaited<ReturnType<InboxStore["get"]>>

@@ -1,3 +1,4 @@
+import { ignore } from "../../../base/errors.js";
 import type { Clock, ClockTimer } from "../../../base/time/clock.js";
 import type { ClaimedEvent } from "../batch.js";
 
@@ -63,6 +64,8 @@ export function createAttempts(
    * can be leased here again.
    */
   const running = new Set<Attempt>();
+  /** Callbacks of ordered events that go on after their time-out. */
+  const overdue = new Map<ClaimedEvent, Promise<unknown>>();
   let endedCount = 0;
   let countedSince = clock.elapsed();
   let pace = 0;
@@ -81,9 +84,12 @@ export function createAttempts(
       const message = `the callback did not settle within ${timeoutMs} ms`;
       const error = Object.assign(new Error(message), { name: "TimeoutError" });
       attempt.abort.abort(error);
+      if (leased.event.isOrdered === true && returned !== undefined)
+        overdue.set(leased.event, returned.then(ignore, ignore));
       finish(attempt, { how: "timed out", error });
+      overdue.delete(leased.event);
     }, timeoutMs);
-    let returned: Promise<unknown>;
+    let returned: Promise<unknown> | undefined;
     try {
       returned = Promise.resolve(handOff(leased, attempt.number, attempt.abort));
     } catch (error) {
@@ -116,6 +122,8 @@ export function createAttempts(
       countedSince += elapsed;
       return pace;
     },
+    /** While the end of an attempt is told: its callback, if the next event must wait for it. */
+    overdue: (event: ClaimedEvent) => overdue.get(event),
     /** Whether an attempt of this lease runs. Each lease has an object of its own. */
     isRunning: (event: ClaimedEvent) => [...running].some(({ leased }) => leased.event === event),
     abortAll(): void {

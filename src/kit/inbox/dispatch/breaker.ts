@@ -32,8 +32,11 @@ export function createBreaker(
   listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
 ) {
   let state: "closed" | "open" | "probing" = "closed";
-  /** The events that have failed since the last success. */
-  const failed = new Set<number>();
+  /**
+   * The events that have failed since the last success. Of ordered ones each failure: while one
+   * fails, it keeps those behind it from failing too.
+   */
+  const failed = new Set<number | symbol>();
   /** The `seq` of the last probe, which failed. */
   let lastProbe: number | null = null;
   let probeDelayMs = FIRST_PROBE_MS;
@@ -84,14 +87,20 @@ export function createBreaker(
       listener.onClose();
     },
     /** @param error as it is stored */
-    failed(seq: number, error: string | null): void {
+    failed(
+      { seq, isOrdered }: Pick<ClaimedEvent, "seq" | "isOrdered">,
+      error: string | null,
+    ): void {
       const [text = ""] = (error ?? "").split("\n", 1);
       if (state === "probing") {
         if (pause !== null) pause.error = text;
         lastProbe = seq;
         probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
         waitForProbe();
-      } else if (state === "closed" && failed.add(seq).size >= BREAKER_THRESHOLD) {
+      } else if (
+        state === "closed" &&
+        failed.add(isOrdered === true ? Symbol() : seq).size >= BREAKER_THRESHOLD
+      ) {
         pause = { since: clock.now(), error: text, nextTryAt: 0 };
         waitForProbe();
         listener.onOpen();

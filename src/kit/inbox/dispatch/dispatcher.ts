@@ -1,3 +1,4 @@
+import { ignore } from "../../../base/errors.js";
 import { oncePerMicrotask, oncePerTurn, withDeadline } from "../../../base/time/timers.js";
 import type {
   ClaimedEvent,
@@ -79,8 +80,12 @@ export function createDispatcher(config: DispatcherConfig) {
   const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: LeasedEvent[] = [];
+  let endHolds = ignore;
+  const closed = new Promise<void>((resolve) => (endHolds = resolve));
   let mode: "idle" | "running" | "closing" = "idle";
   let lastLeases: "sure" | "unsure" = "sure";
+  /** How many events may wait in their lanes: no more than a guess, which saves a commit. */
+  let inLanes = 0;
   /** When the last scheduled pump began. */
   let pumpBeganAt = -Infinity;
 
@@ -266,7 +271,23 @@ export function createDispatcher(config: DispatcherConfig) {
     onResult?: (result: SettleResult | null) => void,
   ): void {
     let hasSlot = true;
-    batcher.settle(settlement, (result) => {
+    const callback = attempts.overdue(event);
+    if (callback !== undefined) {
+      // The next one with its key must not begin beside it. The event stays held, without a slot.
+      hasSlot = false;
+      slots.release(event);
+      slots.lock(event);
+      pumpIfNeeded();
+      void Promise.race([callback, closed]).then(write);
+    } else write();
+
+    function write(): void {
+      batcher.settle(settlement, ended);
+      // What waits behind it is claimed by the same commit.
+      if (event.isOrdered === true && settlement.state !== "ready" && inLanes > 0) nudge();
+    }
+
+    function ended(result: SettleResult | null): void {
       // Also after `locked`: a transaction that stays open for long must not stop the hand-off of
       // other events.
       if (hasSlot) {
@@ -278,7 +299,7 @@ export function createDispatcher(config: DispatcherConfig) {
       else slots.unlock(event);
       onResult?.(result);
       if (result !== "locked") drains.leaseEnded(event, settlement, result);
-    });
+    }
     // The attempt has ended, so another can start before this commit.
     if (waiting.length > 0) pumpAgain();
   }
@@ -316,6 +337,13 @@ export function createDispatcher(config: DispatcherConfig) {
     },
     leaseMs,
     nudge,
+    /** A new event waits in its lane. */
+    waitsInLane: () => void (inLanes += 1),
+    /** Events that waited in their lanes are due. */
+    promoted(count: number): void {
+      inLanes = Math.max(0, inLanes - count);
+      nudge();
+    },
     reportCrashed,
     start(): void {
       if (mode !== "idle") return;
@@ -346,6 +374,7 @@ export function createDispatcher(config: DispatcherConfig) {
         await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
       breaker.close();
       attempts.abortAll();
+      endHolds();
       await claimed;
     },
   };

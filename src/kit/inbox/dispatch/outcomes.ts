@@ -86,8 +86,7 @@ export function createOutcomes(
         ? { kind: "shutdown", settlement: released(event, true, end.dueForMs), deadReason: null }
         : judgeFailure(event, attempt, error, end.how === "timed out");
     // A callback that resolved has failed only if its settlement says so.
-    if (!resolved && isCounted(judgement))
-      breaker.failed(event.seq, judgement.settlement.lastError);
+    if (!resolved && isCounted(judgement)) breaker.failed(event, judgement.settlement.lastError);
     failed(event, attempt, judgement, error, resolved);
   }
 
@@ -125,7 +124,7 @@ export function createOutcomes(
         observe.handedOff(event, attempt);
       }
       if (result !== true) return;
-      if (resolved) breaker.failed(event.seq, settlement.lastError);
+      if (resolved) breaker.failed(event, settlement.lastError);
       // The delay has begun with the commit.
       if (deadReason === null) retryIn(settlement.delayMs);
       else observe.dead(event, attempt, deadReason);

@@ -1,4 +1,9 @@
+import { NEVER } from "../../inbox/lane.js";
 import { MOST_PAST_STEPS } from "../../inbox/stored-events.js";
+
+/** Of an event in its lane, as `lanes.ts` of SQLite has it. */
+export const HEAD = 1;
+export const WAITING = 2;
 
 /** How often an owner looks for leases of dead owners. */
 const SWEEP_EVERY_MS = 1000;
@@ -146,26 +151,34 @@ const ACCEPT = `
     p_now bigint, p_endpoint text, p_owner int, p_token int, p_ids text[], p_types text[], p_states text[], p_leases bigint[],
     p_received_at bigint[], p_reasons text[], p_received text[], p_hashes bytea[], p_starts int[], p_lengths int[],
     p_bodies bytea, p_subtypes text[], p_subjects text[], p_senders text[] DEFAULT NULL, p_content_keys bytea[] DEFAULT NULL,
-    p_repeated boolean[] DEFAULT NULL,
+    p_repeated boolean[] DEFAULT NULL, p_lanes bytea[] DEFAULT NULL, p_skips boolean DEFAULT NULL, p_arrivals int[] DEFAULT NULL,
     OUT seqs bigint[], OUT fates text[] -- new; same; other (body); these with backfilled; id or content with the facts that differ. NULL: all new
   )
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_ids text[];
     v_new bigint[];
+    v_seqs bigint[];
   BEGIN
+    IF p_lanes IS NOT NULL THEN
+      -- In the order of arrival, although the ids are sorted.
+      v_seqs := ARRAY(SELECT nextval('inbox_seq_seq') FROM generate_series(1, cardinality(p_ids)));
+    END IF;
     IF p_content_keys IS NOT NULL THEN
       PERFORM pg_advisory_xact_lock('inbox_content'::regclass::oid::bigint::bit(32)::int, hashtext(p_endpoint));
     END IF;
     WITH stored AS (
-      INSERT INTO inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
+      INSERT INTO inbox (seq, endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
         body_hash, last_error, subtype, subject, sender, content_key, possibly_repeated)
-      SELECT p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0), CASE WHEN e.state = 'ready' THEN p_now END,
-        CASE WHEN e.state = 'quarantined' THEN p_now END, CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
+      OVERRIDING SYSTEM VALUE
+      SELECT coalesce(v_seqs[e.arrival], nextval('inbox_seq_seq')), p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0),
+        CASE WHEN e.state = 'ready' THEN p_now END, CASE WHEN e.state = 'quarantined' THEN p_now END,
+        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
         e.subtype, e.subject, e.sender, e.content_key, coalesce(e.repeated, false)
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders,
-        p_content_keys, p_repeated)
-        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated, n)
+        p_content_keys, p_repeated, p_arrivals)
+        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated,
+          arrival, n)
       WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
         AND (e.content_key IS NULL
           OR (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.content_key = e.content_key) IS NULL)
@@ -211,6 +224,19 @@ const ACCEPT = `
     FROM unnest(seqs, fates, p_received, p_starts, p_lengths) AS e(seq, fate, received, start, length)
     WHERE coalesce(e.fate, 'new') = 'new'
     ON CONFLICT (seq) DO NOTHING; -- an id can be there twice
+    IF p_lanes IS NOT NULL THEN
+      -- Each waits, until its lane is promoted.
+      WITH laned AS (
+        INSERT INTO inbox_lane (seq, endpoint, lane, skips, place)
+        SELECT e.seq, p_endpoint, e.lane, p_skips, CASE WHEN e.state <> 'done' THEN ${WAITING} END
+        FROM unnest(seqs, fates, p_lanes, p_states) AS e(seq, fate, lane, state)
+        WHERE coalesce(e.fate, 'new') = 'new' AND e.lane IS NOT NULL
+        ON CONFLICT (seq) DO NOTHING
+        RETURNING seq, place
+      )
+      UPDATE inbox SET state = 'ready', due_at = ${NEVER}, queue_at = ${NEVER}, token = 0
+      FROM laned WHERE inbox.seq = laned.seq AND laned.place = ${WAITING};
+    END IF;
   END $$;
 `;
 
@@ -227,11 +253,12 @@ const COMMIT = `
     a_ids text[], a_types text[], a_states text[], a_leases bigint[], a_received_at bigint[], a_reasons text[],
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_subtypes text[], a_subjects text[],
     p_limit int, p_lease bigint, p_held bigint[], -- p_limit NULL: no claim
-    a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL, a_repeated boolean[] DEFAULT NULL -- NULL: no event has one
+    a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL, a_repeated boolean[] DEFAULT NULL, -- NULL: no event has one
+    p_ordered boolean DEFAULT false, a_lanes bytea[] DEFAULT NULL, a_skips boolean DEFAULT NULL, a_arrivals int[] DEFAULT NULL
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
-    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text
+    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text, "isOrdered" boolean
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -246,9 +273,18 @@ const COMMIT = `
     v_claimed bigint[];
     v_due bigint[]; -- since when each was due
     v_next bigint;
+    v_lanes bytea[];
+    v_asked bigint[]; -- the new events that were asked to be leased
+    v_heads bigint[];
   BEGIN
     ${SYNC}
     PERFORM pg_advisory_xact_lock_shared(v_class, p_owner);
+    IF p_ordered THEN
+      v_lanes := ARRAY(
+        SELECT lane FROM unnest(a_lanes) AS a(lane) WHERE lane IS NOT NULL
+        UNION SELECT lane FROM inbox_lane l WHERE l.seq = ANY (s_seqs));
+      PERFORM lock_lanes(v_lanes);
+    END IF;
     v_now := now_ms();
     SELECT swept_at INTO v_swept_at FROM inbox_owner WHERE id = p_owner;
     IF NOT FOUND THEN
@@ -264,7 +300,15 @@ const COMMIT = `
     IF cardinality(a_ids) > 0 THEN
       SELECT * INTO v_accepted FROM accept(v_now, p_endpoint, p_owner, p_token, a_ids, a_types, a_states, a_leases, a_received_at,
         a_reasons, a_received, a_hashes, a_starts, a_lengths, a_bodies, a_subtypes, a_subjects, a_senders, a_content_keys,
-        a_repeated);
+        a_repeated, a_lanes, a_skips, a_arrivals);
+    END IF;
+
+    IF cardinality(v_lanes) > 0 THEN
+      v_asked := ARRAY(
+        SELECT a.seq FROM unnest(v_accepted.seqs, v_accepted.fates, a_states, a_lanes) AS a(seq, fate, state, lane)
+        WHERE coalesce(a.fate, 'new') = 'new' AND a.state = 'leased' AND a.lane IS NOT NULL);
+      v_heads := promote(v_now, p_endpoint, v_lanes, v_asked,
+        (SELECT max(lease) FROM unnest(a_leases) AS a(lease)), p_owner, p_token);
     END IF;
 
     IF p_limit IS NOT NULL THEN
@@ -283,17 +327,20 @@ const COMMIT = `
           queue_at = NULL
         FROM unnest(v_claimed) AS claimed(seq) WHERE inbox.seq = claimed.seq;
       END IF;
-      SELECT min(queue_at) INTO v_next FROM inbox WHERE endpoint = p_endpoint AND queue_at > v_now;
+      SELECT min(queue_at) INTO v_next FROM inbox WHERE endpoint = p_endpoint AND queue_at > v_now AND queue_at < ${NEVER};
     END IF;
 
     RETURN QUERY SELECT
       json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
-        'nextDueInMs', v_next - v_now),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL;
+        'nextDueInMs', v_next - v_now,
+        'waiting', (SELECT json_agg(asked) FROM unnest(v_asked) AS a(asked) WHERE asked <> ALL (v_heads)),
+        'promoted', (SELECT count(*) FROM unnest(v_heads) AS h(head) WHERE head <> ALL (v_asked))),
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL, NULL::boolean;
     IF v_claimed IS NOT NULL THEN
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
-          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender
+          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender,
+          p_ordered AND (SELECT l.seq FROM inbox_lane l WHERE l.seq = i.seq) IS NOT NULL
         FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

@@ -23,6 +23,7 @@ import {
   type StoredEvent,
 } from "../../inbox/stored-events.js";
 import { parseReceived } from "../rows.js";
+import { HEAD, WAITING } from "./commit-functions.js";
 import type { Run } from "./connection.js";
 
 /** The first row of a commit's result. */
@@ -39,6 +40,9 @@ interface Summary {
   fates: string[] | null;
   dead: CrashedEvent[] | null;
   nextDueInMs: number | null;
+  /** The new events that were to be leased, and wait in their lanes. */
+  waiting: number[] | null;
+  promoted: number;
 }
 
 type ClaimedRow = Omit<ClaimedEvent, "received"> & {
@@ -50,7 +54,7 @@ type ClaimedRow = Omit<ClaimedEvent, "received"> & {
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 30 }, (_, index) => `$${index + 1}`).join(
+export const COMMIT_PARAMETERS = Array.from({ length: 34 }, (_, index) => `$${index + 1}`).join(
   ", ",
 );
 
@@ -63,7 +67,7 @@ const MOST_TOKEN = 2 ** 30;
  * Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its
  * rows to the result.
  */
-export function prepareCommit({ settlements, accepts, claim }: Batch) {
+export function prepareCommit({ settlements, accepts, claim, ordered = false }: Batch) {
   // In one order for all processes, because each row is locked until the end of its transaction.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
   const accepted = order(accepts, (a, b) =>
@@ -109,6 +113,10 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     unlessNull(events.map(({ sender }) => sender)),
     unlessNull(events.map(({ contentKey }) => contentKey && Buffer.from(contentKey))),
     unlessNull(events.map(({ possiblyRepeated }) => possiblyRepeated || null)),
+    ordered,
+    unlessNull(events.map(({ lane }) => (lane ? Buffer.from(lane.key) : null))),
+    events.some(({ lane }) => lane?.skips),
+    ordered ? accepted.map((index) => index + 1) : null,
   ];
 
   function readRows([first, ...claimed]: readonly CommitRow[]): {
@@ -116,7 +124,8 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     counts: Activity;
   } {
     const summary = first?.summary as Summary;
-    const result: BatchResult = { settlements: [], accepts: [], claim: null };
+    const { promoted } = summary;
+    const result: BatchResult = { settlements: [], accepts: [], claim: null, promoted };
     // For the minute of the commit by the database's clock.
     const counts = { at: summary.now - (summary.now % MINUTE_MS), ...noActivity() };
     for (const [at, index] of settled.entries()) {
@@ -185,7 +194,7 @@ function claimedEvent({
  * @param firstOf the event of this batch that became the row of this `seq`; several can have one id
  */
 function acceptResult(
-  { seqs, fates }: Summary,
+  { seqs, fates, waiting }: Summary,
   event: NewEvent,
   at: number,
   firstOf: Map<number, NewEvent>,
@@ -196,7 +205,8 @@ function acceptResult(
   const first = firstOf.get(seq);
   if (fate === "new" && first === undefined) {
     firstOf.set(seq, event);
-    return { status: "accepted", seq, token: event.state === "leased" ? firstToken : 0 };
+    const isLeased = event.state === "leased" && waiting?.includes(seq) !== true;
+    return { status: "accepted", seq, token: isLeased ? firstToken : 0 };
   }
   if (fate !== "new") {
     // `id type subject`: the key, and the facts that differ.
@@ -249,7 +259,7 @@ export async function restore(
         CASE WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
       FROM json_to_recordset($2::json) AS e("eventId" text, type text, state text, "dueAt" bigint, attempts int, crashes int,
         "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, subtype text,
-        subject text, sender text, history json, body_hash text, body text, received text)
+        subject text, sender text, history json, body_hash text, body text, received text, lane json)
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
         attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender)
@@ -270,6 +280,11 @@ export async function restore(
       FROM added JOIN given ON "eventId" = event_id,
         json_to_recordset(history) AS h(at bigint, kind text, attempts int, error text)
       WHERE body IS NOT NULL
+    ), lanes AS (
+      INSERT INTO ${name}.inbox_lane (seq, endpoint, lane, skips, place)
+      SELECT seq, $1, decode(lane->>'key', 'hex'), (lane->>'skips')::boolean,
+        CASE lane->>'place' WHEN 'head' THEN ${HEAD} WHEN 'waiting' THEN ${WAITING} END
+      FROM added JOIN given ON "eventId" = event_id WHERE body IS NOT NULL AND json_typeof(lane) = 'object'
     )
     SELECT count(*) AS added,
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END

@@ -1,20 +1,27 @@
 import { ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
-import { IN_SCHEMA, SYNC } from "./commit-functions.js";
+import { NEVER } from "../../inbox/lane.js";
+import { HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events
 // in these states are locked.
-const lockIf = (states: string): string => `SELECT * INTO v_row FROM inbox
-      WHERE endpoint = e.endpoint AND event_id = e.id AND state IN (${states}) FOR UPDATE;
+const lockIf = (condition: string): string => `SELECT * INTO v_row FROM inbox
+      WHERE endpoint = e.endpoint AND event_id = e.id AND ${condition} FOR UPDATE;
       IF NOT FOUND THEN
         v_outcome := CASE WHEN EXISTS (SELECT FROM inbox WHERE endpoint = e.endpoint AND event_id = e.id)
           THEN 'wrong_state' ELSE 'not_found' END;`;
+
+// Before an event is locked: see lock_lanes.
+const lockLanes = (more = ""): string => `
+    PERFORM lock_lanes(ARRAY(
+      SELECT l.lane FROM unnest(p_endpoints, p_ids) AS k(endpoint, id)
+      JOIN inbox i ON i.endpoint = k.endpoint AND i.event_id = k.id JOIN inbox_lane l ON l.seq = i.seq ${more}));`;
 
 // The process has read the bodies before, in another transaction, so each row is checked again
 // here. What it read is NULL for an event whose body cannot be used.
 const REPLAY = `
   CREATE OR REPLACE FUNCTION replay(
     p_endpoints text[], p_ids text[], p_read_ids text[], p_read_types text[], p_subtypes text[], p_subjects text[],
-    p_own_ids text[] DEFAULT NULL
+    p_own_ids text[] DEFAULT NULL, p_lanes text[] DEFAULT NULL, p_skips boolean DEFAULT NULL
   ) RETURNS text[]
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
@@ -22,14 +29,16 @@ const REPLAY = `
     v_outcomes text[] := '{}';
     v_outcome text;
     v_row inbox;
+    v_lane bytea;
     e record;
   BEGIN
     ${SYNC}
+    ${lockLanes("UNION SELECT decode(given, 'hex') FROM unnest(p_lanes) AS g(given) WHERE given IS NOT NULL")}
     FOR e IN
-      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_subtypes, p_subjects, p_own_ids)
-        AS e(endpoint, id, read_id, read_type, subtype, subject, own_id)
+      SELECT * FROM unnest(p_endpoints, p_ids, p_read_ids, p_read_types, p_subtypes, p_subjects, p_own_ids, p_lanes)
+        AS e(endpoint, id, read_id, read_type, subtype, subject, own_id, lane)
     LOOP
-      ${lockIf("'done', 'dead', 'quarantined'")}
+      ${lockIf("state IN ('done', 'dead', 'quarantined')")}
       ELSIF NOT v_row.has_payload THEN
         v_outcome := 'payload_gone';
       ELSIF e.read_id IS NULL THEN
@@ -49,8 +58,18 @@ const REPLAY = `
           WHERE seq = v_row.seq;
           PERFORM add_steps(v_now, 'replayed', ARRAY[v_row.seq], ARRAY[v_row.attempts], NULL);
           v_outcome := 'moved';
+          IF e.lane IS NOT NULL THEN
+            INSERT INTO inbox_lane (seq, endpoint, lane, skips) VALUES (v_row.seq, e.endpoint, decode(e.lane, 'hex'), p_skips)
+            ON CONFLICT DO NOTHING;
+          END IF;
+          UPDATE inbox_lane SET place = ${WAITING} WHERE seq = v_row.seq AND place IS DISTINCT FROM ${HEAD} RETURNING lane INTO v_lane;
+          IF FOUND THEN
+            UPDATE inbox SET due_at = ${NEVER}, queue_at = ${NEVER} WHERE seq = v_row.seq;
+            PERFORM promote(v_now, e.endpoint, ARRAY[v_lane]);
+          END IF;
         EXCEPTION WHEN unique_violation THEN
           UPDATE inbox SET state = 'done', due_at = v_now, parked_at = NULL WHERE seq = v_row.seq;
+          PERFORM promote(v_now, e.endpoint, ARRAY(SELECT lane FROM inbox_lane WHERE seq = v_row.seq));
           v_outcome := 'duplicate';
         END;
       END IF;
@@ -60,8 +79,8 @@ const REPLAY = `
   END $$;
 `;
 
-// A function that moves each event in one of these states.
-const moves = (name: string, states: string, update: string): string => `
+// A function that moves each event that meets the condition.
+const moves = (name: string, condition: string, update: string, lock = ""): string => `
   CREATE OR REPLACE FUNCTION ${name}(p_endpoints text[], p_ids text[]) RETURNS text[] LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_outcomes text[] := '{}';
@@ -69,9 +88,9 @@ const moves = (name: string, states: string, update: string): string => `
     v_row inbox;
     e record;
   BEGIN
-    ${SYNC}
+    ${SYNC}${lock}
     FOR e IN SELECT * FROM unnest(p_endpoints, p_ids) AS e(endpoint, id) LOOP
-      ${lockIf(states)}
+      ${lockIf(condition)}
       ELSE
         ${update}
         v_outcome := 'moved';
@@ -84,16 +103,19 @@ const moves = (name: string, states: string, update: string): string => `
 
 const RETRY_NOW = moves(
   "retry_now",
-  "'ready'",
+  `state = 'ready' AND queue_at <> ${NEVER}`,
   "UPDATE inbox SET due_at = least(due_at, now_ms()), queue_at = least(queue_at, now_ms()) WHERE seq = v_row.seq;",
 );
 
 const DISCARD = moves(
   "discard",
-  "'dead', 'quarantined'",
+  "state IN ('dead', 'quarantined')",
   `UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
-        DELETE FROM inbox_history WHERE seq = v_row.seq;`,
+        DELETE FROM inbox_history WHERE seq = v_row.seq;
+        PERFORM promote(now_ms(), e.endpoint, ARRAY(SELECT lane FROM inbox_lane WHERE seq = v_row.seq));
+        DELETE FROM inbox_lane WHERE seq = v_row.seq;`,
+  lockLanes(),
 );
 
 // No index finds old events, as it would have to change with each settlement. So prune walks
@@ -124,6 +146,7 @@ const PRUNE = `
     SELECT payloads + count(*) INTO payloads FROM emptied;
     DELETE FROM inbox_body WHERE seq = ANY (v_old);
     DELETE FROM inbox_history WHERE seq = ANY (v_old);
+    DELETE FROM inbox_lane WHERE seq = ANY (v_old);
     DELETE FROM inbox_minute WHERE endpoint = p_endpoint AND minute < v_now - ${ACTIVITY_KEPT_MS};
     next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
       ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;

@@ -1,4 +1,5 @@
 import { CRASH_DELAYS_MS, CRASH_LOOP } from "../../inbox/crashes.js";
+import { NEVER } from "../../inbox/lane.js";
 import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, SYNC } from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */
@@ -154,7 +155,7 @@ const OLDEST_READY_AGE = `
   CREATE OR REPLACE FUNCTION oldest_ready_age(p_endpoint text) RETURNS bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
     SELECT greatest(now_ms() - first, 0)
-    FROM (SELECT min(queue_at) AS first FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL) AS oldest
+    FROM (SELECT min(queue_at) AS first FROM inbox WHERE endpoint = p_endpoint AND queue_at < ${NEVER}) AS oldest
     WHERE first IS NOT NULL
   $$;
 `;
@@ -165,7 +166,7 @@ const OLDEST_RECEIVED_AGE = `
   CREATE OR REPLACE FUNCTION oldest_received_age(p_endpoint text) RETURNS bigint
   LANGUAGE sql ${IN_SCHEMA} AS $$
     SELECT greatest(now_ms() - received_at, 0) FROM (
-      (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL ORDER BY queue_at, seq LIMIT 1)
+      (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at < ${NEVER} ORDER BY queue_at, seq LIMIT 1)
       UNION ALL
       (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL AND last_error IS NOT NULL
        ORDER BY seq LIMIT 1)) AS oldest

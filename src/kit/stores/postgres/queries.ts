@@ -15,6 +15,7 @@ import {
   type InboxEntry,
   type MoveOutcome,
   type PastStep,
+  type PlacedLane,
   type ReplayOutcome,
   type StoredReport,
   type StoreStats,
@@ -27,7 +28,7 @@ import {
   MINUTE_SUMS,
   parseReceived,
 } from "../rows.js";
-import { IN_SCHEMA } from "./commit-functions.js";
+import { HEAD, IN_SCHEMA, WAITING } from "./commit-functions.js";
 import { storable } from "./commit.js";
 import type { Run } from "./connection.js";
 import { DEAD_AFTER_MS } from "./owner-functions.js";
@@ -69,6 +70,8 @@ export const QUERIES = [
   "replay",
   "retryNow",
   "discard",
+  "unblock",
+  "tendLanes",
   "prune",
 ] as const;
 
@@ -82,6 +85,8 @@ export type Queries = Pick<InboxStore, (typeof QUERIES)[number] | "activity">;
 export function createQueries(run: Run, name: string, operator: boolean): Queries {
   /** Where the walk of `prune` continues, for each endpoint. */
   const walks = new Map<string, number>();
+  /** Where that of `tendLanes` does. */
+  const tendedTo = new Map<string, Buffer>();
 
   async function countDone(endpoint: string): Promise<number> {
     type Explained = { "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] };
@@ -148,12 +153,21 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         received: string | null;
         rawBody: Buffer | null;
         history: PastStep[];
+        waitsBehind: string | null;
+        lane: PlacedLane | null;
       };
       const [row] = await run<Row>(
         `SELECT ${ENTRY}, body_hash AS "bodyHash", received,
            CASE WHEN octet_length(body) <= $3::bigint THEN body END AS "rawBody",
            (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
-              ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history
+              ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history,
+           (SELECT json_build_object('key', encode(l.lane, 'hex'), 'skips', l.skips,
+              'place', CASE l.place WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END)
+            FROM ${name}.inbox_lane l WHERE l.seq = inbox.seq) AS lane,
+           (SELECT head.event_id FROM ${name}.inbox_lane l
+            JOIN ${name}.inbox_lane h ON h.endpoint = l.endpoint AND h.lane = l.lane AND h.place = ${HEAD}
+            JOIN ${name}.inbox head ON head.seq = h.seq
+            WHERE l.seq = inbox.seq AND l.place = ${WAITING} LIMIT 1) AS "waitsBehind"
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
         [endpoint, storable(eventId), mostBytes],
       );
@@ -165,6 +179,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       type Counts = Omit<StoreStats, "done" | "total">;
       const [row] = await run<Counts>(
         `SELECT (SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE.ready}) AS ready, dead, quarantined,
+          (SELECT count(*) FROM ${name}.inbox_lane WHERE endpoint = $1 AND place = ${WAITING}) AS waiting,
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,
@@ -183,7 +198,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     async replay(events, readAgain) {
       const [endpoints, ids] = keysOf(events);
       type Read = NonNullable<ReturnType<ReadAgain>>;
-      type Row = Omit<Read, "eventId" | "ownId"> & {
+      type Row = Omit<Read, "eventId" | "ownId" | "lane"> & {
         n: number;
         sender: string;
         receivedAt: number;
@@ -207,10 +222,37 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       }
       const facts = ["eventId", "type", "subtype", "subject", "ownId"] as const;
       const columns = facts.map((fact) => read.map((each) => each?.[fact] ?? null));
-      return move("replay($1, $2, $3, $4, $5, $6, $7)", [endpoints, ids, ...columns]);
+      const lanes = read.map((each) => each?.lane ?? null);
+      const keys = lanes.map((lane) =>
+        lane === null ? null : Buffer.from(lane.key).toString("hex"),
+      );
+      return move("replay($1, $2, $3, $4, $5, $6, $7, $8, $9)", [
+        endpoints,
+        ids,
+        ...columns,
+        keys,
+        lanes.some((lane) => lane?.skips),
+      ]);
     },
     retryNow: (events) => move("retry_now($1, $2)", keysOf(events)),
     discard: (events) => move("discard($1, $2)", keysOf(events)),
+    async unblock(endpoint, key) {
+      const [row] = await run<{ found: boolean }>(`SELECT ${name}.unblock($1, $2) AS found`, [
+        endpoint,
+        Buffer.from(key),
+      ]);
+      return row?.found ?? false;
+    },
+    async tendLanes(endpoint, ordered) {
+      const [row] = await run<{ promoted: number; next: Buffer | null }>(
+        `SELECT * FROM ${name}.tend_lanes($1, $2, $3)`,
+        [endpoint, ordered, tendedTo.get(endpoint) ?? Buffer.alloc(0)],
+      );
+      const { promoted = 0, next = null } = row ?? {};
+      if (next === null) tendedTo.delete(endpoint);
+      else tendedTo.set(endpoint, next);
+      return { promoted, isAtEnd: next === null };
+    },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
       for (;;) {
         const [row] = await run<{ payloads: number; keys: number; next_seq: number | null }>(

@@ -3,6 +3,7 @@ import { SignalboxError } from "../../../base/errors.js";
 import { OptionError } from "../../../base/options/option-error.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import { type Run, createRun, makePool, usePool } from "./connection.js";
+import { LANE_FUNCTIONS } from "./lane-functions.js";
 import { OTHER_FUNCTIONS } from "./other-functions.js";
 import { OWNER_FUNCTIONS } from "./owner-functions.js";
 import { ACTIVITY_FUNCTION } from "./queries.js";
@@ -12,7 +13,12 @@ import { MIGRATIONS } from "./tables.js";
 
 /** Installed after the last migration, in its transaction. */
 export const FUNCTIONS =
-  OWNER_FUNCTIONS + COMMIT_FUNCTIONS + OTHER_FUNCTIONS + SEARCH_FUNCTION + ACTIVITY_FUNCTION;
+  OWNER_FUNCTIONS +
+  LANE_FUNCTIONS +
+  COMMIT_FUNCTIONS +
+  OTHER_FUNCTIONS +
+  SEARCH_FUNCTION +
+  ACTIVITY_FUNCTION;
 
 /** Of the store, for its option errors. */
 export const FACTORY = { name: "postgresStore", page: "docs/postgres.md" };
@@ -27,6 +33,7 @@ const TABLE_NAMES = [
   "inbox",
   "inbox_body",
   "inbox_history",
+  "inbox_lane",
   "inbox_minute",
   "inbox_owner",
   "inbox_report",

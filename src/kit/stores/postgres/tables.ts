@@ -163,4 +163,18 @@ export const MIGRATIONS: readonly string[] = [
   addColumns("bigint"),
   // An event says that it crashes from the second crash on: only a function has changed.
   "",
+  // The lanes of ordered events: lane-functions.ts. Processes of the version before pass no lanes, and
+  // the repair of another one promotes what they end. LOCK comes first, as above.
+  `
+  LOCK TABLE inbox_owner, inbox;
+  CREATE TABLE inbox_lane (
+    seq      bigint   PRIMARY KEY,
+    endpoint text     NOT NULL COLLATE "C",
+    lane     bytea    NOT NULL, -- a hash of the key
+    skips    boolean  NOT NULL, -- whether a dead event lets the later ones go on
+    place    smallint           -- 1: the head; 2: waits; NULL: it has left the lane
+  );
+  CREATE INDEX inbox_lane_place ON inbox_lane (endpoint, lane, place, seq) WHERE place IS NOT NULL;
+  ${dropFunctions("'accept', 'commit_batch', 'replay'")}
+`,
 ];

@@ -14,6 +14,8 @@ import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
 import { countDone, noActivity } from "../../inbox/stored-events.js";
+import { NEVER } from "../../inbox/lane.js";
+import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import { prepareActivity } from "./queries.js";
 import { writeNothing } from "./schema.js";
@@ -58,6 +60,7 @@ export function createCommitter(db: Database, shared: boolean) {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
+  const lanes = prepareLanes(db);
   /** What the running commit has counted. */
   let counts = noActivity();
   type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
@@ -116,15 +119,17 @@ export function createCommitter(db: Database, shared: boolean) {
     WHERE seq = @seq`);
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
-    const { eventId, type, state, leaseMs, received, bodyHash, body, reason } = event;
+    const { eventId, type, leaseMs, received, bodyHash, body, reason, lane = null } = event;
+    const isBehind = lane !== null && event.state !== "done" && lanes.isUsed(endpoint, lane);
+    const state = isBehind ? "ready" : event.state;
     const token = state === "leased" ? 1 : 0;
     const inserted = insert.run(
       endpoint,
       eventId,
       type,
       state,
-      now + (leaseMs ?? 0),
-      state === "ready" ? now : 0,
+      isBehind ? NEVER : now + (leaseMs ?? 0),
+      state === "ready" && !isBehind ? now : 0,
       token,
       received.at,
       bodyHash,
@@ -138,6 +143,8 @@ export function createCommitter(db: Database, shared: boolean) {
     const seq = Number(inserted.lastInsertRowid);
     if (event.possiblyRepeated) markRepeated.run(seq);
     payloads.insert(seq, received, body);
+    if (lane !== null)
+      lanes.add(seq, endpoint, lane, isBehind ? WAITING : state === "done" ? null : HEAD);
     counts.accepted += 1;
     if (state === "done") counts.ignored += 1;
     return { status: "accepted", seq, token };
@@ -201,6 +208,15 @@ export function createCommitter(db: Database, shared: boolean) {
     return settled;
   }
 
+  /** @returns how many events are due now, because the ones before them in their lanes have ended */
+  function promote(settlements: readonly Settlement[], applied: boolean[], now: number): number {
+    const ended = settlements.filter(
+      ({ seq, state }, index) =>
+        applied[index] === true && state !== "ready" && lanes.ended(seq, now),
+    );
+    return ended.length;
+  }
+
   /** Frees leases of a dead process. @returns the events that became dead */
   function crash(seqs: readonly number[], now: number): CrashedEvent[] {
     const dead: CrashedEvent[] = [];
@@ -212,7 +228,10 @@ export function createCommitter(db: Database, shared: boolean) {
       const state = crashes >= MAX_CRASHES ? "dead" : "ready";
       freeCrashed.run({ seq, state, crashes, dueAt: now + crashDelayMs(crashes), now });
       payloads.addStep(seq, { at: now, kind: "crashed", attempts: event.attempts, error: null });
-      if (state === "dead") dead.push(event);
+      if (state === "dead") {
+        dead.push(event);
+        lanes.ended(seq, now);
+      }
     }
     return dead;
   }
@@ -224,7 +243,12 @@ export function createCommitter(db: Database, shared: boolean) {
     return seqs.filter((seq) => !mine.has(seq)).slice(0, limit);
   }
 
-  function claim(request: ClaimRequest, endpoint: string, now: number): ClaimResult {
+  function claim(
+    request: ClaimRequest,
+    endpoint: string,
+    now: number,
+    ordered: boolean,
+  ): ClaimResult {
     const dead = shared ? crash(expired(request, endpoint, now), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
     const events = findDue.all(endpoint, now, request.limit).map(({ seq, dueAt }): ClaimedEvent => {
@@ -233,6 +257,7 @@ export function createCommitter(db: Database, shared: boolean) {
         ...row,
         possiblyRepeated: row.possiblyRepeated === 1,
         replayed: row.replayed === 1,
+        isOrdered: ordered && lanes.has(seq),
         dueForMs: now - dueAt,
         received: payloads.findReceived(seq, receivedAt),
         body: payloads.findBody(seq) ?? new Uint8Array(),
@@ -242,16 +267,20 @@ export function createCommitter(db: Database, shared: boolean) {
   }
 
   function nextDueInMs(endpoint: string, now: number): number | null {
-    const dueAt = nextDue.get(endpoint, now) ?? null;
-    return dueAt === null ? null : dueAt - now;
+    const dueAt = nextDue.get(endpoint, now) ?? NEVER;
+    return dueAt === NEVER ? null : dueAt - now;
   }
 
-  const commit = db.transaction(({ endpoint, ...batch }: Batch, now: number): BatchResult => {
+  const commit = db.transaction((batch: Batch, now: number): BatchResult => {
+    const { endpoint, ordered = false } = batch;
     counts = noActivity();
+    const settlements = settle(batch.settlements, now);
+    const promoted = ordered ? promote(batch.settlements, settlements, now) : 0;
     const result = {
-      settlements: settle(batch.settlements, now),
+      settlements,
+      promoted,
       accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
-      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
+      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now, ordered),
     };
     activity.add(endpoint, counts, now);
     return result;

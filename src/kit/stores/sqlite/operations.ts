@@ -2,6 +2,7 @@ import type { Database } from "../../../base/sqlite/database.js";
 import type { InboxStore } from "../../inbox/store.js";
 import { DEFAULT_SENDER, type StoredEvent } from "../../inbox/stored-events.js";
 import { createCommitter, type Committer } from "./commit.js";
+import { prepareLanes, type Lanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import {
   createQueries,
@@ -17,6 +18,7 @@ export interface PreparedInbox {
   db: Database;
   committer: Committer;
   queries: Queries;
+  lanes: Lanes;
   failures: Failures;
   searchSteps: SearchSteps;
 }
@@ -26,6 +28,7 @@ export function prepareInbox(db: Database, shared: boolean): PreparedInbox {
     db,
     committer: createCommitter(db, shared),
     queries: createQueries(db),
+    lanes: prepareLanes(db),
     failures: prepareFailures(db),
     searchSteps: prepareSearch(db),
   };
@@ -66,6 +69,12 @@ export function createOperations(
     replay: (events, readAgain) =>
       change(({ queries }, nowAt) => queries.replay(events, readAgain, nowAt)),
     discard: (events) => change(({ queries }, nowAt) => queries.discard(events, nowAt)),
+    unblock: (endpoint, key) =>
+      change(({ lanes }, nowAt) => lanes.unblock(endpoint, key, nowAt(endpoint))),
+    tendLanes: async (endpoint, ordered) =>
+      read(({ lanes }) => lanes.areUsed(endpoint))
+        ? change(({ lanes }, nowAt) => lanes.tend(endpoint, ordered, nowAt(endpoint)))
+        : { promoted: 0, isAtEnd: true },
     prune: (request) => change(({ queries }, nowAt) => queries.prune(request, nowAt)),
     restore: (endpoint, events) =>
       change(({ db }, nowAt) => restore(db, endpoint, events, nowAt(endpoint))),
@@ -104,12 +113,13 @@ function restore(
       @wasReplayed, @hasPayload, @receivedAt, @bodyHash, @lastError, @subtype, @subject, nullif(@sender, '${DEFAULT_SENDER}'))
     ON CONFLICT (endpoint, event_id) DO NOTHING`);
   const payloads = preparePayloads(db);
+  const lanes = prepareLanes(db);
 
   function add(event: StoredEvent): boolean {
-    const { received, rawBody, history } = event;
+    const { received, rawBody, history, lane, ...columns } = event;
     const wasLeased = event.state === "leased";
     const { changes, lastInsertRowid } = insert.run({
-      ...event,
+      ...columns,
       ...(wasLeased && { state: "ready", dueAt: now }),
       endpoint,
       now,
@@ -121,6 +131,7 @@ function restore(
     const seq = Number(lastInsertRowid);
     payloads.insert(seq, received, rawBody);
     for (const step of history) payloads.addStep(seq, step);
+    if (lane) lanes.restore(seq, endpoint, lane);
     return true;
   }
 

@@ -1,7 +1,7 @@
 import type { Database, Statement } from "../../../base/sqlite/database.js";
 import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
-import type { InboxStore, ReadAgain } from "../../inbox/store.js";
+import type { InboxStore, ReadAgain, ReadEventFacts } from "../../inbox/store.js";
 import {
   ACTIVITY_KEPT_MS,
   EVENT_STATES,
@@ -21,6 +21,8 @@ import {
   type StoredReport,
 } from "../../inbox/stored-events.js";
 import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
+import { NEVER } from "../../inbox/lane.js";
+import { prepareLanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
@@ -64,6 +66,7 @@ export function createQueries(db: Database) {
   );
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
+  const lanes = prepareLanes(db);
   const listing = createStatements<EntryRow>(db);
   // Each count reads only an index, because the table has much wider rows and takes longer to read.
   type Counted = Omit<StateCounts, "done"> & { total: number };
@@ -85,7 +88,7 @@ export function createQueries(db: Database) {
   const oldestReady = db.prepare<{ endpoint: string }, { dueAt: number; receivedAt: number }>(`
     SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
       WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
-    FROM inbox WHERE endpoint = @endpoint AND state = 'ready'`);
+    FROM inbox WHERE endpoint = @endpoint AND state = 'ready' AND due_at < ${NEVER}`);
   const toNow = db.prepare<[number, number, number]>(
     "UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?",
   );
@@ -143,7 +146,7 @@ export function createQueries(db: Database) {
     if (row.state === "ready" || row.state === "leased") return "wrong_state";
     if (row.hasPayload === 0) return "payload_gone";
     const mustRead = row.state === "quarantined" || row.type === "";
-    const read: ReturnType<ReadAgain> = mustRead ? readAgain(payloadOf(row)) : row;
+    const read: ReadEventFacts | null = mustRead ? readAgain(payloadOf(row)) : row;
     if (read === null) return "still_unusable";
     const { type, subtype, subject, ownId } = read;
     const sameId = findOne.get(endpoint, read.eventId) ?? row;
@@ -151,15 +154,18 @@ export function createQueries(db: Database) {
     const realId = sameId.seq !== seq && isOther ? ownId : read.eventId;
     if (realId !== eventId && findOne.get(endpoint, realId) !== undefined) {
       toDone.run(now, seq);
+      lanes.ended(seq, now);
       return "duplicate";
     }
     toReady.run({ eventId: realId, type, subtype, subject, now, seq });
     payloads.addStep(seq, { at: now, kind: "replayed", attempts, error: null });
+    if (mustRead && read.lane != null) lanes.add(seq, endpoint, read.lane, null);
+    lanes.joined(seq, now);
     return "moved";
   }
 
   function retryNow({ state, dueAt, seq }: WholeRow, now: number): MoveOutcome {
-    if (state !== "ready") return "wrong_state";
+    if (state !== "ready" || dueAt === NEVER) return "wrong_state";
     toNow.run(Math.min(dueAt, now), now, seq);
     return "moved";
   }
@@ -167,9 +173,15 @@ export function createQueries(db: Database) {
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
     if (state !== "dead" && state !== "quarantined") return "wrong_state";
     toDone.run(now, seq);
+    lanes.ended(seq, now);
+    drop(seq);
+    return "moved";
+  }
+
+  function drop(seq: number): void {
     dropPayload.run(seq);
     payloads.drop(seq);
-    return "moved";
+    lanes.drop(seq);
   }
 
   function moveEach<Outcome>(
@@ -214,6 +226,7 @@ export function createQueries(db: Database) {
         bodyHash,
         rawBody: payloads.findBody(row.seq, mostBytes) ?? null,
         history: payloads.findSteps(row.seq),
+        ...lanes.placeOf(row.seq),
       };
     },
     stats(endpoint, nowAt) {
@@ -221,7 +234,8 @@ export function createQueries(db: Database) {
       const { total, ready, leased, dead, quarantined } = counted;
       const done = total - ready - leased - dead - quarantined;
       const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
-      return { ready, leased, done, dead, quarantined, total, ...oldest };
+      const waiting = lanes.countWaiting(endpoint);
+      return { ready, waiting, leased, done, dead, quarantined, total, ...oldest };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
@@ -240,10 +254,7 @@ export function createQueries(db: Database) {
       const now = nowAt(endpoint);
       const walk = walks.get(endpoint) ?? START;
       const old = walkPayloads(walk.payloads, endpoint, payloadsOlderThanMs, now, limit);
-      for (const { seq } of old.found) {
-        dropPayload.run(seq);
-        payloads.drop(seq);
-      }
+      for (const { seq } of old.found) drop(seq);
       const keys = walkKeys(walk.keys, endpoint, keysOlderThanMs, now, limit);
       for (const { seq } of keys.found) dropKey.run(seq);
       activity.prune(endpoint, limit, now);

@@ -164,7 +164,7 @@ function alone() {
   let lastSeq = 0;
   /** So many events fail, each once. */
   const fail = (events: number) => {
-    for (let event = 0; event < events; event++) breaker.failed((lastSeq += 1), "Error: no");
+    for (let event = 0; event < events; event++) breaker.failed({ seq: (lastSeq += 1) }, "Error: no");
   };
   return { clock, changes, breaker, fail };
 }
@@ -189,7 +189,7 @@ test("each failed probe doubles the wait, up to a minute, and a success starts a
     expect(breaker.state(), `${seconds} s`).toBe("open");
     await clock.advance(1);
     expect(breaker.state(), `${seconds} s`).toBe("probing");
-    breaker.failed(1, "Error: no");
+    breaker.failed({ seq: 1 }, "Error: no");
   }
   await clock.advance(60_000);
   breaker.succeeded();

@@ -45,6 +45,7 @@ const LANDED = [
   "e49ec9cb1ed54cc1",
   "e3b0c44298fc1c14",
   "0e3074e06014285e",
+  "795de23806e804f7",
 ];
 
 test.each([

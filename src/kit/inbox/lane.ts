@@ -1,0 +1,20 @@
+import { hash } from "node:crypto";
+
+/**
+ * The events of an endpoint with one key of the option `order`. One of them is the head, which is
+ * handed off; the others wait behind it.
+ */
+export interface Lane {
+  /** See {@link laneKey}. */
+  key: Uint8Array;
+  /** Whether a dead event lets the later ones go on. */
+  skips: boolean;
+}
+
+/** `dueAt` of an event that waits in its lane: the last time that a Date can have. */
+export const NEVER = 8.64e15;
+
+/** What is stored of a key: 16 bytes of its hash. */
+export function laneKey(key: string): Uint8Array {
+  return Buffer.from(hash("sha256", key, "hex").slice(0, 32), "hex");
+}

@@ -1,0 +1,116 @@
+import { NEVER } from "../../inbox/lane.js";
+import { BY_INDEX, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
+
+/** From so many lanes on a commit locks all: each lock takes a place in a table of the server. */
+const MOST_LOCKS = 64;
+/** How many lanes, or events of lanes, are looked at in one transaction. */
+const TENDED_AT_ONCE = 500;
+
+// Whoever reads or changes the places of a lane holds its lock until the end of the transaction.
+// Otherwise one process would end the head of a lane while another adds an event behind it: that
+// event would wait for good; or both would make a head. Each transaction locks its lanes once, in one
+// order, before it locks any event, so that none can deadlock.
+const LOCK_LANES = `
+  CREATE OR REPLACE FUNCTION lock_lanes(p_lanes bytea[]) RETURNS void
+  LANGUAGE plpgsql ${BY_INDEX} AS $$
+  DECLARE
+    v_all int := 'inbox_lane'::regclass::oid::bigint::bit(32)::int;
+    v_class int := 'inbox_lane_place'::regclass::oid::bigint::bit(32)::int;
+  BEGIN
+    IF cardinality(p_lanes) > ${MOST_LOCKS} THEN
+      PERFORM pg_advisory_xact_lock(v_all, 0);
+    ELSIF cardinality(p_lanes) > 0 THEN
+      PERFORM pg_advisory_xact_lock_shared(v_all, 0);
+      PERFORM pg_advisory_xact_lock(v_class, key)
+      FROM (SELECT DISTINCT hashtext(encode(lane, 'hex')) AS key FROM unnest(p_lanes) AS l(lane) ORDER BY 1) AS keys;
+    END IF;
+  END $$;
+`;
+
+// The caller has locked the lanes. A head that has ended leaves its lane, and the event with the
+// smallest seq takes its place. What decides is the state of the rows, so this can be called at any
+// time. The events of p_new are leased to the caller if they become the head.
+const PROMOTE = `
+  CREATE OR REPLACE FUNCTION promote(
+    p_now bigint, p_endpoint text, p_lanes bytea[], p_new bigint[] DEFAULT '{}', p_lease bigint DEFAULT 0,
+    p_owner int DEFAULT NULL, p_token int DEFAULT NULL
+  ) RETURNS bigint[] -- the new heads
+  LANGUAGE plpgsql ${BY_INDEX} AS $$
+  DECLARE
+    v_heads bigint[];
+  BEGIN
+    UPDATE inbox_lane l SET place = NULL
+    WHERE l.endpoint = p_endpoint AND l.lane = ANY (p_lanes) AND l.place = ${HEAD}
+      AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND l.skips) FROM inbox i WHERE i.seq = l.seq), true);
+    v_heads := ARRAY(
+      SELECT next.seq FROM (
+        SELECT (SELECT w.seq FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane AND w.place = ${WAITING}
+            ORDER BY w.seq LIMIT 1) AS seq,
+          (SELECT h.seq FROM inbox_lane h WHERE h.endpoint = p_endpoint AND h.lane = l.lane AND h.place = ${HEAD} LIMIT 1) AS head
+        FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS l
+      ) AS next WHERE next.head IS NULL AND next.seq IS NOT NULL);
+    UPDATE inbox_lane SET place = ${HEAD} WHERE seq = ANY (v_heads);
+    UPDATE inbox SET due_at = p_now, queue_at = p_now WHERE seq = ANY (v_heads) AND seq <> ALL (p_new);
+    UPDATE inbox SET state = 'leased', token = p_token, owner = p_owner, due_at = p_now + p_lease, queue_at = NULL
+    WHERE seq = ANY (v_heads) AND seq = ANY (p_new);
+    RETURN v_heads;
+  END $$;
+`;
+
+const UNBLOCK = `
+  CREATE OR REPLACE FUNCTION unblock(p_endpoint text, p_lane bytea) RETURNS boolean
+  LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  DECLARE
+    v_wasBlocked boolean;
+  BEGIN
+    ${SYNC}
+    PERFORM lock_lanes(ARRAY[p_lane]);
+    UPDATE inbox_lane l SET place = NULL
+    WHERE l.endpoint = p_endpoint AND l.lane = p_lane AND l.place = ${HEAD}
+      AND (SELECT i.state FROM inbox i WHERE i.seq = l.seq) = 'dead';
+    v_wasBlocked := FOUND;
+    PERFORM promote(now_ms(), p_endpoint, ARRAY[p_lane]);
+    RETURN v_wasBlocked;
+  END $$;
+`;
+
+// Where a head has ended, nothing could promote: "complete", a sweep, or a process of an older
+// version. Each step finds the next lane in the index.
+const TEND_LANES = `
+  CREATE OR REPLACE FUNCTION tend_lanes(p_endpoint text, p_ordered boolean, p_after bytea, OUT promoted int, OUT next bytea)
+  LANGUAGE plpgsql ${IN_SCHEMA} AS $$
+  DECLARE
+    v_lanes bytea[];
+    v_ended bytea[];
+    v_seqs bigint[];
+  BEGIN
+    IF p_ordered THEN
+      v_lanes := ARRAY(
+        WITH RECURSIVE e(lane, n) AS (
+          SELECT p_after, 0
+          UNION ALL
+          SELECT (SELECT l.lane FROM inbox_lane l WHERE l.endpoint = p_endpoint AND l.lane > e.lane AND l.place IS NOT NULL
+            ORDER BY l.lane LIMIT 1), n + 1
+          FROM e WHERE e.lane IS NOT NULL AND n < ${TENDED_AT_ONCE})
+        SELECT lane FROM e WHERE n > 0 AND lane IS NOT NULL ORDER BY n);
+      v_ended := ARRAY(
+        SELECT lane FROM unnest(v_lanes) AS l(lane)
+        WHERE (SELECT i.state IN ('ready', 'leased') OR (i.state = 'dead' AND NOT h.skips)
+          FROM inbox_lane h LEFT JOIN inbox i ON i.seq = h.seq
+          WHERE h.endpoint = p_endpoint AND h.lane = l.lane AND h.place = ${HEAD} LIMIT 1) IS NOT TRUE);
+      PERFORM lock_lanes(v_ended);
+      promoted := cardinality(promote(now_ms(), p_endpoint, v_ended));
+      next := v_lanes[${TENDED_AT_ONCE}];
+    ELSE
+      v_seqs := ARRAY(
+        SELECT seq FROM inbox_lane WHERE endpoint = p_endpoint AND place IS NOT NULL
+        LIMIT ${TENDED_AT_ONCE} FOR UPDATE SKIP LOCKED);
+      UPDATE inbox SET due_at = now_ms(), queue_at = now_ms() WHERE seq = ANY (v_seqs) AND queue_at = ${NEVER};
+      DELETE FROM inbox_lane WHERE seq = ANY (v_seqs);
+      promoted := cardinality(v_seqs);
+      next := CASE WHEN promoted = ${TENDED_AT_ONCE} THEN p_after END;
+    END IF;
+  END $$;
+`;
+
+export const LANE_FUNCTIONS = LOCK_LANES + PROMOTE + UNBLOCK + TEND_LANES;
