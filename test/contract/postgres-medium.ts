@@ -60,6 +60,7 @@ export async function postgresMedium(url = POSTGRES_URL): Promise<ContractMedium
     async advance(ms) {
       await admin.query(`UPDATE ${name}.test_clock SET now = now + ${ms}`);
     },
+    execute: (sql) => admin.query(sql),
     kill: (store) => pools.get(store)?.kill(),
     async destroy() {
       for (const { pool } of pools.values()) await pool.end();

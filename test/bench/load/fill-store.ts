@@ -77,6 +77,8 @@ function doneEvent(n: number, at: number, data?: Partial<SignalEvent["data"]>): 
     bodyHash: createHash("sha256").update(body).digest(),
     rawBody: body,
     history: [],
+    waitsBehind: null,
+    lane: null,
   };
 }
 

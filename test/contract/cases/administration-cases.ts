@@ -322,7 +322,15 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       await acceptAs(store, `evt_${state}`, state);
     await advance(500);
     const { oldestReadyAgeMs, oldestReceivedAgeMs: _age, ...counts } = await store.stats(ENDPOINT);
-    const expected = { ready: 2, leased: 1, done: 1, dead: 1, quarantined: 1, total: 6, waiting: 0 };
+    const expected = {
+      ready: 2,
+      leased: 1,
+      done: 1,
+      dead: 1,
+      quarantined: 1,
+      total: 6,
+      waiting: 0,
+    };
     deepStrictEqual(counts, expected, "stats counted wrongly");
     strictEqual(oldestReadyAgeMs, 500, "oldestReadyAgeMs was not that of the earliest due time");
     const ids = (await store.list({ endpoint: ENDPOINT, state: "ready" })).map(

@@ -43,6 +43,8 @@ export interface ContractMedium {
    * called.
    */
   kill?(store: InboxStore): void | Promise<void>;
+  /** For a store with `completeSql`. */
+  execute?(sql: string): Promise<unknown>;
   /** Called after the case, when its stores are closed. */
   destroy(): Promise<void>;
 }

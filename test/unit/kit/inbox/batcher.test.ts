@@ -26,6 +26,8 @@ async function rig(
     endpoint: "default",
     clock,
     maxQueued,
+    ordered: false,
+    onPromoted: () => {},
     onHealth: (failure) => health.push(failure),
     recover: async () => {
       await store.reclaim({ endpoint: "default", held, crashed: false });

@@ -58,6 +58,7 @@ test.each([1, 2, 3])(
       clock,
       maxQueued: { events: 4096, bytes: 1e9 },
       retention: { keyDays: 30, payloadDays: 7 },
+      ordered: false,
       onHealth: () => {},
       onCommit: undefined,
       onRetentionError: () => {},
@@ -85,6 +86,7 @@ test.each([1, 2, 3])(
         disposition: { kind: "handOff", parsed: {} },
         subtype: null,
         subject: null,
+        lane: null,
         received: { at: T0, headers: {} },
         body: Buffer.from(eventId),
       });

@@ -1,0 +1,271 @@
+import type { ClaimedEvent, NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
+import { laneKey } from "../../src/kit/inbox/lane.js";
+import type { InboxStore } from "../../src/kit/inbox/store.js";
+import type { StoredEvent } from "../../src/kit/inbox/stored-events.js";
+import type { Clock } from "../../src/base/time/clock.js";
+import { batchOf, claimOf } from "../unit/kit/inbox/new-event.js";
+import { newEvent } from "./cases/store-case.js";
+
+/** A source of random numbers that gives the same ones for a seed (mulberry32). */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+type Lease = Pick<ClaimedEvent, "seq" | "token" | "eventId">;
+
+/** What a process is: a store with the events that it holds. */
+interface Process {
+  store: InboxStore;
+  held: Lease[];
+}
+
+export interface Schedule {
+  seed: number;
+  endpoint: string;
+  steps: number;
+  skips: boolean;
+  clock: Clock;
+  /** One, or two that share the medium. */
+  stores: readonly InboxStore[];
+  /** In a transaction of its own. */
+  execute?: ((sql: string) => Promise<unknown>) | undefined;
+}
+
+const KEYS = ["a", "b", "c", null];
+
+/**
+ * Does what receivers and people do to ordered events, in an order that the seed chooses, and checks
+ * after each step that each key has one head at most, that only heads are leased, and in the end
+ * that nothing waits for good and that the events of a key came in the order of acceptance.
+ *
+ * @throws Error that begins with the seed
+ */
+export async function runSchedule(schedule: Schedule): Promise<void> {
+  const { endpoint, clock, skips, seed } = schedule;
+  const random = randomOf(seed);
+  const pick = <Item>(items: readonly Item[]): Item => items[random(items.length)] as Item;
+  const processes: Process[] = schedule.stores.map((store) => ({ store, held: [] }));
+  const [first] = processes as [Process];
+  /** By id: its key, and what exempts it from the order. */
+  const events = new Map<string, { key: string | null; isMoved: boolean; wasBegun: boolean }>();
+  /** Those that `completeSql` has ended, and nothing else yet. */
+  const completed = new Set<string>();
+  const log: string[] = [];
+  /** The successful hand-offs of each key, by seq: of two commits at once either can be the first. */
+  const successes = new Map<string, number[]>();
+  let count = 0;
+
+  function wrong(what: string): never {
+    throw new Error(`schedule ${seed} of ${first.store.name}: ${what}\n${log.join("\n")}`);
+  }
+
+  function madeEvent(): NewEvent {
+    const key = pick(KEYS);
+    const eventId = `evt_${(count += 1)}`;
+    events.set(eventId, { key, isMoved: false, wasBegun: false });
+    const isLeased = random(2) === 0;
+    return newEvent(eventId, {
+      state: isLeased ? "leased" : random(12) === 0 ? "done" : "ready",
+      leaseMs: isLeased ? 60_000 : null,
+      lane: key === null ? null : { key: laneKey(key), skips },
+    });
+  }
+
+  function settlementOf(lease: Lease): Settlement {
+    const state = pick(["done", "done", "done", "ready", "dead"] as const);
+    return {
+      seq: lease.seq,
+      token: lease.token,
+      state,
+      delayMs: 0,
+      attempts: 1,
+      possiblyRepeated: false,
+      lastError: state === "done" ? null : "Error: no",
+      receivedAt: clock.now(),
+    };
+  }
+
+  function begun(eventId: string): void {
+    const event = events.get(eventId);
+    if (event === undefined || event.key === null) return;
+    event.wasBegun = true;
+  }
+
+  async function commit(process: Process): Promise<void> {
+    const accepts = Array.from({ length: random(4) }, madeEvent);
+    const settled = process.held.filter(() => random(2) === 0);
+    process.held = process.held.filter((lease) => !settled.includes(lease));
+    const settlements = settled.map(settlementOf);
+    const claim = random(2) === 0 ? claimOf({ held: process.held.map(({ seq }) => seq) }) : null;
+    log.push(
+      `commit ${processes.indexOf(process)}: ${settlements.map(({ state }, index) => `${settled[index]?.eventId} ${state}`).join()}` +
+        ` + ${accepts.map(({ eventId, state }) => `${eventId}(${events.get(eventId)?.key}) ${state}`).join()}${claim ? " + claim" : ""}`,
+    );
+    const batch = batchOf({ endpoint, accepts, settlements, claim, ordered: true });
+    const result = await process.store.commit(batch);
+    settlements.forEach((settlement, index) => {
+      if (result.settlements[index] !== true) return;
+      const { eventId = "" } = settled[index] ?? {};
+      const { key = null, isMoved = false } = events.get(eventId) ?? {};
+      if (settlement.state === "done" && key !== null && !isMoved)
+        successes.set(key, [...(successes.get(key) ?? []), settlement.seq]);
+      // What is dead is replayed, or skipped: it comes later, or never.
+      if (settlement.state === "dead" && skips) (events.get(eventId) ?? { isMoved }).isMoved = true;
+    });
+    result.accepts.forEach((accept, index) => {
+      const { eventId = "" } = accepts[index] ?? {};
+      if (accept.status !== "accepted") wrong(`${eventId} is a duplicate`);
+      if (accept.token === 0) return;
+      process.held.push({ seq: accept.seq, token: accept.token, eventId });
+      begun(eventId);
+    });
+    for (const { seq, token, eventId } of result.claim?.events ?? []) {
+      log.push(`claimed ${eventId}`);
+      process.held.push({ seq, token, eventId });
+      begun(eventId);
+    }
+  }
+
+  /** Everything that a person does. */
+  async function move({ store }: Process): Promise<void> {
+    const eventId = `evt_${1 + random(count || 1)}`;
+    const what = pick(["replay", "replay", "discard", "retryNow", "unblock"] as const);
+    const known = events.get(eventId);
+    if (known === undefined) return;
+    if (what === "unblock") {
+      if (known.key === null) return;
+      const dead = (await stored(store)).filter(
+        (each) => each.state === "dead" && events.get(each.eventId)?.key === known.key,
+      );
+      await store.unblock(endpoint, laneKey(known.key));
+      for (const each of dead) (events.get(each.eventId) ?? known).isMoved = true;
+      log.push(`unblock ${known.key}`);
+      return;
+    }
+    const before = await store.get(endpoint, eventId);
+    const [outcome] =
+      what === "replay"
+        ? await store.replay([{ endpoint, eventId }], () => null)
+        : await store[what]([{ endpoint, eventId }]);
+    log.push(`${what} ${eventId}: ${outcome}`);
+    const isHead = before?.lane?.place === "head";
+    if (outcome === "moved" && what === "replay" && !isHead) known.isMoved = true;
+  }
+
+  async function crash(process: Process): Promise<void> {
+    // Leases of a shared store end in other ways.
+    if (process.store.shared) return;
+    log.push("crash");
+    process.held = [];
+    await process.store.reclaim({ endpoint, held: [], crashed: true });
+  }
+
+  /** A transaction of a callback ends the lease; the settlement follows later, or is lost. */
+  async function complete(process: Process): Promise<void> {
+    const [lease] = process.held;
+    const sql = lease && process.store.completeSql?.(lease);
+    if (lease === undefined || sql === undefined) return;
+    log.push(`complete ${lease.eventId}`);
+    await schedule.execute?.(sql);
+    completed.add(lease.eventId);
+    const { key = null, isMoved = false } = events.get(lease.eventId) ?? {};
+    if (key !== null && !isMoved) successes.set(key, [...(successes.get(key) ?? []), lease.seq]);
+    process.held = process.held.filter((each) => each !== lease);
+    if (random(2) === 0) return;
+    const settlement = { ...settlementOf(lease), state: "done" as const, mayBeCompleted: true };
+    const batch = batchOf({ endpoint, settlements: [settlement], ordered: true });
+    await process.store.commit(batch);
+    completed.delete(lease.eventId);
+  }
+
+  async function stored(store: InboxStore): Promise<StoredEvent[]> {
+    const listed = await store.list({ endpoint, limit: 1000 });
+    const found = await Promise.all(listed.map(({ eventId }) => store.get(endpoint, eventId)));
+    return found.filter((each) => each !== undefined);
+  }
+
+  async function check(): Promise<StoredEvent[]> {
+    const all = await stored(first.store);
+    for (const key of KEYS) {
+      if (key === null) continue;
+      const inLane = all.filter(
+        ({ eventId, lane }) => events.get(eventId)?.key === key && lane?.place != null,
+      );
+      const heads = inLane.filter(({ lane }) => lane?.place === "head");
+      if (heads.length > 1) wrong(`two heads of ${key}: ${heads.map((each) => each.eventId)}`);
+      const [head] = heads;
+      if (inLane.length > 0 && head === undefined) wrong(`nothing is the head of ${key}`);
+      if (head !== undefined && completed.has(head.eventId)) continue;
+      if (head?.state === "done" || (head?.state === "dead" && skips))
+        wrong(`${head.eventId} has ended, and is the head`);
+      for (const each of inLane) {
+        if (each === head) continue;
+        if (each.state !== "ready" || each.waitsBehind !== head?.eventId)
+          wrong(`${each.eventId} does not wait behind ${head?.eventId}`);
+      }
+      for (const each of all)
+        if (each.state === "leased" && events.get(each.eventId)?.key === key && each !== head)
+          wrong(`${each.eventId} is leased, and not the head`);
+    }
+    return all;
+  }
+
+  function checkOrder(): void {
+    for (const [key, numbers] of successes) {
+      const sorted = numbers.toSorted((a, b) => a - b);
+      if (numbers.some((number, index) => number !== sorted[index]))
+        wrong(`${key} came as ${numbers}`);
+    }
+  }
+
+  for (let step = 0; step < schedule.steps; step += 1) {
+    const process = pick(processes);
+    const kind = random(20);
+    if (kind < 13) {
+      // Two processes commit at the same time.
+      if (processes.length > 1 && random(2) === 0) await Promise.all(processes.map(commit));
+      else await commit(process);
+    } else if (kind < 17) await move(process);
+    else if (kind === 17) await crash(process);
+    else if (kind === 18) await complete(process);
+    else {
+      await process.store.tendLanes(endpoint, true);
+      completed.clear();
+    }
+    await check();
+    checkOrder();
+  }
+
+  await first.store.tendLanes(endpoint, true);
+  completed.clear();
+  // Everything goes on to its end: nothing is left but what is dead, and what waits behind it.
+  for (let round = 0; round < 100; round += 1) {
+    for (const process of processes) {
+      const settlements = process.held.map((lease) => ({
+        ...settlementOf(lease),
+        state: "done" as const,
+        lastError: null,
+      }));
+      process.held = [];
+      const batch = batchOf({ endpoint, settlements, claim: claimOf(), ordered: true });
+      const { claim } = await process.store.commit(batch);
+      for (const { seq, token, eventId } of claim?.events ?? [])
+        process.held.push({ seq, token, eventId });
+    }
+    // A crash has a delay.
+    const ready = (await check()).filter(({ state }) => state === "ready");
+    const moved = await first.store.retryNow(ready);
+    if (processes.every(({ held }) => held.length === 0) && !moved.includes("moved")) break;
+  }
+  for (const { eventId, state, waitsBehind } of await check()) {
+    const head = waitsBehind === null ? null : await first.store.get(endpoint, waitsBehind);
+    if (state === "leased" || (state === "ready" && head?.state !== "dead"))
+      wrong(`${eventId} is ${state} in the end`);
+  }
+}

@@ -1,0 +1,191 @@
+import { expect, test } from "vitest";
+import type { Signal, SignalEvent } from "../../../../src/kit/index.js";
+import { NEVER } from "../../../../src/kit/inbox/lane.js";
+import type { ReceiverOptions } from "../../../../src/kit/receiver/options.js";
+import { memoryStore } from "../../../../src/kit/stores/memory.js";
+import { signalEvent } from "../../../../src/kit/testing/index.js";
+import { logLines } from "../../../http/log-lines.js";
+import { turns } from "../../until.js";
+import { batchOf, newEvent, opened } from "./new-event.js";
+import { startRig, type Rig } from "./receiver-rig.js";
+
+const HANDOFF = { backoff: () => 1000, maxAttempts: 2 };
+
+function about(slug: string): SignalEvent {
+  return signalEvent({ data: { product: { slug } } });
+}
+
+function startOrdered(options: Partial<ReceiverOptions> = {}): Promise<Rig> {
+  return startRig({ order: true, handoff: HANDOFF, ...options });
+}
+
+/** Delivers events one after another. @returns them */
+async function deliverAll(rig: Rig, ...slugs: string[]): Promise<SignalEvent[]> {
+  const events = slugs.map(about);
+  for (const event of events) expect((await rig.deliver(event)).status).toBe(200);
+  await turns();
+  return events;
+}
+
+function begun(rig: Rig): string[] {
+  return rig.calls.map(({ signal }) => signal.id);
+}
+
+test("events with one key come one at a time, in their order, and others beside them", async () => {
+  const rig = await startOrdered();
+  const [a1, a2, b1, a3] = (await deliverAll(rig, "a", "a", "b", "a")) as [
+    SignalEvent,
+    SignalEvent,
+    SignalEvent,
+    SignalEvent,
+  ];
+  expect(begun(rig)).toEqual([a1.id, b1.id]);
+  expect(await rig.receiver.inbox.get(a3.id)).toMatchObject({
+    state: "ready",
+    dueAt: NEVER,
+    waitsBehind: a1.id,
+  });
+  expect(await rig.receiver.inbox.stats()).toMatchObject({ ready: 2, waiting: 2, leased: 2 });
+  // The first one fails, and nothing overtakes it.
+  rig.calls[0]!.reject();
+  await rig.clock.advance(999);
+  expect(begun(rig)).toEqual([a1.id, b1.id]);
+  await rig.clock.advance(1);
+  rig.calls[2]!.resolve();
+  await rig.called(4);
+  rig.calls[3]!.resolve();
+  await rig.called(5);
+  expect(begun(rig)).toEqual([a1.id, b1.id, a1.id, a2.id, a3.id]);
+});
+
+test("a dead event holds the later ones, until it is discarded, replayed with success, or unblocked", async () => {
+  const rig = await startOrdered({ handoff: { ...HANDOFF, maxAttempts: 1 } });
+  const [a1, a2, a3, a4] = await deliverAll(rig, "a", "a", "a", "a");
+  const id = (event: SignalEvent | undefined): string => event?.id ?? "";
+  rig.calls[0]!.reject();
+  await rig.clock.advance(60_000);
+  expect(begun(rig)).toEqual([a1, a2].map(id).slice(0, 1));
+  expect(await rig.receiver.inbox.retryNow(id(a2))).toBe("wrong_state");
+  expect(await rig.receiver.inbox.discard(id(a1))).toBe("moved");
+  await rig.called(2);
+  rig.calls[1]!.reject();
+  await turns();
+  expect(await rig.receiver.inbox.replay(id(a2))).toBe("moved");
+  await rig.called(3);
+  rig.calls[2]!.resolve();
+  await rig.called(4);
+  rig.calls[3]!.reject();
+  await turns();
+  expect(await rig.receiver.inbox.unblock("b")).toBe(false);
+  expect(await rig.receiver.inbox.unblock("a")).toBe(true);
+  await rig.called(5);
+  expect(begun(rig)).toEqual([a1, a2, a2, a3, a4].map(id));
+  expect(await rig.entry(id(a3))).toMatchObject({ state: "dead" });
+});
+
+test("with whenDead: skip the later ones go on", async () => {
+  const by = (_event: Signal | object, { subject }: { subject: string | null }) => subject;
+  const rig = await startOrdered({
+    order: { by, whenDead: "skip" },
+    handoff: { ...HANDOFF, maxAttempts: 1 },
+  });
+  const [a1, a2] = await deliverAll(rig, "a", "a");
+  rig.calls[0]!.reject();
+  await rig.called(2);
+  expect(begun(rig)).toEqual([a1?.id, a2?.id]);
+});
+
+test("a replayed event waits behind what is under way, and does not displace it", async () => {
+  const rig = await startOrdered();
+  const [a1, a2, a3] = await deliverAll(rig, "a", "a", "a");
+  rig.calls[0]!.resolve();
+  await rig.called(2);
+  await rig.receiver.inbox.replay(a1?.id ?? "");
+  await turns();
+  expect(begun(rig)).toEqual([a1?.id, a2?.id]);
+  rig.calls[1]!.resolve();
+  await rig.called(3);
+  rig.calls[2]!.resolve();
+  await rig.called(4);
+  expect(begun(rig)).toEqual([a1?.id, a2?.id, a1?.id, a3?.id]);
+});
+
+test("what `by` throws or returns beside a text is logged, and its event is handed off without order", async () => {
+  const log = logLines();
+  const answers: (() => unknown)[] = [
+    () => "",
+    () => 7,
+    () => Promise.reject(new Error("late")),
+    () => undefined,
+  ];
+  const rig = await startOrdered({
+    logger: log.logger,
+    order: {
+      by() {
+        const answer = answers.shift();
+        if (answer === undefined) throw new Error("no key");
+        return answer() as string;
+      },
+    },
+  });
+  const events = await deliverAll(rig, "a", "a", "a", "a", "a");
+  await rig.called(5);
+  expect(begun(rig)).toEqual(events.map(({ id }) => id));
+  expect(log.lines.join()).toContain("order.by failed");
+});
+
+test("a callback that goes on after its time-out holds its key until it returns, and no slot", async () => {
+  const rig = await startOrdered({
+    handoff: { ...HANDOFF, maxAttempts: 1, timeoutMs: 5000, concurrency: 1 },
+    order: { by: (_event, { subject }) => subject, whenDead: "skip" },
+  });
+  const [a1, a2, b1] = await deliverAll(rig, "a", "a", "b");
+  await rig.clock.advance(5000);
+  await rig.called(2);
+  rig.calls[1]!.resolve();
+  await rig.clock.advance(600_000);
+  expect(begun(rig)).toEqual([a1?.id, b1?.id]);
+  rig.calls[0]!.resolve();
+  await rig.called(3);
+  expect(begun(rig)).toEqual([a1?.id, b1?.id, a2?.id]);
+  expect(await rig.entry(a1?.id ?? "")).toMatchObject({ state: "dead" });
+});
+
+test("ten failures of one key open the breaker", async () => {
+  const rig = await startOrdered({ handoff: { backoff: () => 0, maxAttempts: 100 } });
+  await deliverAll(rig, "a", "a");
+  for (let failure = 1; failure <= 10; failure += 1) {
+    await rig.called(failure);
+    rig.calls[failure - 1]!.reject();
+  }
+  await turns();
+  expect(rig.receiver.health().breaker).toBe("open");
+});
+
+test("after a start without order nothing waits any more; with it, what waited does", async () => {
+  const store = memoryStore();
+  const first = await startOrdered({ store });
+  const [a1, a2, a3] = await deliverAll(first, "a", "a", "a");
+  await first.receiver.close({ graceMs: 0 });
+  const second = await startOrdered({ store });
+  await second.called(1);
+  expect(begun(second)).toEqual([a1?.id]);
+  await second.receiver.close({ graceMs: 0 });
+  const third = await startRig({ store });
+  await third.called(3);
+  expect(begun(third).toSorted()).toEqual([a1?.id, a2?.id, a3?.id].toSorted());
+});
+
+test("a quarantined event that is replayed waits in its lane", async () => {
+  const store = await opened(memoryStore());
+  const signal = about("a");
+  const old = newEvent({ signal, state: "quarantined", reason: "unknown_type" });
+  await store.commit(batchOf({ accepts: [old] }));
+  const rig = await startOrdered({ store });
+  const [a1] = await deliverAll(rig, "a");
+  expect(await rig.receiver.inbox.replay(signal.id)).toBe("moved");
+  expect(await rig.receiver.inbox.get(signal.id)).toMatchObject({ waitsBehind: a1?.id });
+  rig.calls[0]!.resolve();
+  await rig.called(2);
+  expect(begun(rig)).toEqual([a1?.id, signal.id]);
+});
