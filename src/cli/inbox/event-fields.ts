@@ -7,6 +7,7 @@ import {
   DEFAULT_SENDER,
   IGNORED,
   isIgnored,
+  NEVER,
   NO_HANDLER,
   type EventState,
   type InboxEntry,
@@ -98,7 +99,9 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     [isDefault ? "product" : "subject", printable(event.subject ?? "")],
     ["sender", isDefault ? "" : printable(event.sender)],
     ["endpoint", printable(event.endpoint)],
-    [MEANING_OF_DUE[state], moment(event.dueAt, now)],
+    event.dueAt === NEVER
+      ? ["waits behind", printable(event.waitsBehind ?? "")]
+      : [MEANING_OF_DUE[state], moment(event.dueAt, now)],
     ["attempts", crashes > 0 ? `${attempts}, and ${crashes} crashes` : String(attempts)],
     ["received", moment(event.receivedAt, now)],
     ["trace parent", printable(received.traceParent ?? "")],
@@ -186,7 +189,8 @@ function shownTypeOf(
 /** What is unusual: several attempts, a later hand-off, an error. */
 function remarkOn(entry: InboxEntry, now: number): string {
   const { state, attempts, dueAt, lastError } = entry;
-  const due = state === "ready" && dueAt > now ? [`due ${formatMoment(dueAt, now)}`] : [];
+  const text = dueAt === NEVER ? "waits its turn" : `due ${formatMoment(dueAt, now)}`;
+  const due = state === "ready" && dueAt > now ? [text] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
   const ignored = isIgnored(entry) ? [IGNORED] : [];

@@ -47,7 +47,7 @@ const RETRY: Move = {
     duplicate:
       "done: this quarantined event was also accepted earlier, under the id inside its payload",
     not_found: "not found",
-    wrong_state: "not retried: its callback runs",
+    wrong_state: "not retried: its callback runs, or it waits behind another event",
     payload_gone: "not retried: its payload was deleted",
     still_unusable: "not retried: this version of signalbox cannot use it",
   },
@@ -64,7 +64,7 @@ const DISCARD: Move = {
   },
 };
 
-/** `retry` and `discard`. */
+/** `retry`, `discard` and `unblock`. */
 export function addMoveCommands(parent: Command, context: CommandContext): void {
   const retry = addFilters(
     defineMove(
@@ -87,6 +87,23 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
   runs(discard, context, (ids, options) => {
     const queries = selectedQueries(ids, options);
     return moveEvents(DISCARD, ids, queries, options, context);
+  });
+
+  const unblock = defineInboxCommand(
+    parent,
+    "unblock",
+    "Let the events go on that wait behind a dead one with the same key of the option order. The dead one stays dead.",
+  ).argument("<key>", "the key, as order.by returns it");
+  runs(unblock, context, async (key, options) => {
+    const { terminal } = context.cli;
+    const found: boolean[] = [];
+    await withInbox(placeOf(options, context.cli), async ({ inboxes }) => {
+      for (const inbox of inboxes) found.push(await inbox.unblock(key));
+    });
+    const isOk = found.includes(true);
+    if (options.json) terminal.printJson({ summary: { ok: isOk } });
+    else terminal.print(isOk ? "unblocked" : "no dead event with this key has others behind it");
+    return isOk ? EXIT.ok : EXIT.failed;
   });
 }
 

@@ -11,9 +11,6 @@ export interface Lane {
   skips: boolean;
 }
 
-/** `dueAt` of an event that waits in its lane: the last time that a Date can have. */
-export const NEVER = 8.64e15;
-
 /** What is stored of a key: 16 bytes of its hash. */
 export function laneKey(key: string): Uint8Array {
   return Buffer.from(hash("sha256", key, "hex").slice(0, 32), "hex");

@@ -3,7 +3,14 @@ import { visible } from "../../base/text/visible-text.js";
 import { commonError, readFailures } from "./failures.js";
 import { readNews, REFUSED_SPAN_MS } from "./receiver-report.js";
 import type { InboxStore } from "./store.js";
-import type { Pause, Refusals, Failure, EventState, StoreStats } from "./stored-events.js";
+import type {
+  BlockingEvent,
+  Pause,
+  Refusals,
+  Failure,
+  EventState,
+  StoreStats,
+} from "./stored-events.js";
 
 /** What is known of an inbox. Null: not known. */
 export interface SituationFacts {
@@ -14,6 +21,8 @@ export interface SituationFacts {
   oldestReceivedAgeMs: number | null;
   /** Events in any state. */
   total?: number | undefined;
+  /** The oldest dead event that others wait behind. */
+  blocking?: BlockingEvent | null | undefined;
   /** How many of the waiting events have failed before. */
   failing?: number | undefined;
   pause: Pause | null;
@@ -91,7 +100,10 @@ export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Si
     inbox_paused: pause !== null && pauseText(pause, facts, timeOf),
     inbox_not_owned: hasReceiver === false && "No receiver has this inbox open.",
     inbox_refusing: isRefusing(facts) && refused,
-    inbox_dead: dead !== null && dead > 0 && `${formatCount(dead)} dead: hand-offs were given up.`,
+    inbox_dead:
+      dead !== null &&
+      dead > 0 &&
+      `${formatCount(dead)} dead: hand-offs were given up.${blockingText(facts, timeOf)}`,
     inbox_quarantined:
       quarantined !== null &&
       quarantined > 0 &&
@@ -164,6 +176,12 @@ function refusedText({ refused = [], refusedForMs = DAY_MS }: SituationFacts): s
   return `${what} refused in the last ${formatAge(refusedForMs)}: ${reason}.`;
 }
 
+function blockingText({ blocking }: SituationFacts, timeOf: (ms: number) => string): string {
+  if (blocking == null) return "";
+  const waits = blocking.count === 1 ? "1 waits" : `${formatCount(blocking.count)} wait`;
+  return ` ${waits} behind ${visible(blocking.eventId)}, dead since ${timeOf(blocking.since)}.`;
+}
+
 function pauseText(
   { since, error, nextTryAt }: Pause,
   { now, pausedSubjects = 0 }: SituationFacts,
@@ -206,7 +224,9 @@ export async function readInboxState(
   const failures = await readFailures(store, endpoint);
   const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { ready, dead, quarantined, oldestReceivedAgeMs, total } = stats;
+  const { dead, quarantined, oldestReceivedAgeMs, total, blocking } = stats;
+  // The others wait for these.
+  const ready = stats.ready - stats.waiting;
   // Of a process that has died.
   const current = hasReceiver === false ? null : pause;
   const facts: SituationFacts = {
@@ -216,6 +236,7 @@ export async function readInboxState(
       since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
     oldestReceivedAgeMs,
     total,
+    blocking,
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
     pause: current,
     pausedSubjects: subjectsOf(current?.error, failures),

@@ -19,6 +19,9 @@ export function isIgnored({
   return state === "done" && attempts === 0 && lastError === NO_HANDLER;
 }
 
+/** `dueAt` of an event that waits behind another one: the last time that a Date can have. */
+export const NEVER = 8.64e15;
+
 export const EVENT_STATES = ["ready", "leased", "done", "dead", "quarantined"] as const;
 
 /**
@@ -60,7 +63,8 @@ export interface InboxEntry {
   type: string;
   state: EventState;
   /**
-   * `ready`: when it is due. `leased`: when the lease expires. Otherwise: since when it has this
+   * `ready`: when it is due; {@link NEVER} while it waits behind another event, with the option
+   * `order`. `leased`: when the lease expires. Otherwise: since when it has this
    * state. By the store's clock; for people.
    */
   dueAt: number;
@@ -283,6 +287,8 @@ export interface StoreStats extends StateCounts {
   total: number;
   /** With the option `order`: of the `ready` events, those that wait behind another one. */
   waiting: number;
+  /** With the option `order`: the oldest dead event that others wait behind; null: there is none. */
+  blocking: BlockingEvent | null;
   /**
    * For how many milliseconds its oldest `ready` event has been due, at least 0; null when there is
    * no `ready` event.
@@ -293,6 +299,15 @@ export interface StoreStats extends StateCounts {
    * when none waits. An event that was replayed and had not failed before counts from its replay.
    */
   oldestReceivedAgeMs: number | null;
+}
+
+/** A dead event that others with its key wait behind. */
+export interface BlockingEvent {
+  eventId: string;
+  /** Since when it is dead, in milliseconds since 1970. */
+  since: number;
+  /** How many wait behind it. */
+  count: number;
 }
 
 /** How long the oldest event has waited. Null: none waits. */

@@ -185,7 +185,7 @@ export async function storedEvent(inbox: PageInbox, query: URLSearchParams): Pro
 }
 
 export function eventAnswer(event: StoredEvent, now: number): EventAnswer {
-  const { received, bodyHash, rawBody, ...entry } = event;
+  const { received, bodyHash, rawBody, lane: _lane, ...entry } = event;
   const json = rawBody === null ? null : parseSmall(rawBody);
   const answer = {
     ...entry,

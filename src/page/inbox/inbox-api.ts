@@ -88,6 +88,7 @@ export interface EventAnswer extends InboxEntry {
   /** Without the signature. */
   headers: Readonly<Record<string, string>>;
   history: PastStep[];
+  waitsBehind: string | null;
   /** Whether `receiver.accept` stored it, so that no signature was verified. */
   backfilled: boolean;
   /** SHA-256 of the body, as hex. */

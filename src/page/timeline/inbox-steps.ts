@@ -1,6 +1,7 @@
 import { formatCount } from "../../base/text/format.js";
 import {
   IGNORED,
+  NEVER,
   NO_HANDLER,
   type InboxEntry,
   type PastStep,
@@ -74,6 +75,8 @@ function presentStep({ dueAt: at, attempts, ...event }: TracedEvent, now: number
   const next = `hand-off ${attempts + 1}`;
   switch (state) {
     case "ready":
+      if (at === NEVER)
+        return { at: now, kind: "due", tone: "idle", text: `${next} waits its turn`, detail };
       if (at > now) return { at, kind: "due", tone: "idle", text: `${next} is due`, detail };
       return { at: now, kind: "due", tone: "busy", text: `${next} waits for the receiver`, detail };
     case "leased":

@@ -1,5 +1,4 @@
-import { NEVER } from "../../inbox/lane.js";
-import { MOST_PAST_STEPS } from "../../inbox/stored-events.js";
+import { NEVER, MOST_PAST_STEPS } from "../../inbox/stored-events.js";
 
 /** Of an event in its lane, as `lanes.ts` of SQLite has it. */
 export const HEAD = 1;

@@ -1,4 +1,4 @@
-import { NEVER } from "../../inbox/lane.js";
+import { NEVER } from "../../inbox/stored-events.js";
 import { BY_INDEX, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 /** From so many lanes on a commit locks all: each lock takes a place in a table of the server. */

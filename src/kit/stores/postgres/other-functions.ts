@@ -1,5 +1,4 @@
-import { ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
-import { NEVER } from "../../inbox/lane.js";
+import { NEVER, ACTIVITY_KEPT_MS } from "../../inbox/stored-events.js";
 import { HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 // A leased event may be held for long by a transaction of a callback (see SETTLE), so only events

@@ -1,5 +1,5 @@
+import { NEVER } from "../../inbox/stored-events.js";
 import { CRASH_DELAYS_MS, CRASH_LOOP } from "../../inbox/crashes.js";
-import { NEVER } from "../../inbox/lane.js";
 import { BY_INDEX, IN_SCHEMA, LOCK_CLASS, MOST_FREED, SYNC } from "./commit-functions.js";
 
 /** An owner without a heartbeat for this time is dead, and its leases are taken over. */

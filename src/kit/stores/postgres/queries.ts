@@ -180,6 +180,12 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       const [row] = await run<Counts>(
         `SELECT (SELECT count(*) FROM ${name}.inbox WHERE endpoint = $1 AND ${IN_STATE.ready}) AS ready, dead, quarantined,
           (SELECT count(*) FROM ${name}.inbox_lane WHERE endpoint = $1 AND place = ${WAITING}) AS waiting,
+          (SELECT json_build_object('eventId', event_id, 'since', parked_at, 'count', count) FROM (
+             SELECT i.event_id, i.parked_at, (SELECT count(*) FROM ${name}.inbox_lane w
+               WHERE w.endpoint = $1 AND w.lane = h.lane AND w.place = ${WAITING}) AS count
+             FROM ${name}.inbox i JOIN ${name}.inbox_lane h ON h.seq = i.seq AND h.place = ${HEAD}
+             WHERE i.endpoint = $1 AND ${IN_STATE.dead} ORDER BY i.seq) AS heads
+           WHERE count > 0 LIMIT 1) AS blocking,
           (SELECT count(*) FROM ${name}.inbox_owner o,
              ${name}.leased_to(o.id, o.low_seq, (SELECT last_value + 1 FROM ${name}.inbox_seq_seq))
            WHERE o.endpoint = $1) AS leased,

@@ -13,8 +13,7 @@ import type {
 import { CRASH_LOOP, MAX_CRASHES, crashDelayMs } from "../../inbox/crashes.js";
 import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import { CLOCK_SLACK_MS, type ReclaimRequest, type ReclaimResult } from "../../inbox/store.js";
-import { countDone, noActivity } from "../../inbox/stored-events.js";
-import { NEVER } from "../../inbox/lane.js";
+import { NEVER, countDone, noActivity } from "../../inbox/stored-events.js";
 import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 import { prepareActivity } from "./queries.js";

@@ -1,6 +1,12 @@
 import type { Database } from "../../../base/sqlite/database.js";
-import { NEVER, type Lane } from "../../inbox/lane.js";
-import type { PlacedLane, StoredEvent } from "../../inbox/stored-events.js";
+import type { Lane } from "../../inbox/lane.js";
+import {
+  NEVER,
+  type BlockingEvent,
+  type PlacedLane,
+  type StoredEvent,
+  type StoreStats,
+} from "../../inbox/stored-events.js";
 
 /** The places of an event in its lane; NULL once it has left it. */
 export const HEAD = 1;
@@ -87,6 +93,11 @@ export function prepareLanes(db: Database) {
       `SELECT count(*) FROM inbox_lane WHERE endpoint = ? AND place = ${WAITING}`,
     )
     .pluck();
+  const blocking = db.prepare<{ endpoint: string }, BlockingEvent>(`
+    SELECT event_id AS eventId, due_at AS since, (SELECT count(*) FROM inbox_lane w
+      WHERE w.endpoint = @endpoint AND w.lane = h.lane AND w.place = ${WAITING}) AS count
+    FROM inbox CROSS JOIN inbox_lane h USING (seq)
+    WHERE inbox.endpoint = @endpoint AND state = 'dead' AND h.place = ${HEAD} AND count > 0 ORDER BY seq LIMIT 1`);
   /** Where the repair of each endpoint continues. */
   const repairedTo = new Map<string, Uint8Array>();
 
@@ -143,7 +154,10 @@ export function prepareLanes(db: Database) {
       const waitsBehind = place === "waiting" ? (headOf.get(endpoint, key) ?? null) : null;
       return { waitsBehind, lane: { key: key.toString("hex"), skips: skips === 1, place } };
     },
-    countWaiting: (endpoint: string) => countWaiting.get(endpoint) ?? 0,
+    stats(endpoint: string): Pick<StoreStats, "waiting" | "blocking"> {
+      const waiting = countWaiting.get(endpoint) ?? 0;
+      return { waiting, blocking: waiting > 0 ? (blocking.get({ endpoint }) ?? null) : null };
+    },
     /** Of an event of another store. */
     restore(seq: number, endpoint: string, { key, skips, place }: PlacedLane): void {
       const lane = Buffer.from(key, "hex");

@@ -3,6 +3,7 @@ import { MINUTE_MS } from "../../../base/time/units.js";
 import { isSameEvent } from "../../inbox/identity.js";
 import type { InboxStore, ReadAgain, ReadEventFacts } from "../../inbox/store.js";
 import {
+  NEVER,
   ACTIVITY_KEPT_MS,
   EVENT_STATES,
   FAILED_AT_ONCE,
@@ -21,7 +22,6 @@ import {
   type StoredReport,
 } from "../../inbox/stored-events.js";
 import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
-import { NEVER } from "../../inbox/lane.js";
 import { prepareLanes } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 
@@ -234,8 +234,8 @@ export function createQueries(db: Database) {
       const { total, ready, leased, dead, quarantined } = counted;
       const done = total - ready - leased - dead - quarantined;
       const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
-      const waiting = lanes.countWaiting(endpoint);
-      return { ready, waiting, leased, done, dead, quarantined, total, ...oldest };
+      const inLanes = lanes.stats(endpoint);
+      return { ready, ...inLanes, leased, done, dead, quarantined, total, ...oldest };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);

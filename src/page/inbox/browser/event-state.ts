@@ -6,6 +6,7 @@ import {
   IGNORED,
   type InboxEntry,
   isIgnored,
+  NEVER,
 } from "../../../kit/inbox/stored-events.js";
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
@@ -43,9 +44,11 @@ export function nextStep(
     attempts === 0 ? "without a hand-off" : `${took}, ${attempts === 1 ? "1st try" : tries}`;
   const words: Record<EventState, string> = {
     ready:
-      hasReceiver === false
-        ? `Waits: no receiver of ${endpoint} runs.`
-        : `Waits: ${waits}next try ${next > now ? `in ${formatAge(next - now)}` : "now"}.`,
+      dueAt === NEVER
+        ? `Waits behind ${event.waitsBehind ?? "another event"}, which has the same key.`
+        : hasReceiver === false
+          ? `Waits: no receiver of ${endpoint} runs.`
+          : `Waits: ${waits}next try ${next > now ? `in ${formatAge(next - now)}` : "now"}.`,
     leased: `Try ${attempts + 1} runs.`,
     done: isIgnored(event)
       ? `${IGNORED}.`
@@ -79,7 +82,7 @@ export function outcomeOf(event: InboxEntry, now: number, isPaused: boolean): st
   if (isIgnored(event)) return "ignored";
   const due = dueAt > now ? `in ${formatAge(dueAt - now)}` : "is due";
   const words: Record<EventState, string> = {
-    ready: isPaused ? "paused" : `try ${attempts + 1} ${due}`,
+    ready: dueAt === NEVER ? "waits its turn" : isPaused ? "paused" : `try ${attempts + 1} ${due}`,
     leased: "",
     done: formatDuration(dueAt - receivedAt),
     dead: "",

@@ -164,7 +164,8 @@ function alone() {
   let lastSeq = 0;
   /** So many events fail, each once. */
   const fail = (events: number) => {
-    for (let event = 0; event < events; event++) breaker.failed({ seq: (lastSeq += 1) }, "Error: no");
+    for (let event = 0; event < events; event++)
+      breaker.failed({ seq: (lastSeq += 1) }, "Error: no");
   };
   return { clock, changes, breaker, fail };
 }

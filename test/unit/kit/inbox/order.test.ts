@@ -1,6 +1,6 @@
+import { NEVER } from "../../../../src/kit/inbox/stored-events.js";
 import { expect, test } from "vitest";
 import type { Signal, SignalEvent } from "../../../../src/kit/index.js";
-import { NEVER } from "../../../../src/kit/inbox/lane.js";
 import type { ReceiverOptions } from "../../../../src/kit/receiver/options.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";

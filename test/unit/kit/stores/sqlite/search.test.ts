@@ -18,7 +18,13 @@ async function filled(): Promise<SqliteStore> {
     const { body, ...event } = newEvent({ eventId: `evt_${n}`, subject: subjectOf(n) });
     const counts = { seq: n, attempts: 0, crashes: 0, dueAt: T0, receivedAt: T0 + n };
     const flags = { replayed: false, lastError: null, sender: "signals", rawBody: body };
-    const rest = { endpoint: "default", state: stateOf(n), history: [], waitsBehind: null, lane: null };
+    const rest = {
+      endpoint: "default",
+      state: stateOf(n),
+      history: [],
+      waitsBehind: null,
+      lane: null,
+    };
     return { ...event, ...counts, ...flags, ...rest };
   });
   await store.restore?.("default", events);
