@@ -41,6 +41,8 @@ const lineOf = ({ body, ...line }: Partial<Line> & { body?: Buffer }): Line => (
   subject: null,
   sender: "signals",
   history: [],
+  waitsBehind: null,
+  lane: null,
   headers: {},
   bodyHash: createHash("sha256")
     .update(body ?? "")
@@ -83,6 +85,7 @@ const EVENT = fc.record({
 /** What an event without its payload does not have: headers, other facts, a history. */
 const DELIVERY = fc.record({
   history: fc.array(STEP, { maxLength: 3 }),
+  lane: fc.constantFrom(null, { key: "ab".repeat(16), skips: true, place: null }),
   headers: fc.dictionary(HEADER_NAME, fc.string({ unit: "binary" }), {
     maxKeys: 3,
     noNullPrototype: true,

@@ -330,6 +330,7 @@ export const ADMINISTRATION_CASES: readonly StoreCase[] = [
       quarantined: 1,
       total: 6,
       waiting: 0,
+      blocking: null,
     };
     deepStrictEqual(counts, expected, "stats counted wrongly");
     strictEqual(oldestReadyAgeMs, 500, "oldestReadyAgeMs was not that of the earliest due time");

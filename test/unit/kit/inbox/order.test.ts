@@ -189,3 +189,26 @@ test("a quarantined event that is replayed waits in its lane", async () => {
   await rig.called(2);
   expect(begun(rig)).toEqual([a1?.id, signal.id]);
 });
+
+test("events that another store restores keep their order", async () => {
+  const rig = await startOrdered({ handoff: { ...HANDOFF, maxAttempts: 1 } });
+  const events = await deliverAll(rig, "a", "a", "b", "a");
+  rig.calls[0]!.reject();
+  await turns();
+  const stored = await Promise.all(events.map(({ id }) => rig.receiver.inbox.get(id)));
+  const store = await opened(memoryStore());
+  await store.restore?.(
+    "default",
+    stored.filter((each) => each !== undefined),
+  );
+  const next = await startOrdered({ store });
+  await next.called(1);
+  expect(begun(next)).toEqual([events[2]?.id]);
+  await next.receiver.inbox.replay(events[0]?.id ?? "");
+  await next.called(2);
+  next.calls[1]!.resolve();
+  await next.called(3);
+  next.calls[2]!.resolve();
+  await next.called(4);
+  expect(begun(next)).toEqual([2, 0, 1, 3].map((index) => events[index]?.id));
+});
