@@ -11,6 +11,7 @@ export const PARTS = [
   "postgres",
   "postgres-million",
   "search",
+  "order",
   "against",
 ] as const;
 export type Part = (typeof PARTS)[number];

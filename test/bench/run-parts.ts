@@ -9,6 +9,7 @@ import {
   measureSlowDisk,
   measureThroughput,
 } from "./parts/load-parts.js";
+import { measureOrder } from "./parts/order.js";
 import type { PartContext } from "./parts/part-context.js";
 import { measurePostgresMillion } from "./parts/postgres-million.js";
 import { measurePostgres } from "./parts/postgres.js";
@@ -79,6 +80,7 @@ export async function runParts({
     postgres: () => measurePostgres(all),
     "postgres-million": () => measurePostgresMillion(all),
     search: () => measureSearch(all, events),
+    order: () => measureOrder(all),
     against: () => measureAgainst(all, options.against ?? "", options.servers),
   };
   for (const part of only) {

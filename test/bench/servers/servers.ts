@@ -103,6 +103,12 @@ const BY_NAME: readonly Server[] = [
     isOurs: false,
     open: openPgInsert,
   },
+  {
+    ...OURS,
+    name: "signalbox-ordered",
+    label: "signalbox on node:http, in order",
+    open: ours(onNodeHttp, async () => ({ order: true })),
+  },
   { ...OTHER, name: "fastify-nothing", label: "Fastify 5, does nothing", open: openFastify },
   {
     ...OURS,
@@ -184,7 +190,7 @@ export function findBaseline(servers: readonly Server[]): Server {
   return baseline;
 }
 
-type Extra = Partial<Pick<ReceiverOptions, "store" | "telemetry">> & { sender?: Sender };
+type Extra = Partial<Pick<ReceiverOptions, "store" | "telemetry" | "order">> & { sender?: Sender };
 
 /** The receiver that all of our servers share: its hand-off only counts. */
 function ours(
@@ -198,6 +204,7 @@ function ours(
       store = sqliteStore(join(config.folder, "inbox.db")),
       telemetry,
       sender,
+      order,
     } = await extra(config);
     let handedOff = 0;
     const count = async () => {
@@ -206,7 +213,7 @@ function ours(
     const options = { secrets: SECRET, store, telemetry, logger: false } as const;
     const receiver =
       sender === undefined
-        ? createReceiver({ ...options, onSignal: count })
+        ? createReceiver({ ...options, order, onSignal: count })
         : createReceiver({ ...options, sender, onEvent: count });
     await receiver.start();
     return {

@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import { createReceiver, type InboxStore } from "signalbox";
+import { memoryStore } from "signalbox/stores/memory";
+import { postgresStore } from "signalbox/stores/postgres";
+import { sqliteStore } from "signalbox/stores/sqlite";
+import { signalEvent, signedDelivery } from "signalbox/testing";
+import { POSTGRES_BINARIES } from "../../own-postgres.js";
+import { SECRET } from "../endpoint.js";
+import { startOwnServer } from "../postgres/own-server.js";
+import { formatCount, spreadOf } from "../report/format.js";
+import { makeTable, type PartFindings } from "../report/tables.js";
+import type { PartContext } from "./part-context.js";
+
+const KEYS = 2000;
+const EVENTS = 10_000;
+const BLOCKED = 100_000;
+const AT_ONCE = 64;
+
+type Inbox = Awaited<ReturnType<typeof openInbox>>;
+
+/** @param events a second */
+interface Rates {
+  unordered: number[];
+  distinct: number[];
+  blocked: number[];
+  oneKey: number[];
+}
+
+/**
+ * What the order by key costs: events of 2,000 keys without the option, with it, and beside a dead
+ * event with 100,000 others behind it; and how many events of one key are handed off in a second.
+ * In one process, without HTTP, in turn.
+ */
+export async function measureOrder({
+  under,
+  rounds,
+  progress,
+}: PartContext): Promise<PartFindings> {
+  const found: [string, Rates][] = [];
+  const measure = async (name: string, makeStore: (of: string) => Promise<InboxStore>) => {
+    const plain = await openInbox(await makeStore("plain"), undefined);
+    const ordered = await openInbox(await makeStore("ordered"), true);
+    const blocked = await openInbox(await makeStore("blocked"), true);
+    progress(`order  ${name}: ${formatCount(BLOCKED)} events wait`);
+    await blocked.block();
+    const rates: Rates = { unordered: [], distinct: [], blocked: [], oneKey: [] };
+    for (let round = 0; round <= rounds; round += 1) {
+      const measured = {
+        unordered: await plain.rate(EVENTS, KEYS),
+        distinct: await ordered.rate(EVENTS, KEYS),
+        blocked: await blocked.rate(EVENTS, KEYS),
+        oneKey: await ordered.rate(EVENTS / 10, 1),
+      };
+      progress(`order  ${name} ${round}  ${JSON.stringify(measured)}`);
+      // The first one compiles.
+      if (round === 0) continue;
+      for (const key of Object.keys(rates) as (keyof Rates)[]) rates[key].push(measured[key]);
+    }
+    for (const inbox of [plain, ordered, blocked]) await inbox.close();
+    found.push([name, rates]);
+  };
+  await measure("memory", async () => memoryStore());
+  await measure("SQLite", async (of) => sqliteStore(join(under, `order-${of}.db`)));
+  if (POSTGRES_BINARIES !== undefined) {
+    const server = await startOwnServer(under);
+    try {
+      await measure("PostgreSQL", async () =>
+        postgresStore({ connectionString: await server.newDatabase() }),
+      );
+    } finally {
+      await server.stop();
+    }
+  }
+  const spread = (results: readonly number[]) => spreadOf<number>((rate) => rate)({ results });
+  const ratio = (some: readonly number[], others: readonly number[]): string =>
+    spread(some.map((rate, round) => rate / (others[round] ?? NaN)));
+  const table = makeTable(
+    `Order by ${formatCount(KEYS)} keys`,
+    found,
+    [
+      ["", ([name]) => name],
+      ["events/s without order", ([, { unordered }]) => spread(unordered)],
+      ["× with order", ([, rates]) => ratio(rates.distinct, rates.unordered)],
+      [
+        `× beside ${formatCount(BLOCKED)} that wait`,
+        ([, rates]) => ratio(rates.blocked, rates.distinct),
+      ],
+      ["one key: events/s", ([, { oneKey }]) => spread(oneKey)],
+    ],
+    ["From the first delivery to the last hand-off, in one process, without HTTP."],
+  );
+  return { tables: [table] };
+}
+
+async function openInbox(store: InboxStore, order: true | undefined) {
+  let handedOff = 0;
+  let isBlocked = false;
+  const receiver = createReceiver({
+    secrets: SECRET,
+    store,
+    order,
+    logger: false,
+    maxQueued: { events: 100_000 },
+    handoff: { maxAttempts: 1 },
+    onSignal(signal) {
+      if (isBlocked && signal.data.product.slug === "blocked") throw new Error("dead");
+      handedOff += 1;
+    },
+  });
+  await receiver.start();
+
+  async function deliver(count: number, slugOf: (n: number) => string): Promise<void> {
+    let sent = 0;
+    const send = async (): Promise<void> => {
+      while (sent < count) {
+        const slug = slugOf((sent += 1));
+        const delivery = signedDelivery(signalEvent({ data: { product: { slug } } }), {
+          secret: SECRET,
+        });
+        const answer = await receiver.handle({ method: "POST", ...delivery });
+        if (answer.status !== 200) throw new Error(`${answer.status} ${answer.body}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, send));
+  }
+
+  return {
+    /** Makes an event dead, and others behind it. */
+    async block(): Promise<void> {
+      isBlocked = true;
+      await deliver(BLOCKED + 1, () => "blocked");
+    },
+    /** @returns events a second */
+    async rate(count: number, keys: number): Promise<number> {
+      const before = handedOff;
+      const beganAt = performance.now();
+      await deliver(count, (n) => `product-${n % keys}`);
+      while (handedOff < before + count) await new Promise((resume) => setTimeout(resume, 1));
+      return (count * 1000) / (performance.now() - beganAt);
+    },
+    close: () => receiver.close({ graceMs: 0 }),
+  };
+}
