@@ -17,7 +17,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-type Lease = Pick<ClaimedEvent, "seq" | "token" | "eventId">;
+type Lease = Pick<ClaimedEvent, "seq" | "token" | "eventId" | "lane">;
 
 /** What a process is: a store with the events that it holds. */
 interface Process {
@@ -88,6 +88,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       possiblyRepeated: false,
       lastError: state === "done" ? null : "Error: no",
       receivedAt: clock.now(),
+      lane: lease.lane ?? null,
     };
   }
 
@@ -107,7 +108,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       `commit ${processes.indexOf(process)}: ${settlements.map(({ state }, index) => `${settled[index]?.eventId} ${state}`).join()}` +
         ` + ${accepts.map(({ eventId, state }) => `${eventId}(${events.get(eventId)?.key}) ${state}`).join()}${claim ? " + claim" : ""}`,
     );
-    const batch = batchOf({ endpoint, accepts, settlements, claim, ordered: true });
+    const batch = batchOf({ endpoint, accepts, settlements, claim });
     const result = await process.store.commit(batch);
     settlements.forEach((settlement, index) => {
       if (result.settlements[index] !== true) return;
@@ -122,12 +123,13 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       const { eventId = "" } = accepts[index] ?? {};
       if (accept.status !== "accepted") wrong(`${eventId} is a duplicate`);
       if (accept.token === 0) return;
-      process.held.push({ seq: accept.seq, token: accept.token, eventId });
+      const lane = accepts[index]?.lane?.key ?? null;
+      process.held.push({ seq: accept.seq, token: accept.token, eventId, lane });
       begun(eventId);
     });
-    for (const { seq, token, eventId } of result.claim?.events ?? []) {
+    for (const { seq, token, eventId, lane = null } of result.claim?.events ?? []) {
       log.push(`claimed ${eventId}`);
-      process.held.push({ seq, token, eventId });
+      process.held.push({ seq, token, eventId, lane });
       begun(eventId);
     }
   }
@@ -179,7 +181,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
     process.held = process.held.filter((each) => each !== lease);
     if (random(2) === 0) return;
     const settlement = { ...settlementOf(lease), state: "done" as const, mayBeCompleted: true };
-    const batch = batchOf({ endpoint, settlements: [settlement], ordered: true });
+    const batch = batchOf({ endpoint, settlements: [settlement] });
     await process.store.commit(batch);
     completed.delete(lease.eventId);
   }
@@ -187,7 +189,9 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
   /** Most are done, and are not read before the end. */
   async function stored(store: InboxStore, withDone = false): Promise<StoredEvent[]> {
     const listed = await store.list({ endpoint, limit: 1000 });
-    const read = listed.filter(({ state }) => withDone || state !== "done");
+    const read = listed.filter(
+      ({ state, eventId }) => withDone || state !== "done" || completed.has(eventId),
+    );
     const found = await Promise.all(read.map(({ eventId }) => store.get(endpoint, eventId)));
     return found.filter((each) => each !== undefined);
   }
@@ -255,10 +259,10 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
         lastError: null,
       }));
       process.held = [];
-      const batch = batchOf({ endpoint, settlements, claim: claimOf(), ordered: true });
+      const batch = batchOf({ endpoint, settlements, claim: claimOf() });
       const { claim } = await process.store.commit(batch);
-      for (const { seq, token, eventId } of claim?.events ?? [])
-        process.held.push({ seq, token, eventId });
+      for (const { seq, token, eventId, lane = null } of claim?.events ?? [])
+        process.held.push({ seq, token, eventId, lane });
     }
     // A crash has a delay.
     const ready = (await check()).filter(({ state }) => state === "ready");

@@ -103,6 +103,8 @@ export interface Settlement {
   mayBeCompleted?: boolean;
   /** As `received` of the event has it; see G14 of the port. */
   receivedAt: number;
+  /** As the event has it; see G17. */
+  lane?: Lane["key"] | null;
 }
 
 /**
@@ -138,8 +140,8 @@ export interface ClaimedEvent extends Pick<
   /** Attempts that were used up before this lease. */
   attempts: number;
   replayed: boolean;
-  /** It has a lane. Absent: false. */
-  isOrdered?: boolean;
+  /** The key of its lane. Absent, or null: it has none. */
+  lane?: Lane["key"] | null;
   /** For how many milliseconds it had been due when this lease began, by the store's clock. */
   dueForMs: number;
 }
@@ -168,8 +170,6 @@ export interface Batch {
   settlements: readonly Settlement[];
   accepts: readonly NewEvent[];
   claim: ClaimRequest | null;
-  /** Its receiver has the option `order`: see G17 of the port. Absent: false. */
-  ordered?: boolean;
 }
 
 /** The results of a {@link Batch}, in its order. */

@@ -33,8 +33,6 @@ export interface BatcherConfig {
   endpoint: string;
   clock: Clock;
   maxQueued: BatcherLimits;
-  /** The receiver has the option `order`. */
-  ordered: boolean;
   /** Called when events that waited in their lanes are due, with their number. */
   onPromoted: (count: number) => void;
   /**
@@ -232,7 +230,7 @@ export function createBatcher(config: BatcherConfig) {
         await nextTurn();
         await recover();
       }
-      const batch = unwrap(endpoint, config.ordered, waiting);
+      const batch = unwrap(endpoint, waiting);
       ended = onCommit?.(batch);
       const beganAt = clock.elapsed();
       result = await store.commit(batch);

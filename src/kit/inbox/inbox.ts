@@ -70,7 +70,6 @@ export function createInbox(config: InboxConfig) {
     clock,
     maxQueued: config.maxQueued,
     onHealth: config.onHealth,
-    ordered: config.ordered,
     onPromoted: (count) => dispatcher.promoted(count),
     onCommit: config.onCommit,
     recover: async () => {
@@ -182,7 +181,7 @@ export function createInbox(config: InboxConfig) {
             attempts: 0,
             possiblyRepeated,
             replayed: false,
-            isOrdered: lane !== null,
+            lane: lane?.key ?? null,
             dueForMs: 0,
             received,
             body,

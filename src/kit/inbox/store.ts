@@ -208,8 +208,8 @@ export interface InboxStore {
    * - **G17** Of the events of an endpoint with one lane, at most one is `leased` or due: the head.
    *   The others are `ready`, and due `NEVER`; a new one among them is not `leased`, although it
    *   was asked for. When the head is `done`, or `dead` in a lane that skips, the one with the
-   *   smallest `seq` becomes the head, and is due: with a commit that is `ordered`, with `discard`,
-   *   with a crash, or with `tendLanes`. The `seq` of new events of a commit are in its order. What
+   *   smallest `seq` becomes the head, and is due: with a settlement that names the lane, with
+   *   `discard`, with a crash, or with `tendLanes`. The `seq` of new events of a commit are in its order. What
    *   `replay` makes `ready` waits in its lane, unless it is the head or there is none.
    */
   commit(batch: Batch): Promise<BatchResult>;

@@ -30,14 +30,9 @@ export interface WaitingBatch {
   claim: Waiting<ClaimRequest, ClaimResult> | null;
 }
 
-export function unwrap(
-  endpoint: string,
-  ordered: boolean,
-  { accepts, settlements, claim }: WaitingBatch,
-): Batch {
+export function unwrap(endpoint: string, { accepts, settlements, claim }: WaitingBatch): Batch {
   return {
     endpoint,
-    ordered,
     accepts: accepts.map(({ item }) => item),
     settlements: settlements.map(({ item }) => item),
     claim: claim?.item ?? null,

@@ -16,7 +16,6 @@ const EVENTS = 10_000;
 const BLOCKED = 100_000;
 const AT_ONCE = 64;
 
-type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
 /** @param events a second */
 interface Rates {

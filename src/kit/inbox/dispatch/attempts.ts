@@ -84,7 +84,7 @@ export function createAttempts(
       const message = `the callback did not settle within ${timeoutMs} ms`;
       const error = Object.assign(new Error(message), { name: "TimeoutError" });
       attempt.abort.abort(error);
-      if (leased.event.isOrdered === true && returned !== undefined)
+      if (leased.event.lane != null && returned !== undefined)
         overdue.set(leased.event, returned.then(ignore, ignore));
       finish(attempt, { how: "timed out", error });
       overdue.delete(leased.event);

@@ -87,10 +87,7 @@ export function createBreaker(
       listener.onClose();
     },
     /** @param error as it is stored */
-    failed(
-      { seq, isOrdered }: Pick<ClaimedEvent, "seq" | "isOrdered">,
-      error: string | null,
-    ): void {
+    failed({ seq, lane }: Pick<ClaimedEvent, "seq" | "lane">, error: string | null): void {
       const [text = ""] = (error ?? "").split("\n", 1);
       if (state === "probing") {
         if (pause !== null) pause.error = text;
@@ -99,7 +96,7 @@ export function createBreaker(
         waitForProbe();
       } else if (
         state === "closed" &&
-        failed.add(isOrdered === true ? Symbol() : seq).size >= BREAKER_THRESHOLD
+        failed.add(lane == null ? seq : Symbol()).size >= BREAKER_THRESHOLD
       ) {
         pause = { since: clock.now(), error: text, nextTryAt: 0 };
         waitForProbe();

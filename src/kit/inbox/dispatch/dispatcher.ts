@@ -284,7 +284,7 @@ export function createDispatcher(config: DispatcherConfig) {
     function write(): void {
       batcher.settle(settlement, ended);
       // What waits behind it is claimed by the same commit.
-      if (event.isOrdered === true && settlement.state !== "ready" && inLanes > 0) nudge();
+      if (event.lane != null && settlement.state !== "ready" && inLanes > 0) nudge();
     }
 
     function ended(result: SettleResult | null): void {

@@ -195,7 +195,7 @@ export function released(event: ClaimedEvent, mayHaveBegun: boolean, dueForMs: n
  * makes its properties slow to read.
  */
 function settlementOf(
-  { seq, token, possiblyRepeated, received }: ClaimedEvent,
+  { seq, token, possiblyRepeated, received, lane = null }: ClaimedEvent,
   state: Settlement["state"],
   delayMs: number,
   attempts: number,
@@ -212,6 +212,7 @@ function settlementOf(
     lastError,
     mayBeCompleted: false,
     receivedAt: received.at,
+    lane,
   };
 }
 

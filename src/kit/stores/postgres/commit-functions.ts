@@ -168,16 +168,21 @@ const ACCEPT = `
     END IF;
     WITH stored AS (
       INSERT INTO inbox (seq, endpoint, event_id, type, state, due_at, queue_at, parked_at, token, owner, received_at,
-        body_hash, last_error, subtype, subject, sender, content_key, possibly_repeated)
+        body_hash, last_error, subtype, subject, sender, content_key, possibly_repeated, lane, lane_skips)
       OVERRIDING SYSTEM VALUE
-      SELECT coalesce(v_seqs[e.arrival], nextval('inbox_seq_seq')), p_endpoint, e.id, e.type, e.state, p_now + coalesce(e.lease, 0),
-        CASE WHEN e.state = 'ready' THEN p_now END, CASE WHEN e.state = 'quarantined' THEN p_now END,
-        CASE WHEN e.state = 'leased' THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
-        e.subtype, e.subject, e.sender, e.content_key, coalesce(e.repeated, false)
+      SELECT coalesce(v_seqs[e.arrival], nextval('inbox_seq_seq')), p_endpoint, e.id, e.type,
+        CASE WHEN e.waits THEN 'ready' ELSE e.state END,
+        CASE WHEN e.waits THEN ${NEVER} ELSE p_now + coalesce(e.lease, 0) END,
+        CASE WHEN e.waits THEN ${NEVER} WHEN e.state = 'ready' THEN p_now END,
+        CASE WHEN e.state = 'quarantined' THEN p_now END,
+        CASE WHEN e.state = 'leased' AND NOT e.waits THEN p_token ELSE 0 END, p_owner, e.received_at, e.hash, e.reason,
+        e.subtype, e.subject, e.sender, e.content_key, coalesce(e.repeated, false),
+        e.lane, CASE WHEN e.lane IS NOT NULL THEN p_skips END
+      FROM (SELECT *, g.lane IS NOT NULL AND g.state <> 'done' AS waits
       FROM unnest(p_ids, p_types, p_states, p_leases, p_received_at, p_reasons, p_hashes, p_subtypes, p_subjects, p_senders,
-        p_content_keys, p_repeated, p_arrivals)
-        WITH ORDINALITY AS e(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated,
-          arrival, n)
+        p_content_keys, p_repeated, p_arrivals, p_lanes)
+        WITH ORDINALITY AS g(id, type, state, lease, received_at, reason, hash, subtype, subject, sender, content_key, repeated,
+          arrival, lane, n)) AS e
       WHERE (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.event_id = e.id) IS NULL
         AND (e.content_key IS NULL
           OR (SELECT old.seq FROM inbox old WHERE old.endpoint = p_endpoint AND old.content_key = e.content_key) IS NULL)
@@ -225,16 +230,11 @@ const ACCEPT = `
     ON CONFLICT (seq) DO NOTHING; -- an id can be there twice
     IF p_lanes IS NOT NULL THEN
       -- Each waits, until its lane is promoted.
-      WITH laned AS (
-        INSERT INTO inbox_lane (seq, endpoint, lane, skips, place)
-        SELECT e.seq, p_endpoint, e.lane, p_skips, CASE WHEN e.state <> 'done' THEN ${WAITING} END
-        FROM unnest(seqs, fates, p_lanes, p_states) AS e(seq, fate, lane, state)
-        WHERE coalesce(e.fate, 'new') = 'new' AND e.lane IS NOT NULL
-        ON CONFLICT (seq) DO NOTHING
-        RETURNING seq, place
-      )
-      UPDATE inbox SET state = 'ready', due_at = ${NEVER}, queue_at = ${NEVER}, token = 0
-      FROM laned WHERE inbox.seq = laned.seq AND laned.place = ${WAITING};
+      INSERT INTO inbox_lane (endpoint, lane, place, seq)
+      SELECT p_endpoint, e.lane, ${WAITING}, e.seq
+      FROM unnest(seqs, fates, p_lanes, p_states) AS e(seq, fate, lane, state)
+      WHERE coalesce(e.fate, 'new') = 'new' AND e.lane IS NOT NULL AND e.state <> 'done'
+      ON CONFLICT DO NOTHING;
     END IF;
   END $$;
 `;
@@ -253,11 +253,11 @@ const COMMIT = `
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_subtypes text[], a_subjects text[],
     p_limit int, p_lease bigint, p_held bigint[], -- p_limit NULL: no claim
     a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL, a_repeated boolean[] DEFAULT NULL, -- NULL: no event has one
-    p_ordered boolean DEFAULT false, a_lanes bytea[] DEFAULT NULL, a_skips boolean DEFAULT NULL, a_arrivals int[] DEFAULT NULL
+    s_lanes bytea[] DEFAULT NULL, a_lanes bytea[] DEFAULT NULL, a_skips boolean DEFAULT NULL, a_arrivals int[] DEFAULT NULL
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
-    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text, "isOrdered" boolean
+    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text, lane bytea
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -278,10 +278,8 @@ const COMMIT = `
   BEGIN
     ${SYNC}
     PERFORM pg_advisory_xact_lock_shared(v_class, p_owner);
-    IF p_ordered THEN
-      v_lanes := ARRAY(
-        SELECT lane FROM unnest(a_lanes) AS a(lane) WHERE lane IS NOT NULL
-        UNION SELECT lane FROM inbox_lane l WHERE l.seq = ANY (s_seqs));
+    IF a_lanes IS NOT NULL OR s_lanes IS NOT NULL THEN
+      v_lanes := ARRAY(SELECT DISTINCT lane FROM unnest(a_lanes || s_lanes) AS a(lane) WHERE lane IS NOT NULL);
       PERFORM lock_lanes(v_lanes);
     END IF;
     v_now := now_ms();
@@ -334,12 +332,11 @@ const COMMIT = `
         'nextDueInMs', v_next - v_now,
         'waiting', (SELECT json_agg(asked) FROM unnest(v_asked) AS a(asked) WHERE asked <> ALL (v_heads)),
         'promoted', (SELECT count(*) FROM unnest(v_heads) AS h(head) WHERE head <> ALL (v_asked))),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL, NULL::boolean;
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL, NULL::bytea;
     IF v_claimed IS NOT NULL THEN
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
-          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender,
-          p_ordered AND (SELECT l.seq FROM inbox_lane l WHERE l.seq = i.seq) IS NOT NULL
+          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender, i.lane
         FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

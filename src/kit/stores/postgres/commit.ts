@@ -67,7 +67,7 @@ const MOST_TOKEN = 2 ** 30;
  * Converts a batch to the arguments of `commit_batch` after the endpoint and the owner, and its
  * rows to the result.
  */
-export function prepareCommit({ settlements, accepts, claim, ordered = false }: Batch) {
+export function prepareCommit({ settlements, accepts, claim }: Batch) {
   // In one order for all processes, because each row is locked until the end of its transaction.
   const settled = order(settlements, (a, b) => a.seq - b.seq);
   const accepted = order(accepts, (a, b) =>
@@ -113,10 +113,10 @@ export function prepareCommit({ settlements, accepts, claim, ordered = false }: 
     unlessNull(events.map(({ sender }) => sender)),
     unlessNull(events.map(({ contentKey }) => contentKey && Buffer.from(contentKey))),
     unlessNull(events.map(({ possiblyRepeated }) => possiblyRepeated || null)),
-    ordered,
+    unlessNull(ends.map(({ lane }) => (lane ? Buffer.from(lane) : null))),
     unlessNull(events.map(({ lane }) => (lane ? Buffer.from(lane.key) : null))),
     events.some(({ lane }) => lane?.skips),
-    ordered ? accepted.map((index) => index + 1) : null,
+    events.some(({ lane }) => lane) ? accepted.map((index) => index + 1) : null,
   ];
 
   function readRows([first, ...claimed]: readonly CommitRow[]): {
@@ -262,12 +262,12 @@ export async function restore(
         subject text, sender text, history json, body_hash text, body text, received text, lane json)
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
-        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender)
+        attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender, lane, lane_skips)
       SELECT $1, "eventId", type, CASE WHEN was_leased THEN 'ready' ELSE state END, due_at,
         CASE WHEN state IN ('ready', 'leased') THEN due_at END,
         CASE WHEN state IN ('dead', 'quarantined') THEN due_at END, "receivedAt", 0, 0, attempts, crashes,
         "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError",
-        subtype, subject, nullif(sender, '${DEFAULT_SENDER}')
+        subtype, subject, nullif(sender, '${DEFAULT_SENDER}'), decode(lane->>'key', 'hex'), (lane->>'skips')::boolean
       FROM given
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING seq, event_id
@@ -281,10 +281,9 @@ export async function restore(
         json_to_recordset(history) AS h(at bigint, kind text, attempts int, error text)
       WHERE body IS NOT NULL
     ), lanes AS (
-      INSERT INTO ${name}.inbox_lane (seq, endpoint, lane, skips, place)
-      SELECT seq, $1, decode(lane->>'key', 'hex'), (lane->>'skips')::boolean,
-        CASE lane->>'place' WHEN 'head' THEN ${HEAD} WHEN 'waiting' THEN ${WAITING} END
-      FROM added JOIN given ON "eventId" = event_id WHERE body IS NOT NULL AND json_typeof(lane) = 'object'
+      INSERT INTO ${name}.inbox_lane (endpoint, lane, place, seq)
+      SELECT $1, decode(given.lane->>'key', 'hex'), CASE given.lane->>'place' WHEN 'head' THEN ${HEAD} ELSE ${WAITING} END, seq
+      FROM added JOIN given ON "eventId" = event_id WHERE given.lane->>'place' IS NOT NULL
     )
     SELECT count(*) AS added,
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END

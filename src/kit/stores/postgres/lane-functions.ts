@@ -1,5 +1,5 @@
 import { NEVER } from "../../inbox/stored-events.js";
-import { BY_INDEX, HEAD, IN_SCHEMA, SYNC } from "./commit-functions.js";
+import { BY_INDEX, HEAD, IN_SCHEMA, SYNC, WAITING } from "./commit-functions.js";
 
 /** From so many lanes on a commit locks all: each lock takes a place in a table of the server. */
 const MOST_LOCKS = 64;
@@ -15,7 +15,7 @@ const LOCK_LANES = `
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
     v_all int := 'inbox_lane'::regclass::oid::bigint::bit(32)::int;
-    v_class int := 'inbox_lane_place'::regclass::oid::bigint::bit(32)::int;
+    v_class int := 'inbox_lane_pkey'::regclass::oid::bigint::bit(32)::int;
   BEGIN
     IF cardinality(p_lanes) > ${MOST_LOCKS} THEN
       PERFORM pg_advisory_xact_lock(v_all, 0);
@@ -27,10 +27,6 @@ const LOCK_LANES = `
   END $$;
 `;
 
-// The waiting ones are found by a range of places: with one place, their order would be that of the
-// primary key too, by which PostgreSQL would read the whole table (54 s for 4,000 events beside 40,000
-// that wait).
-//
 // The caller has locked the lanes. A head that has ended leaves its lane, and the event with the
 // smallest seq takes its place. What decides is the state of the rows, so this can be called at any
 // time. The events of p_new are leased to the caller if they become the head.
@@ -43,20 +39,27 @@ const PROMOTE = `
   DECLARE
     v_heads bigint[];
   BEGIN
-    UPDATE inbox_lane l SET place = NULL
+    DELETE FROM inbox_lane l
     WHERE l.endpoint = p_endpoint AND l.lane = ANY (p_lanes) AND l.place = ${HEAD}
-      AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND l.skips) FROM inbox i WHERE i.seq = l.seq), true);
-    v_heads := ARRAY(
-      SELECT next.seq FROM (
-        SELECT (SELECT w.seq FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane AND w.place > ${HEAD}
-            ORDER BY w.place, w.seq LIMIT 1) AS seq,
-          (SELECT h.seq FROM inbox_lane h WHERE h.endpoint = p_endpoint AND h.lane = l.lane AND h.place = ${HEAD} LIMIT 1) AS head
-        FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS l
-      ) AS next WHERE next.head IS NULL AND next.seq IS NOT NULL);
-    UPDATE inbox_lane SET place = ${HEAD} WHERE seq = ANY (v_heads);
-    UPDATE inbox SET due_at = p_now, queue_at = p_now WHERE seq = ANY (v_heads) AND seq <> ALL (p_new);
-    UPDATE inbox SET state = 'leased', token = p_token, owner = p_owner, due_at = p_now + p_lease, queue_at = NULL
-    WHERE seq = ANY (v_heads) AND seq = ANY (p_new);
+      AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND i.lane_skips) FROM inbox i WHERE i.seq = l.seq), true);
+    WITH next AS (
+      SELECT (SELECT array[w.place, w.seq] FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane
+        ORDER BY w.place, w.seq LIMIT 1) AS first, l.lane
+      FROM (SELECT DISTINCT lane FROM unnest(p_lanes) AS given(lane)) AS l
+    ), heads AS (
+      UPDATE inbox_lane h SET place = ${HEAD} FROM next
+      WHERE h.endpoint = p_endpoint AND h.lane = next.lane AND h.place = ${WAITING} AND h.seq = next.first[2]
+        AND next.first[1] = ${WAITING}
+      RETURNING h.seq
+    )
+    SELECT coalesce(array_agg(seq), '{}') INTO v_heads FROM heads;
+    UPDATE inbox SET
+      state = CASE WHEN seq = ANY (p_new) THEN 'leased' ELSE state END,
+      token = CASE WHEN seq = ANY (p_new) THEN p_token ELSE token END,
+      owner = CASE WHEN seq = ANY (p_new) THEN p_owner ELSE owner END,
+      due_at = CASE WHEN seq = ANY (p_new) THEN p_now + p_lease ELSE p_now END,
+      queue_at = CASE WHEN seq = ANY (p_new) THEN NULL ELSE p_now END
+    WHERE seq = ANY (v_heads);
     RETURN v_heads;
   END $$;
 `;
@@ -69,7 +72,7 @@ const UNBLOCK = `
   BEGIN
     ${SYNC}
     PERFORM lock_lanes(ARRAY[p_lane]);
-    UPDATE inbox_lane l SET place = NULL
+    DELETE FROM inbox_lane l
     WHERE l.endpoint = p_endpoint AND l.lane = p_lane AND l.place = ${HEAD}
       AND (SELECT i.state FROM inbox i WHERE i.seq = l.seq) = 'dead';
     v_wasBlocked := FOUND;
@@ -93,25 +96,30 @@ const TEND_LANES = `
         WITH RECURSIVE e(lane, n) AS (
           SELECT p_after, 0
           UNION ALL
-          SELECT (SELECT l.lane FROM inbox_lane l WHERE l.endpoint = p_endpoint AND l.lane > e.lane AND l.place IS NOT NULL
+          SELECT (SELECT l.lane FROM inbox_lane l WHERE l.endpoint = p_endpoint AND l.lane > e.lane
             ORDER BY l.lane LIMIT 1), n + 1
           FROM e WHERE e.lane IS NOT NULL AND n < ${TENDED_AT_ONCE})
         SELECT lane FROM e WHERE n > 0 AND lane IS NOT NULL ORDER BY n);
       v_ended := ARRAY(
         SELECT lane FROM unnest(v_lanes) AS l(lane)
-        WHERE (SELECT i.state IN ('ready', 'leased') OR (i.state = 'dead' AND NOT h.skips)
+        WHERE (SELECT i.state IN ('ready', 'leased') OR (i.state = 'dead' AND NOT i.lane_skips)
           FROM inbox_lane h LEFT JOIN inbox i ON i.seq = h.seq
           WHERE h.endpoint = p_endpoint AND h.lane = l.lane AND h.place = ${HEAD} LIMIT 1) IS NOT TRUE);
       PERFORM lock_lanes(v_ended);
       promoted := cardinality(promote(now_ms(), p_endpoint, v_ended));
       next := v_lanes[${TENDED_AT_ONCE}];
     ELSE
-      v_seqs := ARRAY(
-        SELECT seq FROM inbox_lane WHERE endpoint = p_endpoint AND place IS NOT NULL
-        LIMIT ${TENDED_AT_ONCE} FOR UPDATE SKIP LOCKED);
+      WITH placed AS (
+        SELECT lane, place, seq FROM inbox_lane WHERE endpoint = p_endpoint
+        ORDER BY lane, place, seq LIMIT ${TENDED_AT_ONCE} FOR UPDATE SKIP LOCKED
+      ), gone AS (
+        DELETE FROM inbox_lane l USING placed
+        WHERE l.endpoint = p_endpoint AND l.lane = placed.lane AND l.place = placed.place AND l.seq = placed.seq
+        RETURNING l.seq
+      )
+      SELECT array_agg(seq) INTO v_seqs FROM gone;
       UPDATE inbox SET due_at = now_ms(), queue_at = now_ms() WHERE seq = ANY (v_seqs) AND queue_at = ${NEVER};
-      DELETE FROM inbox_lane WHERE seq = ANY (v_seqs);
-      promoted := cardinality(v_seqs);
+      promoted := coalesce(cardinality(v_seqs), 0);
       next := CASE WHEN promoted = ${TENDED_AT_ONCE} THEN p_after END;
     END IF;
   END $$;

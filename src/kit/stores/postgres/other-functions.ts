@@ -12,8 +12,8 @@ const lockIf = (condition: string): string => `SELECT * INTO v_row FROM inbox
 // Before an event is locked: see lock_lanes.
 const lockLanes = (more = ""): string => `
     PERFORM lock_lanes(ARRAY(
-      SELECT l.lane FROM unnest(p_endpoints, p_ids) AS k(endpoint, id)
-      JOIN inbox i ON i.endpoint = k.endpoint AND i.event_id = k.id JOIN inbox_lane l ON l.seq = i.seq ${more}));`;
+      SELECT i.lane FROM unnest(p_endpoints, p_ids) AS k(endpoint, id)
+      JOIN inbox i ON i.endpoint = k.endpoint AND i.event_id = k.id WHERE i.lane IS NOT NULL ${more}));`;
 
 // The process has read the bodies before, in another transaction, so each row is checked again
 // here. What it read is NULL for an event whose body cannot be used.
@@ -28,7 +28,6 @@ const REPLAY = `
     v_outcomes text[] := '{}';
     v_outcome text;
     v_row inbox;
-    v_lane bytea;
     e record;
   BEGIN
     ${SYNC}
@@ -58,17 +57,19 @@ const REPLAY = `
           PERFORM add_steps(v_now, 'replayed', ARRAY[v_row.seq], ARRAY[v_row.attempts], NULL);
           v_outcome := 'moved';
           IF e.lane IS NOT NULL THEN
-            INSERT INTO inbox_lane (seq, endpoint, lane, skips) VALUES (v_row.seq, e.endpoint, decode(e.lane, 'hex'), p_skips)
-            ON CONFLICT DO NOTHING;
+            UPDATE inbox SET lane = decode(e.lane, 'hex'), lane_skips = p_skips WHERE seq = v_row.seq RETURNING lane INTO v_row.lane;
           END IF;
-          UPDATE inbox_lane SET place = ${WAITING} WHERE seq = v_row.seq AND place IS DISTINCT FROM ${HEAD} RETURNING lane INTO v_lane;
-          IF FOUND THEN
+          -- The head stays.
+          IF v_row.lane IS NOT NULL AND NOT EXISTS (SELECT FROM inbox_lane
+            WHERE endpoint = e.endpoint AND lane = v_row.lane AND place = ${HEAD} AND seq = v_row.seq)
+          THEN
+            INSERT INTO inbox_lane (endpoint, lane, place, seq) VALUES (e.endpoint, v_row.lane, ${WAITING}, v_row.seq);
             UPDATE inbox SET due_at = ${NEVER}, queue_at = ${NEVER} WHERE seq = v_row.seq;
-            PERFORM promote(v_now, e.endpoint, ARRAY[v_lane]);
+            PERFORM promote(v_now, e.endpoint, ARRAY[v_row.lane]);
           END IF;
         EXCEPTION WHEN unique_violation THEN
           UPDATE inbox SET state = 'done', due_at = v_now, parked_at = NULL WHERE seq = v_row.seq;
-          PERFORM promote(v_now, e.endpoint, ARRAY(SELECT lane FROM inbox_lane WHERE seq = v_row.seq));
+          PERFORM promote(v_now, e.endpoint, ARRAY[v_row.lane]);
           v_outcome := 'duplicate';
         END;
       END IF;
@@ -112,8 +113,7 @@ const DISCARD = moves(
   `UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
-        PERFORM promote(now_ms(), e.endpoint, ARRAY(SELECT lane FROM inbox_lane WHERE seq = v_row.seq));
-        DELETE FROM inbox_lane WHERE seq = v_row.seq;`,
+        PERFORM promote(now_ms(), e.endpoint, ARRAY[v_row.lane]);`,
   lockLanes(),
 );
 
@@ -145,7 +145,6 @@ const PRUNE = `
     SELECT payloads + count(*) INTO payloads FROM emptied;
     DELETE FROM inbox_body WHERE seq = ANY (v_old);
     DELETE FROM inbox_history WHERE seq = ANY (v_old);
-    DELETE FROM inbox_lane WHERE seq = ANY (v_old);
     DELETE FROM inbox_minute WHERE endpoint = p_endpoint AND minute < v_now - ${ACTIVITY_KEPT_MS};
     next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
       ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;

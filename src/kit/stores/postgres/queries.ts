@@ -3,6 +3,7 @@ import { MINUTE_MS } from "../../../base/time/units.js";
 import type { EventKey, InboxStore, ReadAgain } from "../../inbox/store.js";
 import {
   DEFAULT_SENDER,
+  NEVER,
   FAILED_AT_ONCE,
   FAILED_ERROR_LENGTH,
   MOST_REPORTS,
@@ -161,13 +162,11 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
            CASE WHEN octet_length(body) <= $3::bigint THEN body END AS "rawBody",
            (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
               ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history,
-           (SELECT json_build_object('key', encode(l.lane, 'hex'), 'skips', l.skips,
-              'place', CASE l.place WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END)
-            FROM ${name}.inbox_lane l WHERE l.seq = inbox.seq) AS lane,
-           (SELECT head.event_id FROM ${name}.inbox_lane l
-            JOIN ${name}.inbox_lane h ON h.endpoint = l.endpoint AND h.lane = l.lane AND h.place = ${HEAD}
-            JOIN ${name}.inbox head ON head.seq = h.seq
-            WHERE l.seq = inbox.seq AND l.place = ${WAITING} LIMIT 1) AS "waitsBehind"
+           CASE WHEN lane IS NOT NULL THEN json_build_object('key', encode(lane, 'hex'), 'skips', lane_skips, 'place',
+             CASE (SELECT place FROM ${name}.inbox_lane l WHERE l.endpoint = $1 AND l.lane = inbox.lane AND l.seq = inbox.seq
+               AND l.place IN (${HEAD}, ${WAITING})) WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END) END AS lane,
+           CASE WHEN due_at = ${NEVER} THEN (SELECT head.event_id FROM ${name}.inbox_lane h JOIN ${name}.inbox head ON head.seq = h.seq
+             WHERE h.endpoint = $1 AND h.lane = inbox.lane AND h.place = ${HEAD} LIMIT 1) END AS "waitsBehind"
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
         [endpoint, storable(eventId), mostBytes],
       );
@@ -183,7 +182,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
           (SELECT json_build_object('eventId', event_id, 'since', parked_at, 'count', count) FROM (
              SELECT i.event_id, i.parked_at, (SELECT count(*) FROM ${name}.inbox_lane w
                WHERE w.endpoint = $1 AND w.lane = h.lane AND w.place = ${WAITING}) AS count
-             FROM ${name}.inbox i JOIN ${name}.inbox_lane h ON h.seq = i.seq AND h.place = ${HEAD}
+             FROM ${name}.inbox i JOIN ${name}.inbox_lane h ON h.endpoint = $1 AND h.lane = i.lane AND h.place = ${HEAD} AND h.seq = i.seq
              WHERE i.endpoint = $1 AND ${IN_STATE.dead} ORDER BY i.seq) AS heads
            WHERE count > 0 LIMIT 1) AS blocking,
           (SELECT count(*) FROM ${name}.inbox_owner o,

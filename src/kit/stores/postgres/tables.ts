@@ -167,14 +167,19 @@ export const MIGRATIONS: readonly string[] = [
   // the repair of another one promotes what they end. LOCK comes first, as above.
   `
   LOCK TABLE inbox_owner, inbox;
+  ALTER TABLE inbox
+    ADD COLUMN lane bytea, -- a hash of the key; NULL: no order
+    ADD COLUMN lane_skips boolean; -- whether a dead event lets the later ones go on
   CREATE TABLE inbox_lane (
-    seq      bigint   PRIMARY KEY,
     endpoint text     NOT NULL COLLATE "C",
-    lane     bytea    NOT NULL, -- a hash of the key
-    skips    boolean  NOT NULL, -- whether a dead event lets the later ones go on
-    place    smallint           -- 1: the head; 2: waits; NULL: it has left the lane
+    lane     bytea    NOT NULL,
+    place    smallint NOT NULL, -- 1: the head; 2: waits
+    seq      bigint   NOT NULL,
+    PRIMARY KEY (endpoint, lane, place, seq)
+  ) WITH (
+    autovacuum_vacuum_scale_factor = 0.02,
+    autovacuum_vacuum_insert_scale_factor = 0.05
   );
-  CREATE INDEX inbox_lane_place ON inbox_lane (endpoint, lane, place, seq) WHERE place IS NOT NULL;
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
 ];

@@ -55,8 +55,8 @@ function isAlike(first: Settlement, other: Settlement | undefined, distance: num
 export function createCommitter(db: Database, shared: boolean) {
   const insert = db.prepare(`
     INSERT INTO inbox (endpoint, event_id, type, state, due_at, ready_since, token, received_at, body_hash, last_error,
-      subtype, subject, sender, content_key)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+      subtype, subject, sender, content_key, lane, lane_skips)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const payloads = preparePayloads(db);
   const activity = prepareActivity(db);
   const lanes = prepareLanes(db);
@@ -84,7 +84,7 @@ export function createCommitter(db: Database, shared: boolean) {
   const leaseOne = db.prepare<[number, number], LeasedRow>(`
     UPDATE inbox SET state = 'leased', due_at = ?, token = token + 1 WHERE seq = ?
     RETURNING seq, event_id AS eventId, type, sender, token, attempts, possibly_repeated AS possiblyRepeated, replayed,
-      received_at AS receivedAt`);
+      received_at AS receivedAt, lane`);
   const nextDue = db
     .prepare<[string, number], number | null>(
       "SELECT min(due_at) FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at > ?",
@@ -137,13 +137,15 @@ export function createCommitter(db: Database, shared: boolean) {
       event.subject,
       event.sender,
       event.contentKey,
+      lane === null ? null : lane.key,
+      lane === null ? null : lane.skips ? 1 : 0,
     );
     if (inserted.changes === 0) return duplicateOf(event, endpoint);
     const seq = Number(inserted.lastInsertRowid);
     if (event.possiblyRepeated) markRepeated.run(seq);
     payloads.insert(seq, received, body);
-    if (lane !== null)
-      lanes.add(seq, endpoint, lane, isBehind ? WAITING : state === "done" ? null : HEAD);
+    if (lane !== null && state !== "done")
+      lanes.add(seq, endpoint, lane, isBehind ? WAITING : HEAD);
     counts.accepted += 1;
     if (state === "done") counts.ignored += 1;
     return { status: "accepted", seq, token };
@@ -208,10 +210,18 @@ export function createCommitter(db: Database, shared: boolean) {
   }
 
   /** @returns how many events are due now, because the ones before them in their lanes have ended */
-  function promote(settlements: readonly Settlement[], applied: boolean[], now: number): number {
+  function promote(
+    settlements: readonly Settlement[],
+    applied: boolean[],
+    endpoint: string,
+    now: number,
+  ): number {
     const ended = settlements.filter(
-      ({ seq, state }, index) =>
-        applied[index] === true && state !== "ready" && lanes.ended(seq, now),
+      ({ seq, state, lane = null }, index) =>
+        lane !== null &&
+        state !== "ready" &&
+        applied[index] === true &&
+        lanes.ended(seq, endpoint, lane, now),
     );
     return ended.length;
   }
@@ -229,7 +239,7 @@ export function createCommitter(db: Database, shared: boolean) {
       payloads.addStep(seq, { at: now, kind: "crashed", attempts: event.attempts, error: null });
       if (state === "dead") {
         dead.push(event);
-        lanes.ended(seq, now);
+        lanes.leave(seq, now);
       }
     }
     return dead;
@@ -242,12 +252,7 @@ export function createCommitter(db: Database, shared: boolean) {
     return seqs.filter((seq) => !mine.has(seq)).slice(0, limit);
   }
 
-  function claim(
-    request: ClaimRequest,
-    endpoint: string,
-    now: number,
-    ordered: boolean,
-  ): ClaimResult {
+  function claim(request: ClaimRequest, endpoint: string, now: number): ClaimResult {
     const dead = shared ? crash(expired(request, endpoint, now), now) : [];
     moveEarlier.run(now, now, endpoint, now + CLOCK_SLACK_MS);
     const events = findDue.all(endpoint, now, request.limit).map(({ seq, dueAt }): ClaimedEvent => {
@@ -256,7 +261,6 @@ export function createCommitter(db: Database, shared: boolean) {
         ...row,
         possiblyRepeated: row.possiblyRepeated === 1,
         replayed: row.replayed === 1,
-        isOrdered: ordered && lanes.has(seq),
         dueForMs: now - dueAt,
         received: payloads.findReceived(seq, receivedAt),
         body: payloads.findBody(seq) ?? new Uint8Array(),
@@ -271,15 +275,15 @@ export function createCommitter(db: Database, shared: boolean) {
   }
 
   const commit = db.transaction((batch: Batch, now: number): BatchResult => {
-    const { endpoint, ordered = false } = batch;
+    const { endpoint } = batch;
     counts = noActivity();
     const settlements = settle(batch.settlements, now);
-    const promoted = ordered ? promote(batch.settlements, settlements, now) : 0;
+    const promoted = promote(batch.settlements, settlements, endpoint, now);
     const result = {
       settlements,
       promoted,
       accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
-      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now, ordered),
+      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
     };
     activity.add(endpoint, counts, now);
     return result;

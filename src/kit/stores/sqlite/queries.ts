@@ -154,13 +154,12 @@ export function createQueries(db: Database) {
     const realId = sameId.seq !== seq && isOther ? ownId : read.eventId;
     if (realId !== eventId && findOne.get(endpoint, realId) !== undefined) {
       toDone.run(now, seq);
-      lanes.ended(seq, now);
+      lanes.leave(seq, now);
       return "duplicate";
     }
     toReady.run({ eventId: realId, type, subtype, subject, now, seq });
     payloads.addStep(seq, { at: now, kind: "replayed", attempts, error: null });
-    if (mustRead && read.lane != null) lanes.add(seq, endpoint, read.lane, null);
-    lanes.joined(seq, now);
+    lanes.joined(seq, (mustRead && read.lane) || null, now);
     return "moved";
   }
 
@@ -173,7 +172,7 @@ export function createQueries(db: Database) {
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
     if (state !== "dead" && state !== "quarantined") return "wrong_state";
     toDone.run(now, seq);
-    lanes.ended(seq, now);
+    lanes.leave(seq, now);
     drop(seq);
     return "moved";
   }
@@ -181,7 +180,6 @@ export function createQueries(db: Database) {
   function drop(seq: number): void {
     dropPayload.run(seq);
     payloads.drop(seq);
-    lanes.drop(seq);
   }
 
   function moveEach<Outcome>(

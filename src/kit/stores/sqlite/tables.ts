@@ -121,17 +121,19 @@ export const MIGRATIONS: readonly string[] = [
   // Of the events of a minute: those without a callback, and the times from received to done. Zeros
   // take a byte each. A process of the version before, which has the file open, goes on.
   addColumns("INTEGER"),
-  // The lanes of ordered events: lanes.ts. A process of the version before, which has the file open,
-  // goes on; what it ends is promoted by the repair of another one.
+  // The lanes of ordered events: lanes.ts. An event without one has NULL in both columns. A process of
+  // the version before, which has the file open, goes on; what it ends is promoted by another one.
   `
+  ALTER TABLE inbox ADD COLUMN lane BLOB; -- a hash of the key
+  ALTER TABLE inbox ADD COLUMN lane_skips INTEGER; -- whether a dead event lets the later ones go on
+
   CREATE TABLE inbox_lane (
-    seq      INTEGER PRIMARY KEY,
     endpoint TEXT    NOT NULL,
-    lane     BLOB    NOT NULL, -- a hash of the key
-    skips    INTEGER NOT NULL, -- whether a dead event lets the later ones go on
-    place    INTEGER           -- 1: the head; 2: waits; NULL: it has left the lane
-  ) STRICT;
-  CREATE INDEX inbox_lane_place ON inbox_lane (endpoint, lane, place, seq) WHERE place IS NOT NULL;
+    lane     BLOB    NOT NULL,
+    place    INTEGER NOT NULL, -- 1: the head; 2: waits
+    seq      INTEGER NOT NULL,
+    PRIMARY KEY (endpoint, lane, place, seq)
+  ) STRICT, WITHOUT ROWID;
 `,
 ];
 

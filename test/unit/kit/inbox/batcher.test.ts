@@ -26,7 +26,6 @@ async function rig(
     endpoint: "default",
     clock,
     maxQueued,
-    ordered: false,
     onPromoted: () => {},
     onHealth: (failure) => health.push(failure),
     recover: async () => {

@@ -66,7 +66,6 @@ test("a done event stands in no index but those of the keys", () => {
   expect(conditions.toSorted()).toEqual([
     "content_key IS NOT NULL",
     "none",
-    "place IS NOT NULL",
     "state = 'dead'",
     "state = 'leased'",
     "state = 'quarantined'",
