@@ -13,6 +13,8 @@ import {
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */
 export interface ReceiverReport {
   pause: Pause | null;
+  /** No other receiver can run: what older reports say of a pause is over. */
+  isAlone?: boolean;
   /** How many deliveries were refused, by the first millisecond of the span, and by code. */
   refused: Record<string, Record<string, number>>;
   /** The newest first. */
@@ -43,11 +45,14 @@ export async function readNews(
 ): Promise<ReceiverNews> {
   const refusals: Refusals[] = [];
   let pause: Pause | null = null;
+  let isOver = false;
   for (const stored of await store.reports(endpoint)) {
     const report = reportIn(stored);
     if (report === null) continue;
     // The process may have died since then.
-    if (now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS) pause ??= report.pause;
+    if (!isOver && now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS)
+      pause ??= report.pause;
+    isOver ||= report.isAlone === true;
     const byCode = countsSince(report.refused, since);
     refusals.push({ byCode, examples: report.examples.filter(({ at }) => at > since) });
   }

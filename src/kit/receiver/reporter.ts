@@ -22,6 +22,7 @@ export interface ReporterConfig {
   /** Saves the report of this reporter. */
   save: (reporter: string, report: string) => Promise<void>;
   pause: () => Pause | null;
+  isAlone: boolean;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ReporterConfig {
  * paused, and what it refused in the last 24 hours. A flood of refused deliveries costs one write
  * in 5 seconds.
  */
-export function createReporter({ clock, save, pause }: ReporterConfig) {
+export function createReporter({ clock, save, pause, isAlone }: ReporterConfig) {
   const reporter = randomUUID();
   /** By the span in which it was refused, and its code. */
   const refused: ReceiverReport["refused"] = {};
@@ -62,7 +63,12 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - REFUSED_SPAN_MS;
     for (const span of Object.keys(refused)) if (Number(span) < oldest) delete refused[span];
-    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused, examples };
+    const report: ReceiverReport = {
+      pause: isClosed ? null : pause(),
+      isAlone,
+      refused,
+      examples,
+    };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
     // fails.
     save(reporter, JSON.stringify(report)).catch(ignore);
