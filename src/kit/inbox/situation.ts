@@ -12,6 +12,8 @@ export interface SituationFacts {
   dead: number | null;
   quarantined: number | null;
   oldestReceivedAgeMs: number | null;
+  /** For how long one has been due: an event that failed is not before its delay has passed. */
+  oldestReadyAgeMs: number | null;
   /** Events in any state. */
   total?: number | undefined;
   /** How many of the waiting events have failed before. */
@@ -72,18 +74,18 @@ export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Si
     dead,
     quarantined,
     oldestReceivedAgeMs,
+    oldestReadyAgeMs,
     total,
     failing = 0,
     pause,
     hasReceiver,
     unavailable,
   } = facts;
-  const age = oldestReceivedAgeMs ?? 0;
   const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
   const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
   const failed = failing === 0 ? "" : ` (${formatCount(failing)} after a failed hand-off)`;
-  const oldest = `${waiting}${failed}, the oldest received ${formatAge(age)} ago`;
-  const isBehind = age >= BEHIND_MS && ready !== 0;
+  const oldest = `${waiting}${failed}, the oldest received ${formatAge(oldestReceivedAgeMs ?? 0)} ago`;
+  const isBehind = (oldestReadyAgeMs ?? 0) >= BEHIND_MS && ready !== 0;
   const refused = refusedText(facts);
   const texts: Partial<Record<SituationProblem["id"], string | false>> = {
     inbox_not_storing: typeof unavailable === "string" && `${unavailable}; deliveries get 503.`,
@@ -206,7 +208,7 @@ export async function readInboxState(
   const failures = await readFailures(store, endpoint);
   const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { ready, dead, quarantined, oldestReceivedAgeMs, total } = stats;
+  const { ready, dead, quarantined, oldestReceivedAgeMs, oldestReadyAgeMs, total } = stats;
   // Of a process that has died.
   const current = hasReceiver === false ? null : pause;
   const facts: SituationFacts = {
@@ -215,6 +217,7 @@ export async function readInboxState(
     quarantined:
       since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
     oldestReceivedAgeMs,
+    oldestReadyAgeMs,
     total,
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),
     pause: current,
