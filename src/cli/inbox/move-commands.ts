@@ -1,6 +1,7 @@
 import { Option, type Command } from "#commander";
 import { formatCount } from "../../base/text/format.js";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
+import { describeSituation } from "../../kit/inbox/situation.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
 import { isIgnored, NO_HANDLER } from "../../kit/inbox/stored-events.js";
@@ -187,10 +188,16 @@ async function moveEvents(
       totals = `would be ${done}: ${counts}`;
       touched.clear();
     }
-    for (const endpoint of how === "retry" ? touched : []) {
-      if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
-      const what = inbox.isShared ? echoed(endpoint) : "this inbox";
-      terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
+    const states = how === "retry" && touched.size > 0 ? await inbox.states(inbox.now) : [];
+    for (const { endpoint, facts } of states) {
+      if (!touched.has(endpoint)) continue;
+      const name = inbox.isShared && echoed(endpoint);
+      if (facts.hasReceiver === false)
+        terminal.note(
+          `no receiver has ${name || "this inbox"} open; the events are handed off when one starts`,
+        );
+      const pause = describeSituation(facts).problems.find(({ id }) => id === "inbox_paused");
+      if (pause !== undefined) terminal.note(`${name ? `${name}: ` : ""}${pause.text}`);
     }
     if (moved + stayed > 0) return;
     const [{ state } = {}, ...others] = queries ?? [];
