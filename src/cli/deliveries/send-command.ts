@@ -132,9 +132,8 @@ async function send(
       const outgoing = { headers, body: tamper ? changeByte(body) : body };
       const answer = await sendDelivery(target, outgoing);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
-      const reading = name && sender.read(readable(made.body, headers));
-      const eventId = reading ? reading.kind === "event" && reading.id : idIn(made.body);
-      report.add({ number, answer, eventId: eventId || null });
+      const read = name ? sender.read(readable(made.body, headers)) : { id: idIn(made.body) };
+      report.add({ number, answer, eventId: "id" in read ? read.id : null });
     });
   } finally {
     agent.destroy();

@@ -90,17 +90,15 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
 }
 
-/** Only a line feed ends a line: `node:readline` splits a text of JSON at U+2028 too. */
+/** Not by `node:readline`, which splits at U+2028 too. */
 export async function* linesOf(input: AsyncIterable<unknown>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let line = "";
   for await (const chunk of input) {
-    const [end = "", ...others] = decoder.decode(chunk as Buffer, { stream: true }).split("\n");
-    line += end;
-    for (const next of others) {
-      yield line;
-      line = next;
-    }
+    const lines = decoder.decode(chunk as Buffer, { stream: true }).split("\n");
+    lines[0] = line + lines[0];
+    line = lines.pop() ?? "";
+    yield* lines;
   }
   if (line !== "") yield line;
 }

@@ -188,16 +188,13 @@ async function moveEvents(
       totals = `would be ${done}: ${counts}`;
       touched.clear();
     }
-    const states = how === "retry" && touched.size > 0 ? await inbox.states(inbox.now) : [];
-    for (const { endpoint, facts } of states) {
+    for (const { endpoint, facts } of how === "retry" ? await inbox.states(inbox.now) : []) {
       if (!touched.has(endpoint)) continue;
-      const name = inbox.isShared && echoed(endpoint);
+      const what = inbox.isShared ? echoed(endpoint) : "this inbox";
       if (facts.hasReceiver === false)
-        terminal.note(
-          `no receiver has ${name || "this inbox"} open; the events are handed off when one starts`,
-        );
-      const pause = describeSituation(facts).problems.find(({ id }) => id === "inbox_paused");
-      if (pause !== undefined) terminal.note(`${name ? `${name}: ` : ""}${pause.text}`);
+        terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
+      for (const { id, text } of describeSituation(facts).problems)
+        if (id === "inbox_paused") terminal.note(`${what}: ${text}`);
     }
     if (moved + stayed > 0) return;
     const [{ state } = {}, ...others] = queries ?? [];

@@ -110,7 +110,7 @@ export function isDatabase(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db);
 }
 
-/** The folder of an inbox that stores nothing more, because the disk is full; null for others. */
+/** The folder whose disk is too full for an inbox; otherwise null. */
 export function fullDiskOf(db: string): string | null {
   if (isDatabase(db)) return null;
   const folder = dirname(realpathSync(db));
@@ -212,19 +212,16 @@ export async function withInbox<Result>(
 export async function inboxOf(store: InboxStore, endpoints: readonly string[], db: string) {
   const { openInbox } = await import("../../kit/inbox/open-inbox.js");
   const { joinInboxes } = await import("../../page/inbox/page-inbox.js");
-  const inboxes = endpoints.map((endpoint): OpenInbox => {
-    const inbox = openInbox(store, endpoint, readAgain);
-    return {
-      ...inbox,
-      async state(...args) {
-        const { facts, ...state } = await inbox.state(...args);
-        const full = fullDiskOf(db);
-        const unavailable = full && `The disk of ${printable(full)} has less than 64 MiB free`;
-        return { ...state, facts: { ...facts, unavailable } };
-      },
-    };
-  });
-  return [inboxes, joinInboxes(inboxes)] as const;
+  const inboxes = endpoints.map((endpoint) => openInbox(store, endpoint, readAgain));
+  const joined = joinInboxes(inboxes);
+  const states: PageInbox["states"] = async (...args) => {
+    const all = await joined.states(...args);
+    const full = fullDiskOf(db);
+    const unavailable = full && `The disk of ${printable(full)} has less than 64 MiB free`;
+    for (const { facts } of all) facts.unavailable = unavailable;
+    return all;
+  };
+  return [inboxes, { ...joined, states }] as const;
 }
 
 /** Reads a stored event as its sender does. */

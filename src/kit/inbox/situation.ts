@@ -12,7 +12,7 @@ export interface SituationFacts {
   dead: number | null;
   quarantined: number | null;
   oldestReceivedAgeMs: number | null;
-  /** For how long one has been due: an event that failed is not before its delay has passed. */
+  /** For how long one has been due. */
   oldestReadyAgeMs: number | null;
   /** Events in any state. */
   total?: number | undefined;

@@ -191,7 +191,7 @@ export function createReceiver<Events extends object>(
   const reporter = createReporter({
     clock,
     pause: inbox.pause,
-    isAlone: !store.shared,
+    shared: store.shared,
     save: (id, report) =>
       state === "running" || state === "closing" ? inbox.saveReport(id, report) : Promise.resolve(),
   });

@@ -4,18 +4,13 @@ import { defineSender, type SenderDefinition } from "./engine/define-sender.js";
 import type { AnySender, Sender } from "./engine/sender.js";
 import { firstSampleOf } from "./samples.js";
 
-interface KnownDefinition extends SenderDefinition {
-  /** Those of a function without options. */
-  arguments?: IArguments;
-}
-
 export const noOptions = z.strictObject({}).optional();
 
-/** Makes a sender of which the package has samples. */
+/** Makes a sender of which the package has samples. @param given of a function without options */
 export function knownSender<Events extends object>({
   arguments: given,
   ...definition
-}: KnownDefinition): Sender<Events> {
+}: SenderDefinition & { arguments?: IArguments }): Sender<Events> {
   checkSenderOptions(definition.name, noOptions, given?.[0]);
   const sender: AnySender = defineSender({ sample: firstSampleOf(definition.name), ...definition });
   return sender as Sender<Events>;
