@@ -113,13 +113,17 @@ export interface EventAnswer extends InboxEntry {
 export interface MoveAnswer {
   /** What became of each event, in order. */
   outcomes: (MoveOutcome | ReplayOutcome)[];
+  /** Of `api/retry`: what `api/ends` would have answered just before. */
+  ends?: End[];
 }
 
 /**
  * `GET api/ends?ids=IDS` answers a list of what the hand-offs of at most 200 events came to; null
- * while nothing has. NUL is between the ids.
+ * while nothing has. NUL is between the ids. A number: it waits, and failed last then, by the
+ * store's clock; after a retry it has failed again when the number is another one. `gone`: the inbox
+ * does not know it.
  */
-export type End = "done" | "failed" | null;
+export type End = "done" | "failed" | "gone" | number | null;
 
 /** Every answer that is not 2xx. */
 export interface ApiError {
