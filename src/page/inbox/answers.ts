@@ -148,12 +148,11 @@ export async function searchEvents(
 export async function endsOf(inbox: PageInbox, keys: readonly string[]): Promise<End[]> {
   const ends: End[] = [];
   for (const key of keys) {
-    const event = await inbox.get(key, 0);
-    const last = event?.history.at(-1);
-    if (event === undefined) ends.push("gone");
-    else if (event.state === "ready") ends.push(last?.kind === "failed" ? last.at : null);
-    else if (event.state === "leased") ends.push(null);
-    else ends.push(event.state === "done" ? "done" : "failed");
+    const { state = "gone", history } = (await inbox.get(key, 0)) ?? {};
+    const last = history?.at(-1);
+    if (state === "ready" && last?.kind === "failed") ends.push(last.at);
+    else if (state === "ready" || state === "leased") ends.push(null);
+    else ends.push(state === "done" || state === "gone" ? state : "failed");
     await nextTurn();
   }
   return ends;

@@ -46,18 +46,15 @@ const MOST_LIVE_REQUESTS = 3;
 /** With more new events the list does not follow the inbox until they are shown. */
 const MOST_NEW = 150;
 
-/** Rows keep their places while the inbox goes on: new events wait until the reader asks for them. */
-interface Listed {
+/** Its `events` keep their places while the inbox goes on: new ones wait for the reader. */
+interface Listed extends Found {
   /** Which list it is: an answer can be of the one before. */
   of: string;
-  rows: readonly ListedEvent[];
-  /** The `seq` above which an event is new. */
+  /** An event with a larger `seq` is new. */
   top: number;
-  /** How many new events are known. */
   fresh: number;
-  next: number | null;
 }
-const NOTHING: Listed = { of: "", rows: [], top: 0, fresh: 0, next: null };
+const NOTHING: Listed = { of: "", events: [], top: 0, fresh: 0, next: null, requests: 0 };
 
 export function EventList({ search, before, isLong, overview, open }: EventListProps) {
   const { version } = usePage();
@@ -78,7 +75,7 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
     },
     heldAt ?? version,
   );
-  const { rows, fresh } = data ?? NOTHING;
+  const { events: rows, fresh } = data ?? NOTHING;
   const isStale = problem !== undefined || data?.of !== of;
   const keyOf = keysOf(overview);
   const selection = useSelection(search, isStale ? [] : rows.map(keyOf));
@@ -197,30 +194,29 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
   );
 }
 
-/** Finds a full page of what the list `shown` has or had, and what is new. */
+/** Finds a full page of the list `shown`, and what is new. */
 async function findRows(
   query: Parameters<typeof findEvents>[0],
   most: number,
-  { top, fresh }: Listed,
+  shown: Listed,
   signal: AbortSignal,
-): Promise<Omit<Listed, "of"> & Pick<Found, "requests">> {
-  const asked = most + fresh;
-  const { events, ...found } = await findEvents(query, asked, signal);
-  let { next } = found;
-  let { requests } = found;
-  let rows = events.filter(({ seq }) => seq <= top);
-  // More came than were new before. They take the place of no row.
-  if (top > 0 && next !== null && rows.length < most && events.length >= asked) {
+): Promise<Listed> {
+  const { top, fresh } = shown;
+  const found = await findEvents(query, most + fresh, signal);
+  const { events, next } = found;
+  const rows = events.filter(({ seq }) => seq <= top);
+  const known = events.length - rows.length;
+  // More new ones than expected take the place of no row.
+  if (top > 0 && next !== null && rows.length < most && events.length >= most + fresh) {
     const below = { ...query, before: Math.min(next, top + 1) };
     const rest = await findEvents(below, most - rows.length, signal);
-    rows = [...rows, ...rest.events];
-    requests += rest.requests;
-    if (rows.length > 0) next = rest.next;
+    rows.push(...rest.events);
+    found.requests += rest.requests;
+    if (rows.length > 0) found.next = rest.next;
   }
-  // Nothing that was shown is left, so the new ones need not wait.
-  if (rows.length === 0)
-    return { rows: events, top: events[0]?.seq ?? 0, fresh: 0, next, requests };
-  return { rows, top, fresh: events.filter(({ seq }) => seq > top).length, next, requests };
+  // Without a row, the new ones need not wait.
+  if (rows.length === 0) return { ...shown, ...found, top: events[0]?.seq ?? 0, fresh: 0 };
+  return { ...shown, ...found, events: rows, fresh: known };
 }
 
 /** Only what is shown is selected; what is back on the page is selected again. */

@@ -103,15 +103,8 @@ const ASKED = 50;
 const AGAIN_MS = 1000;
 const MOST_TIMES = 600;
 
-/**
- * What the hand-offs came to.
- *
- * @param before the ends that events had before they were retried
- */
-async function endsOf(
-  keys: readonly string[],
-  before: ReadonlyMap<string, End | undefined>,
-): Promise<Said> {
+/** What the hand-offs came to; `before` has the ends before a retry. */
+async function endsOf(keys: readonly string[], before: Map<string, unknown>): Promise<Said> {
   const ended = { done: 0, failed: 0, gone: 0 };
   let open = keys;
   for (let times = 0; times < MOST_TIMES && open.length > 0; times += 1) {
@@ -127,8 +120,7 @@ async function endsOf(
     open = [...open.slice(ASKED), ...asked.filter((_id, index) => ends[index] === null)];
     if (ends.includes(null)) await new Promise((resume) => setTimeout(resume, AGAIN_MS));
   }
-  const gone = ended.gone > 0 ? `, ${formatCount(ended.gone)} not found` : "";
-  const text = `${formatCount(ended.done)} done, ${formatCount(ended.failed)} failed again${gone}.`;
+  const text = `${formatCount(ended.done)} done, ${formatCount(ended.failed)} failed again.`;
   return { text, tone: ended.failed > 0 ? "bad" : "idle" };
 }
 

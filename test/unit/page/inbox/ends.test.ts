@@ -1,4 +1,3 @@
-import type { RequestListener } from "node:http";
 import { expect, test } from "vitest";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
 import { signalEvent } from "../../../../src/kit/testing/index.js";
@@ -28,7 +27,7 @@ test.each([-1, 1])(
     await take(receiver, signalEvent("price_increased", { id: "sig_2" }), "handedOff");
     const event = signalEvent("price_increased", { id: "sig_1" });
     await receiver.handle({ method: "POST", ...delivery(event) });
-    const { ask } = askAt(await listen(inboxPage(receiver, everyone) as RequestListener), "");
+    const { ask } = askAt(await listen(inboxPage(receiver, everyone)), "");
     let ends: unknown[] = [];
     /** Waits until the first has failed, and not at this time. */
     const seeFailed = (before: unknown) =>
