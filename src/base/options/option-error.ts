@@ -88,6 +88,7 @@ function helpInIssue(issue: z.core.$ZodRawIssue): string | undefined {
 
 /** What to say about a name that does not exist. */
 export function helpWithName(name: string, known: readonly string[]): string {
+  if (known.length === 0) return "It takes none.";
   const meant = nearMiss(name, known);
   return meant === undefined ? `Known are ${known.join(", ")}.` : `Did you mean "${meant}"?`;
 }

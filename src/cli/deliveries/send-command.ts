@@ -115,6 +115,7 @@ async function send(
 
   const { inParallel } = await import("./send-cases.js");
   const { signedDelivery } = await import("../../kit/testing/signed-delivery.js");
+  const { readable } = await import("../../kit/senders/engine/define-sender.js");
   const { changeByte } = await import("./after-signing.js");
   const report = reportAnswers(cli.terminal, count, json);
   const { Agent } = url.protocol === "https:" ? https : http;
@@ -131,7 +132,8 @@ async function send(
       const outgoing = { headers, body: tamper ? changeByte(body) : body };
       const answer = await sendDelivery(target, outgoing);
       if (answer.kind === "unreachable") throw unreachable(url, answer.code);
-      report.add({ number, answer, body: made.body });
+      const read = name ? sender.read(readable(made.body, headers)) : { id: idIn(made.body) };
+      report.add({ number, answer, eventId: "id" in read ? read.id : null });
     });
   } finally {
     agent.destroy();
@@ -198,7 +200,7 @@ function* numbers(count: number): Generator<number> {
 interface SentDelivery {
   number: number;
   answer: Answer;
-  body: Buffer;
+  eventId: string | null;
 }
 
 function reportAnswers(terminal: Terminal, count: number, asJson: boolean) {
@@ -258,7 +260,7 @@ function reportAnswers(terminal: Terminal, count: number, asJson: boolean) {
 }
 
 function lineOf(
-  { number, answer, body }: SentDelivery,
+  { number, answer, eventId }: SentDelivery,
   count: number,
   { paint }: Terminal,
 ): string {
@@ -266,18 +268,16 @@ function lineOf(
   const colour = isSuccess(answer) ? paint.green : paint.red;
   if (answer.kind !== "answer")
     return [...position, colour(describeAnswer(answer, true))].join("  ");
-  const id = idIn(body);
   return [
     ...position,
     colour(String(answer.status)),
     paint.dim(`${answer.ms.toFixed(1)} ms`.padStart(9)),
-    ...(id === null ? [] : [paint.dim(echoed(id))]),
+    ...(eventId === null ? [] : [paint.dim(echoed(eventId))]),
     shortened(answer.shown.trim(), 300),
   ].join("  ");
 }
 
-function jsonOf({ number, answer, body }: SentDelivery): object {
-  const eventId = idIn(body);
+function jsonOf({ number, answer, eventId }: SentDelivery): object {
   if (answer.kind !== "answer") return { number, eventId, error: answer.code };
   return { number, eventId, status: answer.status, ms: rounded(answer.ms), body: answer.shown };
 }

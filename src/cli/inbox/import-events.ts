@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createInterface } from "node:readline";
+import { addAbortSignal } from "node:stream";
 import { z } from "zod";
 import { isSignalboxError } from "../../base/errors.js";
 import { parseJson } from "../../base/text/parse-json.js";
@@ -69,7 +69,7 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   let read = 0;
   let imported = 0;
   const place = placeOf(options, cli);
-  const lines = createInterface({ input: stdin, signal })[Symbol.asyncIterator]();
+  const lines = linesOf(addAbortSignal(signal, stdin));
   let next = await lines.next();
   // Before the inbox is opened: --create makes none for what is no export.
   if (!next.done) readLine(next.value, 1, endpoint);
@@ -97,6 +97,19 @@ export async function importEvents(options: ImportOptions, { cli }: CommandConte
   const existing = read - imported;
   if (options.json) terminal.printJson({ endpoint: endpoint ?? null, imported, existing });
   else terminal.print(`imported ${imported} events; ${existing} were in the inbox already`);
+}
+
+/** Not by `node:readline`, which splits at U+2028 too. */
+export async function* linesOf(input: AsyncIterable<unknown>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let line = "";
+  for await (const chunk of input) {
+    const lines = decoder.decode(chunk as Buffer, { stream: true }).split("\n");
+    lines[0] = line + lines[0];
+    line = lines.pop() ?? "";
+    yield* lines;
+  }
+  if (line !== "") yield line;
 }
 
 /** @throws CliError that names the line, without its content */

@@ -1,6 +1,7 @@
 import { Option, type Command } from "#commander";
 import { formatCount } from "../../base/text/format.js";
 import type { RetryOutcome } from "../../kit/inbox/open-inbox.js";
+import { describeSituation } from "../../kit/inbox/situation.js";
 import type { EventKey } from "../../kit/inbox/store.js";
 import type { EventState, InboxEntry, SearchQuery } from "../../kit/inbox/stored-events.js";
 import { isIgnored, NO_HANDLER } from "../../kit/inbox/stored-events.js";
@@ -204,10 +205,13 @@ async function moveEvents(
       totals = `would be ${done}: ${counts}`;
       touched.clear();
     }
-    for (const endpoint of how === "retry" ? touched : []) {
-      if ((await inbox.store.hasReceiver(endpoint)) !== false) continue;
+    for (const { endpoint, facts } of how === "retry" ? await inbox.states(inbox.now) : []) {
+      if (!touched.has(endpoint)) continue;
       const what = inbox.isShared ? echoed(endpoint) : "this inbox";
-      terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
+      if (facts.hasReceiver === false)
+        terminal.note(`no receiver has ${what} open; the events are handed off when one starts`);
+      for (const { id, text } of describeSituation(facts).problems)
+        if (id === "inbox_paused") terminal.note(`${what}: ${text}`);
     }
     if (moved + stayed > 0) return;
     const [{ state } = {}, ...others] = queries ?? [];

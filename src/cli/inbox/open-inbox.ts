@@ -1,10 +1,12 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { Option, type Command } from "#commander";
 import { isSignalboxError } from "../../base/errors.js";
 import { nearMiss } from "../../base/options/option-error.js";
 import { systemClock } from "../../base/time/clock.js";
 import type { OpenInbox } from "../../kit/inbox/open-inbox.js";
 import type { InboxStore, ReadAgain } from "../../kit/inbox/store.js";
+import { DISK_RESERVE_BYTES } from "../../kit/stores/sqlite/limit-size.js";
 import type { createPageHandler } from "../../page/inbox/page-handler.js";
 import type { PageInbox } from "../../page/inbox/page-inbox.js";
 import type { Cli } from "../console/cli.js";
@@ -108,6 +110,14 @@ export function isDatabase(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db);
 }
 
+/** The folder whose disk is too full for an inbox; otherwise null. */
+export function fullDiskOf(db: string): string | null {
+  if (isDatabase(db)) return null;
+  const folder = dirname(realpathSync(db));
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize < DISK_RESERVE_BYTES ? folder : null;
+}
+
 /** @throws CliError when `db` is neither a file nor a database, or `schema` was given for a file */
 export function assertPlace({ db, schema }: InboxPlace): void {
   if (isDatabase(db)) return;
@@ -184,7 +194,7 @@ export async function withInbox<Result>(
     if (endpoint !== undefined && !all.includes(endpoint)) throw noEndpoint(endpoint, all);
     for (const name of all) await open(name);
     const endpoints = endpoint === undefined && all.length > 0 ? all : opened.slice(0, 1);
-    const [inboxes, joined] = await inboxOf(store, endpoints);
+    const [inboxes, joined] = await inboxOf(store, endpoints, place.db);
     return await act({
       ...joined,
       store,
@@ -199,11 +209,19 @@ export async function withInbox<Result>(
 }
 
 /** The inboxes of open endpoints, each and as one. */
-export async function inboxOf(store: InboxStore, endpoints: readonly string[]) {
+export async function inboxOf(store: InboxStore, endpoints: readonly string[], db: string) {
   const { openInbox } = await import("../../kit/inbox/open-inbox.js");
   const { joinInboxes } = await import("../../page/inbox/page-inbox.js");
   const inboxes = endpoints.map((endpoint) => openInbox(store, endpoint, readAgain));
-  return [inboxes, joinInboxes(inboxes)] as const;
+  const joined = joinInboxes(inboxes);
+  const states: PageInbox["states"] = async (...args) => {
+    const all = await joined.states(...args);
+    const full = fullDiskOf(db);
+    const unavailable = full && `The disk of ${printable(full)} has less than 64 MiB free`;
+    for (const { facts } of all) facts.unavailable = unavailable;
+    return all;
+  };
+  return [inboxes, { ...joined, states }] as const;
 }
 
 /** Reads a stored event as its sender does. */

@@ -268,8 +268,7 @@ function linesOf(
   const beginningOf = (end: number): string => characters.slice(0, end).join("");
   const isShared = (text: string): boolean =>
     all.some((other) => other.error !== error && other.error.includes(text));
-  while (length < Math.min(characters.length, SHOWN_ERROR) && isShared(beginningOf(length)))
-    length += 1;
+  while (length < characters.length && isShared(beginningOf(length))) length += 1;
   const beginning = beginningOf(length);
   // No value of an option is blank or begins with a dash.
   const words = /^\s*(-|$)/.test(beginning) ? `${ANYTHING}${beginning}` : beginning;

@@ -12,7 +12,8 @@ import {
 
 /** What a receiver says of itself, as the store keeps it for tools in other processes. */
 export interface ReceiverReport {
-  pause: Pause | null;
+  /** Null: older reports of one are over. Absent: of a shared inbox, so they may not be. */
+  pause?: Pause | null | undefined;
   /** How many deliveries were refused, by the first millisecond of the span, and by code. */
   refused: Record<string, Record<string, number>>;
   /** The newest first. */
@@ -42,16 +43,17 @@ export async function readNews(
   since = now - REPORT_KEPT_MS,
 ): Promise<ReceiverNews> {
   const refusals: Refusals[] = [];
-  let pause: Pause | null = null;
+  let pause: ReceiverReport["pause"];
   for (const stored of await store.reports(endpoint)) {
     const report = reportIn(stored);
     if (report === null) continue;
     // The process may have died since then.
-    if (now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS) pause ??= report.pause;
+    if (now - stored.at < LONGEST_PROBE_MS + PAUSE_SAVED_EVERY_MS && pause === undefined)
+      pause = report.pause;
     const byCode = countsSince(report.refused, since);
     refusals.push({ byCode, examples: report.examples.filter(({ at }) => at > since) });
   }
-  return { pause, refusals: joinRefusals(refusals) };
+  return { pause: pause ?? null, refusals: joinRefusals(refusals) };
 }
 
 /** The counts by code of all spans that end after `since`. */

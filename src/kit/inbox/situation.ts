@@ -1,5 +1,6 @@
 import { formatAge, formatCount, formatUtc } from "../../base/text/format.js";
 import { visible } from "../../base/text/visible-text.js";
+import { HOUR_MS } from "../../base/time/units.js";
 import { commonError, readFailures } from "./failures.js";
 import { readNews, REFUSED_SPAN_MS } from "./receiver-report.js";
 import type { InboxStore } from "./store.js";
@@ -19,6 +20,8 @@ export interface SituationFacts {
   dead: number | null;
   quarantined: number | null;
   oldestReceivedAgeMs: number | null;
+  /** For how long one has been due. */
+  oldestReadyAgeMs: number | null;
   /** Events in any state. */
   total?: number | undefined;
   /** The oldest dead event that others wait behind. */
@@ -66,7 +69,7 @@ interface Situation {
   problems: SituationProblem[];
 }
 
-/** A receiver that works hands an event off within seconds. */
+/** A receiver that works hands an event off within seconds; what still fails after an hour is late too. */
 const BEHIND_MS = 60_000;
 
 /**
@@ -81,18 +84,19 @@ export function describeSituation(facts: SituationFacts, timeOf = formatUtc): Si
     dead,
     quarantined,
     oldestReceivedAgeMs,
+    oldestReadyAgeMs,
     total,
     failing = 0,
     pause,
     hasReceiver,
     unavailable,
   } = facts;
-  const age = oldestReceivedAgeMs ?? 0;
   const hasWaiting = ready !== null && ready > 0 && oldestReceivedAgeMs !== null;
   const waiting = ready === null ? "events wait" : `${formatCount(ready)} waiting`;
   const failed = failing === 0 ? "" : ` (${formatCount(failing)} after a failed hand-off)`;
-  const oldest = `${waiting}${failed}, the oldest received ${formatAge(age)} ago`;
-  const isBehind = age >= BEHIND_MS && ready !== 0;
+  const oldest = `${waiting}${failed}, the oldest received ${formatAge(oldestReceivedAgeMs ?? 0)} ago`;
+  const isLate = (oldestReadyAgeMs ?? 0) >= BEHIND_MS || (oldestReceivedAgeMs ?? 0) >= HOUR_MS;
+  const isBehind = isLate && ready !== 0;
   const refused = refusedText(facts);
   const texts: Partial<Record<SituationProblem["id"], string | false>> = {
     inbox_not_storing: typeof unavailable === "string" && `${unavailable}; deliveries get 503.`,
@@ -224,7 +228,7 @@ export async function readInboxState(
   const failures = await readFailures(store, endpoint);
   const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { dead, quarantined, oldestReceivedAgeMs, total, blocking } = stats;
+  const { dead, quarantined, oldestReceivedAgeMs, oldestReadyAgeMs, total, blocking } = stats;
   // The others wait for these.
   const ready = stats.ready - stats.waiting;
   // Of a process that has died.
@@ -235,6 +239,7 @@ export async function readInboxState(
     quarantined:
       since === undefined ? quarantined : await countSince(store, endpoint, "quarantined", since),
     oldestReceivedAgeMs,
+    oldestReadyAgeMs,
     total,
     blocking,
     failing: failures.reduce((sum, { waiting }) => sum + waiting, 0),

@@ -3,6 +3,7 @@ import { ignore, SignalboxError } from "../../base/errors.js";
 import { LONGEST_DELAY_MS } from "../../base/time/units.js";
 import { createInbox } from "../inbox/inbox.js";
 import type { Inbox } from "../inbox/open-inbox.js";
+import { readNews } from "../inbox/receiver-report.js";
 import { DEFAULT_SENDER } from "../inbox/stored-events.js";
 import type { BackfilledEvent, BackfillResult } from "./backfill.js";
 import { createHandOff, readAgainBy } from "./create-handoff.js";
@@ -193,6 +194,7 @@ export function createReceiver<Events extends object>(
   const reporter = createReporter({
     clock,
     pause: inbox.pause,
+    shared: store.shared,
     save: (id, report) =>
       state === "running" || state === "closing" ? inbox.saveReport(id, report) : Promise.resolve(),
   });
@@ -221,6 +223,12 @@ export function createReceiver<Events extends object>(
       const { reclaimed } = await inbox.open();
       lines.started(reclaimed, inbox.vitals().shortage);
       state = "running";
+      // A process that was killed may have left its pause.
+      if (!store.shared)
+        readNews(store, endpoint, clock.now()).then(
+          ({ pause }) => pause && reporter.changed(),
+          ignore,
+        );
     } catch (error) {
       state = "idle";
       starting = null;

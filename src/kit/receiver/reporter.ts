@@ -22,6 +22,7 @@ export interface ReporterConfig {
   /** Saves the report of this reporter. */
   save: (reporter: string, report: string) => Promise<void>;
   pause: () => Pause | null;
+  shared: boolean;
 }
 
 /**
@@ -29,7 +30,7 @@ export interface ReporterConfig {
  * paused, and what it refused in the last 24 hours. A flood of refused deliveries costs one write
  * in 5 seconds.
  */
-export function createReporter({ clock, save, pause }: ReporterConfig) {
+export function createReporter({ clock, save, pause, shared }: ReporterConfig) {
   const reporter = randomUUID();
   /** By the span in which it was refused, and its code. */
   const refused: ReceiverReport["refused"] = {};
@@ -62,11 +63,16 @@ export function createReporter({ clock, save, pause }: ReporterConfig) {
     savedAt = clock.elapsed();
     const oldest = clock.now() - REPORT_KEPT_MS - REFUSED_SPAN_MS;
     for (const span of Object.keys(refused)) if (Number(span) < oldest) delete refused[span];
-    const report: ReceiverReport = { pause: isClosed ? null : pause(), refused, examples };
+    const paused = isClosed ? null : pause();
+    const report: ReceiverReport = {
+      pause: paused ?? (shared ? undefined : null),
+      refused,
+      examples,
+    };
     // Deliveries and hand-offs do not depend on it, and the receiver tells by itself that the store
     // fails.
     save(reporter, JSON.stringify(report)).catch(ignore);
-    if (report.pause !== null) saveIn(PAUSE_SAVED_EVERY_MS);
+    if (paused !== null) saveIn(PAUSE_SAVED_EVERY_MS);
   }
 
   return {

@@ -1,11 +1,17 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { checkOptions } from "../../base/options/option-error.js";
 import { defineSender, type SenderDefinition } from "./engine/define-sender.js";
 import type { AnySender, Sender } from "./engine/sender.js";
 import { firstSampleOf } from "./samples.js";
 
-/** Makes a sender of which the package has samples. */
-export function knownSender<Events extends object>(definition: SenderDefinition): Sender<Events> {
+export const noOptions = z.strictObject({}).optional();
+
+/** Makes a sender of which the package has samples. @param given of a function without options */
+export function knownSender<Events extends object>({
+  arguments: given,
+  ...definition
+}: SenderDefinition & { arguments?: IArguments }): Sender<Events> {
+  checkSenderOptions(definition.name, noOptions, given?.[0]);
   const sender: AnySender = defineSender({ sample: firstSampleOf(definition.name), ...definition });
   return sender as Sender<Events>;
 }

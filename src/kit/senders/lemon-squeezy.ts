@@ -16,6 +16,7 @@ export interface LemonSqueezyEvent {
  */
 export function lemonSqueezy<Event = LemonSqueezyEvent>(): Sender<Record<string, Event>> {
   return knownSender({
+    arguments,
     name: "lemon-squeezy",
     headers: ["x-event-name"],
     signature: { header: "x-signature" },

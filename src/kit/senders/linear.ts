@@ -22,6 +22,7 @@ export function linear<Event extends { type: string } = LinearEvent>(): Sender<
   EventsByType<Event>
 > {
   return knownSender({
+    arguments,
     name: "linear",
     headers: ["linear-event", "linear-delivery"],
     // Linear's library allows 60 seconds, and so refuses Linear's own retries, which may have the

@@ -22,6 +22,7 @@ export function paddle<Event extends { event_type: string } = PaddleEvent>(): Se
   Record<string, Event>
 > {
   return knownSender({
+    arguments,
     name: "paddle",
     signature: {
       header: "paddle-signature",

@@ -23,6 +23,7 @@ function isCertificateCheck(form: Readonly<Record<string, string | undefined>>):
  */
 export function slack<Event = SlackEvent>(): Sender<Record<string, Event>> {
   return knownSender({
+    arguments,
     name: "slack",
     headers: ["x-slack-retry-num", "x-slack-retry-reason"],
     ackTimeoutMs: 2500,

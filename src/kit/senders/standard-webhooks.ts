@@ -3,7 +3,7 @@ import { functionOption } from "../../base/options/option-schemas.js";
 import { defineSender } from "./engine/define-sender.js";
 import type { SignatureScheme } from "./engine/scheme.js";
 import type { EventsByType, ReadableDelivery, Sender } from "./engine/sender.js";
-import { checkSenderOptions } from "./known-sender.js";
+import { checkSenderOptions, noOptions } from "./known-sender.js";
 import { firstSampleOf } from "./samples.js";
 
 /** An event by the advice of Standard Webhooks. */
@@ -101,5 +101,6 @@ export function standardSignature({ headerPrefix, key }: Signing): SignatureSche
 export function svix<Event extends { type: string } = StandardWebhooksEvent>(): Sender<
   EventsByType<Event>
 > {
+  checkSenderOptions("svix", noOptions, arguments[0]);
   return standardWebhooks<Event>({ name: "svix", headerPrefix: "svix" });
 }

@@ -21,6 +21,7 @@ export function stripe<Event extends { type: string } = StripeEvent>(): Sender<
   EventsByType<Event>
 > {
   return knownSender({
+    arguments,
     name: "stripe",
     signature: {
       header: "stripe-signature",

@@ -16,6 +16,7 @@ export interface TwitchEvent {
  */
 export function twitch<Event = TwitchEvent>(): Sender<Record<string, Event>> {
   return knownSender({
+    arguments,
     name: "twitch",
     headers: ["twitch-eventsub-message-type", "twitch-eventsub-message-retry"],
     toleranceSeconds: 600,

@@ -24,6 +24,7 @@ const TOKEN = /^[\w+/-]{1,200}={0,2}$/;
  */
 export function zoom<Event = ZoomEvent>(): Sender<Record<string, Event>> {
   return knownSender({
+    arguments,
     name: "zoom",
     ackTimeoutMs: 2500,
     // The last retry comes 85 minutes after the first try, and no page says that its time is a new

@@ -22,7 +22,7 @@ const RANGES: ReadonlyMap<string, { minutes: number; spans: number }> = new Map(
   ["day", { minutes: 15, spans: 96 }],
   ["week", { minutes: 120, spans: 84 }],
 ]);
-const MOST_LISTED = 200;
+export const MOST_LISTED = 200;
 /** So much is sent of a body that is too large to be parsed. */
 const BEGINNING_BYTES = 16_384;
 /** Of the first line of an error in a list. */
@@ -145,13 +145,14 @@ export async function searchEvents(
   }
 }
 
-export async function endsOf(inbox: PageInbox, query: URLSearchParams, now: number) {
+export async function endsOf(inbox: PageInbox, keys: readonly string[]): Promise<End[]> {
   const ends: End[] = [];
-  for (const key of (query.get("ids") ?? "").split("\0", MOST_LISTED)) {
-    const { state = "done", dueAt = 0 } = (await inbox.get(key, 0)) ?? {};
-    // What has failed is due later.
-    if (state === "leased" || (state === "ready" && dueAt <= now)) ends.push(null);
-    else ends.push(state === "done" ? state : "failed");
+  for (const key of keys) {
+    const { state = "gone", history } = (await inbox.get(key, 0)) ?? {};
+    const last = history?.at(-1);
+    if (state === "ready" && last?.kind === "failed") ends.push(last.at);
+    else if (state === "ready" || state === "leased") ends.push(null);
+    else ends.push(state === "done" || state === "gone" ? state : "failed");
     await nextTurn();
   }
   return ends;

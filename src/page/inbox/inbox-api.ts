@@ -114,13 +114,16 @@ export interface EventAnswer extends InboxEntry {
 export interface MoveAnswer {
   /** What became of each event, in order. */
   outcomes: (MoveOutcome | ReplayOutcome)[];
+  /** Of `api/retry`: as `api/ends`, before it. */
+  ends?: End[];
 }
 
 /**
  * `GET api/ends?ids=IDS` answers a list of what the hand-offs of at most 200 events came to; null
- * while nothing has. NUL is between the ids.
+ * while nothing has. NUL is between the ids. A number: it waits, and failed last at this time of
+ * the store; after a retry another number is another failure. `gone`: it is not known.
  */
-export type End = "done" | "failed" | null;
+export type End = "done" | "failed" | "gone" | number | null;
 
 /** Every answer that is not 2xx. */
 export interface ApiError {

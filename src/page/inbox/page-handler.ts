@@ -15,6 +15,7 @@ import {
   endsOf,
   eventAnswer,
   eventsOf,
+  MOST_LISTED,
   overviewOf,
   searchEvents,
   storedEvent,
@@ -75,7 +76,8 @@ export function createPageHandler(
       assertOwnWrite(request);
       const eventIds = await readEventIds(request, clock, least);
       try {
-        return json({ outcomes: await inbox.move(how, eventIds) });
+        const ends = how === "retryNow" ? await endsOf(inbox, eventIds) : undefined;
+        return json({ outcomes: await inbox.move(how, eventIds), ends });
       } finally {
         live.nudge();
       }
@@ -86,7 +88,7 @@ export function createPageHandler(
     ["api/overview", get((_query, now) => overviewOf(inbox, live.revision(), now, titlesOf))],
     ["api/activity", get((query, now) => activityOf(inbox, query, now))],
     ["api/events", get((query, now, found) => eventsOf(found, query, now, titlesOf))],
-    ["api/ends", get((query, now) => endsOf(inbox, query, now))],
+    ["api/ends", get((query) => endsOf(inbox, (query.get("ids") ?? "").split("\0", MOST_LISTED)))],
     ["api/event", get(async (query, now) => eventAnswer(await storedEvent(inbox, query), now))],
     ["api/bytes", { method: "GET", run: downloadBytes }],
     ["api/export", { method: "GET", run: downloadEvents }],

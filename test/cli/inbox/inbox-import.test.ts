@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
+import { Readable } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/time/clock.js";
+import { linesOf } from "../../../src/cli/inbox/import-events.js";
 import { EVENT_STATES } from "../../../src/kit/inbox/stored-events.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { commit, newEvent } from "../../contract/cases/store-case.js";
@@ -113,6 +115,18 @@ test("an import whose first line is wrong makes no file", async () => {
   const place = newFile();
   const { exitCode } = await imported(place, `no event\n`, "--create");
   expect([exitCode, existsSync(place.args[1] as string)]).toEqual([1, false]);
+});
+
+test("only a line feed ends a line of an import, wherever its pieces end", async () => {
+  const place = newFile();
+  const lines = [lineOf({ lastError: "a\u2028b\u2029c\u0085ü" }), lineOf({ eventId: "evt_2" })];
+  const text = textOf(lines).replace("\n", "\r\n").trimEnd();
+  expect(await imported(place, text, "--create")).toMatchObject({ exitCode: 0 });
+  expect(withoutSeq(ndjson(await exported(place)))).toEqual(lines);
+  const bytes = Array.from(Buffer.from(text), (byte) => Buffer.of(byte));
+  const read: string[] = [];
+  for await (const line of linesOf(Readable.from(bytes))) read.push(line);
+  expect(read).toEqual(text.split("\n"));
 });
 
 testOnPostgres(

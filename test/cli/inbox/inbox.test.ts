@@ -1,6 +1,7 @@
-import { symlinkSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import fs, { symlinkSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { NO_HANDLER } from "../../../src/kit/inbox/stored-events.js";
 import { signalEvent, signedDelivery } from "../../../src/kit/testing/index.js";
 import { testWith } from "../../prerequisites.js";
@@ -315,6 +316,21 @@ test("a payload that is nested too deep for JSON.stringify is shown as it came",
   const run = await inbox(["--db", db], "show", "evt_deep", "--payload");
   expect(run).toMatchObject({ exitCode: 0, stderr: "" });
   expect(run.stdout).toContain(`Nested too deep to indent: ${body}`);
+});
+
+test("a full disk is told by stats", async () => {
+  const db = await fillInbox([{ eventId: "evt_1" }]);
+  const full = vi.spyOn(fs, "statfsSync").mockReturnValue({ bavail: 0, bsize: 4096 } as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    full.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const { exitCode, lines } = await callCli(["inbox", "stats", "--db", db]);
+  expect([exitCode, lines[0]]).toEqual([
+    1,
+    `The disk of ${dirname(db)} has less than 64 MiB free; deliveries get 503. No receiver has this inbox open.`,
+  ]);
 });
 
 test("a reader that goes away (| head) ends an export without a word", async () => {

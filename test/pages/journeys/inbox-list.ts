@@ -2,6 +2,7 @@ import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { openInbox } from "../open-inbox.js";
+import { overflowOf } from "../page-checks.js";
 
 test("while the answer to a search is slow, lost or late, no event of another search can be selected", async () => {
   const { page, see, press, search, ...inbox } = await openInbox({ mayLog: /ERR_FAILED/ });
@@ -121,6 +122,33 @@ test("by keyboard the chart says a span with its numbers, and what is selected b
   await press("Escape");
   await says(95, /to now: received 1, handed off 1$|to now: received 1, handed off 1, p50/);
 });
+
+test.each([360, 768, 1280])(
+  "at %i px the ranges of the chart are on one line, below its focus",
+  async (width) => {
+    const { page, see, tabTo, press, click, receive } = await openInbox({ onSignal: () => {} });
+    await receive(signalEvent("new_feature"));
+    await see("1 event shown");
+    await page.setViewportSize({ width, height: 900 });
+    await click("Week");
+    await tabTo("slider", "Received in each span of time");
+    // Both of its ends are of another day.
+    for (let presses = 0; presses < 30; presses += 1) await press("ArrowLeft");
+    const end = page.locator(".axis").getByText(/\d\d:\d\d.*\d\d:\d\d/);
+    await end.waitFor();
+    const places = await page.evaluate<[number, number[]]>(`(() => {
+    const chart = document.activeElement;
+    const { outlineOffset, outlineWidth } = getComputedStyle(chart);
+    const ring = Math.max(0, parseFloat(outlineOffset) + parseFloat(outlineWidth));
+    const buttons = [...document.querySelectorAll(".axis button")];
+    const tops = buttons.map((each) => each.getBoundingClientRect().top);
+    return [chart.getBoundingClientRect().bottom + ring, tops];
+  })()`);
+    const [ring, tops] = places;
+    expect([new Set(tops).size, tops[0]! >= ring]).toEqual([1, true]);
+    expect(await overflowOf(page)).toBe(0);
+  },
+);
 
 test("two links lead past what is above the events", async () => {
   const { page, press, receiveDead, eventLink } = await openInbox();

@@ -1,17 +1,16 @@
-import { closeSync, openSync, readSync, realpathSync, statfsSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSignalboxError } from "../../../base/errors.js";
 import type { Database } from "../../../base/sqlite/database.js";
 import { loadDriver } from "../../../base/sqlite/sqlite-driver.js";
 import { describeEndpoints } from "../../../kit/inbox/situation.js";
-import { DISK_RESERVE_BYTES } from "../../../kit/stores/sqlite/limit-size.js";
 import { isOwned } from "../../../kit/stores/sqlite/owner-lock.js";
 import { assertInbox } from "../../../kit/stores/sqlite/schema.js";
 import { isBusy } from "../../../kit/stores/sqlite/store-error.js";
 import { errorCode } from "../../console/exit.js";
 import { shellQuote, printable } from "../../console/terminal.js";
 import { ignoredText } from "../../inbox/ignored.js";
-import { inboxCommand, withInbox } from "../../inbox/open-inbox.js";
+import { fullDiskOf, inboxCommand, withInbox } from "../../inbox/open-inbox.js";
 import { finding, refusedWith, type Finding, type Subject } from "./examination.js";
 
 export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] {
@@ -27,10 +26,8 @@ export function examineInboxFile({ db = "", surroundings }: Subject): Finding[] 
   const readOnly = [path, dirname(path)].filter((name) => !surroundings.isWritable(name));
   if (readOnly.length > 0)
     return [finding("inbox_not_writable", { names: readOnly.join(" and ") })];
-  const folder = dirname(path);
-  const { bavail, bsize } = statfsSync(folder);
-  const isFull = bavail * bsize < DISK_RESERVE_BYTES;
-  const disk = isFull ? [finding("inbox_disk_full", { folder })] : [];
+  const folder = fullDiskOf(db);
+  const disk = folder === null ? [] : [finding("inbox_disk_full", { folder })];
   return [driverFault(surroundings) ?? finding("inbox_file", { path }), ...disk];
 }
 

@@ -230,7 +230,7 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
     const store = await storeOf(place);
     await store.open({ endpoint: ENDPOINT, clock: systemClock });
     const closingPage = new AbortController();
-    const [, inbox] = await inboxOf(store, [ENDPOINT]);
+    const [, inbox] = await inboxOf(store, [ENDPOINT], place.db);
     const handler = await pageOfInbox(inbox, { closing: closingPage.signal, note });
     async function close(): Promise<void> {
       closingPage.abort();

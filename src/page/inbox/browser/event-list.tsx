@@ -45,27 +45,37 @@ const LONG_PAGE = 1000;
 const MOST_LIVE_REQUESTS = 3;
 /** With more new events the list does not follow the inbox until they are shown. */
 const MOST_NEW = 150;
-/** What was found, and of which list: an answer can be of the one before. */
-type Listed = Found & { of: string };
-const NOTHING = { of: "", events: [] };
+
+/** Its `events` keep their places while the inbox goes on: new ones wait for the reader. */
+interface Listed extends Found {
+  /** Which list it is: an answer can be of the one before. */
+  of: string;
+  /** An event with a larger `seq` is new. */
+  top: number;
+  fresh: number;
+}
+const NOTHING: Listed = { of: "", events: [], top: 0, fresh: 0, next: null, requests: 0 };
 
 export function EventList({ search, before, isLong, overview, open }: EventListProps) {
   const { version } = usePage();
   const [heldAt, setHeldAt] = useState<number>();
+  const wantsFresh = useRef(false);
   const query = { q: search, before, long: isLong ? "yes" : undefined };
   const of = JSON.stringify(query);
   const { data, problem, isLoading, reload } = useData(
     of,
     async (signal): Promise<Listed> => {
-      const most = isLong ? LONG_PAGE : PAGE + (isStale ? 0 : fresh);
-      const found = await findEvents({ search, before, titles: "yes" }, most, signal);
-      const isSlow = found.requests > MOST_LIVE_REQUESTS;
-      setHeldAt(isSlow || fresh > MOST_NEW ? version : undefined);
-      return { ...found, of };
+      const shown = data?.of === of && !wantsFresh.current ? data : NOTHING;
+      const most = isLong ? LONG_PAGE : PAGE;
+      const listed = await findRows({ search, before, titles: "yes" }, most, shown, signal);
+      wantsFresh.current = false;
+      const isSlow = listed.requests > MOST_LIVE_REQUESTS;
+      setHeldAt(isSlow || listed.fresh > MOST_NEW ? version : undefined);
+      return { ...listed, of };
     },
     heldAt ?? version,
   );
-  const { rows, fresh, showFresh } = useSteadyRows(data ?? NOTHING);
+  const { events: rows, fresh } = data ?? NOTHING;
   const isStale = problem !== undefined || data?.of !== of;
   const keyOf = keysOf(overview);
   const selection = useSelection(search, isStale ? [] : rows.map(keyOf));
@@ -74,6 +84,10 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
   const endpoints = overview?.endpoints ?? [];
   const endpoint = termIn(search, "endpoint") || undefined;
   const list = useRef<HTMLElement>(null);
+  const showFresh = (): void => {
+    wantsFresh.current = true;
+    reload();
+  };
   const skip = (event: Event): void => {
     event.preventDefault();
     list.current?.querySelector<HTMLElement>("tbody a")?.focus();
@@ -120,8 +134,9 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
           <>
             <SelectionBar selection={selection} rows={rows} keyOf={keyOf} onMoved={reload}>
               {fresh > 0 && (
-                <button type="button" class="plain fresh" onClick={() => (showFresh(), reload())}>
-                  {formatCount(fresh, "new event")}
+                <button type="button" class="plain fresh" onClick={showFresh}>
+                  {fresh > MOST_NEW && "Over "}
+                  {formatCount(Math.min(fresh, MOST_NEW), "new event")}
                 </button>
               )}
             </SelectionBar>
@@ -179,17 +194,29 @@ export function EventList({ search, before, isLong, overview, open }: EventListP
   );
 }
 
-/** Rows keep their places while the inbox goes on: new events wait until the reader asks for them. */
-function useSteadyRows({ of, events }: Pick<Listed, "of" | "events">) {
-  const shown = useRef({ of, top: 0 });
-  const newest = events[0]?.seq ?? 0;
-  if (shown.current.of !== of || shown.current.top === 0) shown.current = { of, top: newest };
-  const rows = events.filter(({ seq }) => seq <= shown.current.top);
-  return {
-    rows,
-    fresh: events.length - rows.length,
-    showFresh: () => void (shown.current.top = 0),
-  };
+/** Finds a full page of the list `shown`, and what is new. */
+async function findRows(
+  query: Parameters<typeof findEvents>[0],
+  most: number,
+  shown: Listed,
+  signal: AbortSignal,
+): Promise<Listed> {
+  const { top, fresh } = shown;
+  const found = await findEvents(query, most + fresh, signal);
+  const { events, next } = found;
+  const rows = events.filter(({ seq }) => seq <= top);
+  const known = events.length - rows.length;
+  // More new ones than expected take the place of no row.
+  if (top > 0 && next !== null && rows.length < most && events.length >= most + fresh) {
+    const below = { ...query, before: Math.min(next, top + 1) };
+    const rest = await findEvents(below, most - rows.length, signal);
+    rows.push(...rest.events);
+    found.requests += rest.requests;
+    if (rows.length > 0) found.next = rest.next;
+  }
+  // Without a row, the new ones need not wait.
+  if (rows.length === 0) return { ...shown, ...found, top: events[0]?.seq ?? 0, fresh: 0 };
+  return { ...shown, ...found, events: rows, fresh: known };
 }
 
 /** Only what is shown is selected; what is back on the page is selected again. */

@@ -72,11 +72,8 @@ export function MoveButton({
   );
 }
 
-async function post(
-  kind: Kind | "retry",
-  eventIds: readonly string[],
-): Promise<MoveAnswer["outcomes"]> {
-  return (await request<MoveAnswer>("POST", `api/${kind}`, { body: { eventIds } })).outcomes;
+async function post(kind: Kind | "retry", eventIds: readonly string[]): Promise<MoveAnswer> {
+  return request("POST", `api/${kind}`, { body: { eventIds } });
 }
 
 /**
@@ -86,15 +83,17 @@ async function post(
 export function useMove(): (kind: Kind, eventIds: readonly string[]) => Promise<Said> {
   const { notify } = useRoot();
   return async (kind, eventIds) => {
-    const outcomes = await post(kind, eventIds);
+    const { outcomes } = await post(kind, eventIds);
     const waiting =
       kind === "replay" ? eventIds.filter((_id, index) => outcomes[index] === "wrong_state") : [];
-    const retried = waiting.length === 0 ? [] : await post("retry", waiting);
+    const retried: MoveAnswer =
+      waiting.length === 0 ? { outcomes: [] } : await post("retry", waiting);
+    const before = new Map(waiting.map((id, index) => [id, retried.ends?.[index]]));
     const all = outcomes.map((outcome) =>
-      outcome === "wrong_state" ? (retried.shift() ?? outcome) : outcome,
+      outcome === "wrong_state" ? (retried.outcomes.shift() ?? outcome) : outcome,
     );
     const moved = eventIds.filter((_id, index) => all[index] === "moved");
-    if (kind === "replay" && moved.length > 1) endsOf(moved).then(notify, ignore);
+    if (kind === "replay" && moved.length > 1) endsOf(moved, before).then(notify, ignore);
     return { text: summary(kind, all), tone: moved.length === all.length ? "good" : "warn" };
   };
 }
@@ -104,14 +103,18 @@ const ASKED = 50;
 const AGAIN_MS = 1000;
 const MOST_TIMES = 600;
 
-/** What the hand-offs came to. */
-async function endsOf(keys: readonly string[]): Promise<Said> {
-  const ended = { done: 0, failed: 0 };
+/** What the hand-offs came to; `before` has the ends before a retry. */
+async function endsOf(keys: readonly string[], before: Map<string, unknown>): Promise<Said> {
+  const ended = { done: 0, failed: 0, gone: 0 };
   let open = keys;
   for (let times = 0; times < MOST_TIMES && open.length > 0; times += 1) {
     const asked = open.slice(0, ASKED);
     const query = { ids: asked.join("\0") };
-    const ends = await request<End[]>("GET", "api/ends", { query });
+    const answer = await request<End[]>("GET", "api/ends", { query });
+    const ends = answer.map((end, index) => {
+      if (typeof end !== "number") return end;
+      return end === before.get(asked[index] ?? "") ? null : "failed";
+    });
     for (const end of ends) if (end !== null) ended[end] += 1;
     // What waits for long keeps no other from being asked for.
     open = [...open.slice(ASKED), ...asked.filter((_id, index) => ends[index] === null)];

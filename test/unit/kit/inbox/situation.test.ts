@@ -15,6 +15,7 @@ const WELL: SituationFacts = {
   dead: 0,
   quarantined: 0,
   oldestReceivedAgeMs: null,
+  oldestReadyAgeMs: null,
   pause: null,
   hasReceiver: true,
   now: 0,
@@ -36,7 +37,7 @@ test("of several endpoints the worst is first, and those of which the same is tr
     { endpoint: "a", facts: WELL },
     { endpoint: "b", facts: { ...WELL, quarantined: 1 } },
     { endpoint: "c", facts: WELL },
-    { endpoint: "d", facts: { ...WELL, ready: 1, oldestReceivedAgeMs: 60_000 } },
+    { endpoint: "d", facts: { ...WELL, ready: 1, oldestReadyAgeMs: 60_000 } },
   ];
   expect(describeEndpoints(all)).toMatchObject({
     level: "problem",

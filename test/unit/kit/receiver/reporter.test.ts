@@ -1,7 +1,12 @@
 import { expect, test, vi } from "vitest";
 import { readNews } from "../../../../src/kit/inbox/receiver-report.js";
 import { memoryStore } from "../../../../src/kit/stores/memory.js";
-import { signalEvent, signedDelivery, testReceiver } from "../../../../src/kit/testing/index.js";
+import {
+  createManualClock,
+  signalEvent,
+  signedDelivery,
+  testReceiver,
+} from "../../../../src/kit/testing/index.js";
 
 /** A receiver, what its store keeps of it, and how often that was saved. */
 async function start(onSignal: () => void = () => undefined) {
@@ -61,12 +66,12 @@ test("a pause is told with its time and error until hand-offs go on, and in heal
   });
   const startedAt = clock.now();
   for (let index = 0; index < 10; index++) await deliver(signalEvent());
-  await clock.advance(60_000);
+  await clock.advance(120_000);
   const { pause } = await news();
   expect(pause).toMatchObject({ error: "Error: connect ECONNREFUSED" });
   expect(pause?.since).toBeLessThan(startedAt + 1000);
   expect(receiver.health().summary).toMatch(
-    /^Behind: events wait, .*received 1 min ago\. Hand-offs are paused since .* by `Error: connect ECONNREFUSED`; one event is tried in/,
+    /^Behind: events wait, .*received 2 min ago\. Hand-offs are paused since .* by `Error: connect ECONNREFUSED`; one event is tried in/,
   );
   isDown = false;
   await receiver.inbox.retryNow((await receiver.inbox.failures())[0]?.eventIds ?? []);
@@ -74,4 +79,24 @@ test("a pause is told with its time and error until hand-offs go on, and in heal
   expect(receiver.health()).toMatchObject({ pause: null, summary: "Up to date." });
   expect((await news()).pause).toBeNull();
   expect(await receiver.inbox.stats()).toMatchObject({ done: 10, ready: 0 });
+});
+
+test("the pause of a receiver that was killed is over when another has the inbox alone, and its refused deliveries stay", async () => {
+  const clock = createManualClock();
+  const pause = { since: clock.now(), error: "Error: down", nextTryAt: clock.now() };
+  const at = clock.now() - (clock.now() % 300_000);
+  const report = { pause, refused: { [at]: { signature_mismatch: 2 } }, examples: [] };
+  const refusals = { byCode: [{ code: "signature_mismatch", count: 2 }], examples: [] };
+  for (const shared of [false, true]) {
+    const store = Object.assign(memoryStore(), { shared });
+    await store.open({ endpoint: "default", clock });
+    await store.saveReport("default", "killed", JSON.stringify(report));
+    await store.close("default");
+    await clock.advance(1000);
+    const { receiver } = await testReceiver({ store, clock });
+    await clock.advance(1000);
+    const news = await readNews(store, "default", clock.now());
+    expect(news).toEqual({ pause: shared ? pause : null, refusals });
+    await receiver.close();
+  }
 });
