@@ -58,6 +58,8 @@ export type {
   StateCounts,
   StoredEvent,
   StoreStats,
+  BlockingEvent,
+  PlacedLane,
 } from "./inbox/stored-events.js";
 
 export { captureRawBody } from "./receiver/capture-raw-body.js";
@@ -70,6 +72,7 @@ export type {
   ReceiverVerification,
 } from "./receiver/health.js";
 export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
+export type { OrderOptions, OrderedFacts } from "./receiver/order.js";
 export type { BackfilledEvent, BackfillResult } from "./receiver/backfill.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";
 export type {
