@@ -16,7 +16,6 @@ const EVENTS = 10_000;
 const BLOCKED = 100_000;
 const AT_ONCE = 64;
 
-
 /** @param events a second */
 interface Rates {
   unordered: number[];
@@ -134,7 +133,8 @@ async function openInbox(store: InboxStore, order: true | undefined) {
       const before = handedOff;
       const beganAt = performance.now();
       await deliver(count, (n) => `product-${n % keys}`);
-      while (handedOff < before + count) await new Promise((resume) => setTimeout(resume, 1));
+      const isDone = (): boolean => handedOff >= before + count;
+      while (!isDone()) await new Promise((resume) => setTimeout(resume, 1));
       return (count * 1000) / (performance.now() - beganAt);
     },
     close: () => receiver.close({ graceMs: 0 }),

@@ -173,7 +173,7 @@ test("after a start without order nothing waits any more; with it, what waited d
   await second.receiver.close({ graceMs: 0 });
   const third = await startRig({ store });
   await third.called(3);
-  expect(begun(third).toSorted()).toEqual([a1?.id, a2?.id, a3?.id].toSorted());
+  expect(new Set(begun(third))).toEqual(new Set([a1?.id, a2?.id, a3?.id]));
 });
 
 test("a quarantined event that is replayed waits in its lane", async () => {
