@@ -204,7 +204,8 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
         ({ eventId, lane }) => events.get(eventId)?.key === key && lane?.place != null,
       );
       const heads = inLane.filter(({ lane }) => lane?.place === "head");
-      if (heads.length > 1) wrong(`two heads of ${key}: ${heads.map((each) => each.eventId).join()}`);
+      if (heads.length > 1)
+        wrong(`two heads of ${key}: ${heads.map((each) => each.eventId).join()}`);
       const [head] = heads;
       if (inLane.length > 0 && head === undefined) wrong(`nothing is the head of ${key}`);
       if (head !== undefined && completed.has(head.eventId)) continue;
