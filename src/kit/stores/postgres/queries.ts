@@ -162,11 +162,11 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
            CASE WHEN octet_length(body) <= $3::bigint THEN body END AS "rawBody",
            (SELECT coalesce(json_agg(json_build_object('at', h.at, 'kind', h.kind, 'attempts', h.attempts, 'error', h.error)
               ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history,
+           CASE WHEN due_at = ${NEVER} THEN (SELECT head.event_id FROM ${name}.inbox_lane h JOIN ${name}.inbox head ON head.seq = h.seq
+             WHERE h.endpoint = $1 AND h.lane = inbox.lane AND h.place = ${HEAD} LIMIT 1) END AS "waitsBehind",
            CASE WHEN lane IS NOT NULL THEN json_build_object('key', encode(lane, 'hex'), 'skips', lane_skips, 'place',
              CASE (SELECT place FROM ${name}.inbox_lane l WHERE l.endpoint = $1 AND l.lane = inbox.lane AND l.seq = inbox.seq
-               AND l.place IN (${HEAD}, ${WAITING})) WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END) END AS lane,
-           CASE WHEN due_at = ${NEVER} THEN (SELECT head.event_id FROM ${name}.inbox_lane h JOIN ${name}.inbox head ON head.seq = h.seq
-             WHERE h.endpoint = $1 AND h.lane = inbox.lane AND h.place = ${HEAD} LIMIT 1) END AS "waitsBehind"
+               AND l.place IN (${HEAD}, ${WAITING})) WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END) END AS lane
          FROM ${name}.inbox LEFT JOIN ${name}.inbox_body USING (seq) WHERE endpoint = $1 AND event_id = $2`,
         [endpoint, storable(eventId), mostBytes],
       );
@@ -196,9 +196,9 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         LONG_TIMEOUT_MS,
       );
       const done = await countDone(endpoint);
-      const counts = row as Counts;
+      const { waiting, blocking, ...counts } = row as Counts;
       const total = counts.ready + counts.leased + counts.dead + counts.quarantined + done;
-      return { ...counts, done, total };
+      return { ...counts, done, total, waiting, blocking };
     },
     async replay(events, readAgain) {
       const [endpoints, ids] = keysOf(events);

@@ -233,7 +233,7 @@ export function createQueries(db: Database) {
       const done = total - ready - leased - dead - quarantined;
       const oldest = oldestReadyOf(endpoint, nowAt(endpoint));
       const inLanes = lanes.stats(endpoint);
-      return { ready, ...inLanes, leased, done, dead, quarantined, total, ...oldest };
+      return { ready, leased, done, dead, quarantined, total, ...oldest, ...inLanes };
     },
     bodyHashes(endpoint, beforeSeq, limit) {
       const rows = newestHashes.all(beforeSeq, limit);
