@@ -238,8 +238,10 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       // Two processes commit at the same time.
       if (processes.length > 1 && random(2) === 0) await Promise.all(processes.map(commit));
       else await commit(process);
-    } else if (kind < 17) await move(process);
-    else if (kind === 17) await crash(process);
+    } else if (kind < 17) {
+      const other = processes.find((each) => each !== process);
+      await Promise.all([move(process), other === undefined ? undefined : commit(other)]);
+    } else if (kind === 17) await crash(process);
     else if (kind === 18) await complete(process);
     else {
       await process.store.tendLanes(endpoint, true);

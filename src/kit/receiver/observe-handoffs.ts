@@ -56,6 +56,11 @@ export function observeHandoffs({
       telemetry?.handOffEnded(event, "lease_lost");
       log.warn(referenceTo(endpoint, event), "a lease expired before its callback ended");
     },
+    overdue(event) {
+      const text =
+        "a callback goes on after its time-out; the events with the key of this one wait until it returns";
+      log.warn(referenceTo(endpoint, event), text);
+    },
     notSettled(event) {
       telemetry?.handOffEnded(event, "lease_lost");
       const text =

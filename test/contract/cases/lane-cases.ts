@@ -94,6 +94,42 @@ export const LANE_CASES: readonly StoreCase[] = [
       deepStrictEqual(idsOf((await claim(store)).events), ["evt_2"], "the head was displaced");
     },
   ),
+  storeCase(
+    "G17",
+    "an id twice in one commit is one event, in the lane of the first",
+    async ({ store }) => {
+      const given = (lane: Lane, state: "leased" | "ready") =>
+        newEvent("evt_1", { lane, state, leaseMs: state === "leased" ? 60_000 : null });
+      await acceptAll(store, SKIPPING, "evt_0");
+      const { accepts } = await commit(store, {
+        accepts: [given(LANE, "ready"), given(LANE, "leased"), given(SKIPPING, "ready")],
+      });
+      deepStrictEqual(
+        accepts.map(({ status }) => status),
+        ["accepted", "duplicate", "duplicate"],
+      );
+      deepStrictEqual(await headsOf(store, "evt_0", "evt_1"), ["evt_0", "evt_1"]);
+      strictEqual((await store.stats(ENDPOINT)).waiting, 0, "it waits in another lane too");
+      deepStrictEqual(idsOf((await claim(store)).events), ["evt_1"], "it was leased to nobody");
+    },
+  ),
+  storeCase("G17", "what is restored does not displace a head", async ({ store }) => {
+    await acceptAll(store, LANE, "evt_1", "evt_2");
+    const [, ...others] = await Promise.all(
+      ["evt_1", "evt_2"].map((id) => store.get(ENDPOINT, id)),
+    );
+    const restored = others
+      .flatMap((each) => each ?? [])
+      .map((each) => ({
+        ...each,
+        eventId: "evt_3",
+        state: "ready" as const,
+        lane: { ...(each.lane as NonNullable<typeof each.lane>), place: "head" as const },
+      }));
+    await store.restore?.(ENDPOINT, restored);
+    deepStrictEqual(await headsOf(store, "evt_1", "evt_2", "evt_3"), ["evt_1"]);
+    deepStrictEqual(idsOf((await claim(store)).events), [], "a restored event is due");
+  }),
   storeCase("G17", "what is discarded leaves its lane", async ({ store }) => {
     const [head] = await acceptAll(store, LANE, "evt_1", "evt_2");
     await end(store, head, "dead", LANE);

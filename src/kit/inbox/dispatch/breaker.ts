@@ -32,11 +32,13 @@ export function createBreaker(
   listener: { onOpen: () => void; onProbe: () => void; onClose: () => void },
 ) {
   let state: "closed" | "open" | "probing" = "closed";
+  /** The events that have failed since the last success. */
+  const failed = new Set<number>();
   /**
-   * The events that have failed since the last success. Of ordered ones each failure: while one
-   * fails, it keeps those behind it from failing too.
+   * How often ordered ones of them have failed again: while one fails, it keeps those behind it from
+   * failing too.
    */
-  const failed = new Set<number | symbol>();
+  let repeats = 0;
   /** The `seq` of the last probe, which failed. */
   let lastProbe: number | null = null;
   let probeDelayMs = FIRST_PROBE_MS;
@@ -50,6 +52,13 @@ export function createBreaker(
     if (pause !== null) pause.nextTryAt = clock.now() + probeDelayMs;
     if (isEnded) return;
     timer = clock.setTimeout(probe, probeDelayMs);
+  }
+
+  /** @returns how much has failed: one event that always fails opens nothing */
+  function addFailed(seq: number, isOrdered: boolean): number {
+    if (isOrdered && failed.has(seq)) repeats += 1;
+    failed.add(seq);
+    return failed.size === 1 ? 1 : failed.size + repeats;
   }
 
   function probe(): void {
@@ -78,6 +87,7 @@ export function createBreaker(
     },
     succeeded(): void {
       failed.clear();
+      repeats = 0;
       if (state === "closed") return;
       timer?.cancel();
       lastProbe = null;
@@ -94,10 +104,7 @@ export function createBreaker(
         lastProbe = seq;
         probeDelayMs = Math.min(LONGEST_PROBE_MS, probeDelayMs * 2);
         waitForProbe();
-      } else if (
-        state === "closed" &&
-        failed.add(lane == null ? seq : Symbol()).size >= BREAKER_THRESHOLD
-      ) {
+      } else if (state === "closed" && addFailed(seq, lane != null) >= BREAKER_THRESHOLD) {
         pause = { since: clock.now(), error: text, nextTryAt: 0 };
         waitForProbe();
         listener.onOpen();

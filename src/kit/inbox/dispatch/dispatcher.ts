@@ -1,4 +1,3 @@
-import { ignore } from "../../../base/errors.js";
 import { oncePerMicrotask, oncePerTurn, withDeadline } from "../../../base/time/timers.js";
 import type {
   ClaimedEvent,
@@ -80,8 +79,11 @@ export function createDispatcher(config: DispatcherConfig) {
   const leaseMs = config.timeoutMs + LEASE_MARGIN_MS;
   const slots = createSlots(concurrency + PREFETCH);
   const waiting: LeasedEvent[] = [];
-  let endHolds = ignore;
-  const closed = new Promise<void>((resolve) => (endHolds = resolve));
+  /**
+   * Ordered events whose callback goes on after its time-out, and what ends the wait for it. They
+   * take no slot.
+   */
+  const overdue = new Map<ClaimedEvent, { callback: Promise<unknown>; end: () => void }>();
   let mode: "idle" | "running" | "closing" = "idle";
   let lastLeases: "sure" | "unsure" = "sure";
   /** How many events may wait in their lanes: no more than a guess, which saves a commit. */
@@ -222,7 +224,7 @@ export function createDispatcher(config: DispatcherConfig) {
   }
 
   function heldSeqs(): number[] {
-    return slots.held().map(({ seq }) => seq);
+    return [...slots.held(), ...overdue.keys()].map(({ seq }) => seq);
   }
 
   // --- ending a lease
@@ -273,15 +275,18 @@ export function createDispatcher(config: DispatcherConfig) {
     let hasSlot = true;
     const callback = attempts.overdue(event);
     if (callback !== undefined) {
-      // The next one with its key must not begin beside it. The event stays held, without a slot.
+      // The next one with its key must not begin beside it.
       hasSlot = false;
       slots.release(event);
-      slots.lock(event);
+      observe.overdue(event);
       pumpIfNeeded();
-      void Promise.race([callback, closed]).then(write);
+      overdue.set(event, { callback, end: write });
+      drains.leaseEnded(event, settlement, true);
+      void callback.then(() => overdue.get(event)?.end());
     } else write();
 
     function write(): void {
+      if (overdue.delete(event)) slots.lock(event);
       batcher.settle(settlement, ended);
       // What waits behind it is claimed by the same commit.
       if (event.lane != null && settlement.state !== "ready" && inLanes > 0) nudge();
@@ -370,11 +375,17 @@ export function createDispatcher(config: DispatcherConfig) {
       const claimed = claims.stop();
       releaseWaiting();
       drains.update();
-      if (attempts.count() > 0 && graceMs > 0)
-        await withDeadline(slots.whenEmpty(), clock, graceMs, undefined);
+      const callbacks = Array.from(overdue.values(), ({ callback }) => callback);
+      if (attempts.count() + callbacks.length > 0 && graceMs > 0)
+        await withDeadline(
+          Promise.all([slots.whenEmpty(), ...callbacks]),
+          clock,
+          graceMs,
+          undefined,
+        );
       breaker.close();
       attempts.abortAll();
-      endHolds();
+      for (const { end } of overdue.values()) end();
       await claimed;
     },
   };

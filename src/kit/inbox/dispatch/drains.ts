@@ -82,7 +82,10 @@ export function createDrains({ clock, held, nudge, isPaused }: DrainsConfig) {
       result: SettleResult | null,
     ): void {
       if (drains.size === 0) return;
-      const isDueAgain = result === false || (result === true && state === "ready" && delayMs <= 0);
+      const isDueAgain =
+        result === false ||
+        // The next one with its key is due now.
+        (result === true && (state === "ready" ? delayMs <= 0 : event.lane != null));
       for (const drain of drains) {
         if (result === null) drain.end(false);
         else if (drain.left?.delete(event) === true && isDueAgain) begin(drain);

@@ -23,6 +23,8 @@ export interface HandoffObserver {
    * ran.
    */
   leaseLost(event: ClaimedEvent): void;
+  /** The callback of an ordered event goes on after its time-out, so what follows must wait. */
+  overdue(event: ClaimedEvent): void;
   /**
    * The settlement was not written: the store refused it, or was down until the close. The event
    * stays leased.

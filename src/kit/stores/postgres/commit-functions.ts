@@ -231,10 +231,7 @@ const ACCEPT = `
     IF p_lanes IS NOT NULL THEN
       -- Each waits, until its lane is promoted.
       INSERT INTO inbox_lane (endpoint, lane, place, seq)
-      SELECT p_endpoint, e.lane, ${WAITING}, e.seq
-      FROM unnest(seqs, fates, p_lanes, p_states) AS e(seq, fate, lane, state)
-      WHERE coalesce(e.fate, 'new') = 'new' AND e.lane IS NOT NULL AND e.state <> 'done'
-      ON CONFLICT DO NOTHING;
+      SELECT p_endpoint, i.lane, ${WAITING}, i.seq FROM inbox i WHERE i.seq = ANY (v_new) AND i.queue_at = ${NEVER};
     END IF;
   END $$;
 `;
@@ -302,8 +299,11 @@ const COMMIT = `
 
     IF cardinality(v_lanes) > 0 THEN
       v_asked := ARRAY(
-        SELECT a.seq FROM unnest(v_accepted.seqs, v_accepted.fates, a_states, a_lanes) AS a(seq, fate, state, lane)
-        WHERE coalesce(a.fate, 'new') = 'new' AND a.state = 'leased' AND a.lane IS NOT NULL);
+        SELECT first.seq FROM ( -- an id can be there twice
+          SELECT DISTINCT ON (a.seq) a.seq, a.state, a.lane
+          FROM unnest(v_accepted.seqs, v_accepted.fates, a_states, a_lanes) WITH ORDINALITY AS a(seq, fate, state, lane, n)
+          WHERE coalesce(a.fate, 'new') = 'new' ORDER BY a.seq, a.n) AS first
+        WHERE first.state = 'leased' AND first.lane IS NOT NULL);
       v_heads := promote(v_now, p_endpoint, v_lanes, v_asked,
         (SELECT max(lease) FROM unnest(a_leases) AS a(lease)), p_owner, p_token);
     END IF;

@@ -16,6 +16,7 @@ import { differingFacts, isSameEvent } from "../../inbox/identity.js";
 import {
   countDone,
   isStorable,
+  NEVER,
   noActivity,
   type Activity,
   DEFAULT_SENDER,
@@ -256,10 +257,14 @@ export async function restore(
   const [row] = await run<{ added: number }>(
     `WITH given AS (
       SELECT *, state = 'leased' AS was_leased,
-        CASE WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
+        CASE WHEN is_behind AND state IN ('ready', 'leased') THEN ${NEVER}
+          WHEN state = 'leased' THEN ${name}.now_ms() ELSE "dueAt" END AS due_at
+      FROM (SELECT e.*, decode(lane->>'key', 'hex') AS lane_key,
+        lane->>'place' = 'waiting' OR (lane->>'place' = 'head' AND (SELECT h.seq FROM ${name}.inbox_lane h
+          WHERE h.endpoint = $1 AND h.lane = decode(e.lane->>'key', 'hex') AND h.place = ${HEAD} LIMIT 1) IS NOT NULL) AS is_behind
       FROM json_to_recordset($2::json) AS e("eventId" text, type text, state text, "dueAt" bigint, attempts int, crashes int,
         "possiblyRepeated" boolean, replayed boolean, "receivedAt" bigint, "lastError" text, subtype text,
-        subject text, sender text, history json, body_hash text, body text, received text, lane json)
+        subject text, sender text, history json, body_hash text, body text, received text, lane json)) AS e
     ), added AS (
       INSERT INTO ${name}.inbox (endpoint, event_id, type, state, due_at, queue_at, parked_at, received_at, token, owner,
         attempts, crashes, possibly_repeated, replayed, has_payload, body_hash, last_error, subtype, subject, sender, lane, lane_skips)
@@ -267,7 +272,7 @@ export async function restore(
         CASE WHEN state IN ('ready', 'leased') THEN due_at END,
         CASE WHEN state IN ('dead', 'quarantined') THEN due_at END, "receivedAt", 0, 0, attempts, crashes,
         "possiblyRepeated" OR was_leased, replayed, body IS NOT NULL, decode(body_hash, 'hex'), "lastError",
-        subtype, subject, nullif(sender, '${DEFAULT_SENDER}'), decode(lane->>'key', 'hex'), (lane->>'skips')::boolean
+        subtype, subject, nullif(sender, '${DEFAULT_SENDER}'), lane_key, (lane->>'skips')::boolean
       FROM given
       ON CONFLICT (endpoint, event_id) DO NOTHING
       RETURNING seq, event_id
@@ -282,8 +287,8 @@ export async function restore(
       WHERE body IS NOT NULL
     ), lanes AS (
       INSERT INTO ${name}.inbox_lane (endpoint, lane, place, seq)
-      SELECT $1, decode(given.lane->>'key', 'hex'), CASE given.lane->>'place' WHEN 'head' THEN ${HEAD} ELSE ${WAITING} END, seq
-      FROM added JOIN given ON "eventId" = event_id WHERE given.lane->>'place' IS NOT NULL
+      SELECT $1, lane_key, CASE WHEN is_behind THEN ${WAITING} ELSE ${HEAD} END, seq
+      FROM added JOIN given ON "eventId" = event_id WHERE due_at = ${NEVER} OR (given.lane->>'place' = 'head' AND NOT is_behind)
     )
     SELECT count(*) AS added,
       CASE WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN set_config('synchronous_commit', 'on', true) END

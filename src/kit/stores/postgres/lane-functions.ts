@@ -59,7 +59,7 @@ const PROMOTE = `
       owner = CASE WHEN seq = ANY (p_new) THEN p_owner ELSE owner END,
       due_at = CASE WHEN seq = ANY (p_new) THEN p_now + p_lease ELSE p_now END,
       queue_at = CASE WHEN seq = ANY (p_new) THEN NULL ELSE p_now END
-    WHERE seq = ANY (v_heads);
+    WHERE seq = ANY (v_heads) AND state = 'ready';
     RETURN v_heads;
   END $$;
 `;

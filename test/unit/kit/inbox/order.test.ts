@@ -151,15 +151,55 @@ test("a callback that goes on after its time-out holds its key until it returns,
   expect(await rig.entry(a1?.id ?? "")).toMatchObject({ state: "dead" });
 });
 
-test("ten failures of one key open the breaker", async () => {
+test("ten failures of two keys open the breaker, and those of one do not", async () => {
   const rig = await startOrdered({ handoff: { backoff: () => 0, maxAttempts: 100 } });
   await deliverAll(rig, "a", "a");
-  for (let failure = 1; failure <= 10; failure += 1) {
+  for (let failure = 1; failure <= 15; failure += 1) {
     await rig.called(failure);
     rig.calls[failure - 1]!.reject();
   }
+  await rig.called(16);
+  expect(rig.receiver.health().breaker).toBe("closed");
+  await deliverAll(rig, "b");
+  rig.failAll();
   await turns();
   expect(rig.receiver.health().breaker).toBe("open");
+});
+
+test("a drain waits for all that wait behind each other, and not for a callback past its time", async () => {
+  const rig = await startOrdered({ handoff: { ...HANDOFF, timeoutMs: 5000 } });
+  await deliverAll(rig, "a", "a", "a");
+  let drained: boolean | undefined;
+  void rig.receiver.drain({ timeoutMs: 60_000 }).then((isDone) => (drained = isDone));
+  for (const call of [0, 1, 2]) {
+    await rig.called(call + 1);
+    expect(drained).toBe(undefined);
+    rig.calls[call]!.resolve();
+    await turns();
+  }
+  expect(drained).toBe(true);
+  await deliverAll(rig, "a", "a");
+  const late = rig.receiver.drain({ timeoutMs: 60_000 });
+  await rig.clock.advance(5000);
+  expect(await late).toBe(true);
+});
+
+test("a close waits for a callback past its time as for any other", async () => {
+  const store = memoryStore();
+  const rig = await startOrdered({
+    store,
+    handoff: { ...HANDOFF, maxAttempts: 1, timeoutMs: 5000 },
+  });
+  const [a1] = await deliverAll(rig, "a", "a");
+  await rig.clock.advance(5000);
+  let isClosed = false;
+  const closed = rig.receiver.close({ graceMs: 30_000 }).then(() => (isClosed = true));
+  await rig.clock.advance(20_000);
+  expect(isClosed).toBe(false);
+  rig.calls[0]!.resolve();
+  await closed;
+  const next = await startOrdered({ store });
+  expect(await next.entry(a1?.id ?? "")).toMatchObject({ state: "dead" });
 });
 
 test("after a start without order nothing waits any more; with it, what waited does", async () => {
