@@ -156,7 +156,8 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
         ? await store.replay([{ endpoint, eventId }], () => null)
         : await store[what]([{ endpoint, eventId }]);
     log.push(`${what} ${eventId}: ${outcome}`);
-    const isHead = before?.lane?.place === "head";
+    // Another process may end a head meanwhile, but not a dead one.
+    const isHead = before?.state === "dead" && before.lane?.place === "head";
     if (outcome === "moved" && what === "replay" && !isHead) known.isMoved = true;
   }
 

@@ -103,7 +103,7 @@ export function addMoveCommands(parent: Command, context: CommandContext): void 
     });
     const isOk = found.includes(true);
     if (options.json) terminal.printJson({ summary: { ok: isOk } });
-    else terminal.print(isOk ? "unblocked" : "no dead event with this key has others behind it");
+    else terminal.print(isOk ? "unblocked" : "no dead event holds this key");
     return isOk ? EXIT.ok : EXIT.failed;
   });
 }

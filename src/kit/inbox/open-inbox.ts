@@ -221,7 +221,10 @@ export function openInbox(
     discard: move("discard", (events) => store.discard(events)) as OpenInbox["discard"],
     failures: () => readFailures(store, endpoint),
     async unblock(key) {
-      assertIds("unblock", [key]);
+      if (typeof key !== "string" || key === "") {
+        const message = "inbox.unblock was given no key.";
+        throw new SignalboxError("option_invalid", message, "Pass what order.by returns.");
+      }
       const wasBlocked = await store.unblock(endpoint, laneKey(key));
       receiver?.nudge();
       return wasBlocked;

@@ -228,9 +228,8 @@ export async function readInboxState(
   const failures = await readFailures(store, endpoint);
   const { pause, refusals } = await readNews(store, endpoint, now, since);
   const hasReceiver = await store.hasReceiver(endpoint);
-  const { dead, quarantined, oldestReceivedAgeMs, oldestReadyAgeMs, total, blocking } = stats;
-  // The others wait for these.
-  const ready = stats.ready - stats.waiting;
+  const { ready, dead, quarantined, oldestReceivedAgeMs, oldestReadyAgeMs, total, blocking } =
+    stats;
   // Of a process that has died.
   const current = hasReceiver === false ? null : pause;
   const facts: SituationFacts = {

@@ -163,14 +163,16 @@ const optionsSchema = z.strictObject({
   ackTimeoutMs: millisecondsOption.optional(),
   secretWaitMs: z.int().min(0).optional(),
   maxQueued: z.strictObject({ events: count.default(4096), bytes: count.optional() }).prefault({}),
+  // Not a union, whose error would not name the wrong member.
   order: z
-    .union([
-      z.literal(true),
+    .custom<true | OrderOptions<Signal | TestEvent>>()
+    .transform((order) => (order === true ? BY_SUBJECT : order))
+    .pipe(
       z.strictObject({
         by: functionOption<OrderOptions<Signal | TestEvent>["by"]>(),
         whenDead: z.enum(["block", "skip"]).optional(),
       }),
-    ])
+    )
     .optional(),
   handoff: z
     .strictObject({
@@ -216,7 +218,7 @@ const optionsSchema = z.strictObject({
 export function resolveOptions<Events extends object>(
   options: ReceiverOptions | SenderReceiverOptions<Events>,
 ) {
-  const { secrets, handoff, logger, telemetry, order, ...config } = checkOptions(
+  const { secrets, handoff, logger, telemetry, ...config } = checkOptions(
     FACTORY,
     optionsSchema,
     options,
@@ -243,7 +245,6 @@ export function resolveOptions<Events extends object>(
   const { backoff } = handoff;
   return {
     ...config,
-    order: order === true ? BY_SUBJECT : order,
     sender,
     findCallback: callbacksOf(config),
     ackTimeoutMs,

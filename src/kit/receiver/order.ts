@@ -46,7 +46,9 @@ export function createLaneOf(
         return { key: laneKey(key), skips: order.whenDead === "skip" };
       // The rejection of an async function would end the process.
       if (key instanceof Promise) key.catch(ignore);
-      if (key !== null) onNoKey(new TypeError("order.by returned neither a text nor null"));
+      const found =
+        key instanceof Promise ? "a promise" : key === "" ? "an empty text" : typeof key;
+      if (key !== null) onNoKey(new TypeError(`order.by returned ${found}, not a key or null`));
     } catch (error) {
       onNoKey(error);
     }

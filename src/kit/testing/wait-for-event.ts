@@ -66,11 +66,16 @@ export async function waitForEvent(
 }
 
 function waitFailed(
-  { eventId, state, attempts, dueAt, lastError }: StoredEvent,
+  { eventId, state, attempts, dueAt, lastError, waitsBehind }: StoredEvent,
   how: string,
 ): SignalboxError {
   const tried = `${attempts} ${attempts === 1 ? "attempt" : "attempts"}`;
-  const due = state === "ready" ? `, due at ${new Date(dueAt).toISOString()}` : "";
+  const due =
+    waitsBehind !== null
+      ? `, behind ${waitsBehind}`
+      : state === "ready"
+        ? `, due at ${new Date(dueAt).toISOString()}`
+        : "";
   const error = lastError === null ? "" : ` Its last error: ${lastError}`;
   const message = `The event ${eventId} is ${state} ${how} (${tried}${due}).`;
   return new SignalboxError("wait_failed", message, `${HELP[state]}${error}`);

@@ -30,7 +30,8 @@ const LANDED = [
   { tables: "09617f3d8c9aff3f" },
   { tables: "e3c3e0e4633df316" },
   { tables: "1735958d946541d7" },
-  { tables: "1735958d946541d7", functions: "c83af8b566133c27" },
+  { tables: "1735958d946541d7" },
+  { tables: "a49ec8c75ae56f36", functions: "483ffda250a86dad" },
 ];
 
 function hashOf(sql: string): string {

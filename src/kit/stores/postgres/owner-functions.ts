@@ -168,6 +168,8 @@ const OLDEST_RECEIVED_AGE = `
     SELECT greatest(now_ms() - received_at, 0) FROM (
       (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at < ${NEVER} ORDER BY queue_at, seq LIMIT 1)
       UNION ALL
+      (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at >= ${NEVER} ORDER BY queue_at, seq LIMIT 1)
+      UNION ALL
       (SELECT received_at FROM inbox WHERE endpoint = p_endpoint AND queue_at IS NOT NULL AND last_error IS NOT NULL
        ORDER BY seq LIMIT 1)) AS oldest
     ORDER BY received_at LIMIT 1

@@ -89,6 +89,12 @@ export function createQueries(db: Database) {
     SELECT min(due_at) AS dueAt, min(received_at, coalesce((SELECT received_at FROM inbox INDEXED BY inbox_failing
       WHERE endpoint = @endpoint AND state = 'ready' AND last_error IS NOT NULL ORDER BY seq LIMIT 1), received_at)) AS receivedAt
     FROM inbox WHERE endpoint = @endpoint AND state = 'ready' AND due_at < ${NEVER}`);
+  /** Of those that wait in their lanes. */
+  const oldestWaiting = db
+    .prepare<[string], number>(
+      `SELECT received_at FROM inbox WHERE endpoint = ? AND state = 'ready' AND due_at = ${NEVER} ORDER BY seq LIMIT 1`,
+    )
+    .pluck();
   const toNow = db.prepare<[number, number, number]>(
     "UPDATE inbox SET due_at = ?, ready_since = ? WHERE seq = ?",
   );
@@ -129,11 +135,11 @@ export function createQueries(db: Database) {
       dueAt: number | null;
       receivedAt: number;
     };
-    if (dueAt === null) return { oldestReadyAgeMs: null, oldestReceivedAgeMs: null };
-    return {
-      oldestReadyAgeMs: Math.max(0, now - dueAt),
-      oldestReceivedAgeMs: Math.max(0, now - receivedAt),
-    };
+    const behind = oldestWaiting.get(endpoint);
+    const ageOf = (at: number | null | undefined): number | null =>
+      at == null ? null : Math.max(0, now - at);
+    const received = dueAt === null ? behind : Math.min(receivedAt, behind ?? receivedAt);
+    return { oldestReadyAgeMs: ageOf(dueAt), oldestReceivedAgeMs: ageOf(received) };
   }
 
   function payloadOf({ seq, receivedAt, sender }: WholeRow): Parameters<ReadAgain>[0] {
