@@ -63,7 +63,7 @@ export interface InboxEntry {
   type: string;
   state: EventState;
   /**
-   * `ready`: when it is due; {@link NEVER} while it waits behind another event, with the option
+   * `ready`: when it is due; 8.64e15 while it waits behind another event, with the option
    * `order`. `leased`: when the lease expires. Otherwise: since when it has this
    * state. By the store's clock; for people.
    */
