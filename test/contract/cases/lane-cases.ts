@@ -2,7 +2,9 @@ import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import type { NewEvent } from "../../../src/kit/inbox/batch.js";
 import { laneKey, type Lane } from "../../../src/kit/inbox/lane.js";
 import type { InboxStore } from "../../../src/kit/inbox/store.js";
+import { MAX_CRASHES } from "../../../src/kit/inbox/crashes.js";
 import {
+  DAY_MS,
   ENDPOINT,
   claim,
   commit,
@@ -130,6 +132,34 @@ export const LANE_CASES: readonly StoreCase[] = [
     deepStrictEqual(await headsOf(store, "evt_1", "evt_2", "evt_3"), ["evt_1"]);
     deepStrictEqual(idsOf((await claim(store)).events), [], "a restored event is due");
   }),
+  storeCase("G17", "a replayed event is due at once if nothing is before it", async ({ store }) => {
+    const [only] = await acceptAll(store, LANE, "evt_1");
+    await end(store, only, "done", LANE);
+    deepStrictEqual(await store.replay(keyOf("evt_1"), () => null), ["moved"]);
+    deepStrictEqual(idsOf((await claim(store)).events), ["evt_1"], "it waits for nothing");
+  }),
+  storeCase("G17", "what joins a lane does not make its head due sooner", async ({ store }) => {
+    const [first] = await acceptAll(store, LANE, "evt_1", "evt_2");
+    await end(store, first, "done", LANE);
+    const head = (await claim(store)).events[0] as Lease;
+    const later = settlement(head, { state: "ready", delayMs: 60_000, lane: LANE.key });
+    await commit(store, { settlements: [later] });
+    deepStrictEqual(await store.replay(keyOf("evt_1"), () => null), ["moved"]);
+    deepStrictEqual(idsOf((await claim(store)).events), [], "the delay of the head was lost");
+  }),
+  storeCase(
+    "G17",
+    "an event that its crashes make dead lets the later ones go on, if it skips",
+    async ({ store, advance }) => {
+      await acceptAll(store, SKIPPING, "evt_1", "evt_2");
+      for (let crashes = 1; crashes <= MAX_CRASHES && !store.shared; crashes += 1) {
+        await store.reclaim({ endpoint: ENDPOINT, held: [], crashed: true });
+        await advance(DAY_MS);
+        const expected = crashes < MAX_CRASHES ? ["evt_1"] : ["evt_2"];
+        deepStrictEqual(idsOf((await claim(store)).events), expected, "nothing went on");
+      }
+    },
+  ),
   storeCase("G17", "what is discarded leaves its lane", async ({ store }) => {
     const [head] = await acceptAll(store, LANE, "evt_1", "evt_2");
     await end(store, head, "dead", LANE);
