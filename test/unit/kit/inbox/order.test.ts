@@ -202,6 +202,16 @@ test("a close waits for a callback past its time as for any other", async () => 
   expect(await next.entry(a1?.id ?? "")).toMatchObject({ state: "dead" });
 });
 
+test("a callback that outlives the receiver does not count as a crash", async () => {
+  const store = memoryStore();
+  const rig = await startOrdered({ store, handoff: { ...HANDOFF, timeoutMs: 5000 } });
+  const [a1] = await deliverAll(rig, "a");
+  await rig.clock.advance(5000);
+  await rig.receiver.close({ graceMs: 0 });
+  const next = await startOrdered({ store });
+  expect(await next.entry(a1?.id ?? "")).toMatchObject({ attempts: 1, crashes: 0 });
+});
+
 test("after a start without order nothing waits any more; with it, what waited does", async () => {
   const store = memoryStore();
   const first = await startOrdered({ store });
