@@ -27,11 +27,15 @@ export function setup(project: TestProject): void {
   project.provide("packed", JSON.parse(known) as Packed);
 }
 
+const ROOT = new URL("../..", import.meta.url).pathname;
+
 function packNow(): Packed {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-packed-"));
+  // As `prepack` does it, too.
+  execFileSync(process.execPath, ["test/toolchain/prune-types.js"], { cwd: ROOT });
   const options = ["--ignore-scripts", "--json", "--pack-destination", folder];
   const output = execFileSync("npm", ["pack", ...options], {
-    cwd: new URL("../..", import.meta.url).pathname,
+    cwd: ROOT,
     stdio: ["ignore", "pipe", "ignore"],
   });
   const [report] = JSON.parse(output.toString()) as {
