@@ -1,5 +1,7 @@
 import type { Route } from "playwright-core";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../src/base/time/clock.js";
+import { MINUTE_MS } from "../../../src/base/time/units.js";
 import { signalEvent } from "../../../src/kit/testing/index.js";
 import { openInbox } from "../open-inbox.js";
 import { overflowOf } from "../page-checks.js";
@@ -95,7 +97,11 @@ test("the chart reads what is under the pointer, and what is dragged becomes the
 });
 
 test("by keyboard the chart says a span with its numbers, and what is selected becomes the search", async () => {
-  const { page, see, press, tabTo, textOf, ...inbox } = await openInbox({ onSignal: () => {} });
+  // Five minutes after the start of a span, so that none begins meanwhile.
+  const aheadMs = 5 * MINUTE_MS - (Date.now() % (15 * MINUTE_MS));
+  const clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+  const options = { onSignal: () => {}, clock, toleranceSeconds: 3600 };
+  const { page, see, press, tabTo, textOf, ...inbox } = await openInbox(options);
   await inbox.receive(signalEvent("new_feature"));
   await see("1 event shown");
   const chart = page.getByRole("slider", { name: "Received in each span of time" });
