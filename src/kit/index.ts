@@ -37,7 +37,7 @@ export type { Backoff, BackoffOptions } from "./inbox/dispatch/outcomes.js";
 export type { BatcherLimits } from "./inbox/batcher.js";
 export type { PauseReason } from "./inbox/dispatch/dispatcher.js";
 export { PermanentFailure, RetryLater } from "./inbox/failures.js";
-export type { Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
+export type { EarlierEvent, Handoff, HandoffCallback, HandoffOptions } from "./inbox/handoff.js";
 export type { DurationStats } from "./inbox/durations.js";
 export type { Failure, Pause } from "./inbox/stored-events.js";
 export type { Inbox, InboxStats, InboxVitals } from "./inbox/open-inbox.js";
@@ -72,7 +72,7 @@ export type {
   ReceiverVerification,
 } from "./receiver/health.js";
 export type { ReceiverOptions, SenderReceiverOptions } from "./receiver/options.js";
-export type { OrderOptions, OrderedFacts } from "./receiver/order.js";
+export type { CoalesceOptions, OrderOptions, OrderedFacts } from "./receiver/order.js";
 export type { BackfilledEvent, BackfillResult } from "./receiver/backfill.js";
 export { createReceiver, type Receiver } from "./receiver/receiver.js";
 export type {

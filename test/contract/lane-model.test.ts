@@ -35,7 +35,7 @@ afterAll(async () => {
 
 for (const [name, { make, runs }] of Object.entries(MEDIA)) {
   testWith(name !== "postgres" || hasPostgres)(
-    `${name}: G17, whatever happens, the events of a key are handed off in order, and none is left behind`,
+    `${name}: G17 and G18, whatever happens, the events of a key are handed off in order, and none is left behind`,
     async () => {
       const medium = await make();
       media.push(medium);
@@ -53,6 +53,7 @@ for (const [name, { make, runs }] of Object.entries(MEDIA)) {
           endpoint,
           steps: 30,
           skips: run % 2 === 1,
+          bursts: (["none", "by arrival", "by rank"] as const)[run % 3] ?? "none",
           clock,
           stores,
           execute: medium.execute,

@@ -1,7 +1,7 @@
 import type { ClaimedEvent, NewEvent, Settlement } from "../../src/kit/inbox/batch.js";
-import { laneKey } from "../../src/kit/inbox/lane.js";
+import { laneKey, rankOf } from "../../src/kit/inbox/lane.js";
 import type { InboxStore } from "../../src/kit/inbox/store.js";
-import type { StoredEvent } from "../../src/kit/inbox/stored-events.js";
+import { SUPERSEDED, type StoredEvent } from "../../src/kit/inbox/stored-events.js";
 import type { Clock } from "../../src/base/time/clock.js";
 import { batchOf, claimOf } from "../unit/kit/inbox/new-event.js";
 import { newEvent } from "./cases/store-case.js";
@@ -17,7 +17,7 @@ export function randomOf(seed: number): (below: number) => number {
   };
 }
 
-type Lease = Pick<ClaimedEvent, "seq" | "token" | "eventId" | "lane">;
+type Lease = Pick<ClaimedEvent, "seq" | "token" | "eventId" | "lane" | "earlier">;
 
 /** What a process is: a store with the events that it holds. */
 interface Process {
@@ -30,6 +30,8 @@ export interface Schedule {
   endpoint: string;
   steps: number;
   skips: boolean;
+  /** Whether some of the events come in bursts, and how their newest is found. */
+  bursts: "none" | "by arrival" | "by rank";
   clock: Clock;
   /** One, or two that share the medium. */
   stores: readonly InboxStore[];
@@ -38,11 +40,17 @@ export interface Schedule {
 }
 
 const KEYS = ["a", "b", "c", null];
+/** Nothing waits for the clock: a person makes it due. */
+const QUIET_TIMES = [
+  { quietMs: 0, longestMs: 0 },
+  { quietMs: 600_000, longestMs: 900_000 },
+];
 
 /**
  * Does what receivers and people do to ordered events, in an order that the seed chooses, and checks
  * after each step that each key has one head at most, that only heads are leased, and in the end
- * that nothing waits for good and that the events of a key came in the order of acceptance.
+ * that nothing waits for good, that the events of a key came in the order of acceptance, and that a
+ * hand-off has stood for each event of a burst, or will.
  *
  * @throws Error that begins with the seed
  */
@@ -57,6 +65,8 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
   /** Those that `completeSql` has ended, and nothing else yet. */
   const completed = new Set<string>();
   const log: string[] = [];
+  /** What successful hand-offs stood for: their event, and the earlier ones of its burst. */
+  const covered = new Set<string>();
   /** The successful hand-offs of each key, by seq: of two commits at once either can be the first. */
   const successes = new Map<string, number[]>();
   let count = 0;
@@ -69,11 +79,14 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
     const key = pick(KEYS);
     const eventId = `evt_${(count += 1)}`;
     events.set(eventId, { key, isMoved: false, wasBegun: false });
-    const isLeased = random(2) === 0;
+    const inBurst = schedule.bursts !== "none" && key !== null && random(3) > 0;
+    const isLeased = !inBurst && random(2) === 0;
+    const rank = schedule.bursts === "by rank" ? rankOf(random(10)) : null;
+    const burst = inBurst ? { ...pick(QUIET_TIMES), rank } : null;
     return newEvent(eventId, {
       state: isLeased ? "leased" : random(12) === 0 ? "done" : "ready",
       leaseMs: isLeased ? 60_000 : null,
-      lane: key === null ? null : { key: laneKey(key), skips },
+      lane: key === null ? null : { key: laneKey(key), skips, burst },
     });
   }
 
@@ -90,6 +103,11 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       receivedAt: clock.now(),
       lane: lease.lane ?? null,
     };
+  }
+
+  function handedOff({ eventId, earlier }: Lease): void {
+    for (const each of earlier?.events ?? []) covered.add(each.eventId);
+    covered.add(eventId);
   }
 
   function begun(eventId: string): void {
@@ -114,6 +132,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       if (result.settlements[index] !== true) return;
       const { eventId = "" } = settled[index] ?? {};
       const { key = null, isMoved = false } = events.get(eventId) ?? {};
+      if (settlement.state === "done") handedOff(settled[index] as Lease);
       if (settlement.state === "done" && key !== null && !isMoved)
         successes.set(key, [...(successes.get(key) ?? []), settlement.seq]);
       // What is dead is replayed, or skipped: it comes later, or never.
@@ -127,9 +146,9 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
       process.held.push({ seq: accept.seq, token: accept.token, eventId, lane });
       begun(eventId);
     });
-    for (const { seq, token, eventId, lane = null } of result.claim?.events ?? []) {
-      log.push(`claimed ${eventId}`);
-      process.held.push({ seq, token, eventId, lane });
+    for (const { seq, token, eventId, lane = null, earlier = null } of result.claim?.events ?? []) {
+      log.push(`claimed ${eventId} with ${earlier?.count ?? 0}`);
+      process.held.push({ seq, token, eventId, lane, earlier });
       begun(eventId);
     }
   }
@@ -159,6 +178,10 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
     // Another process may end a head meanwhile, but not a dead one.
     const isHead = before?.state === "dead" && before.lane?.place === "head";
     if (outcome === "moved" && what === "replay" && !isHead) known.isMoved = true;
+    // The one that takes its place may be older than what has come since.
+    if (outcome === "moved" && what === "discard")
+      for (const each of await store.list({ endpoint, limit: 1000 }))
+        (events.get(each.eventId) ?? known).isMoved ||= each.state === "ready";
   }
 
   async function crash(process: Process): Promise<void> {
@@ -177,6 +200,7 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
     log.push(`complete ${lease.eventId}`);
     await schedule.execute?.(sql);
     completed.add(lease.eventId);
+    handedOff(lease);
     const { key = null, isMoved = false } = events.get(lease.eventId) ?? {};
     if (key !== null && !isMoved) successes.set(key, [...(successes.get(key) ?? []), lease.seq]);
     process.held = process.held.filter((each) => each !== lease);
@@ -262,18 +286,31 @@ export async function runSchedule(schedule: Schedule): Promise<void> {
         state: "done" as const,
         lastError: null,
       }));
-      process.held = [];
+      const held = process.held.splice(0);
       const batch = batchOf({ endpoint, settlements, claim: claimOf() });
-      const { claim } = await process.store.commit(batch);
-      for (const { seq, token, eventId, lane = null } of claim?.events ?? [])
-        process.held.push({ seq, token, eventId, lane });
+      const { claim, settlements: applied } = await process.store.commit(batch);
+      held.filter((_, index) => applied[index] === true).forEach(handedOff);
+      for (const { seq, token, eventId, lane = null, earlier = null } of claim?.events ?? [])
+        process.held.push({ seq, token, eventId, lane, earlier });
     }
     // A crash has a delay.
     const ready = (await check()).filter(({ state }) => state === "ready");
     const moved = await first.store.retryNow(ready);
     if (processes.every(({ held }) => held.length === 0) && !moved.includes("moved")) break;
   }
-  for (const { eventId, state, waitsBehind } of await check(true)) {
+  const inTheEnd = await check(true);
+  // What is dead still stands for the earlier events of its burst.
+  const superseded = inTheEnd.filter(
+    ({ state, lastError, eventId }) =>
+      state === "done" && lastError?.startsWith(SUPERSEDED) === true && !covered.has(eventId),
+  );
+  const unfinished = inTheEnd.reduce(
+    (sum, { state, earlierCount }) => sum + (state === "done" ? 0 : earlierCount),
+    0,
+  );
+  if (superseded.length > unfinished)
+    wrong(`no hand-off stands for ${superseded.map(({ eventId }) => eventId).join()}`);
+  for (const { eventId, state, waitsBehind } of inTheEnd) {
     const head = waitsBehind === null ? null : await first.store.get(endpoint, waitsBehind);
     if (state === "leased" || (state === "ready" && head?.state !== "dead"))
       wrong(`${eventId} is ${state} in the end`);

@@ -3,6 +3,7 @@ import { createManualClock } from "../../src/kit/testing/manual-clock.js";
 import { ACCEPT_CASES } from "./cases/accept-cases.js";
 import { ADMINISTRATION_CASES } from "./cases/administration-cases.js";
 import { CRASH_CASES } from "./cases/crash-cases.js";
+import { BURST_CASES } from "./cases/burst-cases.js";
 import { LANE_CASES } from "./cases/lane-cases.js";
 import { LEASE_CASES } from "./cases/lease-cases.js";
 import { READING_CASES } from "./cases/reading-cases.js";
@@ -62,5 +63,6 @@ const CASES = [
   ...CRASH_CASES,
   ...ADMINISTRATION_CASES,
   ...READING_CASES,
+  ...BURST_CASES,
   ...LANE_CASES,
 ];

@@ -48,6 +48,7 @@ const LINE = z.object({
     )
     .default([]),
   waitsBehind: z.string().nullish(),
+  earlierCount: WHOLE.optional(),
   lane: z
     .strictObject({
       key: z.string().regex(/^[0-9a-f]{32}$/),
@@ -141,6 +142,7 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
   return {
     ...entry,
     waitsBehind: null,
+    earlierCount: 0,
     subtype: entry.subtype ?? signalType,
     subject: entry.subject ?? product,
     received: { ...Object.fromEntries(others), at: entry.receivedAt, headers },

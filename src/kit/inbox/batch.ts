@@ -1,4 +1,4 @@
-import type { Lane } from "./lane.js";
+import type { EarlierEvents, Lane } from "./lane.js";
 import type { ReceivedDelivery } from "./stored-events.js";
 
 /** An event that is to be stored. */
@@ -144,6 +144,8 @@ export interface ClaimedEvent extends Pick<
   lane?: Lane["key"] | null;
   /** For how many milliseconds it had been due when this lease began, by the store's clock. */
   dueForMs: number;
+  /** Absent, or null: it is no burst, or the only event of one. */
+  earlier?: EarlierEvents | null;
 }
 
 /** An event that a crash made dead. */
@@ -179,4 +181,6 @@ export interface BatchResult {
   claim: ClaimResult | null;
   /** How many events that waited in their lanes are due now. Absent: 0. */
   promoted?: number;
+  /** How many events another one of their burst has superseded. Absent: 0. */
+  superseded?: number;
 }

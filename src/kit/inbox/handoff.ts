@@ -1,6 +1,13 @@
 import type { Logger } from "pino";
 import type { Backoff, BackoffOptions } from "./dispatch/outcomes.js";
 
+/** An event that a newer one of its burst has superseded. */
+export interface EarlierEvent {
+  readonly eventId: string;
+  readonly type: string;
+  readonly receivedAt: Date;
+}
+
 /** The second argument of `onSignal`, `onTest` and `onEvent`. */
 export interface Handoff {
   /**
@@ -34,6 +41,13 @@ export interface Handoff {
   readonly replayed: boolean;
   /** The body as received, byte for byte. */
   readonly rawBody: Uint8Array;
+  /**
+   * With the option `coalesce`: the earlier events of its burst, which are not handed off; the last
+   * 100 of them, the oldest first.
+   */
+  readonly earlier: readonly EarlierEvent[];
+  /** How many earlier events there are. */
+  readonly earlierCount: number;
   /**
    * Aborted when the attempt has lasted `handoff.timeoutMs`, or at the end of `graceMs` when the
    * receiver closes. A listener of `abort` must not throw: Node makes that an uncaught exception,

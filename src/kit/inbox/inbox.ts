@@ -145,7 +145,8 @@ export function createInbox(config: InboxConfig) {
     const { eventId, type, disposition, subtype, subject, lane, received, body } = input;
     const leasedAt = clock.elapsed();
     // Until the slot is freed nothing may throw; otherwise the slot would be lost.
-    const leased = disposition.kind === "handOff" && dispatcher.reserve();
+    const quiet = lane?.burst ?? null;
+    const leased = disposition.kind === "handOff" && quiet === null && dispatcher.reserve();
     const accepted = batcher.accept({
       eventId,
       type,
@@ -187,7 +188,7 @@ export function createInbox(config: InboxConfig) {
             body,
           };
           dispatcher.take({ event, leasedAt, parsed: disposition.parsed });
-        } else if (disposition.kind === "handOff") dispatcher.nudge();
+        } else if (disposition.kind === "handOff") dispatcher.dueIn(quiet?.quietMs ?? 0);
         return result;
       },
       (error: unknown) => {

@@ -211,6 +211,13 @@ export interface InboxStore {
    *   smallest `seq` becomes the head, and is due: with a settlement that names the lane, with
    *   `discard`, with a crash, or with `tendLanes`. The `seq` of new events of a commit are in its order. What
    *   `replay` makes `ready` waits in its lane, unless it is the head or there is none.
+   * - **G18** A new event with a `burst` is not `leased`. If the event before it in its lane has one
+   *   too, was never `leased` and not replayed, the newer of the two (by rank; otherwise, and of
+   *   equals, the new one) takes the place of both. The other one is `done`, `superseded by` it, and
+   *   counted and named in `earlier` when the newer one is claimed. As a head it is due `quietMs` after
+   *   the last new one, and at most `longestMs` after the first. Until it is `done`, `prune` deletes
+   *   none of them. If `discard` ends it, the next by rank, then by `seq`, is `ready` in its lane. An
+   *   event that was superseded and is replayed has no burst.
    */
   commit(batch: Batch): Promise<BatchResult>;
   /**

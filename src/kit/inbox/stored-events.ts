@@ -19,6 +19,9 @@ export function isIgnored({
   return state === "done" && attempts === 0 && lastError === NO_HANDLER;
 }
 
+/** The beginning of the `lastError` of an event that is `done` because of a newer one of its burst. */
+export const SUPERSEDED = "superseded by";
+
 /** `dueAt` of an event that waits behind another one: the last time that a Date can have. */
 export const NEVER = 8.64e15;
 
@@ -132,6 +135,8 @@ export interface StoredEvent extends InboxEntry {
   waitsBehind: string | null;
   /** With the option `order`: its lane, for a move to another store. Null: it has none. */
   lane: PlacedLane | null;
+  /** With the option `coalesce`: how many earlier events its hand-off stands for. */
+  earlierCount: number;
 }
 
 /** An event in its lane, as JSON can have it. */

@@ -64,6 +64,8 @@ function otherSenderFailure(storedBy: string, name: string): PermanentFailure {
   return failure;
 }
 
+const NONE_EARLIER = { count: 0, events: [] };
+
 /**
  * The second argument of `onSignal`. Few callbacks use the abort signal or the logger, so both are
  * made on first use. Getters of a class are not enumerable: a hand-off can be logged and copied
@@ -75,6 +77,8 @@ class LazyHandoff implements Handoff {
   readonly possiblyRepeated: boolean;
   readonly receivedAt: Date;
   readonly rawBody: Uint8Array;
+  readonly earlier: Handoff["earlier"];
+  readonly earlierCount: number;
   readonly endpoint: string;
   readonly sender: string;
   readonly #event: ClaimedEvent;
@@ -95,6 +99,9 @@ class LazyHandoff implements Handoff {
     this.possiblyRepeated = event.possiblyRepeated;
     this.receivedAt = new Date(event.received.at);
     this.rawBody = event.body;
+    const { count, events } = event.earlier ?? NONE_EARLIER;
+    this.earlier = events.map((each) => ({ ...each, receivedAt: new Date(each.receivedAt) }));
+    this.earlierCount = count;
     this.#event = event;
     this.#abort = abort;
     this.#config = config;

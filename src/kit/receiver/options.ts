@@ -18,7 +18,7 @@ import type { Signal, TestEvent } from "../senders/signals/envelope.js";
 import { signals } from "../senders/signals/signals.js";
 import { DEFAULT_TOLERANCE_SECONDS } from "../senders/signature/verify.js";
 import { findCallbackIn, type FindCallback, type OnEvent } from "./event-handlers.js";
-import { BY_SUBJECT, type OrderOptions } from "./order.js";
+import { BY_SUBJECT, type CoalesceOptions, type OrderOptions } from "./order.js";
 import { LOGGER_METHODS } from "./receiver-log.js";
 import { createSecrets, type SecretsOption } from "./secrets.js";
 import type { Telemetry } from "./telemetry.js";
@@ -82,6 +82,8 @@ export interface ReceiverOptions {
    * `true`: by their subject. @default no order
    */
   order?: true | OrderOptions<Signal | TestEvent> | undefined;
+  /** With `order`: one hand-off for a burst of events about one thing. @default each alone */
+  coalesce?: CoalesceOptions<Signal | TestEvent> | undefined;
   /** Concurrency, timeout and retries of hand-offs. */
   handoff?: HandoffOptions | undefined;
   /** How long done events are kept. */
@@ -103,7 +105,7 @@ export interface ReceiverOptions {
 /** The options of `createReceiver` for a sender of `signalbox/senders`, or one of your own. */
 export interface SenderReceiverOptions<Events extends object> extends Omit<
   ReceiverOptions,
-  "onSignal" | "onTest" | "order"
+  "onSignal" | "onTest" | "order" | "coalesce"
 > {
   /**
    * Who sends, such as `stripe()`. It has its own defaults of `bodyLimitBytes`, `ackTimeoutMs` and
@@ -121,6 +123,8 @@ export interface SenderReceiverOptions<Events extends object> extends Omit<
    * `true`: by their subject. @default no order
    */
   order?: true | OrderOptions<Events[keyof Events]> | undefined;
+  /** With `order`: one hand-off for a burst of events about one thing. @default each alone */
+  coalesce?: CoalesceOptions<Events[keyof Events]> | undefined;
 }
 
 const FACTORY = { name: "createReceiver", page: "docs/receiver.md" };
@@ -134,6 +138,10 @@ type Schemas = {
 } & Record<"sender" | "onEvent", z.ZodType>;
 
 const count = z.int().min(1);
+
+/** A star stands only at the end. */
+const PATTERN = /^(?!\s)([^*]*[^*\s]|[^*]*\*)$/;
+const NO_PATTERN = "expected a type, or the beginning of one and a star";
 
 // `prefault({})` fills an absent group with the defaults of its members.
 const optionsSchema = z.strictObject({
@@ -173,6 +181,14 @@ const optionsSchema = z.strictObject({
         whenDead: z.enum(["block", "skip"]).optional(),
       }),
     )
+    .optional(),
+  coalesce: z
+    .strictObject({
+      types: z.array(z.string().regex(PATTERN, NO_PATTERN)).min(1, "expected a type"),
+      quietMs: millisecondsOption,
+      longestMs: millisecondsOption,
+      newest: functionOption<(event: Signal | TestEvent) => string | number>().optional(),
+    })
     .optional(),
   handoff: z
     .strictObject({
@@ -238,6 +254,16 @@ export function resolveOptions<Events extends object>(
       "expected at most retention.keyDays",
     ],
     [bytes < bodyLimitBytes, "maxQueued.bytes", "expected at least bodyLimitBytes"],
+    [
+      config.coalesce !== undefined && config.order === undefined,
+      "coalesce",
+      "it needs the option order, whose key says what a burst is about",
+    ],
+    [
+      config.coalesce !== undefined && config.coalesce.longestMs < config.coalesce.quietMs,
+      "coalesce.longestMs",
+      "expected at least coalesce.quietMs",
+    ],
     [secretWaitMs >= ackTimeoutMs, "secretWaitMs", "expected less than ackTimeoutMs"],
   ] as const;
   for (const [isWrong, option, problem] of contradictions)
@@ -287,14 +313,10 @@ function callbacksOf({ sender, onSignal, onTest, onEvent }: Callbacks): FindCall
     );
   const useless = Object.keys(onEvent).find((pattern) => !PATTERN.test(pattern));
   if (useless !== undefined) {
-    const problem = `no event matches "${useless}"; expected a type, or the beginning of one and a star`;
-    throw new OptionError(FACTORY, "onEvent", problem);
+    throw new OptionError(FACTORY, "onEvent", `no event matches "${useless}"; ${NO_PATTERN}`);
   }
   return findCallbackIn(onEvent);
 }
-
-/** A star stands only at the end. */
-const PATTERN = /^(?!\s)([^*]*[^*\s]|[^*]*\*)$/;
 
 const MIB = 1024 * 1024;
 

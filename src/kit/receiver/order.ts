@@ -1,7 +1,8 @@
 import { ignore } from "../../base/errors.js";
-import { laneKey, type Lane } from "../inbox/lane.js";
+import { laneKey, rankOf, type Lane, type QuietTime } from "../inbox/lane.js";
 import type { ReceivedDelivery } from "../inbox/stored-events.js";
 import type { EventFacts, Reading } from "../senders/engine/sender.js";
+import { findCallbackIn } from "./event-handlers.js";
 
 /** What `order.by` is told beside the event. */
 export interface OrderedFacts extends Pick<EventFacts, "type" | "subtype" | "subject"> {
@@ -30,30 +31,75 @@ export interface OrderOptions<Event> {
 export const BY_SUBJECT: OrderOptions<unknown> = { by: (_event, { subject }) => subject };
 
 /**
- * @param onNoKey told why an event has no order although `by` did not return null. Must not throw
+ * Events of some types that come in a burst, with one key of the option `order` and no other event
+ * between them, become one hand-off of the newest. `handoff.earlier` names the others, which are
+ * `done`, `superseded by` the one after them. Each is stored before its answer, as ever.
+ */
+export interface CoalesceOptions<Event> {
+  /** Their types, written as the names of `onEvent`: `"issues.*"`, `"invoice.updated"`. */
+  types: readonly string[];
+  /** The newest is handed off when none has come for so many milliseconds. */
+  quietMs: number;
+  /** And at the latest so many milliseconds after the first has come. */
+  longestMs: number;
+  /**
+   * Where arrival misleads: the larger result is the newer event. All results are numbers, or all
+   * are texts of at most 200 characters, such as times in ISO 8601 of one zone, compared character
+   * by character.
+   * @default the one that arrives last is the newest
+   */
+  newest?: ((event: Event) => string | number) | undefined;
+}
+
+/**
+ * @param onFailed told what failed with which consequence, although the event is taken. Must not
+ * throw
  * @returns what finds the lane of an event; null when it has no order
  */
 export function createLaneOf(
   order: OrderOptions<never> | undefined,
-  onNoKey: (problem: unknown) => void,
+  coalesce: CoalesceOptions<never> | undefined,
+  onFailed: (problem: unknown, consequence: string) => void,
 ) {
+  const matches = findCallbackIn(
+    Object.fromEntries(coalesce?.types.map((type) => [type, ignore]) ?? []),
+  );
+  const { quietMs = 0, longestMs = 0, newest } = coalesce ?? {};
+
+  function burstOf(reading: Reading & { kind: "event" }): QuietTime | null {
+    if (matches(reading) === null) return null;
+    let rank: Uint8Array | null = null;
+    try {
+      const value: unknown = newest?.(reading.event as never);
+      rank = rankOf(value);
+      if (newest !== undefined && rank === null)
+        throw new TypeError(`coalesce.newest returned ${typeof value}, not a number or a text`);
+    } catch (error) {
+      onFailed(error, "coalesce.newest failed: the event counts as the newest when it arrives");
+    }
+    return { quietMs, longestMs, rank };
+  }
+
   return (reading: Reading, { headers }: ReceivedDelivery): Lane | null => {
     if (order === undefined || reading.kind !== "event" || reading.quarantine !== null) return null;
     const { type, subtype, subject, event } = reading;
     try {
       const key: unknown = order.by(event as never, { type, subtype, subject, headers });
       if (typeof key === "string" && key !== "")
-        return { key: laneKey(key), skips: order.whenDead === "skip" };
+        return { key: laneKey(key), skips: order.whenDead === "skip", burst: burstOf(reading) };
       // The rejection of an async function would end the process.
       if (key instanceof Promise) key.catch(ignore);
       const found =
         key instanceof Promise ? "a promise" : key === "" ? "an empty text" : typeof key;
-      if (key !== null) onNoKey(new TypeError(`order.by returned ${found}, not a key or null`));
+      if (key !== null)
+        onFailed(new TypeError(`order.by returned ${found}, not a key or null`), NO_ORDER);
     } catch (error) {
-      onNoKey(error);
+      onFailed(error, NO_ORDER);
     }
     return null;
   };
 }
 
 export type LaneOf = ReturnType<typeof createLaneOf>;
+
+const NO_ORDER = "order.by failed: the event has no order";

@@ -228,9 +228,9 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
         "onEvent has no function for events of this type; they are stored as done",
       );
     },
-    noOrder: (error: unknown) =>
-      seldom("order", (suppressed) =>
-        log.failure("error", { suppressed }, error, "order.by failed: the event has no order"),
+    laneFailed: (error: unknown, consequence: string) =>
+      seldom(consequence, (suppressed) =>
+        log.failure("error", { suppressed }, error, consequence),
       ),
     telemetryFailed: (error: unknown) =>
       seldom("telemetry", (suppressed) =>

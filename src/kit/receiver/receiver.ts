@@ -160,7 +160,7 @@ export function createReceiver<Events extends object>(
       onError: lines.telemetryFailed,
     }) ?? null;
 
-  const laneOf = createLaneOf(config.order, lines.noOrder);
+  const laneOf = createLaneOf(config.order, config.coalesce, lines.laneFailed);
   const inbox = createInbox({
     ...config,
     ordered: config.order !== undefined,

@@ -125,6 +125,7 @@ const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> =
   history: true,
   waitsBehind: true,
   lane: true,
+  earlierCount: true,
 };
 
 /** G12 to G15: search, history, activity, failures and reports. */
@@ -207,6 +208,7 @@ export const READING_CASES: readonly StoreCase[] = [
         history: _history,
         waitsBehind: _head,
         lane: _lane,
+        earlierCount: _count,
         ...entry
       } = (await store.get(ENDPOINT, "evt_7")) as NonNullable<
         Awaited<ReturnType<InboxStore["get"]>>

@@ -115,7 +115,7 @@ export function createDispatcher(config: DispatcherConfig) {
       schedulePump();
     },
   });
-  const outcomes = createOutcomes(config, breaker, settle, retryIn);
+  const outcomes = createOutcomes(config, breaker, settle, dueIn);
   const attempts = createAttempts(config, outcomes.ended);
   const claims = createClaims({
     clock,
@@ -156,7 +156,7 @@ export function createDispatcher(config: DispatcherConfig) {
     schedulePump();
   }
 
-  function retryIn(delayMs: number): void {
+  function dueIn(delayMs: number): void {
     if (delayMs <= 0) nudge();
     else claims.expectDueIn(delayMs);
   }
@@ -342,6 +342,8 @@ export function createDispatcher(config: DispatcherConfig) {
     },
     leaseMs,
     nudge,
+    /** An event is due in the store after this delay. */
+    dueIn,
     /** A new event waits in its lane. */
     waitsInLane: () => void (inLanes += 1),
     /** Events that waited in their lanes are due. */

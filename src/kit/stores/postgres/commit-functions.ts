@@ -250,11 +250,12 @@ const COMMIT = `
     a_received text[], a_hashes bytea[], a_starts int[], a_lengths int[], a_bodies bytea, a_subtypes text[], a_subjects text[],
     p_limit int, p_lease bigint, p_held bigint[], -- p_limit NULL: no claim
     a_senders text[] DEFAULT NULL, a_content_keys bytea[] DEFAULT NULL, a_repeated boolean[] DEFAULT NULL, -- NULL: no event has one
-    s_lanes bytea[] DEFAULT NULL, a_lanes bytea[] DEFAULT NULL, a_skips boolean DEFAULT NULL, a_arrivals int[] DEFAULT NULL
+    s_lanes bytea[] DEFAULT NULL, a_lanes bytea[] DEFAULT NULL, a_skips boolean DEFAULT NULL, a_arrivals int[] DEFAULT NULL,
+    a_ranks bytea[] DEFAULT NULL, p_quiet bigint DEFAULT NULL, p_longest bigint DEFAULT NULL -- a rank that is empty: by arrival
   ) RETURNS TABLE (
     summary json, -- in the first row alone; the other rows are the claimed events
     seq bigint, "eventId" text, type text, token int, attempts int, "possiblyRepeated" boolean, replayed boolean,
-    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text, lane bytea
+    "dueForMs" bigint, "receivedAt" bigint, received text, body bytea, sender text, lane bytea, earlier json
   )
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   #variable_conflict use_column
@@ -272,6 +273,7 @@ const COMMIT = `
     v_lanes bytea[];
     v_asked bigint[]; -- the new events that were asked to be leased
     v_heads bigint[];
+    v_superseded int;
   BEGIN
     ${SYNC}
     PERFORM pg_advisory_xact_lock_shared(v_class, p_owner);
@@ -297,6 +299,9 @@ const COMMIT = `
         a_repeated, a_lanes, a_skips, a_arrivals);
     END IF;
 
+    IF a_ranks IS NOT NULL THEN
+      v_superseded := join_bursts(v_now, p_endpoint, v_accepted.seqs, v_accepted.fates, a_ranks, p_quiet, p_longest);
+    END IF;
     IF cardinality(v_lanes) > 0 THEN
       v_asked := ARRAY(
         SELECT first.seq FROM ( -- an id can be there twice
@@ -331,12 +336,14 @@ const COMMIT = `
       json_build_object('now', v_now, 'applied', v_applied, 'seqs', v_accepted.seqs, 'fates', v_accepted.fates, 'dead', v_dead,
         'nextDueInMs', v_next - v_now,
         'waiting', (SELECT json_agg(asked) FROM unnest(v_asked) AS a(asked) WHERE asked <> ALL (v_heads)),
+        'superseded', coalesce(v_superseded, 0),
         'promoted', (SELECT count(*) FROM unnest(v_heads) AS h(head) WHERE head <> ALL (v_asked))),
-      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL, NULL::bytea;
+      NULL::bigint, NULL, NULL, NULL::int, NULL::int, NULL::boolean, NULL::boolean, NULL::bigint, NULL::bigint, NULL, NULL::bytea, NULL, NULL::bytea, NULL::json;
     IF v_claimed IS NOT NULL THEN
       RETURN QUERY
         SELECT NULL::json, i.seq, i.event_id, i.type, i.token, i.attempts, i.possibly_repeated, i.replayed,
-          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender, i.lane
+          v_now - claimed.due, i.received_at, b.received, coalesce(b.body, ''), i.sender, i.lane,
+          CASE WHEN i.lane IS NOT NULL THEN earlier_of(i.seq) END
         FROM unnest(v_claimed, v_due) WITH ORDINALITY AS claimed(seq, due, n)
         JOIN inbox i ON i.seq = claimed.seq LEFT JOIN inbox_body b ON b.seq = claimed.seq
         ORDER BY claimed.n;

@@ -44,6 +44,7 @@ interface Summary {
   /** The new events that were to be leased, and wait in their lanes. */
   waiting: number[] | null;
   promoted: number;
+  superseded: number;
 }
 
 type ClaimedRow = Omit<ClaimedEvent, "received"> & {
@@ -55,7 +56,7 @@ type ClaimedRow = Omit<ClaimedEvent, "received"> & {
 /** The rows of a commit's result: the summary first, then the claimed events. */
 export type CommitRow = { summary: Summary } | ClaimedRow;
 
-export const COMMIT_PARAMETERS = Array.from({ length: 34 }, (_, index) => `$${index + 1}`).join(
+export const COMMIT_PARAMETERS = Array.from({ length: 37 }, (_, index) => `$${index + 1}`).join(
   ", ",
 );
 
@@ -81,6 +82,8 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     const message = "The inbox refused an event, whose id is not well-formed or has a NUL.";
     throw new SignalboxError("store_row_refused", message, "");
   }
+  // The same for all: they are options of the receiver.
+  const quiet = events.find(({ lane }) => lane?.burst)?.lane?.burst;
   let start = 1;
   const starts = events.map(({ body }) => (start += body.byteLength) - body.byteLength);
 
@@ -118,6 +121,9 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     unlessNull(events.map(({ lane }) => (lane ? Buffer.from(lane.key) : null))),
     events.some(({ lane }) => lane?.skips),
     events.some(({ lane }) => lane) ? accepted.map((index) => index + 1) : null,
+    unlessNull(events.map(({ lane }) => (lane?.burst ? Buffer.from(lane.burst.rank ?? []) : null))),
+    quiet?.quietMs ?? null,
+    quiet?.longestMs ?? null,
   ];
 
   function readRows([first, ...claimed]: readonly CommitRow[]): {
@@ -125,8 +131,8 @@ export function prepareCommit({ settlements, accepts, claim }: Batch) {
     counts: Activity;
   } {
     const summary = first?.summary as Summary;
-    const { promoted } = summary;
-    const result: BatchResult = { settlements: [], accepts: [], claim: null, promoted };
+    const { promoted, superseded } = summary;
+    const result: BatchResult = { settlements: [], accepts: [], claim: null, promoted, superseded };
     // For the minute of the commit by the database's clock.
     const counts = { at: summary.now - (summary.now % MINUTE_MS), ...noActivity() };
     for (const [at, index] of settled.entries()) {

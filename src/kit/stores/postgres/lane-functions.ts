@@ -37,11 +37,18 @@ const PROMOTE = `
   ) RETURNS bigint[] -- the new heads
   LANGUAGE plpgsql ${BY_INDEX} AS $$
   DECLARE
+    v_ended bigint[];
     v_heads bigint[];
   BEGIN
-    DELETE FROM inbox_lane l
-    WHERE l.endpoint = p_endpoint AND l.lane = ANY (p_lanes) AND l.place = ${HEAD}
-      AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND i.lane_skips) FROM inbox i WHERE i.seq = l.seq), true);
+    WITH ended AS (
+      DELETE FROM inbox_lane l
+      WHERE l.endpoint = p_endpoint AND l.lane = ANY (p_lanes) AND l.place = ${HEAD}
+        AND coalesce((SELECT i.state = 'done' OR (i.state = 'dead' AND i.lane_skips) FROM inbox i WHERE i.seq = l.seq), true)
+      RETURNING l.seq
+    )
+    SELECT array_agg(seq) INTO v_ended FROM ended;
+    DELETE FROM inbox_burst b
+    WHERE b.newest = ANY (v_ended) AND NOT EXISTS (SELECT FROM inbox i WHERE i.seq = b.newest AND i.state <> 'done');
     WITH next AS (
       SELECT (SELECT array[w.place, w.seq] FROM inbox_lane w WHERE w.endpoint = p_endpoint AND w.lane = l.lane
         ORDER BY w.place, w.seq LIMIT 1) AS first, l.lane
@@ -57,9 +64,11 @@ const PROMOTE = `
       state = CASE WHEN seq = ANY (p_new) THEN 'leased' ELSE state END,
       token = CASE WHEN seq = ANY (p_new) THEN p_token ELSE token END,
       owner = CASE WHEN seq = ANY (p_new) THEN p_owner ELSE owner END,
-      due_at = CASE WHEN seq = ANY (p_new) THEN p_now + p_lease ELSE p_now END,
-      queue_at = CASE WHEN seq = ANY (p_new) THEN NULL ELSE p_now END
-    WHERE seq = ANY (v_heads) AND state = 'ready';
+      due_at = CASE WHEN seq = ANY (p_new) THEN p_now + p_lease ELSE d.due END,
+      queue_at = CASE WHEN seq = ANY (p_new) THEN NULL ELSE d.due END
+    FROM (SELECT head, greatest(p_now, (SELECT b.until FROM inbox_burst b WHERE b.newest = head)) AS due
+      FROM unnest(v_heads) AS h(head)) AS d
+    WHERE seq = d.head AND state = 'ready';
     RETURN v_heads;
   END $$;
 `;

@@ -49,10 +49,12 @@ const REPLAY = `
           e.read_id := e.own_id;
         END IF;
         BEGIN
+          UPDATE inbox_burst SET earlier = earlier - 1 WHERE id = v_row.burst;
           UPDATE inbox SET
             event_id = e.read_id, type = e.read_type, subtype = e.subtype, subject = e.subject, state = 'ready',
             due_at = v_now, queue_at = v_now, parked_at = NULL, attempts = 0, crashes = 0, replayed = true,
-            possibly_repeated = possibly_repeated OR state = 'done'
+            possibly_repeated = possibly_repeated OR state = 'done',
+            last_error = CASE WHEN burst IS NULL THEN last_error END, burst = NULL
           WHERE seq = v_row.seq;
           PERFORM add_steps(v_now, 'replayed', ARRAY[v_row.seq], ARRAY[v_row.attempts], NULL);
           v_outcome := 'moved';
@@ -113,7 +115,7 @@ const DISCARD = moves(
   `UPDATE inbox SET state = 'done', due_at = now_ms(), parked_at = NULL, has_payload = false WHERE seq = v_row.seq;
         DELETE FROM inbox_body WHERE seq = v_row.seq;
         DELETE FROM inbox_history WHERE seq = v_row.seq;
-        PERFORM promote(now_ms(), e.endpoint, ARRAY[v_row.lane]);`,
+        PERFORM give_up(now_ms(), e.endpoint, v_row.lane, v_row.seq);`,
   lockLanes(),
 );
 
@@ -136,6 +138,8 @@ const PRUNE = `
       SELECT seq FROM inbox
       WHERE seq >= v_from AND seq < v_from + p_walk AND endpoint = p_endpoint AND state = 'done'
         AND due_at < v_now - CASE WHEN has_payload THEN p_payload_age ELSE p_key_age END
+        AND (burst IS NULL OR NOT EXISTS (SELECT FROM inbox_burst b JOIN inbox n ON n.seq = b.newest
+          WHERE b.id = inbox.burst AND n.state <> 'done'))
       ORDER BY seq LIMIT p_limit FOR UPDATE SKIP LOCKED);
     WITH gone AS (
       DELETE FROM inbox WHERE seq = ANY (v_old) AND due_at < v_now - p_key_age RETURNING has_payload
@@ -145,6 +149,7 @@ const PRUNE = `
     SELECT payloads + count(*) INTO payloads FROM emptied;
     DELETE FROM inbox_body WHERE seq = ANY (v_old);
     DELETE FROM inbox_history WHERE seq = ANY (v_old);
+    DELETE FROM inbox_burst WHERE newest = ANY (v_old);
     DELETE FROM inbox_minute WHERE endpoint = p_endpoint AND minute < v_now - ${ACTIVITY_KEPT_MS};
     next_seq := CASE WHEN cardinality(v_old) = p_limit THEN v_old[p_limit] + 1
       ELSE (SELECT seq FROM inbox WHERE seq >= v_from + p_walk ORDER BY seq LIMIT 1) END;

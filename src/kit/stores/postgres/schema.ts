@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { SignalboxError } from "../../../base/errors.js";
 import { OptionError } from "../../../base/options/option-error.js";
+import { BURST_FUNCTIONS } from "./burst-functions.js";
 import { COMMIT_FUNCTIONS } from "./commit-functions.js";
 import { type Run, createRun, makePool, usePool } from "./connection.js";
 import { LANE_FUNCTIONS } from "./lane-functions.js";
@@ -15,6 +16,7 @@ import { MIGRATIONS } from "./tables.js";
 export const FUNCTIONS =
   OWNER_FUNCTIONS +
   LANE_FUNCTIONS +
+  BURST_FUNCTIONS +
   COMMIT_FUNCTIONS +
   OTHER_FUNCTIONS +
   SEARCH_FUNCTION +
@@ -32,6 +34,7 @@ const MIGRATION_TIMEOUT_MS = 10 * 60_000;
 const TABLE_NAMES = [
   "inbox",
   "inbox_body",
+  "inbox_burst",
   "inbox_history",
   "inbox_lane",
   "inbox_minute",

@@ -182,4 +182,20 @@ export const MIGRATIONS: readonly string[] = [
   );
   ${dropFunctions("'accept', 'commit_batch', 'replay'")}
 `,
+  // The bursts of the option `coalesce`: burst-functions.ts. An event that no other has superseded has
+  // NULL in `burst`, and stands in no index for it.
+  `
+  ALTER TABLE inbox
+    ADD COLUMN burst bigint, -- of an event that was superseded: the id of its burst
+    ADD COLUMN burst_rank bytea; -- the result of coalesce.newest
+  CREATE INDEX inbox_superseded ON inbox (burst, seq) WHERE burst IS NOT NULL;
+  CREATE TABLE inbox_burst (
+    newest   bigint PRIMARY KEY, -- its seq
+    id       bigint NOT NULL UNIQUE, -- the seq of the first event
+    until    bigint NOT NULL, -- when the newest is due
+    deadline bigint NOT NULL, -- and at the latest
+    earlier  int    NOT NULL -- how many were superseded
+  ) WITH (fillfactor = 50);
+  ${dropFunctions("'commit_batch'")}
+`,
 ];

@@ -62,6 +62,7 @@ export function createCommitter(db: Database, shared: boolean) {
   const lanes = prepareLanes(db);
   /** What the running commit has counted. */
   let counts = noActivity();
+  let superseded = 0;
   type OriginalRow = Pick<NewEvent, "type" | "subtype" | "subject" | "bodyHash"> & { seq: number };
   const original =
     "SELECT seq, type, subtype, subject, body_hash AS bodyHash FROM inbox WHERE endpoint = ?";
@@ -119,7 +120,7 @@ export function createCommitter(db: Database, shared: boolean) {
 
   function accept(event: NewEvent, endpoint: string, now: number): AcceptResult {
     const { eventId, type, leaseMs, received, bodyHash, body, reason, lane = null } = event;
-    const isBehind = lane !== null && event.state !== "done" && lanes.isUsed(endpoint, lane);
+    const isBehind = lane !== null && event.state !== "done" && lanes.mustWait(endpoint, lane);
     const state = isBehind ? "ready" : event.state;
     const token = state === "leased" ? 1 : 0;
     const inserted = insert.run(
@@ -145,7 +146,7 @@ export function createCommitter(db: Database, shared: boolean) {
     if (event.possiblyRepeated) markRepeated.run(seq);
     payloads.insert(seq, received, body);
     if (lane !== null && state !== "done")
-      lanes.add(seq, endpoint, lane, isBehind ? WAITING : HEAD);
+      superseded += lanes.add(seq, endpoint, lane, isBehind ? WAITING : HEAD, now);
     counts.accepted += 1;
     if (state === "done") counts.ignored += 1;
     return { status: "accepted", seq, token };
@@ -262,6 +263,7 @@ export function createCommitter(db: Database, shared: boolean) {
         possiblyRepeated: row.possiblyRepeated === 1,
         replayed: row.replayed === 1,
         dueForMs: now - dueAt,
+        earlier: row.lane === null ? null : lanes.earlierOf(seq),
         received: payloads.findReceived(seq, receivedAt),
         body: payloads.findBody(seq) ?? new Uint8Array(),
       };
@@ -277,16 +279,13 @@ export function createCommitter(db: Database, shared: boolean) {
   const commit = db.transaction((batch: Batch, now: number): BatchResult => {
     const { endpoint } = batch;
     counts = noActivity();
+    superseded = 0;
     const settlements = settle(batch.settlements, now);
     const promoted = promote(batch.settlements, settlements, endpoint, now);
-    const result = {
-      settlements,
-      promoted,
-      accepts: batch.accepts.map((event) => accept(event, endpoint, now)),
-      claim: batch.claim === null ? null : claim(batch.claim, endpoint, now),
-    };
+    const accepts = batch.accepts.map((event) => accept(event, endpoint, now));
+    const claimed = batch.claim === null ? null : claim(batch.claim, endpoint, now);
     activity.add(endpoint, counts, now);
-    return result;
+    return { settlements, promoted, superseded, accepts, claim: claimed };
   }).immediate;
 
   function reclaim({ endpoint, held, crashed }: ReclaimRequest, now: number): ReclaimResult {

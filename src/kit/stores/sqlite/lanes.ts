@@ -1,5 +1,5 @@
 import type { Database } from "../../../base/sqlite/database.js";
-import type { Lane } from "../../inbox/lane.js";
+import type { Lane, QuietTime } from "../../inbox/lane.js";
 import {
   NEVER,
   type BlockingEvent,
@@ -7,6 +7,7 @@ import {
   type StoredEvent,
   type StoreStats,
 } from "../../inbox/stored-events.js";
+import { prepareBursts } from "./bursts.js";
 
 /** The places of an event in its lane. */
 export const HEAD = 1;
@@ -67,6 +68,9 @@ export function prepareLanes(db: Database) {
   const isDead = db.prepare<[number], number>(
     "SELECT 1 FROM inbox WHERE seq = ? AND state = 'dead'",
   );
+  const neighbour = db.prepare<[string, Uint8Array, number, number], Place>(
+    `SELECT place, seq FROM inbox_lane WHERE ${inLane} AND place = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+  );
   const some = db.prepare<[string, number], Place & { lane: Buffer }>(
     "SELECT lane, place, seq FROM inbox_lane WHERE endpoint = ? LIMIT ?",
   );
@@ -85,6 +89,7 @@ export function prepareLanes(db: Database) {
     FROM inbox CROSS JOIN inbox_lane h
       ON h.endpoint = inbox.endpoint AND h.lane = inbox.lane AND h.place = ${HEAD} AND h.seq = inbox.seq
     WHERE inbox.endpoint = @endpoint AND state = 'dead' AND count > 0 ORDER BY inbox.seq LIMIT 1`);
+  const bursts = prepareBursts(db);
   /** Where the repair of each endpoint continues. */
   const repairedTo = new Map<string, Uint8Array>();
 
@@ -93,8 +98,35 @@ export function prepareLanes(db: Database) {
     const next = first.get(endpoint, lane);
     if (next === undefined || next.place === HEAD) return false;
     toHead.run(endpoint, lane, next.seq);
-    setDue.run(now, now, next.seq);
+    const { until, since } = bursts.dueTime(next.seq) ?? { until: now, since: now };
+    setDue.run(Math.max(until, now), since, next.seq);
     return true;
+  }
+
+  function wait(seq: number, endpoint: string, lane: Uint8Array): void {
+    insert.run(endpoint, lane, WAITING, seq);
+    setDue.run(NEVER, 0, seq);
+  }
+
+  /** @param seq of a new event, which waits. @returns how many events were superseded: 1 or 0 */
+  function joinBurst(
+    seq: number,
+    endpoint: string,
+    lane: Uint8Array,
+    quiet: QuietTime,
+    now: number,
+  ): number {
+    const [head, waiting] = [HEAD, WAITING].map((at) => neighbour.get(endpoint, lane, at, seq));
+    const near = (head?.seq ?? 0) > (waiting?.seq ?? 0) ? head : waiting;
+    const joined = bursts.join(seq, quiet, near?.seq, now);
+    if (joined !== null && near !== undefined) {
+      drop.run(endpoint, lane, near.place, near.seq);
+      drop.run(endpoint, lane, WAITING, seq);
+      insert.run(endpoint, lane, near.place, joined.newer);
+      if (near.place === HEAD) setDue.run(joined.until, now, joined.newer);
+    }
+    promote(endpoint, lane, now);
+    return joined === null ? 0 : 1;
   }
 
   function repair(endpoint: string, now: number) {
@@ -130,21 +162,40 @@ export function prepareLanes(db: Database) {
    * lane now, and due
    */
   function ended(seq: number, endpoint: string, lane: Uint8Array, now: number): boolean {
-    return leaveEnded.run(endpoint, lane, seq).changes > 0 && promote(endpoint, lane, now);
+    if (leaveEnded.run(endpoint, lane, seq).changes === 0) return false;
+    bursts.ended(seq);
+    return promote(endpoint, lane, now);
   }
 
   return {
-    /** Whether a new event must wait. */
-    isUsed: (endpoint: string, { key }: Lane) => first.get(endpoint, key) !== undefined,
+    /** Whether a new event must wait, at first. */
+    mustWait: (endpoint: string, { key, burst }: Lane) =>
+      burst != null || first.get(endpoint, key) !== undefined,
     /** Whether the endpoint has any lane. */
     areUsed: (endpoint: string) => some.get(endpoint, 1) !== undefined,
-    add: (seq: number, endpoint: string, { key }: Lane, place: number) =>
-      void insert.run(endpoint, key, place, seq),
+    /** @returns how many events were superseded */
+    add(seq: number, endpoint: string, { key, burst }: Lane, place: number, now: number): number {
+      insert.run(endpoint, key, place, seq);
+      return burst == null ? 0 : joinBurst(seq, endpoint, key, burst, now);
+    },
     ended,
+    earlierOf: bursts.earlierOf,
+    countEarlier: bursts.countEarlier,
+    /** To be called when an event is deleted. */
+    deleted: bursts.ended,
     /** The same for an event whose lane is not known. */
     leave(seq: number, now: number): void {
       const { endpoint, lane } = find.get(seq) as Row;
       if (lane !== null) ended(seq, endpoint, lane, now);
+    },
+    /** The same for one that was given up by hand: the one before it in its burst takes its place. */
+    giveUp(seq: number, now: number): void {
+      const { endpoint, lane } = find.get(seq) as Row;
+      if (lane === null) return;
+      const before = bursts.givenUp(seq);
+      if (before !== undefined) wait(before, endpoint, lane);
+      ended(seq, endpoint, lane, now);
+      promote(endpoint, lane, now);
     },
     /**
      * To be called when an event is ready again by hand: the head stays, and another one waits
@@ -154,10 +205,10 @@ export function prepareLanes(db: Database) {
      */
     joined(seq: number, read: Lane | null, now: number): void {
       if (read !== null) setLane.run(read.key, read.skips ? 1 : 0, seq);
+      bursts.left(seq);
       const { endpoint, lane } = find.get(seq) as Row;
       if (lane === null || findPlace.get(endpoint, lane, seq) === HEAD) return;
-      insert.run(endpoint, lane, WAITING, seq);
-      setDue.run(NEVER, 0, seq);
+      wait(seq, endpoint, lane);
       promote(endpoint, lane, now);
     },
     /** A dead head lets the others go on. @returns whether there was one */

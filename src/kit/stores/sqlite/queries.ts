@@ -178,7 +178,7 @@ export function createQueries(db: Database) {
   function discard({ state, seq }: WholeRow, now: number): MoveOutcome {
     if (state !== "dead" && state !== "quarantined") return "wrong_state";
     toDone.run(now, seq);
-    lanes.leave(seq, now);
+    lanes.giveUp(seq, now);
     drop(seq);
     return "moved";
   }
@@ -231,6 +231,7 @@ export function createQueries(db: Database) {
         rawBody: payloads.findBody(row.seq, mostBytes) ?? null,
         history: payloads.findSteps(row.seq),
         ...lanes.placeOf(row.seq),
+        earlierCount: lanes.countEarlier(row.seq),
       };
     },
     stats(endpoint, nowAt) {
@@ -260,7 +261,10 @@ export function createQueries(db: Database) {
       const old = walkPayloads(walk.payloads, endpoint, payloadsOlderThanMs, now, limit);
       for (const { seq } of old.found) drop(seq);
       const keys = walkKeys(walk.keys, endpoint, keysOlderThanMs, now, limit);
-      for (const { seq } of keys.found) dropKey.run(seq);
+      for (const { seq } of keys.found) {
+        dropKey.run(seq);
+        lanes.deleted(seq);
+      }
       activity.prune(endpoint, limit, now);
       const isAtEnd = old.next === null && keys.next === null;
       walks.set(endpoint, isAtEnd ? START : { payloads: old.next, keys: keys.next });
@@ -290,7 +294,9 @@ function prepareWalk(db: Database, from: string, condition: string) {
     [string, number, number],
     { seq: number; receivedAt: number; isOld: number }
   >(
-    `SELECT seq, received_at AS receivedAt, endpoint = ? AND state = 'done' AND due_at < ? AND ${condition} AS isOld
+    `SELECT seq, received_at AS receivedAt, endpoint = ? AND state = 'done' AND due_at < ? AND ${condition}
+       AND (burst IS NULL OR NOT EXISTS (SELECT 1 FROM inbox_burst b JOIN inbox n ON n.seq = b.newest
+         WHERE b.id = inbox.burst AND n.state <> 'done')) AS isOld
      FROM ${from} WHERE seq >= ? ORDER BY seq LIMIT ${LOOKED_AT}`,
   );
   /** @param next where it continues, null at its end */

@@ -135,6 +135,22 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (endpoint, lane, place, seq)
   ) STRICT, WITHOUT ROWID;
 `,
+  // The bursts of the option `coalesce`: bursts.ts. An event that no other has superseded has NULL in
+  // `burst`, and stands in no index for it.
+  `
+  ALTER TABLE inbox ADD COLUMN burst INTEGER; -- of an event that was superseded: the id of its burst
+  ALTER TABLE inbox ADD COLUMN burst_rank BLOB; -- the result of coalesce.newest
+  CREATE INDEX inbox_superseded ON inbox (burst) WHERE burst IS NOT NULL;
+
+  CREATE TABLE inbox_burst (
+    newest   INTEGER PRIMARY KEY, -- its seq
+    id       INTEGER NOT NULL UNIQUE, -- the seq of the first event
+    since    INTEGER NOT NULL, -- when the last event came
+    until    INTEGER NOT NULL, -- when the newest is due
+    deadline INTEGER NOT NULL, -- and at the latest
+    earlier  INTEGER NOT NULL -- how many were superseded
+  ) STRICT;
+`,
 ];
 
 /**
