@@ -5,10 +5,8 @@ import { hasSignature } from "../../kit/inbox/exported-event.js";
 import { joinRefusals, readNews } from "../../kit/inbox/receiver-report.js";
 import {
   DEFAULT_SENDER,
-  IGNORED,
-  isIgnored,
   NEVER,
-  NO_HANDLER,
+  whyNotHandedOff,
   type EventState,
   type InboxEntry,
   type RefusedDelivery,
@@ -85,6 +83,8 @@ const MEANING_OF_DUE: Readonly<Record<EventState, string>> = {
 /** The output of `show` without the payload. */
 export function showLines(event: StoredEvent, now: number, paint: Paint): string[] {
   const { state, type, attempts, crashes, lastError, rawBody, received } = event;
+  const { heldCount, earlierCount } = event;
+  const whyNot = whyNotHandedOff(event);
   const isDefault = event.sender === DEFAULT_SENDER;
   const marks = [
     received.backfilled === true ? "backfilled" : "",
@@ -108,10 +108,12 @@ export function showLines(event: StoredEvent, now: number, paint: Paint): string
     ["marks", marks.filter((mark) => mark !== "").join(", ")],
     [
       state === "quarantined" ? "reason" : "last error",
-      visibleLines(lastError === NO_HANDLER ? "" : (lastError ?? "")),
+      visibleLines(whyNot === null ? (lastError ?? "") : ""),
       colourOf(state, paint),
     ],
-    ["result", isIgnored(event) ? IGNORED : ""],
+    ["result", printable(whyNot ?? "")],
+    ["behind it", heldCount > 0 ? formatCount(heldCount, "event") : ""],
+    ["stands for", earlierCount > 0 ? formatCount(earlierCount, "earlier event") : ""],
     ["history", historyOf(event, now)],
     ["body", rawBody === null ? "deleted" : `${rawBody.byteLength} bytes`],
     ["SHA-256", Buffer.from(event.bodyHash).toString("hex")],
@@ -193,9 +195,9 @@ function remarkOn(entry: InboxEntry, now: number): string {
   const due = state === "ready" && dueAt > now ? [text] : [];
   const [firstLine = ""] = lastError?.split("\n", 1) ?? [];
   const error = state === "done" || firstLine === "" ? [] : [shortened(firstLine, 60)];
-  const ignored = isIgnored(entry) ? [IGNORED] : [];
+  const whyNot = printable(whyNotHandedOff(entry) ?? "");
   const tries = attempts > 1 ? [`${attempts} tries`] : [];
-  return [...tries, ...due, ...error, ...ignored].filter((part) => part !== "").join(", ");
+  return [...tries, ...due, ...error, whyNot].filter((part) => part !== "").join(", ");
 }
 
 const SHOWN_REFUSALS = 3;

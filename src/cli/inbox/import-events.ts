@@ -48,6 +48,7 @@ const LINE = z.object({
     )
     .default([]),
   waitsBehind: z.string().nullish(),
+  heldCount: WHOLE.optional(),
   earlierCount: WHOLE.optional(),
   lane: z
     .strictObject({
@@ -142,6 +143,7 @@ function readLine(line: string, number: number, endpoint: string | undefined): S
   return {
     ...entry,
     waitsBehind: null,
+    heldCount: 0,
     earlierCount: 0,
     subtype: entry.subtype ?? signalType,
     subject: entry.subject ?? product,

@@ -195,7 +195,7 @@ function rowOf({ endpoint, stats, facts: { pause, hasReceiver }, refusals, level
 /** The sums, the largest ages, the first pause; and no receiver if an endpoint has none. */
 function total(rows: readonly ReturnType<typeof rowOf>[]): object {
   const all: Record<string, unknown> = {};
-  for (const name of [...EVENT_STATES, "total"] as const)
+  for (const name of [...EVENT_STATES, "total", "waiting"] as const)
     all[name] = rows.reduce((sum, row) => sum + row[name], 0);
   for (const name of ["oldestReadyAgeMs", "oldestReceivedAgeMs"] as const)
     all[name] = Math.max(...rows.map((row) => row[name]));
@@ -203,7 +203,10 @@ function total(rows: readonly ReturnType<typeof rowOf>[]): object {
   const worst = [false, null, true].find((has) =>
     rows.some(({ hasReceiver }) => hasReceiver === has),
   );
-  return { ...all, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
+  const [blocking = null] = rows
+    .flatMap((row) => row.blocking ?? [])
+    .sort((a, b) => a.since - b.since);
+  return { ...all, blocking, pause: pauses[0] ?? null, hasReceiver: worst ?? null };
 }
 
 export function addFailuresCommand(parent: Command, context: CommandContext): void {
@@ -241,7 +244,7 @@ const SHOWN_ERROR = 200;
 const LEAST_ERROR = 36;
 
 function linesOf(
-  { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount }: Failure,
+  { error, count, waiting, dead, firstSeen, lastSeen, subjects, subjectCount, heldCount }: Failure,
   all: readonly Failure[],
   place: Partial<EndpointPlace>,
   now: number,
@@ -250,6 +253,7 @@ function linesOf(
   const states = [
     waiting > 0 ? `${formatCount(waiting)} waiting` : "",
     dead > 0 ? `${formatCount(dead)} dead` : "",
+    heldCount > 0 ? `${formatCount(heldCount)} behind them` : "",
   ];
   const others = subjectCount - subjects.length;
   const about = [

@@ -22,6 +22,8 @@ import {
   type WaitingSettlement,
 } from "./waiting-batch.js";
 
+type CommitEnded = (error: unknown, superseded: number) => void;
+
 /** New events that wait for their commit, or may wait, and the bytes of their bodies. */
 export interface BatcherLimits {
   events: number;
@@ -40,8 +42,11 @@ export interface BatcherConfig {
    * `onCommit`, it must not throw.
    */
   onHealth: (failure: unknown) => void;
-  /** Called when a commit begins. What it returns is called at the end, with the error or null. */
-  onCommit?: ((batch: Batch) => ((error: unknown) => void) | undefined) | undefined;
+  /**
+   * Called when a commit begins. What it returns is called at the end, with the error or null, and
+   * how many events were superseded.
+   */
+  onCommit?: ((batch: Batch) => CommitEnded | undefined) | undefined;
   /**
    * Releases leases in the store that no dispatcher holds: a failed commit may have been applied.
    * Runs before every commit after a failure, and before the first one after recovery. Never runs
@@ -223,7 +228,7 @@ export function createBatcher(config: BatcherConfig) {
     before: Promise<void>,
   ): Promise<() => void> {
     let result: BatchResult;
-    let ended: ((error: unknown) => void) | undefined;
+    let ended: CommitEnded | undefined;
     try {
       if (mustRecover) {
         // Those that the last commit answered must first hold what it leased.
@@ -234,12 +239,12 @@ export function createBatcher(config: BatcherConfig) {
       ended = onCommit?.(batch);
       const beganAt = clock.elapsed();
       result = await store.commit(batch);
-      ended?.(null);
+      ended?.(null, result.superseded ?? 0);
       if (waiting.accepts.length + waiting.settlements.length > 0)
         durations.add(clock.elapsed() - beganAt);
     } catch (error) {
       isDraining = true;
-      ended?.(error);
+      ended?.(error, 0);
       await before;
       const halves = isRowError(error) ? halve(waiting) : null;
       if (halves === null) {

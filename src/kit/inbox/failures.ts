@@ -118,6 +118,7 @@ function addTo(groups: Map<string, Group>, event: FailedEvent): void {
     dead: 0,
     firstSeen: firstFailedAt,
     lastSeen: lastFailedAt,
+    heldCount: 0,
     eventIds: [],
     began: [],
     bySubject: new Map<string, number>(),
@@ -127,6 +128,7 @@ function addTo(groups: Map<string, Group>, event: FailedEvent): void {
   group[state === "dead" ? "dead" : "waiting"] += 1;
   group.firstSeen = Math.min(group.firstSeen, firstFailedAt);
   group.lastSeen = Math.max(group.lastSeen, lastFailedAt);
+  group.heldCount += event.heldCount;
   group.eventIds.push(eventId);
   group.began.push(firstFailedAt);
   if (subject !== null) group.bySubject.set(subject, (group.bySubject.get(subject) ?? 0) + 1);

@@ -90,6 +90,8 @@ export function createInbox(config: InboxConfig) {
   let isOpen = false;
   let stopRetention: (() => void) | undefined;
   let tending: ClockTimer | undefined;
+  /** How many events waited in their lanes at the last look. */
+  let inLanes = 0;
 
   /** Resolves once the event is durable. Rejects when it might not be. */
   function accept(input: AcceptedInput): Promise<Acceptance> {
@@ -202,8 +204,9 @@ export function createInbox(config: InboxConfig) {
   async function tendLanes(): Promise<void> {
     let delayMs = TEND_EVERY_MS;
     try {
-      const { promoted, isAtEnd } = await store.tendLanes(endpoint, config.ordered);
+      const { promoted, isAtEnd, waiting } = await store.tendLanes(endpoint, config.ordered);
       if (promoted > 0) dispatcher.nudge();
+      inLanes = waiting ?? inLanes;
       if (!isAtEnd) delayMs = TEND_SOON_MS;
     } catch {
       // The batcher tells that the store fails.
@@ -232,6 +235,7 @@ export function createInbox(config: InboxConfig) {
           : Math.max(oldest.oldestReadyAgeMs ?? 0, dispatcher.oldestWaitingAgeMs()),
       oldestReceivedAgeMs: oldest === undefined ? null : (oldest.oldestReceivedAgeMs ?? 0),
       pause: dispatcher.pause(),
+      waiting: inLanes,
       queued: batcher.queued(),
       running: dispatcher.running(),
       paused: dispatcher.pausedBy(),
@@ -255,7 +259,7 @@ export function createInbox(config: InboxConfig) {
         dispatcher.oldestWaitingAgeMs(),
       );
       const oldestReceivedAgeMs = stats.oldestReceivedAgeMs ?? 0;
-      return { ...stats, ...vitals(), oldestReadyAgeMs, oldestReceivedAgeMs };
+      return { ...vitals(), ...stats, oldestReadyAgeMs, oldestReceivedAgeMs };
     },
   };
 

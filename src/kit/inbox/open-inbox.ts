@@ -29,6 +29,11 @@ import {
 /** Numbers that are known without a slow query. */
 export interface InboxVitals {
   /**
+   * With the option `order`: how many events wait behind another one. Counted once a minute, but in
+   * `stats()` now.
+   */
+  waiting: number;
+  /**
    * For how many milliseconds the oldest event that waits for its hand-off has been due; 0 when
    * none waits, null when unknown.
    */

@@ -327,9 +327,13 @@ export interface InboxStore {
   /**
    * With the option `order`, makes the next event of each lane due whose head has ended without
    * that; without it, dissolves the lanes. It looks at a part of the lanes in a short time.
-   * `isAtEnd: false`: call it again soon.
+   * `isAtEnd: false`: call it again soon. `waiting`: how many events wait in their lanes, if it has
+   * looked at all.
    */
-  tendLanes(endpoint: string, ordered: boolean): Promise<{ promoted: number; isAtEnd: boolean }>;
+  tendLanes(
+    endpoint: string,
+    ordered: boolean,
+  ): Promise<{ promoted: number; isAtEnd: boolean; waiting?: number | undefined }>;
   /**
    * Adds events that `get` of another store returned, in their states and with their times, for a
    * move between stores. A `leased` event becomes `ready`, due now and possibly repeated. An event

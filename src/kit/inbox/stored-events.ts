@@ -22,6 +22,17 @@ export function isIgnored({
 /** The beginning of the `lastError` of an event that is `done` because of a newer one of its burst. */
 export const SUPERSEDED = "superseded by";
 
+/** Why an event is done that was never handed off, for tools; null for any other event. */
+export function whyNotHandedOff(
+  event: Pick<InboxEntry, "state" | "attempts" | "lastError">,
+): string | null {
+  if (isIgnored(event)) return IGNORED;
+  const { state, attempts, lastError } = event;
+  return state === "done" && attempts === 0 && lastError?.startsWith(SUPERSEDED) === true
+    ? lastError
+    : null;
+}
+
 /** `dueAt` of an event that waits behind another one: the last time that a Date can have. */
 export const NEVER = 8.64e15;
 
@@ -135,6 +146,8 @@ export interface StoredEvent extends InboxEntry {
   waitsBehind: string | null;
   /** With the option `order`: its lane, for a move to another store. Null: it has none. */
   lane: PlacedLane | null;
+  /** With the option `order`, of an event that does not wait: how many others wait behind it. */
+  heldCount: number;
   /** With the option `coalesce`: how many earlier events its hand-off stands for. */
   earlierCount: number;
 }
@@ -326,6 +339,8 @@ export interface FailedEvent extends Pick<InboxEntry, "seq" | "eventId" | "subje
   /** When its first kept attempt failed and when its last one did, in milliseconds since 1970. */
   firstFailedAt: number;
   lastFailedAt: number;
+  /** As {@link StoredEvent} has it. */
+  heldCount: number;
 }
 
 /**
@@ -384,6 +399,8 @@ export interface Failure {
   subjects: string[];
   /** How many different subjects there are. */
   subjectCount: number;
+  /** With the option `order`: how many events wait behind them. */
+  heldCount: number;
   /** Those that wait first, and of each state the newest first. */
   eventIds: string[];
 }

@@ -45,8 +45,11 @@ export interface TelemetryHooks {
   close(): void;
   /** A delivery begins. @returns null when it cannot be observed */
   receive(headers: DeliveryRequest["headers"]): ObservedDelivery | null;
-  /** A commit begins. @returns a function that is called at its end, with its error or null */
-  commit(batch: Batch): ((error: unknown) => void) | undefined;
+  /**
+   * A commit begins. @returns a function that is called at its end, with its error or null, and how
+   * many events were superseded
+   */
+  commit(batch: Batch): ((error: unknown, superseded: number) => void) | undefined;
   /**
    * An attempt begins. @returns what `call` returns, which runs the user's callback and is called
    * once

@@ -101,6 +101,11 @@ export function createInstruments(
     "Attempts that an event had used when it was done or dead.",
   );
   const deadEvents = counter("dead", "{event}", "Events that became dead, by reason.");
+  const superseded = counter(
+    "superseded",
+    "{event}",
+    "Events that a newer one of their burst has superseded, with the option coalesce.",
+  );
 
   const up = gauge("up", "1", "1 while deliveries are accepted, otherwise 0.");
   const queuedEvents = gauge("queue.events", "{event}", "Events that wait for their commit.");
@@ -110,6 +115,11 @@ export function createInstruments(
     "backlog.age",
     "s",
     "For how long the oldest event that waits for its hand-off has been due.",
+  );
+  const waitingBehind = gauge(
+    "order.waiting",
+    "{event}",
+    "With the option order: events that wait behind another one, counted once a minute.",
   );
   const isPaused = gauge(
     "handoffs.paused",
@@ -145,18 +155,19 @@ export function createInstruments(
   /** Called at each collection. */
   function observe(result: BatchObservableResult): void {
     if (source === null) return observeClosed(result);
-    const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, medium } = source();
+    const { ok, queued, running: callbacks, paused, oldestReadyAgeMs, waiting, medium } = source();
     result.observe(up, ok ? 1 : 0, here);
     result.observe(queuedEvents, queued.events, here);
     result.observe(queuedBytes, queued.bytes, here);
     result.observe(running, callbacks, here);
+    result.observe(waitingBehind, waiting, here);
     result.observe(isPaused, paused === null ? 0 : 1, here);
     if (oldestReadyAgeMs !== null) result.observe(backlogAge, oldestReadyAgeMs / 1000, here);
     const { p50Ms, p99Ms } = (medium?.["sync"] ?? {}) as { p50Ms?: unknown; p99Ms?: unknown };
     observeSync(result, "0.5", p50Ms);
     observeSync(result, "0.99", p99Ms);
   }
-  const states = [up, queuedEvents, queuedBytes, running, isPaused, backlogAge];
+  const states = [up, queuedEvents, queuedBytes, running, waitingBehind, isPaused, backlogAge];
   const observed = [...states, syncSeconds];
 
   function observeSync(result: BatchObservableResult, quantile: string, ms: unknown): void {
@@ -175,6 +186,7 @@ export function createInstruments(
   }
 
   meter.addBatchObservableCallback(observe, observed);
+  superseded.add(0, here);
   for (const reason of DEAD_REASONS) deadEvents.add(0, attributesOf("reason", reason));
 
   return {
@@ -184,6 +196,7 @@ export function createInstruments(
     delivered: byOutcome(DELIVERY_OUTCOMES, deliverySeconds, deliveries),
     committed: byOutcome(["done", "failed"], commitSeconds),
     handedOff: byOutcome(HANDOFF_OUTCOMES, handoffSeconds, handoffs),
+    superseded: (count: number) => superseded.add(count, here),
     finished: (count: number) => attempts.record(count, here),
     dead: (reason: string) => deadEvents.add(1, attributesOf("reason", reason)),
   };

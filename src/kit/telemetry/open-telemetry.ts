@@ -105,11 +105,12 @@ function observe({
     return { traceParent: formatTraceParent(span.spanContext()), end: guard(end, onError) };
   }
 
-  function commit({ accepts, settlements }: Batch): ((error: unknown) => void) | undefined {
+  function commit({ accepts, settlements }: Batch): ReturnType<TelemetryHooks["commit"]> {
     if (accepts.length + settlements.length === 0) return undefined;
     const beganAt = performance.now();
     const span = startCommit(accepts);
-    return guard((error) => {
+    return guard((error: unknown, superseded: number) => {
+      instruments.superseded(superseded);
       instruments.committed(error === null ? "done" : "failed", performance.now() - beganAt);
       if (error !== null) span?.setStatus({ code: SpanStatusCode.ERROR });
       span?.end();

@@ -89,6 +89,8 @@ export interface EventAnswer extends InboxEntry {
   headers: Readonly<Record<string, string>>;
   history: PastStep[];
   waitsBehind: string | null;
+  heldCount: number;
+  earlierCount: number;
   /** Whether `receiver.accept` stored it, so that no signature was verified. */
   backfilled: boolean;
   /** SHA-256 of the body, as hex. */

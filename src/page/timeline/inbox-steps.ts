@@ -1,8 +1,7 @@
 import { formatCount } from "../../base/text/format.js";
 import {
-  IGNORED,
   NEVER,
-  NO_HANDLER,
+  whyNotHandedOff,
   type InboxEntry,
   type PastStep,
 } from "../../kit/inbox/stored-events.js";
@@ -108,7 +107,8 @@ function doneWords(
 ): Pick<Described, "text" | "detail"> {
   if (bytes === null)
     return { text: "done", detail: "A discard or retention has deleted its payload and past." };
-  if (attempts === 0 && lastError === NO_HANDLER) return { text: IGNORED };
+  const whyNot = whyNotHandedOff({ state: "done", attempts, lastError });
+  if (whyNot !== null) return { text: whyNot };
   if (attempts === 0) return { text: "done without a hand-off: no callback is for its type" };
   return { text: `hand-off ${attempts} succeeded: done`, detail };
 }

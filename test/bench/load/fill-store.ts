@@ -79,6 +79,7 @@ function doneEvent(n: number, at: number, data?: Partial<SignalEvent["data"]>): 
     history: [],
     waitsBehind: null,
     lane: null,
+    heldCount: 0,
     earlierCount: 0,
   };
 }

@@ -125,6 +125,7 @@ const PAYLOAD_KEYS: Record<Exclude<keyof StoredEvent, keyof InboxEntry>, true> =
   history: true,
   waitsBehind: true,
   lane: true,
+  heldCount: true,
   earlierCount: true,
 };
 
@@ -208,6 +209,7 @@ export const READING_CASES: readonly StoreCase[] = [
         history: _history,
         waitsBehind: _head,
         lane: _lane,
+        heldCount: _held,
         earlierCount: _count,
         ...entry
       } = (await store.get(ENDPOINT, "evt_7")) as NonNullable<
@@ -695,6 +697,7 @@ export const READING_CASES: readonly StoreCase[] = [
         lastError: `Error: ${index}`,
         firstFailedAt: times[index],
         lastFailedAt: times[index],
+        heldCount: 0,
       });
       const first = { ...wanted(0, "ready"), lastError: "Error: again", lastFailedAt };
       deepStrictEqual(

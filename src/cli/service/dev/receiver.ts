@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isSignalboxError, safely } from "../../../base/errors.js";
 import { formatMoment } from "../../../base/text/format.js";
 import { systemClock } from "../../../base/time/clock.js";
-import { isIgnored, type InboxEntry } from "../../../kit/inbox/stored-events.js";
+import { whyNotHandedOff, type InboxEntry } from "../../../kit/inbox/stored-events.js";
 import type { PageInbox } from "../../../page/inbox/page-inbox.js";
 import type { NewRegistration } from "../../../service/contract/webhook-registration.js";
 import { CliError } from "../../console/exit.js";
@@ -276,7 +276,7 @@ export function createInboxOfReceiver(place: InboxPlace, note: (line: string) =>
 function endText(event: InboxEntry): HandoffEnd {
   const { state, dueAt, receivedAt, lastError } = event;
   if (state === "done")
-    return { text: isIgnored(event) ? "ignored" : `handed off ${dueAt - receivedAt} ms` };
+    return { text: whyNotHandedOff(event) ?? `handed off ${dueAt - receivedAt} ms` };
   if (lastError === null) return { text: "not handed off yet" };
   const [line = ""] = lastError.split("\n", 1);
   const [error] = /\bE[A-Z]{4,}\b/.exec(line) ?? [line];

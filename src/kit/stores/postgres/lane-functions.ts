@@ -93,7 +93,7 @@ const UNBLOCK = `
 // Where a head has ended, nothing could promote: "complete", a sweep, or a process of an older
 // version. Each step finds the next lane in the index.
 const TEND_LANES = `
-  CREATE OR REPLACE FUNCTION tend_lanes(p_endpoint text, p_ordered boolean, p_after bytea, OUT promoted int, OUT next bytea)
+  CREATE OR REPLACE FUNCTION tend_lanes(p_endpoint text, p_ordered boolean, p_after bytea, OUT promoted int, OUT next bytea, OUT waiting int)
   LANGUAGE plpgsql ${IN_SCHEMA} AS $$
   DECLARE
     v_lanes bytea[];
@@ -130,6 +130,9 @@ const TEND_LANES = `
       UPDATE inbox SET due_at = now_ms(), queue_at = now_ms() WHERE seq = ANY (v_seqs) AND queue_at = ${NEVER};
       promoted := coalesce(cardinality(v_seqs), 0);
       next := CASE WHEN promoted = ${TENDED_AT_ONCE} THEN p_after END;
+    END IF;
+    IF next IS NULL THEN
+      waiting := (SELECT count(*) FROM inbox_lane l WHERE l.endpoint = p_endpoint AND l.place = ${WAITING});
     END IF;
   END $$;
 `;

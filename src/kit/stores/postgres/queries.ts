@@ -89,6 +89,12 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
   /** Where that of `tendLanes` does. */
   const tendedTo = new Map<string, Buffer>();
 
+  /** How many events of the endpoint `$1` wait behind an event. */
+  const heldBy = (event: string): string =>
+    `(SELECT count(*) FROM ${name}.inbox_lane h JOIN ${name}.inbox_lane w
+        ON w.endpoint = h.endpoint AND w.lane = h.lane AND w.place = ${WAITING}
+      WHERE h.endpoint = $1 AND h.lane = ${event}.lane AND h.place = ${HEAD} AND h.seq = ${event}.seq)`;
+
   async function countDone(endpoint: string): Promise<number> {
     type Explained = { "QUERY PLAN": [{ Plan: { "Plan Rows": number } }] };
     const inState = `FROM ${name}.inbox WHERE endpoint = $1 AND state = 'done'`;
@@ -155,6 +161,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
         rawBody: Buffer | null;
         history: PastStep[];
         waitsBehind: string | null;
+        heldCount: number;
         lane: PlacedLane | null;
         earlierCount: number;
       };
@@ -165,6 +172,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
               ORDER BY h.step), '[]') FROM ${name}.inbox_history h WHERE h.seq = inbox.seq) AS history,
            CASE WHEN due_at = ${NEVER} THEN (SELECT head.event_id FROM ${name}.inbox_lane h JOIN ${name}.inbox head ON head.seq = h.seq
              WHERE h.endpoint = $1 AND h.lane = inbox.lane AND h.place = ${HEAD} LIMIT 1) END AS "waitsBehind",
+           ${heldBy("inbox")} AS "heldCount",
            CASE WHEN lane IS NOT NULL THEN json_build_object('key', encode(lane, 'hex'), 'skips', lane_skips, 'place',
              CASE (SELECT place FROM ${name}.inbox_lane l WHERE l.endpoint = $1 AND l.lane = inbox.lane AND l.seq = inbox.seq
                AND l.place IN (${HEAD}, ${WAITING})) WHEN ${HEAD} THEN 'head' WHEN ${WAITING} THEN 'waiting' END) END AS lane,
@@ -251,14 +259,15 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
       return row?.found ?? false;
     },
     async tendLanes(endpoint, ordered) {
-      const [row] = await run<{ promoted: number; next: Buffer | null }>(
+      type Row = { promoted: number; next: Buffer | null; waiting: number | null };
+      const [row] = await run<Row>(
         `SELECT * FROM ${name}.tend_lanes($1, $2, $3)`,
         [endpoint, ordered, tendedTo.get(endpoint) ?? Buffer.alloc(0)],
       );
-      const { promoted = 0, next = null } = row ?? {};
+      const { promoted = 0, next = null, waiting = null } = row ?? {};
       if (next === null) tendedTo.delete(endpoint);
       else tendedTo.set(endpoint, next);
-      return { promoted, isAtEnd: next === null };
+      return { promoted, isAtEnd: next === null, waiting: waiting ?? undefined };
     },
     async prune({ endpoint, payloadsOlderThanMs, keysOlderThanMs, limit }) {
       for (;;) {
@@ -275,7 +284,7 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     failing: (endpoint, state, beforeSeq) =>
       run<FailedEvent>(
         `SELECT seq, event_id AS "eventId", state, subject, left(last_error, ${FAILED_ERROR_LENGTH}) AS "lastError",
-           coalesce(first_at, received_at) AS "firstFailedAt", coalesce(last_at, received_at) AS "lastFailedAt"
+           coalesce(first_at, received_at) AS "firstFailedAt", coalesce(last_at, received_at) AS "lastFailedAt", ${heldBy("failed")} AS "heldCount"
          FROM (SELECT * FROM ${name}.inbox WHERE endpoint = $1 AND last_error IS NOT NULL AND ${FAILING[state]} AND seq < $2
                ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}) AS failed,
            LATERAL (SELECT min(at) AS first_at, max(at) AS last_at FROM ${name}.inbox_history h

@@ -196,6 +196,6 @@ export const MIGRATIONS: readonly string[] = [
     deadline bigint NOT NULL, -- and at the latest
     earlier  int    NOT NULL -- how many were superseded
   ) WITH (fillfactor = 50);
-  ${dropFunctions("'commit_batch'")}
+  ${dropFunctions("'commit_batch', 'tend_lanes'")}
 `,
 ];

@@ -83,6 +83,11 @@ export function prepareLanes(db: Database) {
       `SELECT count(*) FROM inbox_lane WHERE endpoint = ? AND place = ${WAITING}`,
     )
     .pluck();
+  const countBehind = db
+    .prepare<[string, Uint8Array], number>(
+      `SELECT count(*) FROM inbox_lane WHERE ${inLane} AND place = ${WAITING}`,
+    )
+    .pluck();
   const blocking = db.prepare<{ endpoint: string }, BlockingEvent>(`
     SELECT event_id AS eventId, due_at AS since, (SELECT count(*) FROM inbox_lane w
       WHERE w.endpoint = @endpoint AND w.lane = h.lane AND w.place = ${WAITING}) AS count
@@ -220,17 +225,19 @@ export function prepareLanes(db: Database) {
       return true;
     },
     /** See the port. Where a head has ended, nothing could promote: an older process, for example. */
-    tend(endpoint: string, ordered: boolean, now: number): { promoted: number; isAtEnd: boolean } {
-      return ordered ? repair(endpoint, now) : dissolve(endpoint, now);
+    tend(endpoint: string, ordered: boolean, now: number) {
+      const tended = ordered ? repair(endpoint, now) : dissolve(endpoint, now);
+      return { ...tended, waiting: tended.isAtEnd ? countWaiting.get(endpoint) : undefined };
     },
     /** What people see of it. */
-    placeOf(seq: number): Pick<StoredEvent, "waitsBehind" | "lane"> {
+    placeOf(seq: number): Pick<StoredEvent, "waitsBehind" | "heldCount" | "lane"> {
       const { endpoint, lane, skips } = find.get(seq) as Row;
-      if (lane === null) return { waitsBehind: null, lane: null };
+      if (lane === null) return { waitsBehind: null, heldCount: 0, lane: null };
       const place = PLACES[findPlace.get(endpoint, lane, seq) ?? 0] ?? null;
       const head = place === "waiting" ? first.get(endpoint, lane) : undefined;
       const waitsBehind = head?.place === HEAD ? (idOf.get(head.seq) ?? null) : null;
-      return { waitsBehind, lane: { key: lane.toString("hex"), skips: skips === 1, place } };
+      const heldCount = place === "head" ? (countBehind.get(endpoint, lane) ?? 0) : 0;
+      return { waitsBehind, heldCount, lane: { key: lane.toString("hex"), skips: skips === 1, place } };
     },
     stats(endpoint: string): Pick<StoreStats, "waiting" | "blocking"> {
       const waiting = countWaiting.get(endpoint) ?? 0;

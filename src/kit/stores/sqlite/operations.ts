@@ -74,7 +74,7 @@ export function createOperations(
     tendLanes: async (endpoint, ordered) =>
       read(({ lanes }) => lanes.areUsed(endpoint))
         ? change(({ lanes }, nowAt) => lanes.tend(endpoint, ordered, nowAt(endpoint)))
-        : { promoted: 0, isAtEnd: true },
+        : { promoted: 0, isAtEnd: true, waiting: 0 },
     prune: (request) => change(({ queries }, nowAt) => queries.prune(request, nowAt)),
     restore: (endpoint, events) =>
       change(({ db }, nowAt) => restore(db, endpoint, events, nowAt(endpoint))),

@@ -22,7 +22,7 @@ import {
   type StoredReport,
 } from "../../inbox/stored-events.js";
 import { activityOf, ADD_MINUTE, ENTRY, MINUTE_COLUMNS, MINUTE_SUMS } from "../rows.js";
-import { prepareLanes } from "./lanes.js";
+import { HEAD, prepareLanes, WAITING } from "./lanes.js";
 import { preparePayloads } from "./payloads.js";
 
 export interface EntryRow extends Omit<InboxEntry, "possiblyRepeated" | "replayed"> {
@@ -350,7 +350,10 @@ export function prepareFailures(db: Database) {
     db.prepare<[string, number], FailedEvent>(`
       SELECT seq, event_id AS eventId, state, subject, substr(last_error, 1, ${FAILED_ERROR_LENGTH}) AS lastError,
         coalesce((SELECT min(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS firstFailedAt,
-        coalesce((SELECT max(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS lastFailedAt
+        coalesce((SELECT max(at) FROM inbox_history h WHERE h.seq = inbox.seq AND kind <> 'replayed'), received_at) AS lastFailedAt,
+        (SELECT count(*) FROM inbox_lane h CROSS JOIN inbox_lane w
+           ON w.endpoint = h.endpoint AND w.lane = h.lane AND w.place = ${WAITING}
+         WHERE h.endpoint = inbox.endpoint AND h.lane = inbox.lane AND h.place = ${HEAD} AND h.seq = inbox.seq) AS heldCount
       FROM inbox INDEXED BY ${which} AND last_error IS NOT NULL AND endpoint = ? AND seq < ? ORDER BY seq DESC LIMIT ${FAILED_AT_ONCE}`);
   const byState = {
     // A replayed event has failed only when it has failed again.

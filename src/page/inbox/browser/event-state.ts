@@ -1,12 +1,12 @@
-import { formatAge, formatDuration } from "../../../base/text/format.js";
+import { formatAge, formatCount, formatDuration } from "../../../base/text/format.js";
 import type { SituationFacts } from "../../../kit/inbox/situation.js";
 import {
   DEFAULT_SENDER,
   type EventState,
-  IGNORED,
   type InboxEntry,
   isIgnored,
   NEVER,
+  whyNotHandedOff,
 } from "../../../kit/inbox/stored-events.js";
 import type { Tone } from "../../parts/index.js";
 import type { EventAnswer } from "../inbox-api.js";
@@ -33,7 +33,7 @@ export function nextStep(
   now: number,
   facts: Pick<SituationFacts, "pause" | "hasReceiver"> | undefined,
 ): string {
-  const { attempts, dueAt, bytes, endpoint, receivedAt, replayed } = event;
+  const { attempts, dueAt, bytes, endpoint, receivedAt, replayed, heldCount } = event;
   const tries = attempts === 1 ? "1 try" : `${attempts} tries`;
   const kept = "It is kept until you replay or discard it.";
   const { pause, hasReceiver } = facts ?? {};
@@ -42,6 +42,9 @@ export function nextStep(
   const took = replayed ? "after a replay" : `in ${formatDuration(dueAt - receivedAt)}`;
   const done =
     attempts === 0 ? "without a hand-off" : `${took}, ${attempts === 1 ? "1st try" : tries}`;
+  const whyNot = whyNotHandedOff(event);
+  const held =
+    heldCount === 0 ? "" : `Behind it: ${formatCount(heldCount, "event")} with the same key. `;
   const words: Record<EventState, string> = {
     ready:
       dueAt === NEVER
@@ -50,12 +53,12 @@ export function nextStep(
           ? `Waits: no receiver of ${endpoint} runs.`
           : `Waits: ${waits}next try ${next > now ? `in ${formatAge(next - now)}` : "now"}.`,
     leased: `Try ${attempts + 1} runs.`,
-    done: isIgnored(event)
-      ? `${IGNORED}.`
+    done: whyNot
+      ? `${whyNot}.`
       : bytes === null
         ? "Its payload is deleted."
         : `Done ${done}.`,
-    dead: `Given up after ${tries}. ${kept}`,
+    dead: `Given up after ${tries}. ${held}${kept}`,
     quarantined: `It is authentic, but cannot be used: ${firstLine(event.lastError ?? "")}. ${kept}`,
   };
   return words[event.state];
@@ -79,7 +82,8 @@ export function headlineOf(
 /** What came of the event so far: how long it took, or why it waits. */
 export function outcomeOf(event: InboxEntry, now: number, isPaused: boolean): string {
   const { state, attempts, dueAt, receivedAt, lastError } = event;
-  if (isIgnored(event)) return "ignored";
+  const whyNot = isIgnored(event) ? "ignored" : whyNotHandedOff(event);
+  if (whyNot !== null) return whyNot;
   const due = dueAt > now ? `in ${formatAge(dueAt - now)}` : "is due";
   const words: Record<EventState, string> = {
     ready: dueAt === NEVER ? "waits its turn" : isPaused ? "paused" : `try ${attempts + 1} ${due}`,

@@ -101,6 +101,7 @@ function Issue({ failure, overview }: { failure: FailureRow; overview: Overview 
     lastSeen,
     subjects,
     subjectCount,
+    heldCount,
     spans = [],
   } = failure;
   const handOver = useMove();
@@ -111,6 +112,7 @@ function Issue({ failure, overview }: { failure: FailureRow; overview: Overview 
   const parts = [
     endpoint,
     waiting > 0 && `${formatCount(waiting)} waiting`,
+    heldCount > 0 && `${formatCount(heldCount)} behind them`,
     dead > 0 && `${formatCount(dead)} given up`,
     subjects.slice(0, 3).join(", "),
     subjectCount > 3 && formatCount(subjectCount, "subject"),

@@ -38,6 +38,7 @@ test("a group tells how many of its events began to fail in each twelfth of its 
     lastError: "down",
     firstFailedAt: at,
     lastFailedAt: 1200,
+    heldCount: 0,
   }));
   const spansOf = async (events: typeof failing): Promise<number[] | undefined> => {
     const store = { failing: async (_: string, state: string) => (state === "dead" ? events : []) };

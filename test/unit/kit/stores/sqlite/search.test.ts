@@ -24,6 +24,7 @@ async function filled(): Promise<SqliteStore> {
       history: [],
       waitsBehind: null,
       lane: null,
+      heldCount: 0,
       earlierCount: 0,
     };
     return { ...event, ...counts, ...flags, ...rest };
