@@ -44,6 +44,8 @@ const lineOf = ({ body, ...line }: Partial<Line> & { body?: Buffer }): Line => (
   sender: "signals",
   history: [],
   waitsBehind: null,
+  heldCount: 0,
+  earlierCount: 0,
   lane: null,
   headers: {},
   bodyHash: createHash("sha256")

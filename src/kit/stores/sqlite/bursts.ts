@@ -46,10 +46,10 @@ export function prepareBursts(db: Database) {
   const endDone = db.prepare<[number]>(`
     DELETE FROM inbox_burst
     WHERE newest = ? AND NOT EXISTS (SELECT 1 FROM inbox WHERE seq = newest AND state <> 'done')`);
+  const ofBurst = "FROM inbox WHERE burst = @id AND has_payload = 1";
   const before = db
-    .prepare<[number], number>(
-      `SELECT seq FROM inbox WHERE burst = ? AND has_payload = 1
-       ORDER BY burst_rank DESC NULLS LAST, seq DESC LIMIT 1`,
+    .prepare<{ id: number }, number | null>(
+      `SELECT max(seq) ${ofBurst} AND burst_rank IS (SELECT max(burst_rank) ${ofBurst})`,
     )
     .pluck();
   const comeBack = db.prepare<[number]>(
@@ -107,8 +107,8 @@ export function prepareBursts(db: Database) {
      */
     givenUp(seq: number): number | undefined {
       const burst = find.get(seq);
-      const newest = burst && before.get(burst.id);
-      if (burst === undefined || newest === undefined) return undefined;
+      const newest = burst && before.get({ id: burst.id });
+      if (burst === undefined || newest == null) return undefined;
       comeBack.run(newest);
       lead.run(newest, burst.id);
       return newest;

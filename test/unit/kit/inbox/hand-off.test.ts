@@ -39,6 +39,8 @@ test("the callback gets the event and all about its hand-off", async () => {
     possiblyRepeated: false,
     replayed: false,
     rawBody: body,
+    earlier: [],
+    earlierCount: 0,
   };
   // `completeSql` throws here: what logs or copies the hand-off must not read it.
   expect(() => handoff.completeSql).toThrow(expect.objectContaining({ code: "store_unsupported" }));

@@ -54,7 +54,7 @@ async function pruneAll(store: InboxStore) {
   }
 }
 
-test("a done event stands in no index but those of the keys", () => {
+test("a done event stands in no index but those of the keys, and of its burst", () => {
   const { db, release } = openDatabase(inboxPath(), "owner");
   onTestFinished(() => release({ keepWal: false }));
   const sql = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
@@ -64,6 +64,7 @@ test("a done event stands in no index but those of the keys", () => {
     .all()
     .map((index) => /WHERE (.*)/.exec(index)?.[1] ?? "none");
   expect(conditions.toSorted()).toEqual([
+    "burst IS NOT NULL",
     "content_key IS NOT NULL",
     "none",
     "state = 'dead'",
