@@ -1,3 +1,4 @@
+import { MOST_EARLIER } from "../../src/kit/inbox/lane.js";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -175,6 +176,7 @@ export const NUMBERS: Readonly<Record<string, number | string>> = {
   allDelaysDays: (bounds.reduce((sum, delay) => sum + delay) / 86_400_000).toFixed(1),
   breakerThreshold: BREAKER_THRESHOLD,
   leaseMarginSeconds: LEASE_MARGIN_MS / 1000,
+  mostEarlier: MOST_EARLIER,
   diskReserveMebibytes: DISK_RESERVE_BYTES / 2 ** 20,
   graceSeconds: DEFAULT_GRACE_MS / 1000,
   drainMarginSeconds: DRAIN_MARGIN_MS / 1000,

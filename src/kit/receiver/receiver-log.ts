@@ -229,9 +229,7 @@ export function createReceiverLines({ log, throttle, endpoint }: Logging, store:
       );
     },
     laneFailed: (error: unknown, consequence: string) =>
-      seldom(consequence, (suppressed) =>
-        log.failure("error", { suppressed }, error, consequence),
-      ),
+      seldom(consequence, (suppressed) => log.failure("error", { suppressed }, error, consequence)),
     telemetryFailed: (error: unknown) =>
       seldom("telemetry", (suppressed) =>
         log.problem(

@@ -260,10 +260,11 @@ export function createQueries(run: Run, name: string, operator: boolean): Querie
     },
     async tendLanes(endpoint, ordered) {
       type Row = { promoted: number; next: Buffer | null; waiting: number | null };
-      const [row] = await run<Row>(
-        `SELECT * FROM ${name}.tend_lanes($1, $2, $3)`,
-        [endpoint, ordered, tendedTo.get(endpoint) ?? Buffer.alloc(0)],
-      );
+      const [row] = await run<Row>(`SELECT * FROM ${name}.tend_lanes($1, $2, $3)`, [
+        endpoint,
+        ordered,
+        tendedTo.get(endpoint) ?? Buffer.alloc(0),
+      ]);
       const { promoted = 0, next = null, waiting = null } = row ?? {};
       if (next === null) tendedTo.delete(endpoint);
       else tendedTo.set(endpoint, next);

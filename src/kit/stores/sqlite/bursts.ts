@@ -97,7 +97,7 @@ export function prepareBursts(db: Database) {
     /** Of the newest event of a burst. */
     earlierOf(seq: number): EarlierEvents | null {
       const { id, count } = find.get(seq) ?? { id: 0, count: 0 };
-      return count === 0 ? null : { count, events: findEarlier.all(id).reverse() };
+      return count === 0 ? null : { count, events: findEarlier.all(id).toReversed() };
     },
     /** To be called when an event may be done, or is deleted. */
     ended: (seq: number) => void endDone.run(seq),

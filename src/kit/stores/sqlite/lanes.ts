@@ -237,7 +237,11 @@ export function prepareLanes(db: Database) {
       const head = place === "waiting" ? first.get(endpoint, lane) : undefined;
       const waitsBehind = head?.place === HEAD ? (idOf.get(head.seq) ?? null) : null;
       const heldCount = place === "head" ? (countBehind.get(endpoint, lane) ?? 0) : 0;
-      return { waitsBehind, heldCount, lane: { key: lane.toString("hex"), skips: skips === 1, place } };
+      return {
+        waitsBehind,
+        heldCount,
+        lane: { key: lane.toString("hex"), skips: skips === 1, place },
+      };
     },
     stats(endpoint: string): Pick<StoreStats, "waiting" | "blocking"> {
       const waiting = countWaiting.get(endpoint) ?? 0;

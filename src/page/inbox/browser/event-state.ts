@@ -53,11 +53,7 @@ export function nextStep(
           ? `Waits: no receiver of ${endpoint} runs.`
           : `Waits: ${waits}next try ${next > now ? `in ${formatAge(next - now)}` : "now"}.`,
     leased: `Try ${attempts + 1} runs.`,
-    done: whyNot
-      ? `${whyNot}.`
-      : bytes === null
-        ? "Its payload is deleted."
-        : `Done ${done}.`,
+    done: whyNot ? `${whyNot}.` : bytes === null ? "Its payload is deleted." : `Done ${done}.`,
     dead: `Given up after ${tries}. ${held}${kept}`,
     quarantined: `It is authentic, but cannot be used: ${firstLine(event.lastError ?? "")}. ${kept}`,
   };

@@ -21,7 +21,7 @@ function startCoalescing(options: Partial<ReceiverOptions> = {}): Promise<Rig> {
 
 async function deliver(rig: Rig, slug: string, type = "price_change"): Promise<SignalEvent> {
   const event = signalEvent({
-    data: { product: { slug }, signal_type: type as "price_change" },
+    data: { product: { slug }, signal_type: type },
   });
   expect((await rig.deliver(event)).status).toBe(200);
   await turns();
@@ -108,14 +108,25 @@ test("where `newest` says that an event is older, it is not handed off; where it
 
 test("an event without a function supersedes nothing", async () => {
   const handed: string[] = [];
-  const { deliver: send, clock, receiver } = await testReceiver({
+  const {
+    deliver: send,
+    clock,
+    receiver,
+  } = await testReceiver({
     sender: github(),
     order: true,
     coalesce: { types: ["issues"], ...QUIET },
     onEvent: { "issues.opened": (_event, { deliveryKey }) => void handed.push(deliveryKey) },
   });
-  const about = (action: string) => ({ action, repository: { full_name: "a/b" }, issue: { id: 1 } });
-  for (const [id, action] of [["d-1", "opened"], ["d-2", "labeled"]] as const) {
+  const about = (action: string) => ({
+    action,
+    repository: { full_name: "a/b" },
+    issue: { id: 1 },
+  });
+  for (const [id, action] of [
+    ["d-1", "opened"],
+    ["d-2", "labeled"],
+  ] as const) {
     const headers = { "x-github-event": "issues", "x-github-delivery": id };
     await send(about(action), { headers });
   }
