@@ -26,11 +26,12 @@ function optionsOf(text: string): Options {
 }
 
 test("the recipe for Stripe hands the events of a subscription's customer off one after another", async () => {
-  const { secrets: _secrets, ...options } = optionsOf("stripe<Stripe.Event>()");
+  const { sender, order } = optionsOf("stripe<Stripe.Event>()");
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const { deliver, receiver } = await testReceiver({
-    ...options,
+    sender,
+    order,
     onEvent: async (event) => {
       begun.push((event as { id: string }).id);
       await new Promise<void>((resolve) => ends.push(resolve));
@@ -51,10 +52,12 @@ test("the recipe for Stripe hands the events of a subscription's customer off on
 });
 
 test("the recipe for GitHub hands a burst about a pull request off once, the last update of it", async () => {
-  const { secrets: _secrets, ...options } = optionsOf("coalesce");
+  const { sender, order, coalesce } = optionsOf("coalesce");
   const handed: [action: string, earlier: string[]][] = [];
   const { deliver, clock } = await testReceiver({
-    ...options,
+    sender,
+    order,
+    coalesce,
     onEvent: async (event: object, { earlier }: Handoff) => {
       const { action } = event as { action: string };
       handed.push([action, earlier.map(({ eventId }) => eventId.split("~")[0] ?? "")]);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { checkHistory } from "./check-history.js";
-import { FOREVER, type Happening, type Line } from "./history.js";
+import { FOREVER, type FinalRow, type Happening, type Line } from "./history.js";
 
 /**
  * One history a line: what is broken, or why nothing is, a colon, and what happened. The first word
@@ -16,15 +16,14 @@ const HISTORIES = readFileSync(new URL("histories.txt", import.meta.url), "utf8"
     return expected === "" ? [] : [[expected, happened] as const];
   });
 
-function happeningOf(
-  text: string,
-): Happening | { say: "row" | "effect"; id: string; state: string } {
+function happeningOf(text: string): Happening | (FinalRow & { say: "row" | "effect" }) {
   const [say = "", ...words] = text.split(" ");
   const given = Object.fromEntries(words.map((word) => [...word.split("="), ""])) as Record<
     string,
     string
   >;
   const { id = "a", process = "p", call = "1", attempt = "1", until, state = "done" } = given;
+  const { seq = "0", key = null, earlier } = given;
   return {
     say,
     id,
@@ -36,14 +35,17 @@ function happeningOf(
     resolved: given["failed"] === undefined,
     until: until === undefined ? FOREVER : Number(until),
     state,
+    seq: Number(seq),
+    key,
+    superseded: given["superseded"] !== undefined,
+    ...(earlier !== undefined && { earlier: [earlier] }),
   } as Happening;
 }
 
 /** What is found in a history of which a line happens every ten seconds. */
 function findingsOf(happened: string): [string, string][] {
   const all = happened.split(", ").map((text) => happeningOf(text));
-  const of = (say: string) =>
-    all.filter((each) => each.say === say) as { id: string; state: string }[];
+  const of = (say: string) => all.filter((each) => each.say === say) as FinalRow[];
   const lines = all
     .filter(({ say }) => say !== "row" && say !== "effect")
     .map((each, index) => ({ at: index * 10_000, ...each }) as Line);

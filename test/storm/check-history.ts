@@ -10,6 +10,8 @@ export interface Finding {
     | "never handed off"
     | "not done"
     | "never sent"
+    | "two of a key at once"
+    | "out of order"
     | "repeated without a flag"
     | "repeated without a reason";
   id: string;
@@ -65,10 +67,17 @@ export function checkHistory(
     "not done",
     rows.filter(({ state }) => state !== "done").map(({ id }) => id),
   );
+  const named = new Set(
+    begun
+      .filter((call) => ended.get(callOf(call))?.resolved === true || effects.includes(call.id))
+      .flatMap(({ earlier = [] }) => earlier),
+  );
   const done = rows.filter(({ id, state }) => state === "done" && sent.has(id));
   find(
     "never handed off",
-    done.map(({ id }) => id).filter((id) => !handedOff.has(id)),
+    done
+      .filter(({ id, superseded }) => !(superseded ? named : handedOff).has(id))
+      .map(({ id }) => id),
   );
   find(
     "never sent",
@@ -76,6 +85,26 @@ export function checkHistory(
   );
 
   const silences = of("silenced");
+  const keyOf = new Map(rows.map(({ id, key }) => [id, key]));
+  const seqOf = new Map(rows.map(({ id, seq }) => [id, seq]));
+  /** The last call of each key that has an end, and the largest seq that was begun. */
+  const lastOf = new Map<string, { call: Begun; endedAt: number; seq: number }>();
+  for (const call of begun) {
+    const key = keyOf.get(call.id) ?? null;
+    if (key === null) continue;
+    const last = lastOf.get(key);
+    const seq = seqOf.get(call.id) ?? 0;
+    const endedAt = ended.get(callOf(call))?.at ?? 0;
+    if (last !== undefined && last.endedAt > call.at && last.call.id !== call.id) {
+      if (!silences.some((silence) => explains(silence, last.call, call)))
+        find("two of a key at once", [call.id]);
+    }
+    const isFirst = !begun.some(({ id, at }) => id === call.id && at < call.at);
+    if (isFirst && seq < (last?.seq ?? 0)) find("out of order", [call.id]);
+    const goesOn = last !== undefined && last.endedAt > endedAt;
+    const largest = Math.max(seq, last?.seq ?? 0);
+    lastOf.set(key, goesOn ? { ...last, seq: largest } : { call, endedAt, seq: largest });
+  }
   const callsOf = new Map<string, Begun[]>();
   for (const call of begun) {
     const earlierCalls = callsOf.get(call.id) ?? [];

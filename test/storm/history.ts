@@ -13,6 +13,8 @@ export type Happening =
       id: string;
       attempt: number;
       possiblyRepeated: boolean;
+      /** The ids of the earlier events of its burst. */
+      earlier?: string[];
     }
   | { say: "ended"; process: string; call: number; resolved: boolean }
   /** From now on (`at`) until then the process is dead, stopped or cut off from the database. */
@@ -27,6 +29,11 @@ export type Line = Happening & { at: number };
 export interface FinalRow {
   id: string;
   state: string;
+  seq: number;
+  /** Null: it has no order. */
+  key: string | null;
+  /** By a newer event of its burst. */
+  superseded: boolean;
 }
 
 export const FOREVER = Number.MAX_SAFE_INTEGER;

@@ -72,10 +72,14 @@ const receiver = createReceiver({
   // Few, so that events wait for a slot while they are leased.
   handoff: { concurrency: 4, timeoutMs: 10_000, backoff: () => 200 },
   logger: false,
+  order: { by: (signal) => signal.data.key },
+  coalesce: { types: ["*"], quietMs: 200, longestMs: 1000 },
   async onSignal(signal, handoff) {
-    const { attempt, possiblyRepeated } = handoff;
+    const { attempt, possiblyRepeated, earlierCount } = handoff;
     const call = ++calls;
-    note({ say: "begun", call, id: signal.id, attempt, possiblyRepeated });
+    const earlier = handoff.earlier.map(({ eventId }) => eventId);
+    if (earlier.length !== Math.min(earlierCount, 100)) throw new Error("earlierCount is wrong");
+    note({ say: "begun", call, id: signal.id, attempt, possiblyRepeated, earlier });
     // The event says how long its callback takes, how often it fails, and whether it has an effect
     // in the database.
     const [durationMs, failures, hasEffect] = signal.data.callback;

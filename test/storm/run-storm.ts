@@ -119,7 +119,8 @@ export async function runStorm(config: StormConfig) {
   await Promise.all(machines.map((machine) => machine.close()));
   clearInterval(watch);
   const query =
-    "SELECT event_id AS id, state FROM signalbox.inbox JOIN signalbox.inbox_body USING (seq)";
+    "SELECT event_id AS id, state, seq::int AS seq, encode(lane, 'hex') AS key, state = 'done' AND coalesce(last_error, '') LIKE 'superseded by %' " +
+    "AS superseded FROM signalbox.inbox JOIN signalbox.inbox_body USING (seq)";
   const { rows } = await admin.query<FinalRow>(query);
   const effects = (await admin.query<{ id: string }>("SELECT event_id AS id FROM effect")).rows.map(
     ({ id }) => id,

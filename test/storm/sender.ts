@@ -11,6 +11,9 @@ const FORGED = 0.02;
 const ALONE = 0.25;
 /** And of those whose callback completes them in the transaction of an effect. */
 const WITH_EFFECT = 0.3;
+/** And of those that have one of these keys. */
+const WITH_KEY = 0.5;
+const KEYS = 20;
 
 export interface Sending {
   machines: readonly Machine[];
@@ -30,6 +33,7 @@ export async function sendToTwo(id: string, sending: Sending): Promise<void> {
   const second = (first + 1 + Math.floor(random() * (machines.length - 1))) % machines.length;
   const event = eventThat("fine", id, {
     callback: [...callbackOf(random()), random() < WITH_EFFECT],
+    key: random() < WITH_KEY ? `key ${Math.floor(random() * KEYS)}` : null,
   });
   if (random() < FORGED)
     void post(machines[first] as Machine, { ...event, id: `${id}-forged` }, "whsec_guessed");
